@@ -1,0 +1,237 @@
+//! Why an operation was refused: one small enum per question, each carrying what is in the way.
+
+use core::fmt;
+use freehold_units::{Align, Bytes, Span};
+
+/// The allocator that holds the engine's own nodes had no memory left. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no memory for the index")
+    }
+}
+
+impl core::error::Error for OutOfMemory {}
+
+/// Why a space could not be laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    /// A span does not start and end on multiples of the granule.
+    NotGranular {
+        /// The span.
+        span: Span,
+        /// The granule it must be made of.
+        granule: Align,
+    },
+    /// Two spans of the layout share addresses.
+    Overlap {
+        /// The span that was given second.
+        span: Span,
+        /// The free block it meets.
+        block: Span,
+    },
+    /// A layout of no span at all.
+    Empty,
+    /// No memory for the index.
+    OutOfMemory,
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotGranular { span, granule } => write!(f, "{span} is not made of granules of {granule}"),
+            Self::Overlap { span, block } => write!(f, "{span} overlaps {block}"),
+            Self::Empty => f.write_str("a space needs at least one span"),
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for LayoutError {}
+
+impl From<OutOfMemory> for LayoutError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// Why a request was not served. The space is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocError {
+    /// A size of 0, or a request for no area at all.
+    ZeroSize,
+    /// The size or the guard is not a multiple of the granule.
+    NotGranular {
+        /// The size or guard, in bytes.
+        size_bytes: u64,
+        /// The granule it must be a multiple of.
+        granule: Align,
+    },
+    /// Size and guard together, or offset and size, pass 2^64 - 1 bytes.
+    SizeOverflow,
+    /// A guard of 2^32 granules or more.
+    GuardTooLarge {
+        /// The guard asked for, in bytes.
+        guard_bytes: u64,
+    },
+    /// No address of the window belongs to the space.
+    WindowOutside {
+        /// The window asked for.
+        window: Span,
+        /// The whole space.
+        space: Span,
+    },
+    /// Two areas of one request overlap each other.
+    AreasOverlap {
+        /// Position of the first of them in the request.
+        area: usize,
+        /// Position of the other.
+        other: usize,
+    },
+    /// No free block can hold the request.
+    NoSpace {
+        /// Size with guard, in bytes.
+        size_bytes: u64,
+        /// The alignment that counted: the request's or the granule, whichever is larger.
+        align: Align,
+        /// Where it had to lie.
+        window: Span,
+        /// The largest free block of the whole space, in bytes.
+        largest_free_bytes: u64,
+    },
+    /// No memory for the index.
+    OutOfMemory,
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ZeroSize => f.write_str("size is 0"),
+            Self::NotGranular { size_bytes, granule } => {
+                write!(f, "{size_bytes} bytes is not a multiple of the granule, {granule}")
+            }
+            Self::SizeOverflow => f.write_str("size with guard or offset passes 2^64 - 1 bytes"),
+            Self::GuardTooLarge { guard_bytes } => {
+                write!(f, "a guard of {} is 2^32 granules or more", Bytes::from(guard_bytes))
+            }
+            Self::WindowOutside { window, space } => write!(f, "window {window} lies outside {space}"),
+            Self::AreasOverlap { area, other } => write!(f, "areas {area} and {other} overlap"),
+            Self::NoSpace { size_bytes, align, window, largest_free_bytes } => write!(
+                f,
+                "no room for {} aligned to {align} in {window}; the largest free block has {}",
+                Bytes::from(size_bytes),
+                Bytes::from(largest_free_bytes)
+            ),
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for AllocError {}
+
+impl From<OutOfMemory> for AllocError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// A refused allocation, with the value that was to be stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rejected<T> {
+    /// The value, handed back.
+    pub value: T,
+    /// Why.
+    pub cause: AllocError,
+}
+
+impl<T> fmt::Debug for Rejected<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected").field("cause", &self.cause).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for Rejected<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl<T> core::error::Error for Rejected<T> {}
+
+/// Why nothing was freed. The space is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FreeError {
+    /// The address is free already: freed twice, or never handed out.
+    AlreadyFree {
+        /// The address.
+        address: u64,
+        /// The free block it lies in.
+        block: Span,
+    },
+    /// The address lies inside a region, or in its guard, but is not the region's start.
+    Interior {
+        /// The address.
+        address: u64,
+        /// The region, without its guard.
+        region: Span,
+    },
+    /// The address does not belong to the space.
+    Unknown {
+        /// The address.
+        address: u64,
+    },
+    /// No memory for the index.
+    OutOfMemory,
+}
+
+impl fmt::Display for FreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AlreadyFree { address, block } => {
+                write!(f, "{address:#x} is free: it lies in {block}, freed twice or never allocated")
+            }
+            Self::Interior { address, region } => write!(f, "{address:#x} lies inside {region}, not at its start"),
+            Self::Unknown { address } => write!(f, "{address:#x} is not an address of this space"),
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for FreeError {}
+
+impl From<OutOfMemory> for FreeError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// What `validate()` found: the number of an invariant of `INVARIANTS.md` and where it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The invariant, such as `K3`.
+    pub invariant: &'static str,
+    /// What it says.
+    pub rule: &'static str,
+    /// The address at which it fails.
+    pub address: u64,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} broken at {:#x}: {}", self.invariant, self.address, self.rule)
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// `Ok` if `holds`, else the broken invariant.
+pub(crate) fn check(
+    holds: bool,
+    invariant: &'static str,
+    rule: &'static str,
+    address: u64,
+) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(Broken { invariant, rule, address }) }
+}

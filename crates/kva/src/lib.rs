@@ -1,0 +1,53 @@
+//! Hands out non-overlapping ranges of an address space.
+//!
+//! [`AddressSpace`] keeps what is free in a [`FreeIndex`], by default the augmented red-black tree of the 2019
+//! rework of the Linux vmalloc allocator, and what is taken, with the caller's values, in a B+tree by address.
+//!
+//! ```text
+//!          first                                                     last
+//!  space     |####|......|########|g|..........|#####|.................|
+//!            busy  free   busy guard    free     busy        free
+//!                    |                    |                     |
+//!  free index        +---------- red-black tree, each node -----+
+//!                     knowing the largest block below it
+//! ```
+//!
+//! ```
+//! use freehold_kva::{AddressSpace, Placement, Request};
+//! use freehold_units::{Align, Span};
+//!
+//! let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
+//! let mut space: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+//!
+//! let disk = space.alloc(&Request::new(0x4000).align(Align::new(0x4000).unwrap()), "disk")?;
+//! assert_eq!(disk.first(), 0xc000_0000);
+//! assert_eq!(*space.region_at(disk.first() + 0x123).unwrap().value(), "disk");
+//!
+//! let (span, owner) = space.free(disk.first())?;
+//! assert_eq!((span, owner), (disk, "disk"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: U. Rezki, "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod arena;
+mod busy;
+mod error;
+mod fit;
+mod index;
+pub mod rbtree;
+mod request;
+mod space;
+
+pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected};
+pub use fit::{Fit, Merge};
+pub use index::{FreeIndex, Want};
+pub use rbtree::{Placement, RbTree};
+pub use request::{Area, Request};
+pub use space::{AddressSpace, Region, Stats};

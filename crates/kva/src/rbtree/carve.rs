@@ -1,0 +1,47 @@
+//! Cutting a span out of a block: the four fits.
+
+use super::RbTree;
+use super::insert::Place;
+use super::node::Side;
+use crate::Fit;
+use crate::arena::Link;
+use freehold_units::{Probe, Span, Work};
+
+impl RbTree {
+    #[inline]
+    pub(super) fn carve_node(&mut self, link: Link, span: Span, probe: &mut impl Probe) -> Fit {
+        let block = self.nodes[link].span;
+        debug_assert!(block.covers(span));
+        let fit = Fit::of(block, span);
+        probe.count(fit.work(), 1);
+        match (block.below(span), block.above(span)) {
+            (None, None) => self.erase(link, probe),
+            (None, Some(rest)) | (Some(rest), None) => self.resize(link, rest, probe),
+            (Some(below), Some(above)) => {
+                self.resize(link, above, probe);
+                let place = self.place_below(link, probe);
+                self.insert_at(place, below, probe);
+            }
+        }
+        fit
+    }
+
+    /// Gives the node another span, between the same neighbours.
+    pub(super) fn resize(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
+        self.nodes[link].span = span;
+        self.propagate(link, Link::NONE, probe);
+    }
+
+    /// The vacant place just below `link` in address order, found from the node itself, not from the root.
+    fn place_below(&self, link: Link, probe: &mut impl Probe) -> Place {
+        probe.count(Work::LinkVisited, 1);
+        let mut place = Place { parent: link, side: Side::Left };
+        let mut next = self.nodes[link].left;
+        while !next.is_none() {
+            probe.count(Work::LinkVisited, 1);
+            place = Place { parent: next, side: Side::Right };
+            next = self.nodes[next].right;
+        }
+        place
+    }
+}

@@ -1,0 +1,31 @@
+//! Keeping `subtree_max_size` right: bottom-up, stopping at the first node that is right already (K3).
+
+use super::{Node, RbTree};
+use crate::arena::Link;
+use freehold_units::{Probe, Work};
+
+impl RbTree {
+    /// What the node's maximum must be, given its children's.
+    #[inline]
+    pub(super) fn computed_max(&self, node: &Node) -> u64 {
+        let below = self.nodes[node.left].subtree_max_size.max(self.nodes[node.right].subtree_max_size);
+        node.span.size_saturating().max(below)
+    }
+
+    /// Recomputes maxima from `from` towards the root, up to the first that does not change, not including
+    /// `until` ([`Link::NONE`]: the root is included).
+    #[inline]
+    pub(super) fn propagate(&mut self, from: Link, until: Link, probe: &mut impl Probe) {
+        let mut at = from;
+        while at != until {
+            probe.count(Work::MaxRecomputed, 1);
+            let max = self.computed_max(&self.nodes[at]);
+            let node = &mut self.nodes[at];
+            if node.subtree_max_size == max {
+                break;
+            }
+            node.subtree_max_size = max;
+            at = node.parent;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Finding the lowest block for a request, left first.
+//!
+//! The walk goes left while the left subtree has a block of the length searched for and the window starts
+//! before the node; otherwise it tests the node exactly, goes right if there is enough, and else climbs,
+//! testing each ancestor and entering its right subtree at most once.
+
+use super::{Block, Placement, RbTree};
+use crate::Want;
+use crate::arena::Link;
+use freehold_units::{Align, Probe, Span, Work};
+
+impl RbTree {
+    #[inline]
+    pub(super) fn search(
+        &self,
+        placement: Placement,
+        want: &Want,
+        probe: &mut impl Probe,
+    ) -> Option<(Block, Span)> {
+        let found = self.lowest(want, search_length(placement, want), probe);
+        // Blocks come in address order, so if the first that fits passes the window's end, so does every other.
+        found.filter(|(_, span)| span.last() <= want.window.last())
+    }
+
+    /// The first block in address order that holds the request, among those that the walk steps on when it
+    /// enters only subtrees with a block of `length` bytes. Exact if `length` is the request's size.
+    #[inline]
+    fn lowest(&self, want: &Want, length: u64, probe: &mut impl Probe) -> Option<(Block, Span)> {
+        let &Want { size_bytes, align, window } = want;
+        let mut from = window.first();
+        let mut at = self.root;
+        while !at.is_none() {
+            probe.count(Work::NodeVisited, 1);
+            let node = &self.nodes[at];
+            self.count_peek(node.left, probe);
+            if from < node.span.first() && self.nodes[node.left].subtree_max_size >= length {
+                at = node.left;
+                continue;
+            }
+            if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
+                return Some((Block(at), span));
+            }
+            self.count_peek(node.right, probe);
+            if self.nodes[node.right].subtree_max_size >= length {
+                at = node.right;
+                continue;
+            }
+            loop {
+                at = self.nodes[at].parent;
+                if at.is_none() {
+                    return None;
+                }
+                probe.count(Work::NodeVisited, 1);
+                probe.count(Work::NodeClimbed, 1);
+                let node = &self.nodes[at];
+                if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
+                    return Some((Block(at), span));
+                }
+                self.count_peek(node.right, probe);
+                if from <= node.span.first() && self.nodes[node.right].subtree_max_size >= length {
+                    // Everything up to this node is done: its left part must not be entered again.
+                    from = node.span.first().saturating_add(1);
+                    at = node.right;
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn count_peek(&self, child: Link, probe: &mut impl Probe) {
+        if !child.is_none() {
+            probe.count(Work::ChildPeeked, 1);
+        }
+    }
+
+    pub(super) fn floor(&self, address: u64) -> Option<(Block, Span)> {
+        let (mut at, mut best) = (self.root, Link::NONE);
+        while !at.is_none() {
+            let node = &self.nodes[at];
+            if node.span.first() <= address {
+                best = at;
+                at = node.right;
+            } else {
+                at = node.left;
+            }
+        }
+        self.block(best)
+    }
+}
+
+/// The length that a subtree must offer to be entered.
+fn search_length(placement: Placement, want: &Want) -> u64 {
+    let exact_window = want.window.size_bytes() == u128::from(want.size_bytes);
+    match placement {
+        Placement::Lowest => want.size_bytes,
+        Placement::Linux if want.align <= Align::PAGE || exact_window => want.size_bytes,
+        // The kernel's sum wraps. A wrapped length prunes less, so the answer is still a block that fits.
+        Placement::Linux => want.size_bytes.wrapping_add(want.align.mask()),
+    }
+}

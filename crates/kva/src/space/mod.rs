@@ -1,0 +1,77 @@
+//! A space of addresses with one owner: what is free, what is taken and by whom.
+
+mod alloc;
+mod congruent;
+mod free;
+mod layout;
+mod region;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+use crate::busy::BusyIndex;
+use crate::{FreeIndex, RbTree};
+use freehold_units::{Align, Span};
+
+pub use region::{Region, Stats};
+
+/// Hands out ranges of a space and knows which region any address belongs to.
+///
+/// `V` is what the caller keeps with each region: its device, its owner. `I` is the free-space index.
+///
+/// # Invariants
+/// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
+/// K6: every block and region is made of whole granules.
+///
+/// # Cost
+/// Every operation is O(log n) in the number of regions, but for a placement that says otherwise.
+#[derive(Clone, Debug)]
+pub struct AddressSpace<V, I: FreeIndex = RbTree> {
+    free: I,
+    busy: BusyIndex<V>,
+    /// From the lowest to the highest address of the layout; what lies between may have holes.
+    hull: Span,
+    granule: Align,
+    placement: I::Placement,
+    /// Bytes of the layout.
+    total_bytes: u128,
+    free_bytes: u128,
+}
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// From the lowest to the highest address that was given to the space.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.hull
+    }
+
+    /// What every size and address is a multiple of.
+    #[must_use]
+    pub fn granule(&self) -> Align {
+        self.granule
+    }
+
+    /// How addresses are chosen.
+    #[must_use]
+    pub fn placement(&self) -> I::Placement {
+        self.placement
+    }
+
+    /// The number of regions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.busy.len()
+    }
+
+    /// Whether nothing is allocated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The free-space index, to look at.
+    #[must_use]
+    pub fn free_index(&self) -> &I {
+        &self.free
+    }
+}

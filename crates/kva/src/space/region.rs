@@ -1,0 +1,110 @@
+//! Looking at a space: the region at an address, all regions, the figures.
+
+use super::AddressSpace;
+use crate::FreeIndex;
+use crate::busy::Entry;
+use freehold_units::Span;
+
+/// An allocated region and the caller's value.
+#[derive(Debug)]
+pub struct Region<'a, V> {
+    span: Span,
+    guard: Option<Span>,
+    value: &'a V,
+}
+
+impl<'a, V> Region<'a, V> {
+    /// The usable addresses.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The addresses after them that are kept unused, if there are any.
+    #[must_use]
+    pub fn guard(&self) -> Option<Span> {
+        self.guard
+    }
+
+    /// What the caller stored.
+    #[must_use]
+    pub fn value(&self) -> &'a V {
+        self.value
+    }
+}
+
+/// The figures of a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Allocated regions.
+    pub regions: usize,
+    /// Bytes in regions and guards.
+    pub busy_bytes: u128,
+    /// Free blocks.
+    pub free_blocks: usize,
+    /// Bytes in free blocks.
+    pub free_bytes: u128,
+    /// Bytes of the largest free block; `u64::MAX` for 2^64.
+    pub largest_free_bytes: u64,
+    /// Bytes of memory that the space's own structures hold, spare room included.
+    pub metadata_bytes: usize,
+}
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// The region that `address` belongs to, at its start or anywhere inside; guards belong to nobody.
+    ///
+    /// # Cost
+    /// O(log n), no write.
+    #[must_use]
+    #[doc(alias = "find_vmap_area")]
+    pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
+        let entry = self.busy.entry(self.busy.at_or_below(address)?)?;
+        if entry.span.contains(address) { Some(self.region(entry)) } else { None }
+    }
+
+    /// The region whose guard `address` lies in: whose end was overrun.
+    #[must_use]
+    pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
+        let region = self.region(self.busy.entry(self.busy.at_or_below(address)?)?);
+        if region.guard.is_some_and(|guard| guard.contains(address)) { Some(region) } else { None }
+    }
+
+    /// The value of the region that `address` belongs to, to change.
+    pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
+        let position = self.busy.at_or_below(address)?;
+        if self.busy.entry(position)?.span.contains(address) { self.busy.value_mut(position) } else { None }
+    }
+
+    /// All regions in address order.
+    pub fn regions(&self) -> impl Iterator<Item = Region<'_, V>> {
+        let mut at = self.busy.first();
+        core::iter::from_fn(move || {
+            let position = at?;
+            at = self.busy.next(position);
+            Some(self.region(self.busy.entry(position)?))
+        })
+    }
+
+    /// All free blocks in address order.
+    pub fn free_blocks(&self) -> impl Iterator<Item = Span> {
+        self.free.iter()
+    }
+
+    /// The figures of the space. Cost: constant.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats {
+            regions: self.busy.len(),
+            busy_bytes: self.total_bytes - self.free_bytes,
+            free_blocks: self.free.len(),
+            free_bytes: self.free_bytes,
+            largest_free_bytes: self.free.largest_bytes(),
+            metadata_bytes: self.free.metadata_bytes().saturating_add(self.busy.bytes()),
+        }
+    }
+
+    fn region<'a>(&self, entry: Entry<'a, V>) -> Region<'a, V> {
+        let guard = self.taken(&entry).above(entry.span);
+        Region { span: entry.span, guard, value: entry.value }
+    }
+}

@@ -1,0 +1,52 @@
+//! Checking the whole space from scratch.
+
+use super::AddressSpace;
+use crate::error::{Broken, check};
+use crate::{FreeIndex, Region};
+use freehold_units::Span;
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// Checks every invariant of the space and of both indexes. Cost: linear.
+    ///
+    /// # Errors
+    /// The first invariant that fails, by its number in `INVARIANTS.md`.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.free.validate()?;
+        self.busy.validate()?;
+        let (mut blocks, mut regions) = (self.free.iter().peekable(), self.regions().peekable());
+        let (mut free_bytes, mut busy_bytes) = (0u128, 0u128);
+        let mut previous: Option<Span> = None;
+        loop {
+            let region_next = match (blocks.peek(), regions.peek()) {
+                (Some(block), Some(region)) => region.span().first() < block.first(),
+                (Some(_), None) => false,
+                (None, Some(_)) => true,
+                (None, None) => break,
+            };
+            let next = if region_next { regions.next().map(taken) } else { blocks.next() };
+            let Some(span) = next else { break };
+            let sum = if region_next { &mut busy_bytes } else { &mut free_bytes };
+            *sum += span.size_bytes();
+            self.check_piece(previous, span)?;
+            previous = Some(span);
+        }
+        check(free_bytes == self.free_bytes, "K5", "free_bytes is the sum of the free blocks", 0)?;
+        let all = free_bytes + busy_bytes == self.total_bytes;
+        check(all, "K4", "every byte of the layout is free or taken", 0)
+    }
+
+    fn check_piece(&self, previous: Option<Span>, span: Span) -> Result<(), Broken> {
+        let (first, end) = (span.first(), span.last().wrapping_add(1));
+        let apart = previous.is_none_or(|previous| previous.last() < first);
+        check(apart, "K4", "blocks and regions are disjoint", first)?;
+        check(self.hull.covers(span), "K4", "blocks and regions lie in the space", first)?;
+        let whole = self.granule.divides(first) && self.granule.divides(end);
+        check(whole, "K6", "blocks and regions are made of granules", first)
+    }
+}
+
+/// The region with its guard.
+fn taken<V>(region: Region<'_, V>) -> Span {
+    let last = region.guard().map_or(region.span().last(), Span::last);
+    Span::new(region.span().first(), last).unwrap_or(region.span())
+}

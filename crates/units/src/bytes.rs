@@ -1,0 +1,153 @@
+//! Sizes in bytes, as people write and read them.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// A number of bytes up to 2^64 and beyond, for reading and printing; binary units.
+///
+/// ```
+/// use freehold_units::Bytes;
+/// assert_eq!("64K".parse(), Ok(Bytes(65536)));
+/// assert_eq!("0x1000".parse(), Ok(Bytes(4096)));
+/// assert_eq!(Bytes(3 << 20).to_string(), "3 MiB");
+/// assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u128);
+
+const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+impl From<u64> for Bytes {
+    fn from(bytes: u64) -> Self {
+        Self(u128::from(bytes))
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The largest unit that leaves at least 1, with one decimal where it is not whole.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut unit = 0;
+        while unit + 1 < UNITS.len() && self.0 >> (10 * (unit + 1)) != 0 {
+            unit += 1;
+        }
+        let scale = 1u128 << (10 * unit);
+        let (whole, rest) = (self.0 / scale, self.0 % scale);
+        let name = UNITS.get(unit).copied().unwrap_or("B");
+        if rest == 0 {
+            write!(f, "{whole} {name}")
+        } else {
+            write!(f, "{whole}.{} {name}", rest * 10 / scale)
+        }
+    }
+}
+
+/// Why a text is not a number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseBytesError {
+    /// No digits where a number must stand.
+    NoNumber,
+    /// The text after the number is none of B, K, M, G, T, P, E (with or without `iB`).
+    UnknownUnit,
+    /// More than 2^64 bytes.
+    TooLarge,
+}
+
+impl fmt::Display for ParseBytesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoNumber => "not a number (write 4096, 0x1000 or 64K)",
+            Self::UnknownUnit => "unknown unit (use K, M, G, T, P or E)",
+            Self::TooLarge => "more than 2^64 bytes",
+        })
+    }
+}
+
+impl core::error::Error for ParseBytesError {}
+
+impl FromStr for Bytes {
+    type Err = ParseBytesError;
+
+    /// Decimal with an optional unit, or hexadecimal after `0x` without one.
+    fn from_str(text: &str) -> Result<Self, ParseBytesError> {
+        let text = text.trim();
+        let (number, shift) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            Some(hex) => (parse_digits(hex, 16)?, 0),
+            None => {
+                let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+                let (digits, unit) = text.split_at(unit_at);
+                (parse_digits(digits, 10)?, unit_shift(unit.trim_start())?)
+            }
+        };
+        let bytes = number.checked_mul(1 << shift).ok_or(ParseBytesError::TooLarge)?;
+        if bytes > 1 << 64 { Err(ParseBytesError::TooLarge) } else { Ok(Self(bytes)) }
+    }
+}
+
+fn parse_digits(digits: &str, radix: u32) -> Result<u128, ParseBytesError> {
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return Err(ParseBytesError::NoNumber);
+    }
+    u128::from_str_radix(digits, radix).map_err(|_| ParseBytesError::TooLarge)
+}
+
+fn unit_shift(unit: &str) -> Result<u32, ParseBytesError> {
+    let mut letters = unit.chars();
+    let Some(first) = letters.next() else { return Ok(0) };
+    let shift = match first.to_ascii_uppercase() {
+        'B' => 0,
+        'K' => 10,
+        'M' => 20,
+        'G' => 30,
+        'T' => 40,
+        'P' => 50,
+        'E' => 60,
+        _ => return Err(ParseBytesError::UnknownUnit),
+    };
+    match (shift, letters.as_str()) {
+        (_, "") | (1.., "iB" | "B" | "ib" | "b") => Ok(shift),
+        _ => Err(ParseBytesError::UnknownUnit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn parses_what_people_write() {
+        for (text, bytes) in
+            [("0", 0), ("4096", 4096), ("64K", 65536), ("2 MiB", 2 << 20), ("1tb", 1 << 40), ("16E", 1 << 64)]
+        {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+        assert_eq!("0xffffffffffffffff".parse(), Ok(Bytes(u128::from(u64::MAX))));
+    }
+
+    #[test]
+    fn refuses_the_rest_by_name() {
+        for text in ["", "K", "-1", "0x", "+4", "0xzz", " "] {
+            assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::NoNumber), "{text:?}");
+        }
+        for text in ["1Q", "1KK", "1Bi", "1.5K"] {
+            assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::UnknownUnit), "{text:?}");
+        }
+        for text in ["17E", "340282366920938463463374607431768211456", "340282366920938463463374607431768211455K"] {
+            assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::TooLarge), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn prints_the_largest_unit() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1 << 64, "16 EiB"),
+            (u128::from(u64::MAX), "15.9 EiB"),
+            (1 << 80, "1048576 EiB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Counting work: how an engine says what it did, in units that no noisy machine can bend.
+//!
+//! An engine takes `&mut impl Probe` where it works. The unit type counts nothing and costs nothing; a
+//! [`Tally`] adds up.
+
+/// A kind of work, or a way in which a piece of work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// A node examined by a search, on the way down or back up.
+    NodeVisited,
+    /// Of the visited nodes, those examined while climbing back.
+    NodeClimbed,
+    /// A child whose metadata was read from its parent.
+    ChildPeeked,
+    /// A node passed on the way to the place where another is linked or found.
+    LinkVisited,
+    /// A stored maximum recomputed, the last one that was already right included.
+    MaxRecomputed,
+    /// A rotation of a balanced tree.
+    Rotated,
+    /// A step along an ordered list.
+    ListStepped,
+    /// A free block used up whole.
+    FitFull,
+    /// A free block cut at its left edge.
+    FitLeftEdge,
+    /// A free block cut at its right edge.
+    FitRightEdge,
+    /// A free block cut in the middle, leaving two.
+    FitNoEdge,
+    /// A freed span that stays alone.
+    MergedNone,
+    /// A freed span merged with the block before it.
+    MergedPrevious,
+    /// A freed span merged with the block after it.
+    MergedNext,
+    /// A freed span that closed the gap between two blocks.
+    MergedBoth,
+    /// A search that started at a remembered node.
+    StartedCached,
+    /// A search that found its start by descending a tree.
+    StartedDescended,
+    /// A search that had nothing at or after its start.
+    StartedBeyond,
+    /// A remembered node replaced by its predecessor.
+    CacheMoved,
+    /// A remembered node forgotten.
+    CacheDropped,
+}
+
+impl Work {
+    /// The number of kinds.
+    pub const COUNT: usize = Self::CacheDropped as usize + 1;
+}
+
+/// Receives counts of work.
+pub trait Probe {
+    /// `amount` more of `work` was done.
+    fn count(&mut self, work: Work, amount: u64);
+}
+
+/// Counts nothing.
+impl Probe for () {
+    #[inline(always)]
+    fn count(&mut self, _: Work, _: u64) {}
+}
+
+/// Adds up every kind of work.
+///
+/// ```
+/// use freehold_units::{Probe, Tally, Work};
+/// let mut tally = Tally::default();
+/// tally.count(Work::NodeVisited, 2);
+/// tally.count(Work::NodeVisited, 1);
+/// assert_eq!(tally.of(Work::NodeVisited), 3);
+/// assert_eq!(tally.of(Work::Rotated), 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    counts: [u64; Work::COUNT],
+}
+
+impl Tally {
+    /// How much of `work` was counted.
+    #[must_use]
+    pub fn of(&self, work: Work) -> u64 {
+        self.counts.get(work as usize).copied().unwrap_or(0)
+    }
+
+    /// Nodes examined or changed, rotations and list steps: the work whose growth is an engine's cost.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        [Work::NodeVisited, Work::LinkVisited, Work::MaxRecomputed, Work::Rotated, Work::ListStepped]
+            .iter()
+            .fold(0u64, |sum, &work| sum.saturating_add(self.of(work)))
+    }
+}
+
+impl Probe for Tally {
+    #[inline]
+    fn count(&mut self, work: Work, amount: u64) {
+        if let Some(count) = self.counts.get_mut(work as usize) {
+            *count = count.saturating_add(amount);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! A range of addresses, both ends included, never empty.
+//!
+//! ```text
+//!   first               last
+//!     |###################|        size = last - first + 1, from 1 to 2^64
+//! ```
+
+use crate::{Align, Bytes, ParseBytesError};
+use core::fmt;
+use core::str::FromStr;
+
+/// The addresses `first..=last`. Invariant: `first <= last`.
+///
+/// The end is inclusive so that the last address of the space can be part of a span, and a span holds at
+/// least one address so that "empty" needs no meaning.
+///
+/// ```
+/// use freehold_units::Span;
+/// let span = Span::from_size(0x1000, 0x2000).unwrap();
+/// assert_eq!((span.first(), span.last()), (0x1000, 0x2fff));
+/// assert_eq!(Span::ALL.size_bytes(), 1 << 64);
+/// assert_eq!(Span::new(2, 1), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    first: u64,
+    last: u64,
+}
+
+impl Span {
+    /// Every address there is.
+    pub const ALL: Self = Self { first: 0, last: u64::MAX };
+
+    /// `first..=last`; `None` if `first > last`.
+    #[must_use]
+    pub const fn new(first: u64, last: u64) -> Option<Self> {
+        if first <= last { Some(Self { first, last }) } else { None }
+    }
+
+    /// `size_bytes` addresses from `first`; `None` if there are none, or if they would pass `u64::MAX`.
+    #[must_use]
+    pub const fn from_size(first: u64, size_bytes: u64) -> Option<Self> {
+        match size_bytes.checked_sub(1) {
+            Some(reach) => match first.checked_add(reach) {
+                Some(last) => Some(Self { first, last }),
+                None => None,
+            },
+            None => None,
+        }
+    }
+
+    /// The lowest address.
+    #[must_use]
+    pub const fn first(self) -> u64 {
+        self.first
+    }
+
+    /// The highest address, included.
+    #[must_use]
+    pub const fn last(self) -> u64 {
+        self.last
+    }
+
+    /// The number of addresses, 1 to 2^64.
+    #[must_use]
+    pub const fn size_bytes(self) -> u128 {
+        (self.last - self.first) as u128 + 1
+    }
+
+    /// The number of addresses, or `u64::MAX` for the one span of 2^64.
+    ///
+    /// A request's size is a `u64`, so comparing it with this answers right for every span.
+    #[must_use]
+    pub const fn size_saturating(self) -> u64 {
+        (self.last - self.first).saturating_add(1)
+    }
+
+    /// Whether `address` lies inside.
+    #[must_use]
+    pub const fn contains(self, address: u64) -> bool {
+        self.first <= address && address <= self.last
+    }
+
+    /// Whether every address of `other` lies inside.
+    #[must_use]
+    pub const fn covers(self, other: Self) -> bool {
+        self.first <= other.first && other.last <= self.last
+    }
+
+    /// Whether the two share an address.
+    #[must_use]
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+
+    /// The addresses in both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        Self::new(self.first.max(other.first), self.last.min(other.last))
+    }
+
+    /// Whether `next` starts right after this span ends.
+    #[must_use]
+    pub const fn touches(self, next: Self) -> bool {
+        match self.last.checked_add(1) {
+            Some(after) => after == next.first,
+            None => false,
+        }
+    }
+
+    /// What is left of `self` below `middle`, which must lie inside; `None` if nothing.
+    #[must_use]
+    pub const fn below(self, middle: Self) -> Option<Self> {
+        match middle.first.checked_sub(1) {
+            Some(last) => Self::new(self.first, last),
+            None => None,
+        }
+    }
+
+    /// What is left of `self` above `middle`, which must lie inside; `None` if nothing.
+    #[must_use]
+    pub const fn above(self, middle: Self) -> Option<Self> {
+        match middle.last.checked_add(1) {
+            Some(first) => Self::new(first, self.last),
+            None => None,
+        }
+    }
+
+    /// The lowest span of `size_bytes` inside this one that starts at a multiple of `align` and not below
+    /// `from`; `None` if there is none. Never wraps.
+    #[inline]
+    #[must_use]
+    pub const fn lowest_fit(self, size_bytes: u64, align: Align, from: u64) -> Option<Self> {
+        let lowest = if from > self.first { from } else { self.first };
+        let Some(first) = align.up(lowest) else { return None };
+        match Self::from_size(first, size_bytes) {
+            Some(fit) if fit.last <= self.last => Some(fit),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{:#x}, {:#x}]", self.first, self.last)
+    }
+}
+
+/// Why a text is not a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseSpanError {
+    /// Neither `FIRST..=LAST` nor `FIRST+SIZE`.
+    NoSeparator,
+    /// One of the two numbers is wrong.
+    Number(ParseBytesError),
+    /// The span would be empty or pass the last address.
+    Empty,
+}
+
+impl fmt::Display for ParseSpanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSeparator => f.write_str("not a span (write FIRST..=LAST or FIRST+SIZE)"),
+            Self::Number(error) => error.fmt(f),
+            Self::Empty => f.write_str("the span is empty or passes the last address"),
+        }
+    }
+}
+
+impl core::error::Error for ParseSpanError {}
+
+impl FromStr for Span {
+    type Err = ParseSpanError;
+
+    /// `FIRST..=LAST` or `FIRST+SIZE`, each number as [`Bytes`] reads it.
+    fn from_str(text: &str) -> Result<Self, ParseSpanError> {
+        let number = |text: &str| match text.parse::<Bytes>() {
+            Ok(Bytes(value)) => Ok(value),
+            Err(error) => Err(ParseSpanError::Number(error)),
+        };
+        let (first, last) = if let Some((first, last)) = text.split_once("..=") {
+            (number(first)?, number(last)?)
+        } else if let Some((first, size)) = text.split_once('+') {
+            let (first, size) = (number(first)?, number(size)?);
+            (first, (first + size).checked_sub(1).ok_or(ParseSpanError::Empty)?)
+        } else {
+            return Err(ParseSpanError::NoSeparator);
+        };
+        match (u64::try_from(first), u64::try_from(last)) {
+            (Ok(first), Ok(last)) => Self::new(first, last).ok_or(ParseSpanError::Empty),
+            _ => Err(ParseSpanError::Empty),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Both ends of the space and the middle, so that every carry is met.
+    fn edges() -> impl Strategy<Value = u64> {
+        prop_oneof![0u64..6, (u64::MAX - 5)..=u64::MAX, ((1u64 << 63) - 3)..(1 << 63) + 3]
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_wide_arithmetic(a in edges(), b in edges(), c in edges(), d in edges()) {
+            prop_assert_eq!(Span::new(a, b).is_some(), a <= b);
+            let (Some(x), Some(y)) = (Span::new(a, b), Span::new(c, d)) else { return Ok(()) };
+            prop_assert_eq!(x.size_bytes(), u128::from(b) - u128::from(a) + 1);
+            prop_assert_eq!(u128::from(x.size_saturating()), x.size_bytes().min(u128::from(u64::MAX)));
+            let shared = u128::from(a.max(c))..u128::from(b.min(d)) + 1;
+            prop_assert_eq!(x.overlaps(y), !shared.is_empty());
+            prop_assert_eq!(x.intersection(y).is_some(), !shared.is_empty());
+            prop_assert_eq!(x.covers(y), x.intersection(y) == Some(y));
+            prop_assert_eq!(x.touches(y), u128::from(b) + 1 == u128::from(c));
+            if x.covers(y) {
+                let around = x.below(y).map_or(0, Span::size_bytes) + x.above(y).map_or(0, Span::size_bytes);
+                prop_assert_eq!(around + y.size_bytes(), x.size_bytes());
+            }
+        }
+
+        #[test]
+        fn lowest_fit_is_the_lowest(first in edges(), last in edges(), from in edges(),
+                                    size in prop_oneof![0u64..6, Just(u64::MAX)], shift in 0u32..4) {
+            let Some(span) = Span::new(first, last) else { return Ok(()) };
+            let align = Align::new(1 << shift).unwrap();
+            let naive = || {
+                let mut at = u128::from(first.max(from)).next_multiple_of(u128::from(align.bytes()));
+                let end = at + u128::from(size);
+                if size == 0 || end > u128::from(last) + 1 { at = 1 << 64 }
+                u64::try_from(at).ok()
+            };
+            prop_assert_eq!(span.lowest_fit(size, align, from).map(Span::first), naive());
+        }
+    }
+
+    #[test]
+    fn parses_both_forms() {
+        assert_eq!("0x1000..=0x1fff".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
+        assert_eq!("4K+4K".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
+        assert_eq!("0+16E".parse(), Ok(Span::ALL));
+        assert_eq!("5".parse::<Span>(), Err(ParseSpanError::NoSeparator));
+        assert_eq!("5+0".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("0+0".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("1+16E".parse::<Span>(), Err(ParseSpanError::Empty));
+        assert_eq!("x+1".parse::<Span>(), Err(ParseSpanError::Number(ParseBytesError::NoNumber)));
+    }
+}
