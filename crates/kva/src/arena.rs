@@ -90,7 +90,11 @@ impl<T: Chained> Arena<T> {
     pub(crate) fn pair(&mut self, a: Link, b: Link) -> (&mut T, &mut T) {
         debug_assert_ne!(a, b);
         let (low, high) = self.nodes.split_at_mut(a.0.max(b.0) as usize);
-        if a.0 < b.0 { (&mut low[a.0 as usize], &mut high[0]) } else { (&mut high[0], &mut low[b.0 as usize]) }
+        if a.0 < b.0 {
+            (&mut low[a.0 as usize], &mut high[0])
+        } else {
+            (&mut high[0], &mut low[b.0 as usize])
+        }
     }
 
     /// Nodes that are neither vacant nor the sentinel.

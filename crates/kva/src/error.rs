@@ -192,7 +192,9 @@ impl fmt::Display for FreeError {
             Self::AlreadyFree { address, block } => {
                 write!(f, "{address:#x} is free: it lies in {block}, freed twice or never allocated")
             }
-            Self::Interior { address, region } => write!(f, "{address:#x} lies inside {region}, not at its start"),
+            Self::Interior { address, region } => {
+                write!(f, "{address:#x} lies inside {region}, not at its start")
+            }
             Self::Unknown { address } => write!(f, "{address:#x} is not an address of this space"),
             Self::OutOfMemory => OutOfMemory.fmt(f),
         }

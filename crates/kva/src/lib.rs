@@ -49,5 +49,5 @@ pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejecte
 pub use fit::{Fit, Merge};
 pub use index::{FreeIndex, Want};
 pub use rbtree::{Placement, RbTree};
-pub use request::{Area, Request};
+pub use request::Request;
 pub use space::{AddressSpace, Region, Stats};

@@ -49,13 +49,3 @@ impl Request {
         Self { guard_bytes, ..self }
     }
 }
-
-/// One area of a congruent request: `size_bytes` at the common base plus `offset_bytes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(alias = "pcpu_get_vm_areas")]
-pub struct Area {
-    /// Distance from the base, in bytes.
-    pub offset_bytes: u64,
-    /// Size in bytes.
-    pub size_bytes: u64,
-}

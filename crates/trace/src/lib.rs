@@ -1,0 +1,14 @@
+//! What the lab's engines are asked and answer, and the files that this is recorded in.
+//!
+//! Each family of engines has its operations, its answers and the trait through which every engine of the
+//! family is driven, the ones we compare with included. Files are read as streams, plain or compressed with
+//! zstd; what is wrong with one is an error with file, line and reason.
+
+mod error;
+mod header;
+pub mod kva;
+mod lines;
+
+pub use error::TraceError;
+pub use header::{Kind, TraceHeader};
+pub use lines::{Fields, Lines};

@@ -132,7 +132,9 @@ mod tests {
         for text in ["1Q", "1KK", "1Bi", "1.5K"] {
             assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::UnknownUnit), "{text:?}");
         }
-        for text in ["17E", "340282366920938463463374607431768211456", "340282366920938463463374607431768211455K"] {
+        for text in
+            ["17E", "340282366920938463463374607431768211456", "340282366920938463463374607431768211455K"]
+        {
             assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::TooLarge), "{text:?}");
         }
     }

@@ -75,6 +75,15 @@ impl Span {
         (self.last - self.first).saturating_add(1)
     }
 
+    /// The span `by` addresses higher; `None` if it would pass `u64::MAX`.
+    #[must_use]
+    pub const fn shifted(self, by: u64) -> Option<Self> {
+        match (self.first.checked_add(by), self.last.checked_add(by)) {
+            (Some(first), Some(last)) => Some(Self { first, last }),
+            _ => None,
+        }
+    }
+
     /// Whether `address` lies inside.
     #[must_use]
     pub const fn contains(self, address: u64) -> bool {

@@ -29,7 +29,12 @@ impl<V, const W: usize> BusyIndex<V, W> {
         let at_edge = high == u64::MAX;
         let Some(below) = height.checked_sub(1) else {
             let leaf = &self.leaves[link];
-            check(is_root || at_edge || leaf.len() >= Self::FEW_REGIONS, "K8", "a leaf is a quarter full", low)?;
+            check(
+                is_root || at_edge || leaf.len() >= Self::FEW_REGIONS,
+                "K8",
+                "a leaf is a quarter full",
+                low,
+            )?;
             check(leaf.previous == walk.previous, "K8", "leaves are linked in order", low)?;
             for at in 0..leaf.len() {
                 let Some(span) = leaf.span(at) else { return check(false, "K8", "a region is a span", low) };

@@ -14,8 +14,12 @@ impl RbTree {
                 return None;
             }
             let node = &self.nodes[at];
-            let view =
-                NodeView { span: node.span, subtree_max_size: node.subtree_max_size, colour: node.colour, depth };
+            let view = NodeView {
+                span: node.span,
+                subtree_max_size: node.subtree_max_size,
+                colour: node.colour,
+                depth,
+            };
             (at, depth) = self.next_in_preorder(at, depth);
             Some(view)
         })

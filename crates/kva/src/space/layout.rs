@@ -25,11 +25,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// As [`AddressSpace::new`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
-    pub fn with_layout(
-        spans: &[Span],
-        granule: Align,
-        placement: I::Placement,
-    ) -> Result<Self, LayoutError> {
+    pub fn with_layout(spans: &[Span], granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
         let &first_span = spans.first().ok_or(LayoutError::Empty)?;
         let (mut free, mut hull, mut total_bytes) = (I::new()?, first_span, 0u128);
         for &span in spans {

@@ -1,0 +1,33 @@
+//! What is wrong with a file, and where.
+
+use std::path::{Path, PathBuf};
+
+/// A file that cannot be read as what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened.
+    #[error("{}: {source}", file.display())]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line cannot be read: the file is damaged, or ends in the middle.
+    #[error("{}:{line}: {reason}", file.display())]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl TraceError {
+    /// An error at a line.
+    pub fn at(file: &Path, line: u64, reason: impl Into<String>) -> Self {
+        Self::Line { file: file.to_owned(), line, reason: reason.into() }
+    }
+}

@@ -1,0 +1,134 @@
+//! The one trait that every engine is driven through, and the driver that runs operations on it.
+
+use super::{Answer, Op};
+use freehold_units::{Align, Probe, Span};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An address-range allocator, ours or another's.
+pub trait Engine {
+    /// Takes `size_bytes` at a multiple of `align` within `window`; the address, or `None` if nothing fits.
+    fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64>;
+
+    /// Frees what starts at `first`; whether that was allocated.
+    fn free(&mut self, first: u64, probe: &mut impl Probe) -> bool;
+
+    /// Takes all `areas` at one base; `None` if the engine cannot do that at all.
+    fn alloc_congruent(
+        &mut self,
+        areas: &[Span],
+        align: Align,
+        window: Span,
+        probe: &mut impl Probe,
+    ) -> Option<Option<u64>> {
+        let _ = (areas, align, window, probe);
+        None
+    }
+
+    /// Shows every free block in address order.
+    fn free_blocks(&self, visit: &mut dyn FnMut(Span));
+
+    /// Bytes of memory held for its own structures.
+    fn metadata_bytes(&self) -> usize;
+
+    /// Checks its invariants from scratch.
+    ///
+    /// # Errors
+    /// What is broken.
+    fn validate(&self) -> Result<(), String>;
+}
+
+/// An engine, and where it put the objects that are live.
+#[derive(Clone, Debug)]
+pub struct Driver<E> {
+    engine: E,
+    /// Start of each object, by name; `None` where none is live.
+    starts: Vec<Option<u64>>,
+    /// The areas of live congruent objects.
+    areas: HashMap<u32, Arc<[Span]>>,
+}
+
+impl<E: Engine> Driver<E> {
+    /// Drives a fresh engine.
+    pub fn new(engine: E) -> Self {
+        Self { engine, starts: Vec::new(), areas: HashMap::new() }
+    }
+
+    /// The engine, to look at.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// Where the object starts, if it is live.
+    #[must_use]
+    pub fn start_of(&self, object: u32) -> Option<u64> {
+        self.starts.get(object as usize).copied().flatten()
+    }
+
+    /// Makes room for objects up to and without `objects`, so that running operations asks for no memory here.
+    pub fn expect_objects(&mut self, objects: u32) {
+        self.starts.resize(self.starts.len().max(objects as usize), None);
+    }
+
+    /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.
+    pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
+        for (op, answer) in ops.iter().zip(answers) {
+            *answer = self.run(op, probe);
+        }
+    }
+
+    /// Runs one operation.
+    #[inline]
+    pub fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
+        match op {
+            Op::Alloc { object, size_bytes, align, window } => {
+                let start = self.engine.alloc(*size_bytes, *align, *window, probe);
+                self.remember(*object, start)
+            }
+            Op::Free { object } => self.free(*object, probe),
+            Op::Congruent { object, areas, align, window } => {
+                match self.engine.alloc_congruent(areas, *align, *window, probe) {
+                    Some(base) => {
+                        self.areas.insert(*object, Arc::clone(areas));
+                        self.remember(*object, base)
+                    }
+                    None => Answer::Unsupported,
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn remember(&mut self, object: u32, start: Option<u64>) -> Answer {
+        if self.starts.len() <= object as usize {
+            self.expect_objects(object.saturating_add(1));
+        }
+        if let Some(slot) = self.starts.get_mut(object as usize) {
+            *slot = start;
+        }
+        start.map_or(Answer::NoRoom, Answer::At)
+    }
+
+    #[inline]
+    fn free(&mut self, object: u32, probe: &mut impl Probe) -> Answer {
+        let Some(start) = self.starts.get_mut(object as usize).and_then(Option::take) else {
+            return Answer::NotLive;
+        };
+        let freed = if self.areas.is_empty() {
+            self.engine.free(start, probe)
+        } else {
+            self.free_areas(object, start, probe)
+        };
+        if freed { Answer::Freed } else { Answer::NotLive }
+    }
+
+    fn free_areas(&mut self, object: u32, base: u64, probe: &mut impl Probe) -> bool {
+        match self.areas.remove(&object) {
+            Some(areas) => areas.iter().all(|area| {
+                let start = area.shifted(base).map(Span::first);
+                start.is_some_and(|start| self.engine.free(start, probe))
+            }),
+            None => self.engine.free(base, probe),
+        }
+    }
+}
