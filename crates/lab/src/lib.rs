@@ -1,1 +1,14 @@
+//! The lab: drives every engine by the same operations, checks what they answer, counts and times what they
+//! do, and shows it.
+//!
+//! The program `freehold` is a thin shell around [`commands`].
 
+pub mod commands;
+pub mod engine;
+pub mod hash;
+pub mod measure;
+pub mod model;
+pub mod output;
+pub mod report;
+pub mod verify;
+pub mod workload;

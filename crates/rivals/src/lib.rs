@@ -1,1 +1,4 @@
+//! What freehold is compared with: the predecessors of its engines, naive models that are right because they
+//! are simple, and what a user might pick instead.
 
+pub mod kva;

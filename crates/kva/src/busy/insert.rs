@@ -24,7 +24,8 @@ impl<V, const W: usize> BusyIndex<V, W> {
         let right_link = self.leaves.take();
         let (left, right) = self.leaves.pair(path.leaf, right_link);
         // Regions that come in address order leave full leaves behind them.
-        let keep = if at == W && left.next.is_none() { W } else { W / 2 };
+        let rising = at == W && left.next.is_none();
+        let keep = if rising { W } else { W / 2 };
         right.previous = path.leaf;
         right.next = left.next;
         left.next = right_link;
@@ -37,11 +38,12 @@ impl<V, const W: usize> BusyIndex<V, W> {
         if !after.is_none() {
             self.leaves[after].previous = right_link;
         }
-        self.insert_child(path, low, right_link);
+        self.insert_child(path, low, right_link, rising);
     }
 
-    /// Adds a child right of the one that the path took on the lowest level of inner nodes.
-    fn insert_child(&mut self, path: &Path, low: u64, child: Link) {
+    /// Adds a child right of the one that the path took on the lowest level of inner nodes. If regions come in
+    /// address order (`rising`), nodes that split are left full.
+    fn insert_child(&mut self, path: &Path, low: u64, child: Link, rising: bool) {
         let (mut low, mut child) = (low, child);
         for &(link, taken) in path.steps[..self.height].iter().rev() {
             let at = taken + 1;
@@ -53,7 +55,7 @@ impl<V, const W: usize> BusyIndex<V, W> {
             let right_link = self.inners.take();
             let (left, right) = self.inners.pair(link, right_link);
             right.len = 0;
-            let keep = if at == W { W - 1 } else { W / 2 };
+            let keep = if rising { W - 1 } else { W / 2 };
             left.move_tail(keep, right);
             match at.checked_sub(keep) {
                 Some(at) if at > 0 => right.insert(at, low, child),

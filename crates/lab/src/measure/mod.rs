@@ -1,0 +1,2 @@
+mod counts;
+pub use counts::Counts;

@@ -1,0 +1,96 @@
+//! Checking engines against recorded answers: vectors, the talk's worked example, work anchors.
+
+mod anchors;
+mod column;
+mod events;
+mod state;
+mod talk;
+mod vectors;
+
+use freehold_trace::TraceError;
+use std::path::{Path, PathBuf};
+
+/// What was checked of one file with one engine.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// The column, case or workload, and the engine that was held against it.
+    pub what: String,
+    /// The engine; empty where there is none that could be checked.
+    pub engine: &'static str,
+    /// Its placement, where it has several.
+    pub placement: Option<&'static str>,
+    /// Operations whose answers were compared.
+    pub operations: u64,
+    /// Comparisons that differed.
+    pub mismatches: u64,
+    /// The first that did.
+    pub first: Option<Mismatch>,
+    /// Why nothing was checked, or what was left out.
+    pub note: Option<String>,
+}
+
+/// A difference between what was recorded and what an engine does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The line in the file.
+    pub line: u64,
+    /// What it says.
+    pub expected: String,
+    /// What the engine does.
+    pub got: String,
+}
+
+impl Checked {
+    /// Compares what is recorded on a line with what the engine does.
+    fn compare(&mut self, line: u64, expected: impl Into<String>, got: impl Into<String>) {
+        let (expected, got) = (expected.into(), got.into());
+        if expected != got {
+            self.mismatches += 1;
+            self.first.get_or_insert(Mismatch { line, expected, got });
+        }
+    }
+}
+
+/// The checks of one file.
+#[derive(Clone, Debug)]
+pub struct FileChecks {
+    /// The file.
+    pub file: PathBuf,
+    /// What was checked, by column, workload or case.
+    pub checks: Vec<Checked>,
+}
+
+impl FileChecks {
+    /// Whether something was checked, and nothing differed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.operations() > 0 && self.checks.iter().all(|check| check.mismatches == 0)
+    }
+
+    /// Operations checked, over all columns.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.checks.iter().map(|check| check.operations).sum()
+    }
+}
+
+/// Checks a file, whatever kind it is; `tick` hears now and then that there is progress.
+///
+/// # Errors
+/// The file cannot be read as any kind that can be checked.
+pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let checks = if name.ends_with(".tsv") {
+        anchors::verify(file, tick)?
+    } else if first_line(file)?.starts_with("# kva-talk") {
+        talk::verify(file)?
+    } else {
+        vectors::verify(file, tick)?
+    };
+    Ok(FileChecks { file: file.to_owned(), checks })
+}
+
+fn first_line(file: &Path) -> Result<String, TraceError> {
+    let mut lines = freehold_trace::Lines::open(file)?;
+    Ok(lines.advance()?.unwrap_or_default().to_owned())
+}

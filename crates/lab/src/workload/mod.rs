@@ -1,0 +1,3 @@
+mod random;
+pub mod recipe;
+pub use random::SplitMix;
