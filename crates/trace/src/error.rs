@@ -23,6 +23,16 @@ pub enum TraceError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A record of a file that has no lines cannot be read.
+    #[error("{}: record {record}: {reason}", file.display())]
+    Record {
+        /// The file.
+        file: PathBuf,
+        /// The record, from 1.
+        record: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl TraceError {

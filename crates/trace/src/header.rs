@@ -2,6 +2,8 @@
 
 use crate::{Lines, TraceError};
 
+const CUT_OFF: &str = "the file ends within its header";
+
 /// What a trace records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -24,6 +26,17 @@ impl Kind {
             Self::Pcpu => "pcpu",
             Self::Vma => "vma",
             Self::Mt => "mt",
+        }
+    }
+
+    /// The names of its columns, as line 4 has them.
+    #[must_use]
+    pub fn columns(self) -> &'static str {
+        match self {
+            Self::Kva => "dt_ns,cpu,tid,op,obj,addr,size,align,vstart,vend,aux",
+            Self::Pcpu => "dt_ns,cpu,tid,op,obj,chunk,off,size,align,flags,bytes_alloc,site",
+            Self::Vma => "dt_ns,cpu,tid,op,mm,addr,len,prot,flags,file,off_or_newaddr,ret",
+            Self::Mt => "dt_ns,cpu,tid,op,fn,node,min,max,index,last,piv,val",
         }
     }
 
@@ -57,7 +70,7 @@ impl TraceHeader {
     /// # Errors
     /// They are not what a trace starts with.
     pub fn read(lines: &mut Lines) -> Result<Self, TraceError> {
-        let first = next(lines)?.to_owned();
+        let first = lines.require(CUT_OFF)?.to_owned();
         let words = first.strip_prefix("#vml-trace v1 ");
         let words = words.ok_or_else(|| lines.error("not a trace: line 1 must start `#vml-trace v1`"))?;
         let word = |name: &str| {
@@ -76,7 +89,9 @@ impl TraceHeader {
         let (name, description) = workload.split_once(": ").unwrap_or((&workload, ""));
         let lost = prefixed(lines, "#lost_records=")?;
         let lost_records = lost.parse().map_err(|_| lines.error("lost_records is not a number"))?;
-        prefixed(lines, "#")?;
+        if prefixed(lines, "#")? != kind.columns() {
+            return Err(lines.error(format!("the columns must be {}", kind.columns())));
+        }
         Ok(Self {
             kind,
             kernel,
@@ -89,12 +104,7 @@ impl TraceHeader {
     }
 }
 
-fn next(lines: &mut Lines) -> Result<&str, TraceError> {
-    let (file, number) = (lines.file().to_owned(), lines.number() + 1);
-    lines.advance()?.ok_or_else(|| TraceError::at(&file, number, "the file ends within its header"))
-}
-
 fn prefixed(lines: &mut Lines, prefix: &str) -> Result<String, TraceError> {
-    let text = next(lines)?.strip_prefix(prefix).map(str::to_owned);
+    let text = lines.require(CUT_OFF)?.strip_prefix(prefix).map(str::to_owned);
     text.ok_or_else(|| lines.error(format!("the line must start {prefix:?}")))
 }

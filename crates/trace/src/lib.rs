@@ -5,10 +5,18 @@
 //! zstd; what is wrong with one is an error with file, line and reason.
 
 mod error;
+mod events;
 mod header;
 pub mod kva;
 mod lines;
+pub mod maple;
+pub mod mt;
+pub mod percpu;
+#[cfg(test)]
+mod tests;
+pub mod vma;
 
 pub use error::TraceError;
+pub use events::{EventReader, Stamp, TraceEvent};
 pub use header::{Kind, TraceHeader};
 pub use lines::{Fields, Lines};

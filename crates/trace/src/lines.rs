@@ -1,6 +1,7 @@
 //! A text file line by line, plain or compressed, with the number of each line.
 
 use crate::TraceError;
+use freehold_units::Align;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,13 @@ impl Lines {
     /// Reads from memory, under a name for errors.
     #[must_use]
     pub fn from_text(name: &str, text: &str) -> Self {
-        let reader = Box::new(std::io::Cursor::new(text.to_owned().into_bytes()));
+        Self::from_bytes(name, text.as_bytes().to_vec())
+    }
+
+    /// Reads from memory, under a name for errors; the bytes need not be text.
+    #[must_use]
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Self {
+        let reader = Box::new(std::io::Cursor::new(bytes));
         Self { file: name.into(), reader, number: 0, text: String::new() }
     }
 
@@ -53,6 +60,41 @@ impl Lines {
             Ok(_) if self.text.ends_with('\n') => Ok(Some(self.text.trim_end_matches(['\n', '\r']))),
             Ok(LONGEST_LINE) => Err(self.error("the line is longer than 1 MiB")),
             Ok(_) => Err(self.error("the file ends within this line")),
+            Err(error) => Err(self.error(format!("cannot be read: {error}"))),
+        }
+    }
+
+    /// The next line as [`Lines::advance`] reads it, where the file must not end.
+    ///
+    /// # Errors
+    /// Those of `advance`, and `missing` if there is no further line.
+    pub fn require(&mut self, missing: &str) -> Result<&str, TraceError> {
+        let (file, number) = (self.file.clone(), self.number + 1);
+        self.advance()?.ok_or_else(|| TraceError::at(&file, number, missing))
+    }
+
+    /// Reads on to the end of the file, where nothing may follow.
+    ///
+    /// # Errors
+    /// Something follows, or the data is damaged.
+    pub fn finish(&mut self) -> Result<(), TraceError> {
+        match self.advance()? {
+            Some(_) => Err(self.error("text after the end")),
+            None => Ok(()),
+        }
+    }
+
+    /// The next `count` bytes, which need not be text and are no line. Memory is taken as the bytes arrive.
+    ///
+    /// # Errors
+    /// The file ends within them, or is damaged.
+    pub fn bytes(&mut self, count: u64) -> Result<Vec<u8>, TraceError> {
+        let mut bytes = Vec::new();
+        let mut limited = std::io::Read::take(&mut self.reader, count);
+        let read = std::io::Read::read_to_end(&mut limited, &mut bytes);
+        match read {
+            Ok(read) if read as u64 == count => Ok(bytes),
+            Ok(read) => Err(self.error(format!("{count} bytes are promised, but only {read} follow"))),
             Err(error) => Err(self.error(format!("cannot be read: {error}"))),
         }
     }
@@ -148,6 +190,40 @@ impl<'a> Fields<'a> {
         self.optional_hex(name)?.ok_or_else(|| format!("{name} is empty"))
     }
 
+    /// The next field, which must be the word.
+    ///
+    /// # Errors
+    /// It is missing or another.
+    pub fn word(&mut self, word: &str) -> Result<(), String> {
+        let text = self.text(word)?;
+        if text == word { Ok(()) } else { Err(format!("{word:?} must stand where {text:?} does")) }
+    }
+
+    /// The next two fields: a name that must be this one, and its value.
+    ///
+    /// # Errors
+    /// One is missing, the name is another or the value is unreadable.
+    pub fn named<T: FromStr>(&mut self, name: &str) -> Result<T, String> {
+        self.word(name)?;
+        self.value(name)
+    }
+
+    /// The next field as an alignment in bytes.
+    ///
+    /// # Errors
+    /// It is missing, unreadable or no power of two.
+    pub fn align(&mut self, name: &str) -> Result<Align, String> {
+        align(self.value(name)?)
+    }
+
+    /// The next field as an alignment in bytes, or `None` if it is empty.
+    ///
+    /// # Errors
+    /// It is missing, unreadable or no power of two.
+    pub fn optional_align(&mut self, name: &str) -> Result<Option<Align>, String> {
+        self.optional(name)?.map(align).transpose()
+    }
+
     /// Whether every field was taken.
     ///
     /// # Errors
@@ -155,6 +231,10 @@ impl<'a> Fields<'a> {
     pub fn end(self) -> Result<(), String> {
         self.rest.map_or(Ok(()), |rest| Err(format!("unexpected {rest:?} at the end")))
     }
+}
+
+fn align(bytes: u64) -> Result<Align, String> {
+    Align::new(bytes).ok_or_else(|| format!("alignment {bytes} is not a power of two"))
 }
 
 /// Bare hexadecimal digits; a sign is none.

@@ -45,7 +45,14 @@ impl Anchors {
     /// # Errors
     /// It cannot be opened, its first column is not `workload`, or a row has another number of fields.
     pub fn read(file: &Path) -> Result<Self, TraceError> {
-        let mut lines = Lines::open(file)?;
+        Self::from_lines(Lines::open(file)?)
+    }
+
+    /// Reads the lines of a whole table.
+    ///
+    /// # Errors
+    /// As [`Anchors::read`], but for opening.
+    pub fn from_lines(mut lines: Lines) -> Result<Self, TraceError> {
         let header = lines.advance()?.map(str::to_owned);
         let header = header.filter(|text| text.starts_with("workload\t"));
         let header = header.ok_or_else(|| lines.error("not anchors: line 1 must start with `workload`"))?;

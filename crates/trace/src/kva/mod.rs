@@ -6,6 +6,8 @@ mod events;
 mod op;
 mod replay;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod vectors;
 
 pub use anchors::{AnchorRow, Anchors};

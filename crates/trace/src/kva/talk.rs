@@ -71,13 +71,21 @@ impl Talk {
     /// # Errors
     /// It cannot be opened, or a line is not what it should be.
     pub fn read(file: &Path) -> Result<Self, TraceError> {
-        let mut lines = Lines::open(file)?;
+        Self::from_lines(Lines::open(file)?)
+    }
+
+    /// Reads the lines of a whole file.
+    ///
+    /// # Errors
+    /// A line is not what it should be.
+    pub fn from_lines(mut lines: Lines) -> Result<Self, TraceError> {
         let mut talk = Self { layout: Vec::new(), steps: Vec::new() };
         if !lines.advance()?.is_some_and(|text| text.starts_with("# kva-talk 1")) {
             return Err(lines.error("not the talk's example: line 1 must start `# kva-talk 1`"));
         }
         while let Some(text) = lines.advance()?.map(str::to_owned) {
             if text == "end" {
+                lines.finish()?;
                 return Ok(talk);
             }
             talk.line(lines.number(), &text).map_err(|reason| lines.error(reason))?;

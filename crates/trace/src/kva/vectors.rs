@@ -246,18 +246,12 @@ impl Vectors {
     }
 
     fn read(&mut self) -> Result<Option<Record>, TraceError> {
-        let Some(text) = self.lines.advance()?.map(str::to_owned) else {
-            let whole = self.ended || self.unit == 0;
-            return if whole {
-                Ok(None)
-            } else {
-                Err(self.lines.error("the file is cut off: no `end` line"))
-            };
-        };
-        if self.ended {
-            return Err(self.lines.error("text after the `end` line"));
+        let text = self.lines.require("the file is cut off: no `end` line")?.to_owned();
+        let record = self.record(&text).map_err(|reason| self.lines.error(reason))?;
+        if record.is_none() {
+            self.lines.finish()?;
         }
-        self.record(&text).map_err(|reason| self.lines.error(reason))
+        Ok(record)
     }
 
     fn record(&mut self, text: &str) -> Result<Option<Record>, String> {
@@ -273,7 +267,6 @@ impl Vectors {
                 if ops != self.ops {
                     return Err(format!("the file says {ops} operations, but has {}", self.ops));
                 }
-                self.ended = true;
                 return Ok(None);
             }
             other => return Err(format!("unknown op {other:?}")),
@@ -413,8 +406,14 @@ impl Vectors {
 impl Iterator for Vectors {
     type Item = Result<Record, TraceError>;
 
+    /// Nothing follows the end or an error.
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        if self.ended {
+            return None;
+        }
+        let record = self.read().transpose();
+        self.ended = !matches!(record, Some(Ok(_)));
+        record
     }
 }
 

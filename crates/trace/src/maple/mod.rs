@@ -1,0 +1,24 @@
+//! The family of range trees: operations, answers, files. A tree maps disjoint ranges of 64-bit indexes, both
+//! ends included, to values.
+
+mod answer;
+mod digest;
+mod example_line;
+mod examples;
+mod grammar;
+mod op;
+mod stream;
+mod stream_columns;
+mod stream_write;
+mod vectors;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, CursorState, Cycled, Expected, Refusal};
+pub use digest::Digest;
+pub use examples::{Example, Examples, LeafSlot, NodeKind, Path, PathNode, Usage};
+pub use op::{End, Op, Step, StoreCall, Value};
+pub use stream::{Stream, StreamHeader, StreamRecord};
+pub use stream_write::{Calculation, StoreType, StreamWrite, TreeFlags, Used};
+pub use vectors::{ContentEntry, Header, Record, Shape, Vectors};

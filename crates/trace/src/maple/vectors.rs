@@ -1,0 +1,286 @@
+//! Recorded answers of the kernel's maple tree, the op logs `pub*`: operations on up to a few trees, and the
+//! content of the current one from time to time.
+//!
+//! What a log says of itself is checked: trees are used only while they exist, a gap is filled only after one
+//! was found, and content that is listed has the digest it is given.
+
+use super::grammar::{operation, span, value};
+use super::{Answer, Digest, Expected, Op, Value};
+use crate::{Fields, Lines, TraceError};
+use freehold_units::Span;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What the first lines of a log say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The log's name.
+    pub name: String,
+    /// Of the generator.
+    pub seed: u64,
+    /// Which indexes are used, in words.
+    pub universe: String,
+    /// Whether its trees track gaps, so that they can allocate.
+    pub alloc_tree: bool,
+    /// Whether its trees have readers that take no lock.
+    pub rcu: bool,
+    /// The generator's settings.
+    pub profile: String,
+}
+
+/// An entry of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentEntry {
+    /// Its range.
+    pub span: Span,
+    /// What it holds.
+    pub value: Value,
+}
+
+/// The kernel's representation of the tree; no other needs to have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nodes.
+    Nodes {
+        /// Levels; 1 is a lone leaf.
+        height: u32,
+        /// Leaves.
+        leaves: u64,
+        /// Inner nodes of a tree that tracks no gaps.
+        ranges: u64,
+        /// Inner nodes of a tree that does.
+        alloc_ranges: u64,
+    },
+    /// One entry at index 0, without a node.
+    Pointer,
+    /// Nothing.
+    Empty,
+}
+
+/// One line of the body, or a content with its entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// An operation and its answer.
+    Op(Op, Expected),
+    /// What the current tree holds.
+    Content {
+        /// Its number of entries.
+        count: u64,
+        /// Of first index, last index and value of each in ascending order.
+        digest: u64,
+        /// The entries where the log lists them, otherwise none.
+        entries: Vec<ContentEntry>,
+    },
+    /// How the kernel represents the current tree.
+    Shape(Shape),
+}
+
+/// A line on its own.
+enum Line {
+    Whole(Record),
+    /// An entry of the content that follows.
+    Entry,
+    End,
+}
+
+/// An op log, read record by record.
+pub struct Vectors {
+    lines: Lines,
+    header: Header,
+    body: Body,
+    ended: bool,
+}
+
+impl Vectors {
+    /// Opens a log and reads its header.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is no op log.
+    pub fn open(file: &Path) -> Result<Self, TraceError> {
+        Self::new(Lines::open(file)?)
+    }
+
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// It is no op log.
+    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
+        if lines.advance()? != Some("# maple-vectors 1") {
+            return Err(lines.error("not maple vectors: line 1 must be `# maple-vectors 1`"));
+        }
+        let header = Header {
+            name: header_line(&mut lines, "name")?,
+            seed: header_number(&mut lines, "seed")?,
+            universe: header_line(&mut lines, "universe")?,
+            alloc_tree: header_flag(&mut lines, "alloc_tree")?,
+            rcu: header_flag(&mut lines, "rcu_flag")?,
+            profile: header_line(&mut lines, "profile")?,
+        };
+        let body = Body { trees: HashSet::from([0]), current: 0, on_gap: false, entries: Vec::new() };
+        Ok(Self { lines, header, body, ended: false })
+    }
+
+    /// What the log says of itself.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The number of the line read last, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    fn read(&mut self) -> Result<Option<Record>, TraceError> {
+        loop {
+            let line = self.body.line(self.lines.require("the file is cut off: no `# ops` line")?);
+            match line.map_err(|reason| self.lines.error(reason))? {
+                Line::Whole(record) => return Ok(Some(record)),
+                Line::Entry => {}
+                Line::End => return self.lines.finish().map(|()| None),
+            }
+        }
+    }
+}
+
+impl Iterator for Vectors {
+    type Item = Result<Record, TraceError>;
+
+    /// Nothing follows the end or an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let record = self.read().transpose();
+        self.ended = !matches!(record, Some(Ok(_)));
+        record
+    }
+}
+
+fn header_line(lines: &mut Lines, key: &str) -> Result<String, TraceError> {
+    let text = lines.require("the file ends within its header")?;
+    let value = text.strip_prefix("# ").and_then(|text| text.strip_prefix(key)?.strip_prefix(' '));
+    let value = value.map(str::to_owned);
+    value.ok_or_else(|| lines.error(format!("the line must start `# {key} `")))
+}
+
+fn header_number(lines: &mut Lines, key: &str) -> Result<u64, TraceError> {
+    let text = header_line(lines, key)?;
+    text.parse().map_err(|_| lines.error(format!("{key} is no number: {text:?}")))
+}
+
+fn header_flag(lines: &mut Lines, key: &str) -> Result<bool, TraceError> {
+    match header_number(lines, key)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(lines.error(format!("{key} is 0 or 1, not {other}"))),
+    }
+}
+
+/// What reading the body remembers.
+struct Body {
+    trees: HashSet<u32>,
+    current: u32,
+    /// Whether the operation before put the cursor on a gap.
+    on_gap: bool,
+    /// Entries listed for the content that must follow.
+    entries: Vec<ContentEntry>,
+}
+
+impl Body {
+    fn line(&mut self, text: &str) -> Result<Line, String> {
+        let mut fields = Fields::new(text, ' ');
+        let word = fields.text("op")?;
+        if !self.entries.is_empty() && !matches!(word, "|" | "c") {
+            return Err("a `c` line must follow the entries listed".to_owned());
+        }
+        let line = match word {
+            "|" => self.entry(&mut fields)?,
+            "c" => Line::Whole(self.content(&mut fields)?),
+            "h" => Line::Whole(Record::Shape(shape(&mut fields)?)),
+            "#" => {
+                // The generator's own count, which goes by other rules.
+                fields.named::<u64>("ops")?;
+                Line::End
+            }
+            _ => {
+                let (op, expected) = operation(text)?;
+                self.follow(&op, &expected)?;
+                return Ok(Line::Whole(Record::Op(op, expected)));
+            }
+        };
+        fields.end().map(|()| line)
+    }
+
+    fn entry(&mut self, fields: &mut Fields<'_>) -> Result<Line, String> {
+        let entry = ContentEntry { span: span(fields)?, value: value(fields)? };
+        if entry.value == Value::Null {
+            return Err("an entry without a value".to_owned());
+        }
+        if self.entries.last().is_some_and(|before| before.span.last() >= entry.span.first()) {
+            return Err("the entries are not in ascending order".to_owned());
+        }
+        self.entries.push(entry);
+        Ok(Line::Entry)
+    }
+
+    fn content(&mut self, fields: &mut Fields<'_>) -> Result<Record, String> {
+        let (count, digest) = (fields.value("n")?, fields.hex("digest")?);
+        let entries = std::mem::take(&mut self.entries);
+        if !entries.is_empty() {
+            let mut hash = Digest::default();
+            for ContentEntry { span, value } in &entries {
+                hash.push(span.first());
+                hash.push(span.last());
+                hash.push(value.word());
+            }
+            if (entries.len() as u64, hash.value()) != (count, digest) {
+                return Err("count or digest are not those of the entries listed".to_owned());
+            }
+        }
+        Ok(Record::Content { count, digest, entries })
+    }
+
+    /// Checks the operation against what exists, and notes what it changes.
+    fn follow(&mut self, op: &Op, expected: &Expected) -> Result<(), String> {
+        match *op {
+            Op::UseTree { tree } => {
+                self.exists(tree)?;
+                self.current = tree;
+            }
+            Op::Duplicate { from, into } => {
+                self.exists(from)?;
+                self.trees.insert(into);
+            }
+            Op::DestroyTree { tree } => {
+                self.exists(tree)?;
+                self.trees.remove(&tree);
+            }
+            Op::StoreGap { .. } if !self.on_gap => return Err("no gap was found before".to_owned()),
+            _ => self.exists(self.current)?,
+        }
+        self.on_gap = matches!(expected.answer, Answer::Gap(Ok(_)));
+        Ok(())
+    }
+
+    fn exists(&self, tree: u32) -> Result<(), String> {
+        if self.trees.contains(&tree) { Ok(()) } else { Err(format!("tree {tree} does not exist")) }
+    }
+}
+
+/// `H node L R A`, `0 ptr` or `0 none`
+fn shape(fields: &mut Fields<'_>) -> Result<Shape, String> {
+    let height: u32 = fields.value("height")?;
+    match (height, fields.text("root")?) {
+        (0, "ptr") => Ok(Shape::Pointer),
+        (0, "none") => Ok(Shape::Empty),
+        (1.., "node") => Ok(Shape::Nodes {
+            height,
+            leaves: fields.value("leaf_64")?,
+            ranges: fields.value("range_64")?,
+            alloc_ranges: fields.value("arange_64")?,
+        }),
+        (_, root) => Err(format!("no tree of height {height} has a root {root:?}")),
+    }
+}

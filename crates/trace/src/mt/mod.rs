@@ -1,0 +1,75 @@
+//! Recorded maple tree events, `*.mt.csv`. No tree is named in them, so they show shapes and rates and cannot be
+//! replayed.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
+use freehold_units::Span;
+
+/// What a function of the tree was about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Look up.
+    Read,
+    /// Store a value.
+    Write {
+        /// The pivot concerned.
+        pivot: u64,
+        /// The word to be stored; 0 erases.
+        value: u64,
+    },
+    /// Change the tree's structure.
+    Restructure,
+}
+
+/// One recorded event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Nanoseconds since the recording started.
+    pub at_ns: u64,
+    /// The CPU it happened on.
+    pub cpu: u32,
+    /// The task.
+    pub tid: u32,
+    /// What was to be done.
+    pub action: Action,
+    /// The function of the kernel.
+    pub function: String,
+    /// The node, by the order of first appearance of its address, from 0.
+    pub node: u32,
+    /// The keys that lie below the node.
+    pub node_span: Span,
+    /// The keys concerned.
+    pub span: Span,
+}
+
+/// The events of a file, in order.
+pub type Events = EventReader<Event>;
+
+impl TraceEvent for Event {
+    const KIND: Kind = Kind::Mt;
+
+    fn parse(stamp: Stamp, fields: &mut Fields<'_>) -> Result<Self, String> {
+        let op = fields.text("op")?;
+        let function = fields.text("fn")?.to_owned();
+        let node = fields.value("node")?;
+        let node_span = span(fields, "min", "max")?;
+        let span = span(fields, "index", "last")?;
+        let (pivot, value) = (fields.optional_hex("piv")?, fields.optional_hex("val")?);
+        let action = match (op, pivot, value) {
+            ("r", None, None) => Action::Read,
+            ("w", Some(pivot), Some(value)) => Action::Write { pivot, value },
+            ("o", None, None) => Action::Restructure,
+            ("r" | "w" | "o", ..) => return Err("piv and val belong to writes, and only there".to_owned()),
+            _ => return Err(format!("unknown op {op:?}")),
+        };
+        let Stamp { at_ns, cpu, tid } = stamp;
+        Ok(Self { at_ns, cpu, tid, action, function, node, node_span, span })
+    }
+}
+
+fn span(fields: &mut Fields<'_>, first: &str, last: &str) -> Result<Span, String> {
+    let (low, high) = (fields.hex(first)?, fields.hex(last)?);
+    Span::new(low, high).ok_or_else(|| format!("{first} {low:x} is above {last} {high:x}"))
+}

@@ -1,0 +1,148 @@
+//! Recorded events of per-CPU memory, `*.pcpu.csv`.
+
+use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
+use freehold_units::Align;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventKind {
+    /// Allocated.
+    Alloc,
+    /// Freed.
+    Free,
+    /// Freed, but allocated before the recording.
+    FreeUnknown,
+    /// Must have been freed: its place was handed out again.
+    FreeImplied,
+    /// An allocation failed.
+    Failed,
+    /// A chunk was created.
+    ChunkCreated,
+    /// A chunk was destroyed.
+    ChunkDestroyed,
+}
+
+impl EventKind {
+    /// A few words for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alloc => "allocation",
+            Self::Free => "free",
+            Self::FreeUnknown => "free of an unknown object",
+            Self::FreeImplied => "implied free",
+            Self::Failed => "failed allocation",
+            Self::ChunkCreated => "chunk created",
+            Self::ChunkDestroyed => "chunk destroyed",
+        }
+    }
+
+    fn from_letter(letter: &str) -> Option<Self> {
+        Some(match letter {
+            "A" => Self::Alloc,
+            "F" => Self::Free,
+            "U" => Self::FreeUnknown,
+            "G" => Self::FreeImplied,
+            "X" => Self::Failed,
+            "C" => Self::ChunkCreated,
+            "D" => Self::ChunkDestroyed,
+            _ => return None,
+        })
+    }
+}
+
+/// What an allocation asked for besides a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AllocFlags {
+    /// From the part of the first chunk that is kept for modules.
+    pub reserved: bool,
+    /// The caller could not wait.
+    pub atomic: bool,
+    /// Charged to a control group.
+    pub accounted: bool,
+}
+
+impl AllocFlags {
+    fn from_bits(bits: u64) -> Result<Self, String> {
+        if bits > 7 {
+            return Err(format!("unknown flags {bits:x}"));
+        }
+        Ok(Self { reserved: bits & 1 != 0, atomic: bits & 2 != 0, accounted: bits & 4 != 0 })
+    }
+}
+
+/// One recorded event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Nanoseconds since the recording started.
+    pub at_ns: u64,
+    /// The CPU it happened on.
+    pub cpu: u32,
+    /// The task.
+    pub tid: u32,
+    /// What happened.
+    pub kind: EventKind,
+    /// The object, from 1, never reused.
+    pub object: Option<u32>,
+    /// The chunk, in the order in which chunks appear.
+    pub chunk: Option<u32>,
+    /// Where Linux put the object in every unit, in bytes.
+    pub offset_bytes: Option<u64>,
+    /// Its size in bytes.
+    pub size_bytes: Option<u64>,
+    /// The alignment asked for.
+    pub align: Option<Align>,
+    /// What else was asked for.
+    pub flags: Option<AllocFlags>,
+    /// What it costs for all CPUs, bookkeeping included, in bytes.
+    pub charged_bytes: Option<u64>,
+    /// The caller; empty where it is not known.
+    pub site: String,
+}
+
+/// The events of a file, in order.
+pub type Events = EventReader<Event>;
+
+impl TraceEvent for Event {
+    const KIND: Kind = Kind::Pcpu;
+
+    fn parse(stamp: Stamp, fields: &mut Fields<'_>) -> Result<Self, String> {
+        let letter = fields.text("op")?;
+        let kind = EventKind::from_letter(letter).ok_or_else(|| format!("unknown op {letter:?}"))?;
+        let Stamp { at_ns, cpu, tid } = stamp;
+        let event = Self {
+            at_ns,
+            cpu,
+            tid,
+            kind,
+            object: fields.optional("obj")?,
+            chunk: fields.optional("chunk")?,
+            // Decimal, though the format calls offsets hexadecimal.
+            offset_bytes: fields.optional("off")?,
+            size_bytes: fields.optional("size")?,
+            align: fields.optional_align("align")?,
+            flags: fields.optional_hex("flags")?.map(AllocFlags::from_bits).transpose()?,
+            charged_bytes: fields.optional("bytes_alloc")?,
+            site: fields.text("site")?.to_owned(),
+        };
+        if event.is_whole() {
+            Ok(event)
+        } else {
+            Err(format!("a {} lacks a field that it needs", kind.name()))
+        }
+    }
+}
+
+impl Event {
+    fn is_whole(&self) -> bool {
+        let placed = self.chunk.is_some() && self.offset_bytes.is_some();
+        let asked = self.size_bytes.is_some() && self.align.is_some() && self.flags.is_some();
+        match self.kind {
+            EventKind::Alloc => self.object.is_some() && placed && asked,
+            EventKind::Free | EventKind::FreeImplied => self.object.is_some(),
+            EventKind::FreeUnknown => placed,
+            EventKind::Failed => asked,
+            EventKind::ChunkCreated | EventKind::ChunkDestroyed => self.chunk.is_some(),
+        }
+    }
+}

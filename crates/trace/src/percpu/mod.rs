@@ -1,0 +1,19 @@
+//! The family of per-CPU allocators: operations, answers, files.
+
+mod area;
+mod digest;
+mod events;
+mod op;
+mod placement;
+mod replay;
+mod vectors;
+
+#[cfg(test)]
+mod tests;
+
+pub use area::{AllocTotals, AllocWork, AreaRecord, AreaRun, AreaVectors, FreeOrder, FreeWork};
+pub use digest::{ChunkLine, Digest, chunk_lines_hash};
+pub use events::{AllocFlags, Event, EventKind, Events};
+pub use op::{Answer, Op};
+pub use replay::{Recording, Skipped};
+pub use vectors::{Record, Setup, Variant, Vectors};

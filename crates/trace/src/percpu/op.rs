@@ -1,0 +1,54 @@
+//! What a per-CPU allocator is asked, and what it answers. All numbers are bytes.
+
+use freehold_units::Align;
+
+/// One operation. Objects are named by the caller, so that a stream can be replayed on engines that place them
+/// differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Allocate an object that exists once per CPU.
+    Alloc {
+        /// Its name until it is freed.
+        object: u32,
+        /// Size in bytes.
+        size_bytes: u64,
+        /// What its offset must be a multiple of.
+        align: Align,
+        /// Whether it must lie in pages that have memory already: the caller cannot wait for more.
+        atomic: bool,
+    },
+    /// Free an object.
+    Free {
+        /// Its name.
+        object: u32,
+    },
+}
+
+impl Op {
+    /// Whether it frees.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        matches!(self, Self::Free { .. })
+    }
+}
+
+/// What an engine says to one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    /// Allocated.
+    At {
+        /// The chunk, from 0 in the order in which chunks first hold an object.
+        chunk: u32,
+        /// Where it starts in every unit of the chunk, in bytes.
+        offset_bytes: u64,
+    },
+    /// Nothing fits; for an atomic request, nothing in pages that have memory.
+    NoRoom,
+    /// Freed.
+    Freed,
+    /// Nothing to free: the object's allocation had failed.
+    NotLive,
+    /// The engine has no such operation.
+    #[default]
+    Unsupported,
+}

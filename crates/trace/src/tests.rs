@@ -1,0 +1,113 @@
+//! Lines, fields and headers, which every reader stands on.
+
+use crate::{EventReader, Fields, Kind, Lines, TraceError, TraceHeader, kva, mt};
+
+fn reason<T>(result: Result<T, TraceError>) -> (u64, String) {
+    match result {
+        Err(TraceError::Line { line, reason, .. }) => (line, reason),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("no error"),
+    }
+}
+
+#[test]
+fn lines_are_numbered_and_must_end() {
+    let mut lines = Lines::from_text("name", "one\ntwo\r\n\nfour");
+    assert_eq!(lines.advance().unwrap(), Some("one"));
+    assert_eq!(lines.advance().unwrap(), Some("two"));
+    assert_eq!(lines.number(), 2);
+    assert_eq!(lines.require("more").unwrap(), "");
+    let (line, text) = reason(lines.advance().map(|_| ()));
+    assert_eq!((line, text.as_str()), (4, "the file ends within this line"));
+}
+
+#[test]
+fn what_must_follow_and_what_must_not() {
+    let mut lines = Lines::from_text("name", "one\ntwo\n");
+    assert_eq!(reason(lines.finish()), (1, "text after the end".to_owned()));
+    lines.advance().unwrap();
+    assert_eq!(reason(lines.require("more").map(|_| ())), (3, "more".to_owned()));
+    assert!(lines.finish().is_ok());
+}
+
+#[test]
+fn bytes_follow_text() {
+    let mut lines = Lines::from_bytes("name", b"text\n\xff\0rest".to_vec());
+    lines.advance().unwrap();
+    assert_eq!(lines.bytes(2).unwrap(), [0xff, 0]);
+    let (line, text) = reason(lines.bytes(u64::MAX));
+    assert_eq!(line, 1);
+    assert!(text.contains("only 4 follow"), "{text}");
+}
+
+#[test]
+fn what_is_no_text_is_an_error() {
+    let mut lines = Lines::from_bytes("name", b"good\n\xff\n".to_vec());
+    assert!(lines.advance().is_ok());
+    assert_eq!(reason(lines.advance().map(|_| ())).0, 2);
+    let mut lines = Lines::from_bytes("name", vec![b'a'; 2 << 20]);
+    assert_eq!(reason(lines.advance().map(|_| ())), (1, "the line is longer than 1 MiB".to_owned()));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = Lines::open(std::path::Path::new("/nowhere/at/all")).err().unwrap();
+    assert!(error.to_string().starts_with("/nowhere/at/all: "), "{error}");
+}
+
+#[test]
+fn fields_name_what_is_wrong() {
+    let mut fields = Fields::new("unit 5 ff  12 x", ' ');
+    assert_eq!(fields.named::<u64>("unit"), Ok(5));
+    assert_eq!(fields.hex("hash"), Ok(255));
+    assert_eq!(fields.optional_align("align"), Ok(None));
+    assert!(fields.align("align").unwrap_err().contains("12 is not a power of two"));
+    assert!(fields.word("y").is_err());
+    assert_eq!(fields.text("more"), Err("more is missing".to_owned()));
+    assert!(Fields::new("+f", ' ').hex("number").is_err());
+}
+
+fn header(kind: Kind) -> String {
+    let (name, columns) = (kind.name(), kind.columns());
+    format!(
+        "#vml-trace v1 kind={name} kernel=6.18 ncpu=2 pagesize=4096\n#workload w: d\n#lost_records=3\n#{columns}\n"
+    )
+}
+
+#[test]
+fn headers_say_what_is_recorded() {
+    let header = TraceHeader::read(&mut Lines::from_text("name", &header(Kind::Vma))).unwrap();
+    let expected = TraceHeader {
+        kind: Kind::Vma,
+        kernel: "6.18".to_owned(),
+        cpus: 2,
+        page_bytes: 4096,
+        workload: "w".to_owned(),
+        description: "d".to_owned(),
+        lost_records: 3,
+    };
+    assert_eq!(header, expected);
+}
+
+#[test]
+fn malformed_headers_are_errors_with_their_line() {
+    let good = header(Kind::Kva);
+    let with = |from: &str, to: &str| {
+        reason(TraceHeader::read(&mut Lines::from_text("name", &good.replacen(from, to, 1)))).0
+    };
+    assert_eq!(with("v1", "v2"), 1);
+    assert_eq!(with("ncpu=2", "ncpu=4294967296"), 1);
+    assert_eq!(with("pagesize", "page"), 1);
+    assert_eq!(with("#workload", "#work"), 2);
+    assert_eq!(with("=3", "=x"), 3);
+    assert_eq!(with("dt_ns", "dt_us"), 4);
+    assert_eq!(reason(TraceHeader::read(&mut Lines::from_text("name", ""))).0, 1);
+}
+
+#[test]
+fn a_trace_of_another_kind_is_refused() {
+    let lines = || Lines::from_text("name", &header(Kind::Mt));
+    let (line, text) = reason(EventReader::<kva::Event>::new(lines()));
+    assert_eq!((line, text.as_str()), (4, "a trace of kind mt, not kva"));
+    assert!(mt::Events::new(lines()).unwrap().next().is_none());
+}
