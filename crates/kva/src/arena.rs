@@ -1,7 +1,7 @@
 //! Nodes in one vector, named by small links, recycled through a chain of vacant ones.
 //!
 //! Memory is asked for in [`Arena::reserve`] alone, which can fail; [`Arena::take`] after it cannot. The vector
-//! grows by an eighth, so at most an eighth of it is spare: a tree's memory is what its nodes take.
+//! grows by a sixteenth, so that little of it is spare: a tree's memory is what its nodes take.
 
 use crate::OutOfMemory;
 use alloc::vec::Vec;
@@ -60,7 +60,7 @@ impl<T: Chained> Arena<T> {
     fn grow(&mut self, node: T) -> Result<(), OutOfMemory> {
         let len = self.nodes.len();
         if len == self.nodes.capacity() {
-            let more = (len / 8).max(4);
+            let more = (len / 16).max(4);
             self.nodes.try_reserve_exact(more).map_err(|_| OutOfMemory)?;
         }
         let link = Link(u32::try_from(len).map_err(|_| OutOfMemory)?);

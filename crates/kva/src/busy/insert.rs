@@ -46,7 +46,7 @@ impl<V, const W: usize> BusyIndex<V, W> {
     fn insert_child(&mut self, path: &Path, low: u64, child: Link, rising: bool) {
         let (mut low, mut child) = (low, child);
         for &(link, taken) in path.steps[..self.height].iter().rev() {
-            let at = taken + 1;
+            let at = taken as usize + 1;
             let inner = &mut self.inners[link];
             if inner.len < W {
                 inner.insert(at, low, child);

@@ -56,12 +56,15 @@ impl<V, const W: usize> Leaf<V, W> {
         self.values.insert(at, value);
     }
 
-    pub(super) fn remove(&mut self, at: usize) -> V {
+    pub(super) fn remove(&mut self, at: usize) -> Option<V> {
         let len = self.len();
+        if at >= len {
+            return None;
+        }
         remove_from(&mut self.firsts, len, at);
         remove_from(&mut self.lasts, len, at);
         remove_from(&mut self.guards, len, at);
-        self.values.remove(at)
+        Some(self.values.remove(at))
     }
 
     /// Moves the entries from `keep` on to the start of `right`, the leaf after this one.

@@ -1,6 +1,6 @@
 //! Removing a region; a node less than a quarter full joins a neighbour or takes from it.
 
-use super::{BusyIndex, Position};
+use super::{BusyIndex, Found, Path};
 use crate::arena::Link;
 
 /// What became of two neighbouring nodes.
@@ -21,20 +21,25 @@ impl<V, const W: usize> BusyIndex<V, W> {
         entries <= W - few || entries < 2 * few
     }
 
-    /// Removes the region that starts at `first`, which is there, and returns its value.
-    pub(crate) fn remove(&mut self, first: u64) -> Option<V> {
-        let path = self.path_to(first);
+    /// Removes the region that was found and returns its value.
+    #[inline]
+    pub(crate) fn remove(&mut self, found: &Found) -> Option<V> {
+        let Found { path, at } = found;
         let leaf = &mut self.leaves[path.leaf];
-        let at = leaf.starts().binary_search(&first).ok()?;
-        let value = leaf.remove(at);
+        let value = leaf.remove(*at)?;
         self.len -= 1;
-        let mut few = leaf.len() < Self::FEW_REGIONS;
+        if leaf.len() < Self::FEW_REGIONS {
+            self.even_out(path);
+        }
+        Some(value)
+    }
+
+    /// Goes up the path from a leaf with few regions, as far as nodes have few entries.
+    #[cold]
+    fn even_out(&mut self, path: &Path) {
         for (level, &(parent, taken)) in path.steps[..self.height].iter().enumerate().rev() {
-            if !few {
-                break;
-            }
             // A parent has two children or more: with one it would have been joined or dropped.
-            let left_at = taken.saturating_sub(1);
+            let left_at = (taken as usize).saturating_sub(1);
             let children = &self.inners[parent].children;
             let (left, right) = (children[left_at], children[left_at + 1]);
             let evened = if level + 1 == self.height {
@@ -47,10 +52,11 @@ impl<V, const W: usize> BusyIndex<V, W> {
                 Evened::Joined => parent.remove(left_at + 1),
                 Evened::Shared(low) => parent.lows[left_at + 1] = low,
             }
-            few = parent.len < Self::FEW_CHILDREN;
+            if parent.len >= Self::FEW_CHILDREN {
+                break;
+            }
         }
         self.shrink_root();
-        Some(value)
     }
 
     fn even_leaves(&mut self, left_link: Link, right_link: Link) -> Evened {
@@ -98,11 +104,5 @@ impl<V, const W: usize> BusyIndex<V, W> {
             self.inners.give_back(root);
             self.height -= 1;
         }
-    }
-
-    /// Removes the region at `position`, as [`BusyIndex::remove`] does.
-    pub(crate) fn remove_at(&mut self, position: Position) -> Option<V> {
-        let first = *self.leaves[position.leaf].starts().get(position.at)?;
-        self.remove(first)
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact.
 //! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` with an alignment may visit more.
-//! Memory: 40 bytes per block, and at most an eighth more.
+//! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
 //!
 //! Source: U. Rezki, Linux Plumbers Conference 2019; balancing after Cormen et al., "Introduction to Algorithms".
 

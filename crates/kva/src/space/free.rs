@@ -25,11 +25,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::free`].
     #[inline]
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        let position = self.busy.at_or_below(first);
-        let found = position.and_then(|at| Some((at, self.busy.entry(at)?)));
-        let Some((position, entry)) = found.filter(|(_, entry)| entry.span.first() == first) else {
-            return Err(self.why_not(first));
-        };
+        let Some(found) = self.busy.find(first) else { return Err(self.why_not(first)) };
+        let Some(entry) = self.busy.found(&found) else { return Err(self.why_not(first)) };
         let (usable, taken) = (entry.span, self.taken(&entry));
         self.free.reserve(1)?;
         if let Err(block) = self.free.release(taken, probe) {
@@ -37,7 +34,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(FreeError::AlreadyFree { address: first, block });
         }
         self.free_bytes += taken.size_bytes();
-        match self.busy.remove_at(position) {
+        match self.busy.remove(&found) {
             Some(value) => Ok((usable, value)),
             None => Err(FreeError::Unknown { address: first }),
         }

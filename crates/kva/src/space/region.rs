@@ -46,8 +46,10 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that the space's own structures hold, spare room included.
-    pub metadata_bytes: usize,
+    /// Bytes of memory that the free-space index holds, spare room included.
+    pub free_index_bytes: usize,
+    /// Bytes of memory that the index of regions holds, values and spare room included.
+    pub busy_index_bytes: usize,
 }
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
@@ -99,7 +101,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             free_blocks: self.free.len(),
             free_bytes: self.free_bytes,
             largest_free_bytes: self.free.largest_bytes(),
-            metadata_bytes: self.free.metadata_bytes().saturating_add(self.busy.bytes()),
+            free_index_bytes: self.free.metadata_bytes(),
+            busy_index_bytes: self.busy.bytes(),
         }
     }
 

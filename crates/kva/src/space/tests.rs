@@ -1,1 +1,181 @@
+use super::AddressSpace;
+use crate::{AllocError, FreeError, LayoutError, Placement, Request};
+use freehold_units::{Align, Span};
+use std::string::{String, ToString};
+use std::vec::Vec;
 
+const PAGE: u64 = 4096;
+
+fn span(first: u64, last: u64) -> Span {
+    Span::new(first, last).unwrap()
+}
+
+fn pages(first: u64, pages: u64) -> Span {
+    Span::from_size(first * PAGE, pages * PAGE).unwrap()
+}
+
+fn space(pages_: u64) -> AddressSpace<u32> {
+    AddressSpace::new(pages(0, pages_), Align::PAGE, Placement::Lowest).unwrap()
+}
+
+/// What was refused must leave no trace.
+fn unchanged<V>(space: &AddressSpace<V>, stats: crate::Stats) {
+    space.validate().unwrap();
+    let now = space.stats();
+    assert_eq!(
+        (now.regions, now.busy_bytes, now.free_blocks, now.free_bytes, now.largest_free_bytes),
+        (stats.regions, stats.busy_bytes, stats.free_blocks, stats.free_bytes, stats.largest_free_bytes)
+    );
+}
+
+#[test]
+fn each_bad_request_has_its_own_error_and_gives_the_value_back() {
+    let mut space = space(16);
+    space.alloc(&Request::new(4 * PAGE), 1).unwrap();
+    let stats = space.stats();
+    let huge = u64::MAX - (PAGE - 1);
+    for (request, cause) in [
+        (Request::new(0), AllocError::ZeroSize),
+        (Request::new(5), AllocError::NotGranular { size_bytes: 5, granule: Align::PAGE }),
+        (Request::new(PAGE).guard(7), AllocError::NotGranular { size_bytes: 7, granule: Align::PAGE }),
+        (Request::new(huge).guard(PAGE), AllocError::SizeOverflow),
+        (Request::new(PAGE).guard(PAGE << 32), AllocError::GuardTooLarge { guard_bytes: PAGE << 32 }),
+        (
+            Request::new(PAGE).window(pages(16, 2)),
+            AllocError::WindowOutside { window: pages(16, 2), space: pages(0, 16) },
+        ),
+        (
+            Request::new(13 * PAGE),
+            AllocError::NoSpace {
+                size_bytes: 13 * PAGE,
+                align: Align::PAGE,
+                window: Span::ALL,
+                largest_free_bytes: 12 * PAGE,
+            },
+        ),
+    ] {
+        let rejected = space.alloc(&request, 77).unwrap_err();
+        assert_eq!((rejected.value, rejected.cause), (77, cause));
+        assert!(!rejected.to_string().is_empty());
+        unchanged(&space, stats);
+    }
+}
+
+#[test]
+fn each_bad_free_has_its_own_error() {
+    let mut space =
+        AddressSpace::with_layout(&[pages(0, 8), pages(10, 8)], Align::PAGE, Placement::Lowest).unwrap();
+    let region = space.alloc(&Request::new(2 * PAGE).guard(PAGE), "a").unwrap();
+    let stats = space.stats();
+    for (address, error) in [
+        (PAGE, FreeError::Interior { address: PAGE, region }),
+        (2 * PAGE + 5, FreeError::Interior { address: 2 * PAGE + 5, region }),
+        (4 * PAGE, FreeError::AlreadyFree { address: 4 * PAGE, block: pages(3, 5) }),
+        (9 * PAGE, FreeError::Unknown { address: 9 * PAGE }),
+        (u64::MAX, FreeError::Unknown { address: u64::MAX }),
+    ] {
+        assert_eq!(space.free(address), Err(error));
+        unchanged(&space, stats);
+    }
+    assert_eq!(space.free(0), Ok((region, "a")));
+    let twice = FreeError::AlreadyFree { address: 0, block: pages(0, 8) };
+    assert_eq!(space.free(0), Err(twice));
+    space.validate().unwrap();
+}
+
+#[test]
+fn guards_are_taken_but_belong_to_nobody() {
+    let mut space = space(16);
+    let first = space.alloc(&Request::new(2 * PAGE).guard(PAGE), 1).unwrap();
+    let second = space.alloc(&Request::new(PAGE), 2).unwrap();
+    assert_eq!((first, second), (pages(0, 2), pages(3, 1)));
+    assert_eq!(space.region_at(2 * PAGE - 1).unwrap().span(), first);
+    assert!(space.region_at(2 * PAGE).is_none());
+    assert_eq!(*space.guard_at(2 * PAGE).unwrap().value(), 1);
+    assert!(space.guard_at(3 * PAGE).is_none());
+    assert_eq!(space.region_at(0).unwrap().guard(), Some(pages(2, 1)));
+    *space.value_at_mut(3 * PAGE + 9).unwrap() = 5;
+    assert_eq!(space.free(3 * PAGE), Ok((second, 5)));
+    space.free(0).unwrap();
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 16)]);
+}
+
+#[test]
+fn both_ends_of_the_whole_space_work() {
+    let mut space = AddressSpace::<u8>::new(Span::ALL, Align::ONE, Placement::Lowest).unwrap();
+    assert_eq!(space.stats().free_bytes, 1 << 64);
+    assert_eq!(space.stats().largest_free_bytes, u64::MAX);
+    let top = Request::new(1).window(span(u64::MAX, u64::MAX));
+    assert_eq!(space.alloc(&top, 1).unwrap(), span(u64::MAX, u64::MAX));
+    assert_eq!(space.alloc(&Request::new(1), 2).unwrap(), span(0, 0));
+    let rest = space.alloc(&Request::new(u64::MAX - 1), 3).unwrap();
+    assert_eq!(rest, span(1, u64::MAX - 1));
+    assert_eq!(space.stats().free_blocks, 0);
+    assert!(matches!(space.alloc(&Request::new(1), 4).unwrap_err().cause, AllocError::NoSpace { .. }));
+    space.validate().unwrap();
+    assert_eq!(*space.region_at(u64::MAX).unwrap().value(), 1);
+    for first in [1, u64::MAX, 0] {
+        space.free(first).unwrap();
+        space.validate().unwrap();
+    }
+    let high = Align::new(1 << 63).unwrap();
+    assert_eq!(
+        space.alloc(&Request::new(1 << 63).align(high).window(span(1, u64::MAX)), 5).unwrap().first(),
+        1 << 63
+    );
+}
+
+#[test]
+fn nested_windows_compete_for_low_addresses() {
+    let mut space = space(64);
+    let zone = |first, count| Request::new(PAGE).window(pages(first, count));
+    assert_eq!(space.alloc(&zone(0, 64), 0).unwrap(), pages(0, 1));
+    assert_eq!(space.alloc(&zone(8, 4), 0).unwrap(), pages(8, 1));
+    assert_eq!(space.alloc(&zone(8, 4), 0).unwrap(), pages(9, 1));
+    assert_eq!(space.alloc(&Request::new(9 * PAGE), 0).unwrap(), pages(10, 9));
+    assert!(space.alloc(&zone(8, 4), 0).is_err());
+    assert_eq!(space.alloc(&Request::new(7 * PAGE).window(pages(0, 8)), 0).unwrap(), pages(1, 7));
+}
+
+#[test]
+fn layouts_are_checked() {
+    let new = |spans: &[Span]| AddressSpace::<()>::with_layout(spans, Align::PAGE, Placement::Lowest).err();
+    assert_eq!(new(&[]), Some(LayoutError::Empty));
+    let odd = span(0, 17);
+    assert_eq!(new(&[odd]), Some(LayoutError::NotGranular { span: odd, granule: Align::PAGE }));
+    let overlap = LayoutError::Overlap { span: pages(1, 2), block: pages(0, 2) };
+    assert_eq!(new(&[pages(0, 2), pages(1, 2)]), Some(overlap));
+    assert_eq!(new(&[pages(2, 2), pages(0, 2)]), None);
+}
+
+#[test]
+fn congruent_areas_are_checked_and_given_back() {
+    let mut space = space(16);
+    let mut ask = |areas: &[Span]| {
+        let areas = areas.iter().map(|&area| (area, 0)).collect();
+        space.alloc_congruent(areas, Align::ONE, Span::ALL, &mut ()).map_err(|r| (r.value.len(), r.cause))
+    };
+    assert_eq!(ask(&[]), Err((0, AllocError::ZeroSize)));
+    let odd = span(5, PAGE + 4);
+    assert_eq!(ask(&[odd]), Err((1, AllocError::NotGranular { size_bytes: 5, granule: Align::PAGE })));
+    let clash = AllocError::AreasOverlap { area: 0, other: 1 };
+    assert_eq!(ask(&[pages(0, 2), pages(1, 2)]), Err((2, clash)));
+    assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::NoSpace { .. }))));
+    assert_eq!(ask(&[pages(0, 1), pages(4, 2)]), Ok(10 * PAGE));
+    assert_eq!(space.regions().map(|region| region.span()).collect::<Vec<_>>(), [pages(10, 1), pages(14, 2)]);
+    space.validate().unwrap();
+}
+
+#[test]
+fn a_clone_lives_its_own_life() {
+    let mut space = AddressSpace::<String>::new(pages(0, 8), Align::PAGE, Placement::Linux).unwrap();
+    space.alloc(&Request::new(PAGE), "disk".to_string()).unwrap();
+    let mut copy = space.clone();
+    copy.alloc(&Request::new(PAGE), "nic".to_string()).unwrap();
+    assert_eq!((space.len(), copy.len()), (1, 2));
+    assert_eq!(copy.regions().map(|region| region.value().clone()).collect::<Vec<_>>(), ["disk", "nic"]);
+    copy.free(0).unwrap();
+    assert_eq!(space.region_at(0).unwrap().value(), "disk");
+    space.validate().unwrap();
+    copy.validate().unwrap();
+}

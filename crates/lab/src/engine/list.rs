@@ -9,6 +9,17 @@ use freehold_trace::kva::{Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
 
+/// When an engine's answers are the exact lowest addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactLowest {
+    /// For every request.
+    Always,
+    /// For alignments up to a page.
+    UpToPageAlignment,
+    /// Not in general.
+    Never,
+}
+
 /// An engine that the lab can drive.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineEntry {
@@ -16,8 +27,10 @@ pub struct EngineEntry {
     pub engine: &'static str,
     /// Its placement, where it has several.
     pub placement: Option<&'static str>,
-    /// Whether its answers are the exact lowest addresses.
-    pub exact_lowest: bool,
+    /// When its answers are the exact lowest addresses.
+    pub exact_lowest: ExactLowest,
+    /// Whether an allocation's work grows with the number of blocks or regions, not with its logarithm.
+    pub linear: bool,
     /// Whether it is compared when nobody says which; the others are too slow, or only models.
     pub compared: bool,
     /// Makes one for a layout and a granule.
@@ -29,41 +42,46 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "rbtree",
         placement: Some("lowest"),
-        exact_lowest: true,
+        exact_lowest: ExactLowest::Always,
+        linear: false,
         compared: true,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Lowest)),
     },
     EngineEntry {
         engine: "rbtree",
         placement: Some("linux"),
-        exact_lowest: false,
+        exact_lowest: ExactLowest::UpToPageAlignment,
+        linear: false,
         compared: true,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Linux)),
     },
     EngineEntry {
         engine: "gap-list",
         placement: None,
-        exact_lowest: false,
+        exact_lowest: ExactLowest::Never,
+        linear: true,
         compared: true,
         make: |layout, granule| boxed(GapList::new(layout, granule)),
     },
     EngineEntry {
         engine: "btreemap-first-fit",
         placement: None,
-        exact_lowest: true,
+        exact_lowest: ExactLowest::Always,
+        linear: true,
         compared: true,
         make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
     },
     EngineEntry {
         engine: "naive",
         placement: None,
-        exact_lowest: true,
+        exact_lowest: ExactLowest::Always,
+        linear: true,
         compared: false,
         make: |layout, granule| boxed(Naive::new(layout, granule)),
     },
 ];
 
-fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+fn boxed<E: Engine + Clone + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
 

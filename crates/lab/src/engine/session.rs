@@ -24,6 +24,12 @@ pub trait Session {
     /// Bytes of memory that the engine holds for its own structures.
     fn metadata_bytes(&self) -> usize;
 
+    /// Of these, the bytes that know the free blocks, where that is a structure of its own.
+    fn free_index_bytes(&self) -> Option<usize>;
+
+    /// The same engine in the same state.
+    fn duplicate(&self) -> Box<dyn Session>;
+
     /// Checks the engine's invariants from scratch.
     ///
     /// # Errors
@@ -31,7 +37,7 @@ pub trait Session {
     fn validate(&self) -> Result<(), String>;
 }
 
-impl<E: Engine> Session for Driver<E> {
+impl<E: Engine + Clone + 'static> Session for Driver<E> {
     fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
         self.run_batch(ops, answers, &mut ());
     }
@@ -62,6 +68,14 @@ impl<E: Engine> Session for Driver<E> {
 
     fn metadata_bytes(&self) -> usize {
         self.engine().metadata_bytes()
+    }
+
+    fn free_index_bytes(&self) -> Option<usize> {
+        self.engine().free_index_bytes()
+    }
+
+    fn duplicate(&self) -> Box<dyn Session> {
+        Box::new(self.clone())
     }
 
     fn validate(&self) -> Result<(), String> {

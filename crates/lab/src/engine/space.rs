@@ -50,7 +50,12 @@ impl<I: FreeIndex> Engine for SpaceEngine<I> {
     }
 
     fn metadata_bytes(&self) -> usize {
-        self.space.stats().metadata_bytes
+        let stats = self.space.stats();
+        stats.free_index_bytes + stats.busy_index_bytes
+    }
+
+    fn free_index_bytes(&self) -> Option<usize> {
+        Some(self.space.stats().free_index_bytes)
     }
 
     fn validate(&self) -> Result<(), String> {

@@ -14,6 +14,12 @@ impl Counts {
         self.sorted = false;
     }
 
+    /// Adds all of another sample.
+    pub fn extend(&mut self, other: &Self) {
+        self.values.extend_from_slice(&other.values);
+        self.sorted = false;
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

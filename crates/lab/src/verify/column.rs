@@ -1,8 +1,8 @@
 //! One column of a vector file, held against the engine that should answer like it.
 
+use super::Checked;
 use super::events::Events;
 use super::state::{free_digest, gap_digest};
-use super::Checked;
 use crate::engine::SpaceEngine;
 use freehold::kva::{Placement, RbTree, Request};
 use freehold::units::{Align, Span, Work};
@@ -26,7 +26,8 @@ impl ColumnCheck {
     pub(super) fn new(column: Column, layout: &[Span], unit: u64) -> Result<Self, String> {
         let granule = Align::new(unit).ok_or_else(|| format!("unit {unit} is not a power of two"))?;
         let tree = |placement| {
-            SpaceEngine::new(layout, granule, placement).map(|engine| Held::Tree(Driver::new(engine), placement))
+            SpaceEngine::new(layout, granule, placement)
+                .map(|engine| Held::Tree(Driver::new(engine), placement))
         };
         let (held, engine, placement) = match column {
             Column::Linux => (Some(tree(Placement::Linux)?), "rbtree", Some("linux")),
@@ -44,7 +45,11 @@ impl ColumnCheck {
         self.checked.operations += 1;
         if let (Op::Alloc { size_bytes, align, window, .. }, Expected::Alloc(expected)) = (op, expected) {
             let lowest = held.lowest(*size_bytes, *align, *window);
-            self.checked.compare(line, lowest_text(expected.lowest, self.unit), lowest_text(lowest, self.unit));
+            self.checked.compare(
+                line,
+                lowest_text(expected.lowest, self.unit),
+                lowest_text(lowest, self.unit),
+            );
         }
         let mut events = Events::default();
         let answer = held.run(op, &mut events);
@@ -79,7 +84,11 @@ impl ColumnCheck {
             Some(Held::Gap(driver)) => driver.engine().validate(),
             None => Ok(()),
         };
-        self.checked.compare(line, "a valid state", valid.err().unwrap_or_else(|| "a valid state".to_owned()));
+        self.checked.compare(
+            line,
+            "a valid state",
+            valid.err().unwrap_or_else(|| "a valid state".to_owned()),
+        );
     }
 
     fn expected_text(&self, expected: &ExpectedAlloc) -> String {

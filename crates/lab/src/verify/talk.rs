@@ -1,7 +1,7 @@
 //! The worked example of the talk: answers, work and the exact tree after each step, maxima included.
 
-use super::events::Events;
 use super::Checked;
+use super::events::Events;
 use freehold::kva::{FreeIndex, Placement, RbTree, Want};
 use freehold::units::{Align, Span, Work};
 use freehold_trace::TraceError;

@@ -43,7 +43,13 @@ impl BTreeMapFirstFit {
         self.free.insert(first, last);
     }
 
-    fn find(&self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<(Span, Span)> {
+    fn find(
+        &self,
+        size_bytes: u64,
+        align: Align,
+        window: Span,
+        probe: &mut impl Probe,
+    ) -> Option<(Span, Span)> {
         let around = self.free.range(..window.first()).next_back();
         let inside = self.free.range(window.first()..=window.last());
         for (&first, &last) in around.into_iter().chain(inside) {

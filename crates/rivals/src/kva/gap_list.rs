@@ -255,7 +255,9 @@ impl Engine for GapList {
     }
 
     fn metadata_bytes(&self) -> usize {
-        self.areas.capacity() * size_of::<Area>() + self.vacant.capacity() * 4 + btreemap_bytes(self.tree.len(), 12)
+        self.areas.capacity() * size_of::<Area>()
+            + self.vacant.capacity() * 4
+            + btreemap_bytes(self.tree.len(), 12)
     }
 
     fn validate(&self) -> Result<(), String> {

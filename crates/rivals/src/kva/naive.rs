@@ -108,7 +108,8 @@ impl Engine for Naive {
     }
 
     fn validate(&self) -> Result<(), String> {
-        let apart = self.free.windows(2).all(|pair| pair[0].last() < pair[1].first() && !pair[0].touches(pair[1]));
+        let apart =
+            self.free.windows(2).all(|pair| pair[0].last() < pair[1].first() && !pair[0].touches(pair[1]));
         if apart { Ok(()) } else { Err("free blocks are out of order or touch".to_owned()) }
     }
 }

@@ -31,6 +31,11 @@ pub trait Engine {
     /// Bytes of memory held for its own structures.
     fn metadata_bytes(&self) -> usize;
 
+    /// Of these, the bytes that know the free blocks, where that is a structure of its own.
+    fn free_index_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Checks its invariants from scratch.
     ///
     /// # Errors

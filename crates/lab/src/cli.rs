@@ -1,0 +1,86 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::output::Format;
+use std::path::PathBuf;
+
+/// Replays, verifies and measures allocators of address space, ours beside their rivals.
+///
+/// Without a command: replays a recorded workload and a synthetic one on every engine, prints tables and writes
+/// a report.
+///
+/// Exit codes: 0 all is well, 1 something failed or differs, 2 wrong usage, 4 the machine lacks something.
+#[derive(Debug, Parser)]
+#[command(name = "freehold", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// How results are written.
+    #[arg(long, global = true, value_enum, default_value_t, conflicts_with = "json")]
+    pub(crate) format: Format,
+    /// The same as `--format json`.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Where the HTML report goes; the main job has one by default.
+    #[arg(long, global = true, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Hold engines against recorded answers.
+    ///
+    /// Checks every column of each file that an engine can answer for: vector files, the talk's worked example,
+    /// tables of work anchors. Fails if anything differs, or if nothing in a file could be checked.
+    Verify {
+        /// Vector files (*.txt.zst), talk.txt, anchor tables (*.tsv).
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Run workloads on engines side by side.
+    Replay {
+        /// Traces, vector files, or `churn:N` for N live objects.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
+        #[arg(long, value_name = "NAME")]
+        engine: Vec<String>,
+        /// Timed rounds; engines take turns in each.
+        #[arg(long, default_value_t = ROUNDS, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
+        rounds: usize,
+    },
+    /// Show what is in a trace or vector file.
+    Inspect {
+        /// The file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+impl Command {
+    /// The command's name in documents.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Verify { .. } => "verify",
+            Self::Replay { .. } => "replay",
+            Self::Inspect { .. } => "inspect",
+            Self::Completions { .. } => "completions",
+            Self::Man => "man",
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
+//! talk, on the one it replaced, and on what the standard library offers; then how their work grows.
+
+use super::replay::{ROUNDS, describe};
+use super::{Progress, default_mark};
+use crate::engine::find_engines;
+use crate::measure::{GrowthPoint, Replay, growth, measure};
+use crate::output::{Document, Row, Table, count, fixed};
+use crate::workload;
+use std::path::{Path, PathBuf};
+
+/// Everything the main job measured.
+pub struct Outcome {
+    /// What is printed.
+    pub document: Document,
+    /// The replays, for the report.
+    pub replays: Vec<Replay>,
+    /// The growth of work, for the report.
+    pub growth: Vec<GrowthPoint>,
+}
+
+/// The folder of bundled data: beside the sources it was built from, or `data` where the program is started.
+///
+/// # Errors
+/// There is no such folder.
+pub fn data_folder() -> anyhow::Result<PathBuf> {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    let found = [built, PathBuf::from("data")].into_iter().find(|folder| folder.is_dir());
+    found.ok_or_else(|| anyhow::anyhow!("the folder `data` of the repository is not here"))
+}
+
+/// Runs the main job.
+///
+/// # Errors
+/// The bundled data cannot be read, or an engine answers wrong.
+pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
+    let engines = find_engines(&[]).map_err(anyhow::Error::msg)?;
+    let trace = data_folder()?.join("traces/bpfvm.kva.csv.zst");
+    let mut document = Document::default();
+    let mut replays = Vec::new();
+    for workload in [workload::from_file(&trace)?, workload::named("churn:100000")?] {
+        let mut replay = measure(workload, &engines, ROUNDS, &mut |what| progress.tick(what))?;
+        describe(&mut document, &mut replay);
+        replays.push(replay);
+    }
+    let mut growth = growth(&engines, &mut |what| progress.tick(what))?;
+    describe_growth(&mut document, &mut growth);
+    document.notes.push(
+        "Times are per operation, the clock's own cost taken off; ratios are to the first engine in the same \
+         run; work is nodes visited, changed or rotated, and list steps."
+            .to_owned(),
+    );
+    Ok(Outcome { document, replays, growth })
+}
+
+fn describe_growth(document: &mut Document, points: &mut [GrowthPoint]) {
+    let mut sizes: Vec<u64> = points.iter().map(|point| point.n).collect();
+    sizes.dedup();
+    let mut header = vec!["engine".to_owned()];
+    header.extend(sizes.iter().map(|&n| format!("{} live", count(n))));
+    let title = "Work of an allocation as live objects grow (churn; mean / max)".to_owned();
+    let mut table = Table { title, header, rows: Vec::new(), name_columns: 1 };
+    let mut labels: Vec<String> = Vec::new();
+    for point in points.iter() {
+        if !labels.contains(&point.entry.label()) {
+            labels.push(point.entry.label());
+        }
+    }
+    for label in labels {
+        let mut row = vec![label.clone()];
+        for &n in &sizes {
+            let point = points.iter_mut().find(|point| point.n == n && point.entry.label() == label);
+            row.push(point.map_or_else(
+                || "not run".to_owned(),
+                |point| {
+                    let max = point.alloc_work.percentile(1000);
+                    format!("{} / {}", fixed(point.alloc_work.mean()), count(max))
+                },
+            ));
+        }
+        table.row(row);
+    }
+    document.tables.push(table);
+    for point in points {
+        document.rows.push(Row {
+            suite: "kva",
+            workload: Some("churn".to_owned()),
+            engine: Some(point.entry.engine),
+            placement: point.entry.placement,
+            default: default_mark(&point.entry),
+            n: Some(point.n),
+            op: Some("alloc"),
+            count: Some(point.alloc_work.len() as u64),
+            work_mean: Some(point.alloc_work.mean()),
+            work_p99: Some(point.alloc_work.percentile(990)),
+            work_p999: Some(point.alloc_work.percentile(999)),
+            work_max: Some(point.alloc_work.percentile(1000)),
+            note: Some("growth".to_owned()),
+            ..Row::default()
+        });
+    }
+}

@@ -1,0 +1,94 @@
+//! Holding an engine's answers against what any allocator must do: every placement inside the layout and the
+//! window, aligned, and free of other live objects.
+
+use freehold::units::Span;
+use freehold_trace::kva::{Answer, Op};
+use std::collections::{BTreeMap, HashMap};
+
+/// The live objects as the answers tell them.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    layout: Vec<Span>,
+    /// First to last address of what is taken.
+    taken: BTreeMap<u64, u64>,
+    objects: HashMap<u32, Vec<Span>>,
+}
+
+impl Checker {
+    /// Nothing is live yet.
+    #[must_use]
+    pub fn new(layout: &[Span]) -> Self {
+        let mut layout = layout.to_vec();
+        layout.sort_unstable();
+        let mut merged: Vec<Span> = Vec::new();
+        for span in layout {
+            match merged.last_mut() {
+                Some(last) if last.touches(span) => {
+                    *last = Span::new(last.first(), span.last()).unwrap_or(*last)
+                }
+                _ => merged.push(span),
+            }
+        }
+        Self { layout: merged, taken: BTreeMap::new(), objects: HashMap::new() }
+    }
+
+    /// Checks one answer and remembers what it means. Returns the spans that were taken.
+    ///
+    /// # Errors
+    /// What is wrong with the answer.
+    pub fn check(&mut self, op: &Op, answer: Answer) -> Result<Vec<Span>, String> {
+        match (op, answer) {
+            (Op::Free { object }, Answer::Freed) => {
+                let spans = self.objects.remove(object);
+                let spans = spans.ok_or_else(|| format!("object {object} was freed, but was not live"))?;
+                for span in &spans {
+                    self.taken.remove(&span.first());
+                }
+                Ok(Vec::new())
+            }
+            (Op::Free { object }, Answer::NotLive) if !self.objects.contains_key(object) => Ok(Vec::new()),
+            (Op::Alloc { .. } | Op::Congruent { .. }, Answer::NoRoom | Answer::Unsupported) => Ok(Vec::new()),
+            (Op::Alloc { object, size_bytes, align, window }, Answer::At(start)) => {
+                let span = Span::from_size(start, *size_bytes).ok_or("the answer passes the last address")?;
+                if !align.divides(start) {
+                    return Err(format!("{start:#x} is not a multiple of {align}"));
+                }
+                self.take(*object, vec![span], *window)
+            }
+            (Op::Congruent { object, areas, align, window }, Answer::At(base)) => {
+                if !align.divides(base) {
+                    return Err(format!("base {base:#x} is not a multiple of {align}"));
+                }
+                let spans: Option<Vec<Span>> = areas.iter().map(|area| area.shifted(base)).collect();
+                self.take(*object, spans.ok_or("an area passes the last address")?, *window)
+            }
+            _ => Err(format!("{answer:?} is no answer to {op:?}")),
+        }
+    }
+
+    fn take(&mut self, object: u32, spans: Vec<Span>, window: Span) -> Result<Vec<Span>, String> {
+        for &span in &spans {
+            if !window.covers(span) {
+                return Err(format!("{span} is not in the window {window}"));
+            }
+            if !self.layout.iter().any(|free| free.covers(span)) {
+                return Err(format!("{span} is not in the space"));
+            }
+            let below = self.taken.range(..=span.last()).next_back();
+            if below.is_some_and(|(_, &last)| last >= span.first()) {
+                return Err(format!("{span} overlaps a live object"));
+            }
+            self.taken.insert(span.first(), span.last());
+        }
+        match self.objects.insert(object, spans.clone()) {
+            None => Ok(spans),
+            Some(_) => Err(format!("object {object} was allocated twice")),
+        }
+    }
+
+    /// Bytes taken below `end`.
+    #[must_use]
+    pub fn used_below(&self, end: u64) -> u128 {
+        self.taken.range(..end).map(|(&first, &last)| u128::from(last - first) + 1).sum()
+    }
+}

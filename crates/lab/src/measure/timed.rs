@@ -1,0 +1,97 @@
+//! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
+
+use super::{Counts, clock};
+use crate::engine::EngineEntry;
+use crate::workload::Workload;
+use freehold_trace::kva::Answer;
+use std::time::Instant;
+
+/// The times of an engine over all rounds.
+#[derive(Clone, Debug, Default)]
+pub struct Timed {
+    /// Allocations, one by one.
+    pub alloc: OpTimes,
+    /// Frees, one by one.
+    pub free: OpTimes,
+    /// Nanoseconds per operation of each whole run.
+    pub loop_ns: Vec<f64>,
+    /// The least time that each operation took in any round.
+    pub least_ns: Vec<u64>,
+}
+
+/// Times of one kind of operation.
+#[derive(Clone, Debug, Default)]
+pub struct OpTimes {
+    /// Every time of every round, in nanoseconds, the clock's own cost taken off.
+    pub all_ns: Counts,
+    /// The median of each round.
+    pub medians_ns: Vec<u64>,
+}
+
+impl Timed {
+    /// Median over rounds of the whole run's time per operation.
+    #[must_use]
+    pub fn loop_median_ns(&self) -> f64 {
+        let mut sorted = self.loop_ns.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// One round: a run timed operation by operation, and a run timed as a whole, each on a fresh engine whose
+    /// answers must be those that were checked.
+    ///
+    /// # Errors
+    /// The engine cannot be made, or answers otherwise than before.
+    pub fn round(
+        &mut self,
+        entry: &EngineEntry,
+        workload: &Workload,
+        expected: &[Answer],
+    ) -> Result<(), String> {
+        let mut took = vec![0; workload.ops.len()];
+        run(entry, workload, expected, |session, answers| {
+            session.run_timed(&workload.ops, answers, &mut took);
+        })?;
+        let cost = clock::cost_ns();
+        took.iter_mut().for_each(|took| *took = took.saturating_sub(cost));
+        self.note(workload, &took);
+        run(entry, workload, expected, |session, answers| {
+            let before = Instant::now();
+            session.run(&workload.ops, answers);
+            let per_op = before.elapsed().as_nanos() as f64 / workload.ops.len().max(1) as f64;
+            self.loop_ns.push(per_op);
+        })
+    }
+
+    fn note(&mut self, workload: &Workload, took: &[u64]) {
+        for (times, frees) in [(&mut self.alloc, false), (&mut self.free, true)] {
+            let of_kind = workload.ops.iter().zip(took).filter(|(op, _)| op.is_free() == frees);
+            let mut round: Counts = of_kind.map(|(_, &took)| took).collect();
+            if !round.is_empty() {
+                times.medians_ns.push(round.percentile(500));
+                times.all_ns.extend(&round);
+            }
+        }
+        if self.least_ns.is_empty() {
+            self.least_ns = took.to_vec();
+        }
+        for (least, &took) in self.least_ns.iter_mut().zip(took) {
+            *least = took.min(*least);
+        }
+    }
+}
+
+fn run(
+    entry: &EngineEntry,
+    workload: &Workload,
+    expected: &[Answer],
+    measured: impl FnOnce(&mut dyn crate::engine::Session, &mut [Answer]),
+) -> Result<(), String> {
+    let mut session = (entry.make)(&workload.layout, workload.granule)?;
+    session.expect_objects(workload.objects);
+    let mut ignored = vec![Answer::default(); workload.setup.len()];
+    session.run(&workload.setup, &mut ignored);
+    let mut answers = vec![Answer::default(); workload.ops.len()];
+    measured(session.as_mut(), &mut answers);
+    if answers == expected { Ok(()) } else { Err("another answer than in the checked run".to_owned()) }
+}

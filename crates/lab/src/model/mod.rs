@@ -1,0 +1,10 @@
+//! The model that every engine is held against: brute force over a tiny space, one operation at a time, with
+//! the engine's own invariants checked after each.
+//!
+//! The same steps serve the random tests, the exhaustive tests and the fuzz targets.
+
+mod kva;
+mod tiny;
+
+pub use kva::{Model, fuzz_kva, run_ops};
+pub use tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};

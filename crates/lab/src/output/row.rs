@@ -1,0 +1,67 @@
+//! The flat rows of the JSON document: the same keys everywhere, absent where they do not apply.
+
+use serde::Serialize;
+
+/// One row. Keys of time are in nanoseconds, of work in nodes and list steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names are the documentation, and are listed in ARCHITECTURE.md")]
+pub struct Row {
+    pub suite: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatches: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_median: Option<f64>,
+    /// The least and the largest median of a round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_median_range: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_p99: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_p999: Option<u64>,
+    /// To the first engine named, in the same run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_mean: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_p99: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_p999: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_max: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_free_ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span_ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata_peak_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_item: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_unit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}

@@ -1,0 +1,72 @@
+//! Workloads out of files.
+
+use super::Workload;
+use freehold::units::Align;
+use freehold_trace::Lines;
+use freehold_trace::kva::{Record, Recording, Vectors};
+use std::path::Path;
+
+/// A recorded trace or a vector file of the kva family.
+///
+/// # Errors
+/// The file cannot be read, or is neither.
+pub fn from_file(file: &Path) -> anyhow::Result<Workload> {
+    let mut lines = Lines::open(file)?;
+    let first = lines.advance()?.unwrap_or_default().to_owned();
+    let mut workload = if first.starts_with("#vml-trace") {
+        recording(file)?
+    } else if first == "# kva-vectors 1" {
+        vectors(file)?
+    } else {
+        anyhow::bail!("{}: neither a kva trace nor kva vectors", file.display());
+    };
+    workload.file = Some(file.display().to_string());
+    workload.objects = Workload::count_objects(&workload.setup).max(Workload::count_objects(&workload.ops));
+    Ok(workload)
+}
+
+fn recording(file: &Path) -> anyhow::Result<Workload> {
+    let Recording { header, space, mut ops, mut at_ns, initial, skipped } = Recording::read(file)?;
+    let measured = ops.split_off(initial);
+    Ok(Workload {
+        name: format!("{}.kva", header.workload),
+        file: None,
+        description: header.description,
+        layout: vec![space],
+        granule: Align::new(header.page_bytes).unwrap_or(Align::PAGE),
+        setup: ops,
+        ops: measured,
+        at_ns: Some(at_ns.split_off(initial)),
+        objects: 0,
+        n: None,
+        skipped: skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
+    })
+}
+
+fn vectors(file: &Path) -> anyhow::Result<Workload> {
+    let mut vectors = Vectors::open(file)?;
+    let granule = Align::new(vectors.unit_bytes());
+    let granule =
+        granule.ok_or_else(|| anyhow::anyhow!("{}: the unit is no power of two", file.display()))?;
+    let layout = vectors.layout().to_vec();
+    let mut ops = Vec::new();
+    while let Some(record) = vectors.next().transpose()? {
+        if let Record::Op(op, _) = record {
+            ops.push(op);
+        }
+    }
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Workload {
+        name: name.trim_end_matches(".txt.zst").to_owned(),
+        file: None,
+        description: "operations of a vector file".to_owned(),
+        layout,
+        granule,
+        setup: Vec::new(),
+        ops,
+        at_ns: None,
+        objects: 0,
+        n: None,
+        skipped: Vec::new(),
+    })
+}

@@ -1,0 +1,71 @@
+//! Every string of a few operations on a space of six pages, on every engine of the list beside the model.
+
+use freehold::units::{Align, Span};
+use freehold_lab::engine::{ENGINES, EngineEntry, Session};
+use freehold_lab::model::{Model, listing};
+use freehold_trace::kva::Op;
+
+const PAGE: u64 = 4096;
+/// Operations in a string.
+const LENGTH: usize = 6;
+
+fn pages(first: u64, pages: u64) -> Span {
+    Span::from_size(first * PAGE, pages * PAGE).unwrap()
+}
+
+/// The operations that may come next: each kind of allocation, and each object freed.
+fn alphabet(objects: u32) -> Vec<Op> {
+    let mut ops = Vec::new();
+    for (size, align, window) in [
+        (1, 1, Span::ALL),
+        (2, 1, Span::ALL),
+        (3, 1, Span::ALL),
+        (1, 2, Span::ALL),
+        (2, 4, Span::ALL),
+        (1, 1, pages(4, 2)),
+        (2, 2, pages(3, 4)),
+        (2, 1, pages(3, 2)),
+    ] {
+        let align = Align::new(align * PAGE).unwrap();
+        ops.push(Op::Alloc { object: objects, size_bytes: size * PAGE, align, window });
+    }
+    ops.extend((0..objects).map(|object| Op::Free { object }));
+    ops
+}
+
+struct Search<'a> {
+    entry: &'a EngineEntry,
+    ops: Vec<Op>,
+    strings: u64,
+}
+
+impl Search<'_> {
+    fn extend(&mut self, session: &dyn Session, model: &Model, objects: u32) {
+        if self.ops.len() == LENGTH {
+            self.strings += 1;
+            return;
+        }
+        for op in alphabet(objects) {
+            let (mut session, mut model) = (session.duplicate(), model.clone());
+            let objects = objects + u32::from(!op.is_free());
+            self.ops.push(op.clone());
+            if let Err(reason) = model.step(session.as_mut(), self.entry.exact_lowest, &op) {
+                panic!("{}: {reason}\nat the end of:\n{}", self.entry.label(), listing(&self.ops));
+            }
+            self.extend(session.as_ref(), &model, objects);
+            self.ops.pop();
+        }
+    }
+}
+
+#[test]
+fn every_short_string_agrees_with_brute_force() {
+    let layout = [pages(2, 6)];
+    for entry in ENGINES {
+        let session = (entry.make)(&layout, Align::PAGE).unwrap();
+        let model = Model::new(&layout, Align::PAGE).unwrap();
+        let mut search = Search { entry, ops: Vec::new(), strings: 0 };
+        search.extend(session.as_ref(), &model, 0);
+        assert!(search.strings > 500_000, "{}: only {} strings", entry.label(), search.strings);
+    }
+}

@@ -1,0 +1,33 @@
+//! Random operations on a tiny space, on every engine of the list beside the brute-force model.
+
+use freehold::units::Align;
+use freehold_lab::engine::{ENGINES, EngineEntry};
+use freehold_lab::model::{TINY_LAYOUT, ops_from_bytes, run_ops, tiny_layout};
+use proptest::prelude::*;
+
+/// How many spans of the tiny layout the engine can manage.
+fn spans(entry: &EngineEntry) -> usize {
+    let all = TINY_LAYOUT.len();
+    if (entry.make)(&tiny_layout(all), Align::PAGE).is_ok() { all } else { 1 }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_engine_agrees_with_brute_force(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let ops = ops_from_bytes(&bytes);
+        for entry in ENGINES {
+            let result = run_ops(entry, &tiny_layout(spans(entry)), Align::PAGE, &ops);
+            prop_assert!(result.is_ok(), "{}", result.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn the_list_of_engines_is_in_order() {
+    let defaults: Vec<_> = ENGINES.iter().filter(|entry| entry.is_default()).collect();
+    assert_eq!(defaults.len(), 1, "one engine is the default");
+    let labels: std::collections::BTreeSet<_> = ENGINES.iter().map(EngineEntry::label).collect();
+    assert_eq!(labels.len(), ENGINES.len(), "names are unique");
+}
