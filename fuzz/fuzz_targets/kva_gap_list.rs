@@ -1,4 +1,0 @@
-//! Any bytes as operations on `gap-list`, beside the brute-force model.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| freehold_lab::model::fuzz_kva("gap-list", 1, bytes));
