@@ -25,11 +25,11 @@ pub enum LayoutError {
         /// The granule it must be made of.
         granule: Align,
     },
-    /// Two spans of the layout share addresses.
+    /// A span shares addresses with what the space has already.
     Overlap {
         /// The span that was given second.
         span: Span,
-        /// The free block it meets.
+        /// The free block or region that it meets.
         block: Span,
     },
     /// A layout of no span at all.
@@ -69,19 +69,31 @@ pub enum AllocError {
         /// The granule it must be a multiple of.
         granule: Align,
     },
-    /// Size and guard together, or offset and size, pass 2^64 - 1 bytes.
+    /// Size and guard together pass 2^64 - 1 bytes.
     SizeOverflow,
     /// A guard of 2^32 granules or more.
     GuardTooLarge {
         /// The guard asked for, in bytes.
         guard_bytes: u64,
     },
-    /// No address of the window belongs to the space.
+    /// The window, or the fixed place, is not in the space.
     WindowOutside {
         /// The window asked for.
         window: Span,
         /// The whole space.
         space: Span,
+    },
+    /// An area of a congruent request does not start and end on multiples of the granule.
+    AreaNotGranular {
+        /// Its position in the request.
+        area: usize,
+        /// The granule it must be made of.
+        granule: Align,
+    },
+    /// A region, or its guard, is where the request had to lie. Who it belongs to, `region_at` tells.
+    Occupied {
+        /// The region in the way, without its guard; the highest if there are several.
+        region: Span,
     },
     /// Two areas of one request overlap each other.
     AreasOverlap {
@@ -112,11 +124,15 @@ impl fmt::Display for AllocError {
             Self::NotGranular { size_bytes, granule } => {
                 write!(f, "{size_bytes} bytes is not a multiple of the granule, {granule}")
             }
-            Self::SizeOverflow => f.write_str("size with guard or offset passes 2^64 - 1 bytes"),
+            Self::SizeOverflow => f.write_str("size with guard passes 2^64 - 1 bytes"),
             Self::GuardTooLarge { guard_bytes } => {
                 write!(f, "a guard of {} is 2^32 granules or more", Bytes::from(guard_bytes))
             }
             Self::WindowOutside { window, space } => write!(f, "window {window} lies outside {space}"),
+            Self::AreaNotGranular { area, granule } => {
+                write!(f, "area {area} is not made of granules of {granule}")
+            }
+            Self::Occupied { region } => write!(f, "{region} is in the way"),
             Self::AreasOverlap { area, other } => write!(f, "areas {area} and {other} overlap"),
             Self::NoSpace { size_bytes, align, window, largest_free_bytes } => write!(
                 f,
@@ -206,6 +222,32 @@ impl core::error::Error for FreeError {}
 impl From<OutOfMemory> for FreeError {
     fn from(_: OutOfMemory) -> Self {
         Self::OutOfMemory
+    }
+}
+
+/// Why a region was not resized or moved. The space is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResizeError {
+    /// No region starts at the address.
+    Address(FreeError),
+    /// The size or place cannot be had.
+    Size(AllocError),
+}
+
+impl fmt::Display for ResizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(error) => error.fmt(f),
+            Self::Size(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ResizeError {}
+
+impl From<AllocError> for ResizeError {
+    fn from(error: AllocError) -> Self {
+        Self::Size(error)
     }
 }
 

@@ -1,4 +1,7 @@
-//! The trait of free-space indexes: what a space asks of the structure that knows the free blocks.
+//! Free-space indexes: what anyone may ask of one, and what the space alone may do to it.
+//!
+//! Changing an index by itself could break what the space promises, so [`Blocks`], the half that changes it,
+//! cannot be named outside this crate.
 
 use crate::{Broken, Fit, Merge, OutOfMemory};
 use core::fmt;
@@ -15,49 +18,13 @@ pub struct Want {
     pub window: Span,
 }
 
-/// An ordered set of free blocks that finds one for a request.
+/// An ordered set of free blocks: the part of a space that finds room. Implemented by
+/// [`RbTree`](crate::RbTree) and [`BTree`](crate::BTree).
 ///
 /// Blocks are disjoint and never touch: neighbours are merged as they come (invariant K1).
-pub trait FreeIndex: Sized {
+pub trait FreeIndex: Blocks<Choice = <Self as FreeIndex>::Placement> {
     /// The placements that this index can answer; what it cannot is not a value of this type.
     type Placement: Copy + Default + fmt::Debug;
-    /// A block in its place, valid until the index changes.
-    type Block: Copy;
-
-    /// An empty index.
-    ///
-    /// # Errors
-    /// No memory.
-    fn new() -> Result<Self, OutOfMemory>;
-
-    /// Makes sure that `blocks` more blocks can be created without asking for memory.
-    ///
-    /// # Errors
-    /// No memory; the index still holds what it held.
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory>;
-
-    /// The block for a request, and the span to cut from it. Changes nothing.
-    fn find(
-        &self,
-        placement: Self::Placement,
-        want: &Want,
-        probe: &mut impl Probe,
-    ) -> Option<(Self::Block, Span)>;
-
-    /// Takes `span` out of `block`, which covers it. May create one block.
-    fn carve(&mut self, block: Self::Block, span: Span, probe: &mut impl Probe) -> Fit;
-
-    /// Adds `span`, merged with the blocks it touches. May create one block.
-    ///
-    /// # Errors
-    /// The free block that `span` overlaps; nothing was changed.
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
-
-    /// The highest block that starts at or below `address`.
-    fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;
-
-    /// The block before `block` in address order.
-    fn before(&self, block: Self::Block) -> Option<(Self::Block, Span)>;
 
     /// All blocks in address order.
     fn iter(&self) -> impl Iterator<Item = Span>;
@@ -81,4 +48,41 @@ pub trait FreeIndex: Sized {
     /// # Errors
     /// The first invariant that fails.
     fn validate(&self) -> Result<(), Broken>;
+}
+
+/// What a space does to its index.
+pub trait Blocks: Sized {
+    /// How addresses are chosen.
+    type Choice: Copy;
+    /// A block in its place, valid until the index changes.
+    type Block: Copy;
+
+    /// An empty index of blocks that are made of granules.
+    fn new(granule: Align) -> Result<Self, OutOfMemory>;
+
+    /// Makes sure that `blocks` more blocks can be created without asking for memory.
+    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory>;
+
+    /// Makes ready for one request: room for one more block, and whatever the index keeps only if asked.
+    #[inline]
+    fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
+        let _ = (want, probe);
+        self.reserve(1)
+    }
+
+    /// The block for a request, and the span to cut from it. Changes nothing.
+    fn find(&self, choice: Self::Choice, want: &Want, probe: &mut impl Probe) -> Option<(Self::Block, Span)>;
+
+    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
+    fn carve(&mut self, block: Self::Block, span: Span, probe: &mut impl Probe) -> Fit;
+
+    /// Adds `span`, merged with the blocks it touches. May create one block, which was reserved. Where it overlaps
+    /// a free block that block is the error, and nothing was changed.
+    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
+
+    /// The highest block that starts at or below `address`.
+    fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;
+
+    /// The block before `block` in address order.
+    fn before(&self, block: Self::Block) -> Option<(Self::Block, Span)>;
 }

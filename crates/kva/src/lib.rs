@@ -30,6 +30,7 @@
 //!
 //! Source: U. Rezki, "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
 
+#![forbid(unsafe_code)]
 #![no_std]
 
 extern crate alloc;
@@ -37,7 +38,10 @@ extern crate alloc;
 extern crate std;
 
 mod arena;
+mod bplus;
+pub mod btree;
 mod busy;
+pub mod by_size;
 mod error;
 mod fit;
 mod index;
@@ -45,9 +49,11 @@ pub mod rbtree;
 mod request;
 mod space;
 
-pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected};
+pub use btree::BTree;
+pub use by_size::BySize;
+pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError};
 pub use fit::{Fit, Merge};
-pub use index::{FreeIndex, Want};
+pub use index::FreeIndex;
 pub use rbtree::{Placement, RbTree};
 pub use request::Request;
 pub use space::{AddressSpace, Region, Stats};

@@ -3,6 +3,7 @@
 //! Addresses are `u64` and the whole space `0..=u64::MAX` is usable, both ends included. Nothing here
 //! allocates, panics or wraps: what cannot be represented is `None` or an error.
 
+#![forbid(unsafe_code)]
 #![no_std]
 
 #[cfg(test)]

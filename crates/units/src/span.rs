@@ -147,6 +147,18 @@ impl Span {
             _ => None,
         }
     }
+
+    /// The highest span of `size_bytes` inside this one that starts at a multiple of `align` and ends at or
+    /// below `until`; `None` if there is none. Never wraps.
+    #[inline]
+    #[must_use]
+    pub const fn highest_fit(self, size_bytes: u64, align: Align, until: u64) -> Option<Self> {
+        let highest = if until < self.last { until } else { self.last };
+        let Some(reach) = size_bytes.checked_sub(1) else { return None };
+        let Some(start) = highest.checked_sub(reach) else { return None };
+        let first = align.down(start);
+        if first < self.first { None } else { Self::from_size(first, size_bytes) }
+    }
 }
 
 impl fmt::Debug for Span {
@@ -248,6 +260,21 @@ mod tests {
                 u64::try_from(at).ok()
             };
             prop_assert_eq!(span.lowest_fit(size, align, from).map(Span::first), naive());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn highest_fit_is_the_highest(first in 0u64..40, len in 0u64..40, until in 0u64..80,
+                                      size in 0u64..9, shift in 0u32..5) {
+            let span = Span::new(first, first + len).unwrap();
+            let align = Align::new(1 << shift).unwrap();
+            let fits = |at: &u64| {
+                let end = at + size;
+                size > 0 && align.divides(*at) && first <= *at && end <= first + len + 1 && end <= until + 1
+            };
+            let expected = (0..80).rev().find(fits);
+            prop_assert_eq!(span.highest_fit(size, align, until).map(Span::first), expected);
         }
     }
 

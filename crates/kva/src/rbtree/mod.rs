@@ -15,7 +15,8 @@
 //! previous block, the last turn left past the next one.
 //!
 //! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact.
-//! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` with an alignment may visit more.
+//! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
+//! with an alignment may visit more, in the worst case all.
 //! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
 //!
 //! Source: U. Rezki, Linux Plumbers Conference 2019; balancing after Cormen et al., "Introduction to Algorithms".
@@ -33,8 +34,9 @@ mod validate;
 mod view;
 
 use crate::arena::{Arena, Link};
-use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory, Want};
-use freehold_units::{Probe, Span};
+use crate::index::{Blocks, Want};
+use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
+use freehold_units::{Align, Probe, Span};
 use node::Node;
 
 pub use node::{Colour, NodeView};
@@ -42,13 +44,16 @@ pub use node::{Colour, NodeView};
 /// Which of the addresses that can serve a request is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The lowest address that fits size, alignment and window. Exact.
+    /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost
+    /// O(blocks): every block that is large enough but badly placed is looked at.
     #[default]
     Lowest,
-    /// The address that Linux 6.12 takes. For alignments up to a page, and for windows of exactly the request's
-    /// size, it is the lowest one. Otherwise the search asks for `size + align - 1` bytes below a node, so it
-    /// passes over tight blocks unless it happens to step on them: the answer depends on the tree's shape, may
-    /// be higher than need be, and may be a failure though something fits.
+    /// The highest address that fits. Exact, at the same cost.
+    Highest,
+    /// The address that Linux 6.12 takes. For alignments up to a page or a granule, and for windows of exactly
+    /// the request's size, it is the lowest one. Otherwise the search asks for `size + align - 1` bytes below a
+    /// node, so it passes over tight blocks unless it happens to step on them: the answer depends on the tree's
+    /// shape, may be higher than need be, and may be a failure though something fits.
     #[doc(alias = "find_vmap_lowest_match")]
     Linux,
 }
@@ -58,6 +63,8 @@ pub enum Placement {
 pub struct RbTree {
     nodes: Arena<Node>,
     root: Link,
+    /// What every block starts at a multiple of.
+    granule: Align,
 }
 
 /// A node of the tree, valid until the tree changes.
@@ -66,10 +73,34 @@ pub struct Block(Link);
 
 impl FreeIndex for RbTree {
     type Placement = Placement;
+
+    fn iter(&self) -> impl Iterator<Item = Span> {
+        self.ascending()
+    }
+
+    fn len(&self) -> usize {
+        self.nodes.in_use()
+    }
+
+    fn largest_bytes(&self) -> u64 {
+        self.nodes[self.root].subtree_max_size
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        self.nodes.bytes()
+    }
+
+    fn validate(&self) -> Result<(), Broken> {
+        self.check_all()
+    }
+}
+
+impl Blocks for RbTree {
+    type Choice = Placement;
     type Block = Block;
 
-    fn new() -> Result<Self, OutOfMemory> {
-        Ok(Self { nodes: Arena::new(Node::SENTINEL)?, root: Link::NONE })
+    fn new(granule: Align) -> Result<Self, OutOfMemory> {
+        Ok(Self { nodes: Arena::new(Node::SENTINEL)?, root: Link::NONE, granule })
     }
 
     #[inline]
@@ -98,25 +129,5 @@ impl FreeIndex for RbTree {
 
     fn before(&self, block: Block) -> Option<(Block, Span)> {
         self.predecessor(block.0)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Span> {
-        self.ascending()
-    }
-
-    fn len(&self) -> usize {
-        self.nodes.in_use()
-    }
-
-    fn largest_bytes(&self) -> u64 {
-        self.nodes[self.root].subtree_max_size
-    }
-
-    fn metadata_bytes(&self) -> usize {
-        self.nodes.bytes()
-    }
-
-    fn validate(&self) -> Result<(), Broken> {
-        self.check_all()
     }
 }

@@ -1,5 +1,6 @@
 use super::{Colour, Placement, RbTree};
-use crate::{Fit, FreeIndex, Merge, Want};
+use crate::index::{Blocks, Want};
+use crate::{Fit, FreeIndex, Merge};
 use freehold_units::{Align, Span, Tally, Work};
 use std::vec::Vec;
 
@@ -15,7 +16,7 @@ fn want(size: u64, align: u64, window: Span) -> Want {
 
 /// The five blocks of the talk.
 fn talk() -> RbTree {
-    let mut tree = RbTree::new().unwrap();
+    let mut tree = RbTree::new(Align::PAGE).unwrap();
     tree.reserve(5).unwrap();
     for (first, size) in [(30, 4), (6, 3), (40, 11), (2, 2), (14, 12)] {
         tree.release(pages(first, size), &mut ()).unwrap();
@@ -59,7 +60,7 @@ fn the_four_fits_and_merges() {
 
 #[test]
 fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
-    let mut tree = RbTree::new().unwrap();
+    let mut tree = RbTree::new(Align::PAGE).unwrap();
     tree.reserve(3).unwrap();
     // The tight block is a child of the root, too small for size + align, so the walk does not step on it.
     for (first, size) in [(100, 2), (8, 4), (200, 64)] {
@@ -90,4 +91,16 @@ fn neighbours_and_floors() {
     assert!(tree.before(block).is_none());
     assert!(tree.at_or_below(2 * PAGE - 1).is_none());
     assert_eq!(tree.iter().map(|span| span.first() / PAGE).collect::<Vec<_>>(), [2, 6, 14, 30, 40]);
+}
+
+#[test]
+fn a_window_from_a_blocks_first_byte_enters_its_right_subtree_twice_as_linux_does() {
+    let mut tree = RbTree::new(Align::PAGE).unwrap();
+    tree.reserve(2).unwrap();
+    for (first, size) in [(0, 1), (3, 6)] {
+        tree.release(pages(first, size), &mut ()).unwrap();
+    }
+    let mut tally = Tally::default();
+    assert!(tree.find(Placement::Lowest, &want(6, 4, Span::ALL), &mut tally).is_none());
+    assert_eq!((tally.of(Work::NodeVisited), tally.of(Work::NodeClimbed)), (5, 2));
 }

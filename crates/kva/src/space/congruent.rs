@@ -10,7 +10,8 @@
 //! a base that would do, so the answer is the highest one.
 
 use super::AddressSpace;
-use crate::{AllocError, FreeIndex, Rejected, Want};
+use crate::index::Want;
+use crate::{AllocError, FreeIndex, Rejected};
 use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Span};
 
@@ -23,9 +24,23 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The areas and values come back with the reason, see [`AllocError`]; nothing was changed.
     ///
     /// # Cost
-    /// O(areas · log n) for each free block that the base is pulled past.
+    /// O(areas · log n) for each free block that the base is pulled past, and O(areas²) to see that no two areas
+    /// overlap. Every area reserves a leaf of the index of regions.
     #[doc(alias = "pcpu_get_vm_areas")]
     pub fn alloc_congruent(
+        &mut self,
+        areas: Vec<(Span, V)>,
+        align: Align,
+        window: Span,
+    ) -> Result<u64, Rejected<Vec<(Span, V)>>> {
+        self.alloc_congruent_probed(areas, align, window, &mut ())
+    }
+
+    /// [`AddressSpace::alloc_congruent`], with the work counted.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc_congruent`].
+    pub fn alloc_congruent_probed(
         &mut self,
         areas: Vec<(Span, V)>,
         align: Align,
@@ -77,9 +92,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(AllocError::ZeroSize);
         }
         for (at, &(area, _)) in areas.iter().enumerate() {
-            self.check_size(area.size_saturating())?;
-            if !self.granule.divides(area.first()) {
-                return Err(AllocError::NotGranular { size_bytes: area.first(), granule: self.granule });
+            if !self.made_of_granules(area) {
+                return Err(AllocError::AreaNotGranular { area: at, granule: self.granule });
             }
             if let Some(other) = areas[..at].iter().position(|(other, _)| other.overlaps(area)) {
                 return Err(AllocError::AreasOverlap { area: other, other: at });

@@ -25,8 +25,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::free`].
     #[inline]
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        let Some(found) = self.busy.find(first) else { return Err(self.why_not(first)) };
-        let Some(entry) = self.busy.found(&found) else { return Err(self.why_not(first)) };
+        let Some((found, entry)) = self.busy.find(first) else { return Err(self.why_not(first)) };
         let (usable, taken) = (entry.span, self.taken(&entry));
         self.free.reserve(1)?;
         if let Err(block) = self.free.release(taken, probe) {
@@ -34,10 +33,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(FreeError::AlreadyFree { address: first, block });
         }
         self.free_bytes += taken.size_bytes();
-        match self.busy.remove(&found) {
-            Some(value) => Ok((usable, value)),
-            None => Err(FreeError::Unknown { address: first }),
-        }
+        Ok((usable, self.busy.remove(&found)))
     }
 
     /// The addresses that a region keeps from others: its own and its guard's.
@@ -48,8 +44,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     #[cold]
-    fn why_not(&self, address: u64) -> FreeError {
-        let below = self.busy.at_or_below(address).and_then(|at| self.busy.entry(at));
+    pub(super) fn why_not(&self, address: u64) -> FreeError {
+        let below = self.busy.at_or_below(address);
         if let Some(entry) = below.filter(|entry| self.taken(entry).contains(address)) {
             return FreeError::Interior { address, region: entry.span };
         }

@@ -3,7 +3,7 @@
 use super::AddressSpace;
 use crate::busy::BusyIndex;
 use crate::{FreeIndex, LayoutError};
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Probe, Span};
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// A space of all addresses of `span`.
@@ -13,7 +13,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement};
-    /// use freehold_units::{Align, Span};
+    /// use freehold_units::{Align, Probe, Span};
     /// let whole = AddressSpace::<()>::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
     /// assert_eq!(whole.stats().free_bytes, 1 << 64);
     /// ```
@@ -27,21 +27,56 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::new`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
     pub fn with_layout(spans: &[Span], granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
         let &first_span = spans.first().ok_or(LayoutError::Empty)?;
-        let (mut free, mut hull, mut total_bytes) = (I::new()?, first_span, 0u128);
+        let mut space = Self {
+            free: I::new(granule)?,
+            busy: BusyIndex::new()?,
+            hull: first_span,
+            granule,
+            placement,
+            total_bytes: 0,
+            free_bytes: 0,
+        };
         for &span in spans {
-            let ends_whole = span.last().checked_add(1).is_none_or(|end| granule.divides(end));
-            if !granule.divides(span.first()) || !ends_whole {
-                return Err(LayoutError::NotGranular { span, granule });
-            }
-            free.reserve(1)?;
-            if let Err(block) = free.release(span, &mut ()) {
-                return Err(LayoutError::Overlap { span, block });
-            }
-            let (first, last) = (hull.first().min(span.first()), hull.last().max(span.last()));
-            hull = Span::new(first, last).unwrap_or(hull);
-            total_bytes += span.size_bytes();
+            space.add(span)?;
         }
-        let busy = BusyIndex::new()?;
-        Ok(Self { free, busy, hull, granule, placement, total_bytes, free_bytes: total_bytes })
+        Ok(space)
+    }
+
+    /// Gives the space more addresses to hand out.
+    ///
+    /// # Errors
+    /// [`LayoutError::NotGranular`]; [`LayoutError::Overlap`] with a free block or a region;
+    /// [`LayoutError::OutOfMemory`]. Nothing was changed.
+    pub fn add(&mut self, span: Span) -> Result<(), LayoutError> {
+        self.add_probed(span, &mut ())
+    }
+
+    /// [`AddressSpace::add`], with the work counted.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::add`].
+    pub fn add_probed(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), LayoutError> {
+        if !self.made_of_granules(span) {
+            return Err(LayoutError::NotGranular { span, granule: self.granule });
+        }
+        let below = self.busy.at_or_below(span.last()).map(|entry| self.taken(&entry));
+        if let Some(block) = below.filter(|taken| taken.overlaps(span)) {
+            return Err(LayoutError::Overlap { span, block });
+        }
+        self.free.reserve(1)?;
+        if let Err(block) = self.free.release(span, probe) {
+            return Err(LayoutError::Overlap { span, block });
+        }
+        let (first, last) = (self.hull.first().min(span.first()), self.hull.last().max(span.last()));
+        self.hull = Span::new(first, last).unwrap_or(self.hull);
+        self.total_bytes += span.size_bytes();
+        self.free_bytes += span.size_bytes();
+        Ok(())
+    }
+
+    /// Whether a span starts and ends on multiples of the granule.
+    pub(super) fn made_of_granules(&self, span: Span) -> bool {
+        let ends_whole = span.last().checked_add(1).is_none_or(|end| self.granule.divides(end));
+        self.granule.divides(span.first()) && ends_whole
     }
 }

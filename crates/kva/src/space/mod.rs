@@ -2,6 +2,7 @@
 
 mod alloc;
 mod congruent;
+mod fixed;
 mod free;
 mod layout;
 mod region;
@@ -24,7 +25,11 @@ pub use region::{Region, Stats};
 /// K6: every block and region is made of whole granules.
 ///
 /// # Cost
-/// Every operation is O(log n) in the number of regions, but for a placement that says otherwise.
+/// Every operation is O(log n) in the number of regions, but for what a placement says of alignments.
+///
+/// # Values
+/// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
+/// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
 #[derive(Clone, Debug)]
 pub struct AddressSpace<V, I: FreeIndex = RbTree> {
     free: I,

@@ -60,31 +60,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let entry = self.busy.entry(self.busy.at_or_below(address)?)?;
+        let entry = self.busy.at_or_below(address)?;
         if entry.span.contains(address) { Some(self.region(entry)) } else { None }
     }
 
     /// The region whose guard `address` lies in: whose end was overrun.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let region = self.region(self.busy.entry(self.busy.at_or_below(address)?)?);
+        let region = self.region(self.busy.at_or_below(address)?);
         if region.guard.is_some_and(|guard| guard.contains(address)) { Some(region) } else { None }
     }
 
     /// The value of the region that `address` belongs to, to change.
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
-        let position = self.busy.at_or_below(address)?;
-        if self.busy.entry(position)?.span.contains(address) { self.busy.value_mut(position) } else { None }
+        let (last, value) = self.busy.value_mut(address)?;
+        if address <= last { Some(value) } else { None }
     }
 
     /// All regions in address order.
     pub fn regions(&self) -> impl Iterator<Item = Region<'_, V>> {
-        let mut at = self.busy.first();
-        core::iter::from_fn(move || {
-            let position = at?;
-            at = self.busy.next(position);
-            Some(self.region(self.busy.entry(position)?))
-        })
+        self.busy.iter().map(|entry| self.region(entry))
     }
 
     /// All free blocks in address order.

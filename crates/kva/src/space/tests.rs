@@ -153,17 +153,38 @@ fn congruent_areas_are_checked_and_given_back() {
     let mut space = space(16);
     let mut ask = |areas: &[Span]| {
         let areas = areas.iter().map(|&area| (area, 0)).collect();
-        space.alloc_congruent(areas, Align::ONE, Span::ALL, &mut ()).map_err(|r| (r.value.len(), r.cause))
+        space.alloc_congruent(areas, Align::ONE, Span::ALL).map_err(|r| (r.value.len(), r.cause))
     };
     assert_eq!(ask(&[]), Err((0, AllocError::ZeroSize)));
     let odd = span(5, PAGE + 4);
-    assert_eq!(ask(&[odd]), Err((1, AllocError::NotGranular { size_bytes: 5, granule: Align::PAGE })));
+    assert_eq!(ask(&[odd]), Err((1, AllocError::AreaNotGranular { area: 0, granule: Align::PAGE })));
     let clash = AllocError::AreasOverlap { area: 0, other: 1 };
     assert_eq!(ask(&[pages(0, 2), pages(1, 2)]), Err((2, clash)));
     assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::NoSpace { .. }))));
     assert_eq!(ask(&[pages(0, 1), pages(4, 2)]), Ok(10 * PAGE));
     assert_eq!(space.regions().map(|region| region.span()).collect::<Vec<_>>(), [pages(10, 1), pages(14, 2)]);
     space.validate().unwrap();
+}
+
+#[test]
+fn one_area_may_be_the_whole_space() {
+    let mut space = AddressSpace::<u8>::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
+    let areas = [(Span::ALL, 1)].to_vec();
+    assert_eq!(space.alloc_congruent(areas, Align::ONE, Span::ALL).unwrap(), 0);
+    assert_eq!(space.stats().free_blocks, 0);
+    space.validate().unwrap();
+    assert_eq!(space.free(0), Ok((Span::ALL, 1)));
+    assert_eq!(space.stats().free_bytes, 1 << 64);
+}
+
+/// A granule above a page stands for a larger page: no request is passed over for its alignment.
+#[test]
+fn linux_takes_tight_blocks_of_large_granules() {
+    let large = Align::new(2 * PAGE).unwrap();
+    let mut space = AddressSpace::<u8>::new(pages(0, 16), large, Placement::Linux).unwrap();
+    let two_pages = Request::new(2 * PAGE);
+    space.alloc(&two_pages.window(pages(2, 2)), 1).unwrap();
+    assert_eq!(space.alloc(&two_pages, 2).unwrap(), pages(0, 2));
 }
 
 #[test]
@@ -178,4 +199,79 @@ fn a_clone_lives_its_own_life() {
     assert_eq!(space.region_at(0).unwrap().value(), "disk");
     space.validate().unwrap();
     copy.validate().unwrap();
+}
+
+#[test]
+fn a_space_grows_by_what_it_is_given() {
+    let mut space = space(4);
+    space.alloc(&Request::new(2 * PAGE), 1).unwrap();
+    assert_eq!(space.add(pages(4, 4)), Ok(()));
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(2, 6)]);
+    let taken = LayoutError::Overlap { span: pages(1, 1), block: pages(0, 2) };
+    assert_eq!(space.add(pages(1, 1)), Err(taken));
+    let free = LayoutError::Overlap { span: pages(7, 2), block: pages(2, 6) };
+    assert_eq!(space.add(pages(7, 2)), Err(free));
+    let stats = space.stats();
+    assert_eq!((stats.regions, stats.busy_bytes, stats.free_bytes), (1, 2 * 4096, 6 * 4096));
+    assert_eq!((stats.free_blocks, stats.largest_free_bytes), (1, 6 * PAGE));
+    space.validate().unwrap();
+}
+
+#[test]
+fn a_fixed_place_is_taken_or_its_owner_named() {
+    let mut space = AddressSpace::<&str>::new(pages(0, 16), Align::PAGE, Placement::Lowest).unwrap();
+    assert_eq!(space.alloc_at(pages(4, 4), "disk").unwrap(), pages(4, 4));
+    for (place, cause) in [
+        (pages(6, 4), AllocError::Occupied { region: pages(4, 4) }),
+        (pages(14, 4), AllocError::WindowOutside { window: pages(14, 4), space: pages(0, 16) }),
+        (span(1, PAGE), AllocError::AreaNotGranular { area: 0, granule: Align::PAGE }),
+    ] {
+        let rejected = space.alloc_at(place, "nic").unwrap_err();
+        assert_eq!((rejected.value, rejected.cause), ("nic", cause));
+        space.validate().unwrap();
+    }
+    let Err(rejected) = space.alloc_at(pages(3, 2), "nic") else { panic!("taken twice") };
+    let AllocError::Occupied { region } = rejected.cause else { panic!("{rejected:?}") };
+    assert_eq!(*space.region_at(region.first()).unwrap().value(), "disk");
+}
+
+#[test]
+fn a_region_grows_and_shrinks_where_it_is() {
+    let mut space = space(16);
+    let first = space.alloc(&Request::new(2 * PAGE).guard(PAGE), 1).unwrap().first();
+    let second = space.alloc_at(pages(8, 2), 2).unwrap();
+    assert_eq!(space.resize(first, 6 * PAGE), Ok(pages(0, 6)));
+    assert_eq!(space.region_at(0).unwrap().guard(), Some(pages(6, 1)));
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(7, 1), pages(10, 6)]);
+    assert_eq!(space.resize(first, 7 * PAGE), Ok(pages(0, 7)));
+    let stats = space.stats();
+    let blocked = crate::ResizeError::Size(AllocError::Occupied { region: second });
+    assert_eq!(space.resize(first, 8 * PAGE), Err(blocked));
+    assert_eq!(space.resize(first, 0), Err(AllocError::ZeroSize.into()));
+    assert!(matches!(space.resize(PAGE, PAGE), Err(crate::ResizeError::Address(FreeError::Interior { .. }))));
+    unchanged(&space, stats);
+    assert_eq!(space.resize(first, PAGE), Ok(pages(0, 1)));
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(2, 6), pages(10, 6)]);
+    assert!(space.resize(pages(8, 1).first(), u64::MAX - PAGE + 1).is_err());
+    space.validate().unwrap();
+}
+
+#[test]
+fn a_move_keeps_the_old_place_unless_it_succeeds() {
+    let mut space = space(16);
+    space.alloc(&Request::new(4 * PAGE), 1).unwrap();
+    space.alloc(&Request::new(4 * PAGE), 2).unwrap();
+    let stats = space.stats();
+    let too_large = space.move_to(0, &Request::new(13 * PAGE));
+    assert!(matches!(too_large, Err(crate::ResizeError::Size(AllocError::NoSpace { .. }))), "{too_large:?}");
+    unchanged(&space, stats);
+    assert_eq!(space.region_at(0).map(|region| *region.value()), Some(1));
+    assert_eq!(space.move_to(0, &Request::new(4 * PAGE).window(pages(12, 4))), Ok(pages(12, 4)));
+    assert_eq!(space.region_at(12 * PAGE).map(|region| *region.value()), Some(1));
+    space.validate().unwrap();
+    // Over its own old place, where only freeing it first makes room.
+    assert_eq!(space.move_to(4 * PAGE, &Request::new(12 * PAGE)), Ok(pages(0, 12)));
+    assert_eq!(space.regions().map(|region| *region.value()).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(space.stats().free_blocks, 0);
+    space.validate().unwrap();
 }

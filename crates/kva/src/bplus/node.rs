@@ -1,0 +1,162 @@
+//! The nodes: arrays side by side, shifted as entries come and go.
+
+use super::columns::{Columns, Key, array};
+use crate::OutOfMemory;
+use crate::arena::{Chained, Link};
+
+/// Up to `W` entries in the order of their keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf<C: Columns, const W: usize> {
+    keys: [C::Key; W],
+    len: usize,
+    pub(crate) columns: C,
+    pub(super) previous: Link,
+    pub(super) next: Link,
+}
+
+impl<C: Columns, const W: usize> Leaf<C, W> {
+    pub(super) fn empty() -> Self {
+        Self {
+            keys: [C::Key::default(); W],
+            len: 0,
+            columns: C::empty(),
+            previous: Link::NONE,
+            next: Link::NONE,
+        }
+    }
+
+    pub(super) fn with_room() -> Result<Self, OutOfMemory> {
+        Ok(Self { columns: C::with_room()?, ..Self::empty() })
+    }
+
+    /// Forgets which leaves it stood between; a vacant leaf holds no entry.
+    pub(super) fn restart(&mut self) {
+        self.previous = Link::NONE;
+        self.next = Link::NONE;
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn keys(&self) -> &[C::Key] {
+        &self.keys[..self.len]
+    }
+
+    /// Gives the entry at `at` another key, between the same neighbours and not below what the leaf may hold.
+    #[inline]
+    pub(crate) fn set_key(&mut self, at: usize, key: C::Key) {
+        self.keys[at] = key;
+    }
+
+    /// The first entry whose key is above `key`.
+    #[inline]
+    pub(crate) fn first_above(&self, key: C::Key) -> usize {
+        count_up_to(self.keys(), key)
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, at: usize, key: C::Key, item: C::Item) {
+        array::insert(&mut self.keys, self.len, at, key);
+        self.columns.insert(self.len, at, item);
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, at: usize) -> C::Item {
+        array::remove(&mut self.keys, self.len, at);
+        let item = self.columns.remove(self.len, at);
+        self.len -= 1;
+        item
+    }
+
+    /// Moves the entries from `keep` on to the start of `right`, the leaf after this one.
+    pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
+        array::move_tail(&self.keys, self.len, keep, &mut right.keys, right.len);
+        self.columns.move_tail(self.len, keep, &mut right.columns, right.len);
+        right.len += self.len - keep;
+        self.len = keep;
+    }
+
+    /// Moves the first `count` entries of `right`, the leaf after this one, to the end.
+    pub(super) fn move_head(&mut self, count: usize, right: &mut Self) {
+        array::move_head(&mut self.keys, self.len, count, &mut right.keys, right.len);
+        self.columns.move_head(self.len, count, &mut right.columns, right.len);
+        self.len += count;
+        right.len -= count;
+    }
+}
+
+impl<C: Columns, const W: usize> Chained for Leaf<C, W> {
+    fn chain(&mut self) -> &mut Link {
+        &mut self.next
+    }
+}
+
+/// Up to `W` children, the lowest key that each may hold, and what is known of each.
+#[derive(Clone, Debug)]
+pub(crate) struct Inner<S: Columns, const W: usize> {
+    /// `lows[0]` is not compared: the first child takes everything below `lows[1]`.
+    pub(crate) lows: [S::Key; W],
+    pub(crate) children: [Link; W],
+    pub(crate) sums: S,
+    pub(crate) len: usize,
+}
+
+impl<S: Columns, const W: usize> Inner<S, W> {
+    pub(super) fn empty() -> Self {
+        Self { lows: [S::Key::default(); W], children: [Link::NONE; W], sums: S::empty(), len: 0 }
+    }
+
+    /// The child that holds the highest key at or below `key`.
+    #[inline]
+    pub(crate) fn child_for(&self, key: S::Key) -> usize {
+        count_up_to(&self.lows[1..self.len], key)
+    }
+
+    pub(super) fn insert(&mut self, at: usize, low: S::Key, child: Link, sum: S::Item) {
+        array::insert(&mut self.lows, self.len, at, low);
+        array::insert(&mut self.children, self.len, at, child);
+        self.sums.insert(self.len, at, sum);
+        self.len += 1;
+    }
+
+    pub(super) fn remove(&mut self, at: usize) {
+        array::remove(&mut self.lows, self.len, at);
+        array::remove(&mut self.children, self.len, at);
+        self.sums.remove(self.len, at);
+        self.len -= 1;
+    }
+
+    pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
+        array::move_tail(&self.lows, self.len, keep, &mut right.lows, right.len);
+        array::move_tail(&self.children, self.len, keep, &mut right.children, right.len);
+        self.sums.move_tail(self.len, keep, &mut right.sums, right.len);
+        right.len += self.len - keep;
+        self.len = keep;
+    }
+
+    pub(super) fn move_head(&mut self, count: usize, right: &mut Self) {
+        array::move_head(&mut self.lows, self.len, count, &mut right.lows, right.len);
+        array::move_head(&mut self.children, self.len, count, &mut right.children, right.len);
+        self.sums.move_head(self.len, count, &mut right.sums, right.len);
+        self.len += count;
+        right.len -= count;
+    }
+}
+
+impl<S: Columns, const W: usize> Chained for Inner<S, W> {
+    fn chain(&mut self) -> &mut Link {
+        &mut self.children[0]
+    }
+}
+
+/// How many of the ascending `keys` are at or below `key`.
+///
+/// All are compared, which costs about as much as five steps of a binary search, but waits for memory once.
+#[inline]
+fn count_up_to<K: Key>(keys: &[K], key: K) -> usize {
+    keys.iter().map(|&other| usize::from(other <= key)).sum()
+}

@@ -1,0 +1,129 @@
+//! Removing an entry; a node less than a quarter full joins a neighbour or takes from it.
+
+use super::{Columns, Found, Path, Summaries, Tree};
+use crate::arena::Link;
+
+/// What became of two neighbouring nodes.
+enum Evened<K> {
+    /// The left one holds everything.
+    Joined,
+    /// Entries moved over; the right one now starts here.
+    Shared(K),
+}
+
+/// What a removal did to the shape of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// Paths are still right.
+    InPlace,
+    /// Nodes were evened out: paths are void, and all summaries are right.
+    Evened,
+}
+
+impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+    /// A leaf or inner node with fewer entries is evened out with a neighbour.
+    pub(super) const FEW_ENTRIES: usize = W / 4;
+    pub(super) const FEW_CHILDREN: usize = if W / 4 < 2 { 2 } else { W / 4 };
+
+    /// Whether two neighbours become one: with room left for insertions, or because two halves would be few.
+    const fn join(entries: usize, few: usize) -> bool {
+        entries <= W - few || entries < 2 * few
+    }
+
+    /// Removes the entry that was found. Whether summaries are right after it is then the caller's concern,
+    /// unless nodes were evened out.
+    #[inline]
+    pub(crate) fn remove(&mut self, found: &Found) -> (C::Item, Removed) {
+        let leaf = &mut self.leaves[found.path.leaf];
+        let item = leaf.remove(found.at);
+        self.len -= 1;
+        if leaf.len() >= Self::FEW_ENTRIES || self.height == 0 {
+            return (item, Removed::InPlace);
+        }
+        self.even_out(&found.path);
+        (item, Removed::Evened)
+    }
+
+    /// Goes up the path from a leaf with few entries, as far as nodes have few.
+    #[cold]
+    fn even_out(&mut self, path: &Path) {
+        for (level, &(parent, taken)) in path.steps[..self.height].iter().enumerate().rev() {
+            // A parent has two children or more: with one it would have been joined or dropped.
+            let left_at = (taken as usize).saturating_sub(1);
+            let children = &self.inners[parent].children;
+            let (left, right) = (children[left_at], children[left_at + 1]);
+            let (evened, sums) = if level + 1 == self.height {
+                (self.even_leaves(left, right), (self.leaf_sum(left), self.leaf_sum(right)))
+            } else {
+                (self.even_inners(left, right), (self.inner_sum(left), self.inner_sum(right)))
+            };
+            let parent = &mut self.inners[parent];
+            parent.sums.set(left_at, sums.0);
+            match evened {
+                Evened::Joined => parent.remove(left_at + 1),
+                Evened::Shared(low) => {
+                    parent.lows[left_at + 1] = low;
+                    parent.sums.set(left_at + 1, sums.1);
+                }
+            }
+            if parent.len >= Self::FEW_CHILDREN {
+                self.refresh_above(path, level);
+                break;
+            }
+        }
+        self.shrink_root();
+    }
+
+    fn inner_sum(&self, link: Link) -> S::One {
+        let inner = &self.inners[link];
+        inner.sums.total(self.context, inner.len)
+    }
+
+    fn even_leaves(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
+        let (left, right) = self.leaves.pair(left_link, right_link);
+        let entries = left.len() + right.len();
+        if !Self::join(entries, Self::FEW_ENTRIES) {
+            let keep = entries / 2;
+            if left.len() > keep {
+                left.move_tail(keep, right);
+            } else {
+                left.move_head(keep - left.len(), right);
+            }
+            return Evened::Shared(right.keys()[0]);
+        }
+        left.move_head(right.len(), right);
+        let after = right.next;
+        left.next = after;
+        if !after.is_none() {
+            self.leaves[after].previous = left_link;
+        }
+        self.leaves.give_back(right_link);
+        Evened::Joined
+    }
+
+    fn even_inners(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
+        let (left, right) = self.inners.pair(left_link, right_link);
+        let entries = left.len + right.len;
+        if !Self::join(entries, Self::FEW_CHILDREN) {
+            let keep = entries / 2;
+            if left.len > keep {
+                left.move_tail(keep, right);
+            } else {
+                left.move_head(keep - left.len, right);
+            }
+            return Evened::Shared(right.lows[0]);
+        }
+        left.move_head(right.len, right);
+        self.inners.give_back(right_link);
+        Evened::Joined
+    }
+
+    fn shrink_root(&mut self) {
+        while self.height > 0 && self.inners[self.root].len == 1 {
+            let root = self.root;
+            self.root = self.inners[root].children[0];
+            self.inners.give_back(root);
+            self.height -= 1;
+        }
+    }
+}

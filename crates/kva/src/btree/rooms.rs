@@ -1,0 +1,214 @@
+//! The columns of the tree: where blocks end, and what room each child has per class of alignment.
+
+use crate::bplus::{Columns, Summaries, WIDTH, array};
+use freehold_units::{Align, Span};
+
+/// Classes of alignment.
+pub(super) const CLASSES: usize = 5;
+/// Their alignments as powers of two of a granule; a page and 2 MiB are the first and the last on x86-64.
+const SHIFTS: [u32; CLASSES] = [0, 2, 4, 6, 9];
+
+/// The largest room in bytes per class; 2^64 counts as `u64::MAX`. Classes that are not kept are 0.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub(super) struct Room(pub(super) [u64; CLASSES]);
+
+impl PartialEq for Room {
+    /// Word by word: comparing arrays calls `memcmp`, which costs more than all the rest of an update.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+    }
+}
+
+/// What rooms are counted in, and for how many classes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub(super) granule: Align,
+    /// The first so many classes are kept up; 1 until a request is aligned to more.
+    pub(super) classes: usize,
+}
+
+impl Kept {
+    /// The class to ask for a request of that alignment: the largest of those kept that is not above it.
+    #[inline]
+    pub(super) fn class_of(self, align: Align) -> usize {
+        class_of(self.granule, align).min(self.classes - 1)
+    }
+}
+
+/// The alignment of a class; the largest there is, where granule and class pass 2^63.
+#[inline]
+fn class_align(granule: Align, class: usize) -> Align {
+    let shift = granule.bytes().trailing_zeros() + SHIFTS[class];
+    Align::new(1 << shift.min(63)).unwrap_or(granule)
+}
+
+/// The class to ask for a request of that alignment: the largest that is not above it.
+#[inline]
+pub(super) fn class_of(granule: Align, align: Align) -> usize {
+    let shift = align.bytes().trailing_zeros().saturating_sub(granule.bytes().trailing_zeros());
+    SHIFTS.iter().rposition(|&class| class <= shift).unwrap_or(0)
+}
+
+/// The room of one block in one class.
+#[inline]
+fn room_in(block: Span, align: Align) -> u64 {
+    match align.up(block.first()) {
+        Some(first) => Span::new(first, block.last()).map_or(0, Span::size_saturating),
+        None => 0,
+    }
+}
+
+/// The room of one block.
+#[inline]
+pub(super) fn room_of(kept: Kept, block: Span) -> Room {
+    let mut room = Room::default();
+    // Blocks are made of granules, so the room of the first class is the whole block.
+    room.0[0] = block.size_saturating();
+    for (class, room) in room.0.iter_mut().enumerate().take(kept.classes).skip(1) {
+        *room = room_in(block, class_align(kept.granule, class));
+    }
+    room
+}
+
+/// Last addresses of the blocks in a leaf; the first ones are its keys.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    pub(super) lasts: [u64; WIDTH],
+}
+
+impl Ends {
+    /// The largest room of one class in a leaf.
+    #[inline]
+    pub(super) fn room_in_class(&self, kept: Kept, keys: &[u64], class: usize) -> u64 {
+        let lasts = self.lasts.iter();
+        if class == 0 {
+            return keys
+                .iter()
+                .zip(lasts)
+                .fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)));
+        }
+        let align = class_align(kept.granule, class);
+        let blocks = keys.iter().zip(lasts).filter_map(|(&first, &last)| Span::new(first, last));
+        blocks.map(|block| room_in(block, align)).max().unwrap_or(0)
+    }
+}
+
+impl Columns for Ends {
+    type Key = u64;
+    type Item = u64;
+
+    fn empty() -> Self {
+        Self { lasts: [0; WIDTH] }
+    }
+
+    #[inline]
+    fn insert(&mut self, len: usize, at: usize, item: u64) {
+        array::insert(&mut self.lasts, len, at, item);
+    }
+
+    #[inline]
+    fn remove(&mut self, len: usize, at: usize) -> u64 {
+        array::remove(&mut self.lasts, len, at)
+    }
+
+    fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
+        array::move_tail(&self.lasts, len, keep, &mut right.lasts, right_len);
+    }
+
+    fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
+        array::move_head(&mut self.lasts, len, count, &mut right.lasts, right_len);
+    }
+}
+
+/// The rooms of an inner node's children, one array per class, so that a search reads only its own.
+#[derive(Clone, Debug)]
+pub(super) struct Rooms {
+    pub(super) classes: [[u64; WIDTH]; CLASSES],
+}
+
+impl Columns for Rooms {
+    type Key = u64;
+    type Item = Room;
+
+    fn empty() -> Self {
+        Self { classes: [[0; WIDTH]; CLASSES] }
+    }
+
+    fn insert(&mut self, len: usize, at: usize, item: Room) {
+        for (rooms, room) in self.classes.iter_mut().zip(item.0) {
+            array::insert(rooms, len, at, room);
+        }
+    }
+
+    fn remove(&mut self, len: usize, at: usize) -> Room {
+        let removed = self.get(at);
+        for rooms in &mut self.classes {
+            array::remove(rooms, len, at);
+        }
+        removed
+    }
+
+    fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
+        for (rooms, right) in self.classes.iter().zip(&mut right.classes) {
+            array::move_tail(rooms, len, keep, right, right_len);
+        }
+    }
+
+    fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
+        for (rooms, right) in self.classes.iter_mut().zip(&mut right.classes) {
+            array::move_head(rooms, len, count, right, right_len);
+        }
+    }
+}
+
+impl Summaries<Ends> for Rooms {
+    type One = Room;
+    type Context = Kept;
+
+    fn of_leaf(kept: Kept, keys: &[u64], ends: &Ends) -> Room {
+        let mut room = Room::default();
+        for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
+            *room = ends.room_in_class(kept, keys, class);
+        }
+        room
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Room {
+        let mut room = Room::default();
+        for (room, rooms) in room.0.iter_mut().zip(&self.classes) {
+            *room = rooms[at];
+        }
+        room
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize, one: Room) {
+        for (rooms, room) in self.classes.iter_mut().zip(one.0) {
+            rooms[at] = room;
+        }
+    }
+
+    fn total(&self, kept: Kept, len: usize) -> Room {
+        let mut total = Room::default();
+        for (total, rooms) in total.0.iter_mut().zip(&self.classes).take(kept.classes) {
+            *total = rooms[..len].iter().copied().max().unwrap_or(0);
+        }
+        total
+    }
+
+    /// Only a class whose largest room was the changed one and has shrunk is looked through again.
+    #[inline]
+    fn retotal(&self, kept: Kept, len: usize, known: Room, before: Room, now: Room) -> Room {
+        let mut total = known;
+        for (class, total) in total.0.iter_mut().enumerate().take(kept.classes) {
+            if now.0[class] >= *total {
+                *total = now.0[class];
+            } else if before.0[class] == *total {
+                *total = self.classes[class][..len].iter().copied().max().unwrap_or(0);
+            }
+        }
+        total
+    }
+}

@@ -1,0 +1,145 @@
+//! Regions at a fixed place: taking one, and making one longer or shorter where it is.
+
+use super::AddressSpace;
+use crate::index::Want;
+use crate::{AllocError, FreeIndex, Rejected, Request, ResizeError};
+use freehold_units::Span;
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// Takes exactly `span`.
+    ///
+    /// # Errors
+    /// The value comes back: [`AllocError::Occupied`] names the region in the way,
+    /// [`AllocError::WindowOutside`] says that the span is not all in the space; nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n).
+    #[doc(alias = "reserve")]
+    pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
+        match self.prepare_at(span) {
+            Ok(block) => {
+                self.free.carve(block, span, &mut ());
+                self.free_bytes -= span.size_bytes();
+                self.busy.insert(span, 0, value);
+                Ok(span)
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns
+    /// its addresses.
+    ///
+    /// # Errors
+    /// [`ResizeError::Address`] if no region starts there; [`ResizeError::Size`] with
+    /// [`AllocError::Occupied`] or [`AllocError::WindowOutside`] for what it would grow into, or why the size is
+    /// none; nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n).
+    pub fn resize(&mut self, first: u64, size_bytes: u64) -> Result<Span, ResizeError> {
+        let Some((found, entry)) = self.busy.find(first) else {
+            return Err(ResizeError::Address(self.why_not(first)));
+        };
+        let (old, old_taken) = (entry.span, self.taken(&entry));
+        self.check_size(size_bytes)?;
+        let guard_bytes = u64::try_from(old_taken.size_bytes() - old.size_bytes()).unwrap_or(u64::MAX);
+        let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
+        let span = Span::from_size(first, size_bytes).ok_or(AllocError::SizeOverflow)?;
+        let taken = Span::from_size(first, taken_bytes).ok_or(AllocError::SizeOverflow)?;
+        if let Some(more) = taken.above(old_taken) {
+            let block = self.prepare_at(more)?;
+            self.free.carve(block, more, &mut ());
+            self.free_bytes -= more.size_bytes();
+        } else if let Some(less) = old_taken.above(taken) {
+            self.free.reserve(1).map_err(AllocError::from)?;
+            if let Err(block) = self.free.release(less, &mut ()) {
+                // K4 keeps regions and free blocks apart, so this is not reached; if it were, nothing is lost.
+                return Err(AllocError::Occupied { region: block }.into());
+            }
+            self.free_bytes += less.size_bytes();
+        }
+        self.busy.set_last(&found, span.last());
+        Ok(span)
+    }
+
+    /// Moves the region that starts at `first`, with its value, to where `request` puts it. The place is looked
+    /// for while the old one is still taken, and if there is none, as if it were free. Returns the new addresses.
+    ///
+    /// # Errors
+    /// [`ResizeError::Address`] if no region starts there; [`ResizeError::Size`] if the request cannot be served;
+    /// then the region is where it was.
+    ///
+    /// # Cost
+    /// O(log n), as [`AddressSpace::alloc`].
+    pub fn move_to(&mut self, first: u64, request: &Request) -> Result<Span, ResizeError> {
+        let (want, guard_granules) = self.check(request)?;
+        let Some((_, entry)) = self.busy.find(first) else {
+            return Err(ResizeError::Address(self.why_not(first)));
+        };
+        let old = self.taken(&entry);
+        self.free.prepare(&want, &mut ()).map_err(AllocError::from)?;
+        // The old place may come back as a block, and the new one may split a block.
+        self.free.reserve(2).map_err(AllocError::from)?;
+        self.busy.reserve(1).map_err(AllocError::from)?;
+        let taken = match self.free.find(self.placement, &want, &mut ()) {
+            Some((block, taken)) => {
+                self.free.carve(block, taken, &mut ());
+                self.give_back(old);
+                taken
+            }
+            None => self.move_over(old, &want)?,
+        };
+        self.free_bytes += old.size_bytes();
+        self.free_bytes -= taken.size_bytes();
+        let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
+        // Found again, because a path does not outlive what was reserved since.
+        if let Some((found, _)) = self.busy.find(first) {
+            let value = self.busy.remove(&found);
+            self.busy.insert(usable, guard_granules, value);
+        }
+        Ok(usable)
+    }
+
+    /// The new place may overlap the old one: frees the old one first, and takes it again if that does not help.
+    fn move_over(&mut self, old: Span, want: &Want) -> Result<Span, AllocError> {
+        self.give_back(old);
+        if let Some((block, taken)) = self.free.find(self.placement, want, &mut ()) {
+            self.free.carve(block, taken, &mut ());
+            return Ok(taken);
+        }
+        let refused = self.no_space(want);
+        if let Some((block, _)) = self.free.at_or_below(old.first()) {
+            self.free.carve(block, old, &mut ());
+        }
+        Err(refused)
+    }
+
+    /// Returns what a region held to the free index; room for a block was reserved.
+    fn give_back(&mut self, taken: Span) {
+        let released = self.free.release(taken, &mut ());
+        debug_assert!(released.is_ok(), "K4: regions and free blocks are apart");
+    }
+
+    /// The free block that covers `span`, or what is in the way; room for one more region and block.
+    fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
+        if !self.made_of_granules(span) {
+            return Err(AllocError::AreaNotGranular { area: 0, granule: self.granule });
+        }
+        self.free.reserve(1)?;
+        self.busy.reserve(1)?;
+        match self.free.at_or_below(span.first()) {
+            Some((block, free)) if free.covers(span) => Ok(block),
+            _ => Err(self.in_the_way(span)),
+        }
+    }
+
+    /// Why `span` is not free.
+    #[cold]
+    fn in_the_way(&self, span: Span) -> AllocError {
+        match self.busy.at_or_below(span.last()) {
+            Some(entry) if self.taken(&entry).overlaps(span) => AllocError::Occupied { region: entry.span },
+            _ => AllocError::WindowOutside { window: span, space: self.hull },
+        }
+    }
+}

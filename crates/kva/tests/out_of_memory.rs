@@ -1,0 +1,327 @@
+//! The failure of every single allocation: whichever request for memory is refused, the operation answers
+//! `OutOfMemory`, leaves the space as it was, and succeeds when it is tried again.
+//!
+//! A script of operations is played once to count its requests for memory, then once per request, with that
+//! one refused. A memory request that cannot be answered by an error ends the process.
+
+#![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use freehold_kva::{
+    AddressSpace, AllocError, BTree, FreeError, FreeIndex, LayoutError, RbTree, Request, Stats,
+};
+use freehold_units::{Align, Span};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Requests that this thread is still granted while it is watched; the one after them is refused, and
+    /// those after that one are granted again.
+    static GRANTED: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// Requests made while the thread was watched.
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The system's allocator, but for the request that is to be refused.
+struct Refusing;
+
+impl Refusing {
+    fn refuses() -> bool {
+        if !WATCHED.get() {
+            return false;
+        }
+        REQUESTS.set(REQUESTS.get() + 1);
+        let granted = GRANTED.get();
+        GRANTED.set(granted.wrapping_sub(1));
+        granted == 0
+    }
+}
+
+// SAFETY: every call is passed on as it came, or answered by a null pointer, which means that there is no
+// memory. The thread-local cells need neither memory nor a destructor, so they can be used here.
+unsafe impl GlobalAlloc for Refusing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`.
+        if Self::refuses() { core::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System`, with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: the pointer came from `System`, with this layout; the caller vouches for the size.
+        if Self::refuses() {
+            core::ptr::null_mut()
+        } else {
+            unsafe { System.realloc(pointer, layout, new_size) }
+        }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Refusing = Refusing;
+
+/// Runs `operation` with the request after the first `granted` refused. Returns the number of requests, too.
+fn watched<T>(granted: u64, operation: impl FnOnce() -> T) -> (T, u64) {
+    GRANTED.set(granted);
+    REQUESTS.set(0);
+    WATCHED.set(true);
+    let answer = operation();
+    WATCHED.set(false);
+    (answer, REQUESTS.get())
+}
+
+const PAGE: u64 = 4096;
+const NONE_REFUSED: u64 = u64::MAX;
+
+fn pages(first: u64, count: u64) -> Span {
+    Span::from_size(first * PAGE, count * PAGE).unwrap()
+}
+
+/// An operation of a script. All of them succeed unless memory is refused.
+#[derive(Clone, Debug)]
+enum Op {
+    Alloc(Request),
+    Congruent(Vec<Span>),
+    Free(u64),
+}
+
+impl Op {
+    /// Takes one page at a place of its own.
+    fn page_at(page: u64) -> Self {
+        Self::Alloc(Request::new(PAGE).window(pages(page, 1)))
+    }
+
+    /// Plays the operation; `Err` if memory was refused. Any other answer ends the test.
+    fn play<I: FreeIndex>(&self, space: &mut AddressSpace<Box<u64>, I>, granted: u64) -> Result<u64, ()> {
+        match self {
+            Self::Alloc(request) => {
+                let value = Box::new(7);
+                let (answer, requests) = watched(granted, || space.alloc(request, value));
+                match answer {
+                    Ok(_) => Ok(requests),
+                    Err(rejected) => {
+                        assert_eq!(
+                            (*rejected.value, rejected.cause),
+                            (7, AllocError::OutOfMemory),
+                            "{self:?}"
+                        );
+                        Err(())
+                    }
+                }
+            }
+            Self::Congruent(areas) => {
+                let asked = valued(areas);
+                let (answer, requests) =
+                    watched(granted, || space.alloc_congruent(asked, Align::PAGE, Span::ALL));
+                match answer {
+                    Ok(_) => Ok(requests),
+                    Err(rejected) => {
+                        assert_eq!(rejected.cause, AllocError::OutOfMemory, "{self:?}");
+                        assert_eq!(rejected.value, valued(areas));
+                        Err(())
+                    }
+                }
+            }
+            Self::Free(first) => {
+                let (answer, requests) = watched(granted, || space.free(*first));
+                match answer {
+                    Ok(_) => Ok(requests),
+                    Err(FreeError::OutOfMemory) => Err(()),
+                    Err(error) => panic!("{self:?}: {error}"),
+                }
+            }
+        }
+    }
+}
+
+fn valued(areas: &[Span]) -> Vec<(Span, Box<u64>)> {
+    areas.iter().map(|&area| (area, Box::new(area.first()))).collect()
+}
+
+/// All that can be seen of a space, but for the memory that it holds.
+#[derive(Debug, PartialEq)]
+struct Snapshot {
+    figures: Stats,
+    free_blocks: Vec<Span>,
+    regions: Vec<(Span, Option<Span>, u64)>,
+}
+
+fn snapshot<I: FreeIndex>(space: &AddressSpace<Box<u64>, I>) -> Snapshot {
+    space.validate().unwrap();
+    Snapshot {
+        figures: Stats { free_index_bytes: 0, busy_index_bytes: 0, ..space.stats() },
+        free_blocks: space.free_blocks().collect(),
+        regions: space.regions().map(|region| (region.span(), region.guard(), **region.value())).collect(),
+    }
+}
+
+/// Refuses every request for memory of `script` in turn, each in a space newly made by `start`. Returns how
+/// many of them hit an allocation, a congruent one and a free.
+fn refuse_each<I: FreeIndex>(
+    script: &[Op],
+    start: impl Fn() -> AddressSpace<Box<u64>, I>,
+) -> (usize, usize, usize) {
+    let mut counted = start();
+    let requests: Vec<u64> = script.iter().map(|op| op.play(&mut counted, NONE_REFUSED).unwrap()).collect();
+    let wanted = snapshot(&counted);
+    let mut hits = (0, 0, 0);
+    for (at, op) in script.iter().enumerate() {
+        for refused in 0..requests[at] {
+            let mut space = start();
+            for op in &script[..at] {
+                op.play(&mut space, NONE_REFUSED).unwrap();
+            }
+            let before = snapshot(&space);
+            op.play(&mut space, refused).unwrap_err();
+            assert_eq!(snapshot(&space), before, "{op:?} changed something though it was refused");
+            for op in &script[at..] {
+                op.play(&mut space, NONE_REFUSED).unwrap();
+            }
+            assert_eq!(snapshot(&space), wanted);
+            match op {
+                Op::Alloc(_) => hits.0 += 1,
+                Op::Congruent(_) => hits.1 += 1,
+                Op::Free(_) => hits.2 += 1,
+            }
+        }
+    }
+    hits
+}
+
+const SPANS: u64 = 40;
+const SPAN_PAGES: u64 = 32;
+
+/// Spans with holes between them, so that there are many blocks from the start.
+fn layout() -> Vec<Span> {
+    (0..SPANS).map(|at| pages(at * (SPAN_PAGES + 1), SPAN_PAGES)).collect()
+}
+
+fn new_space<I: FreeIndex>() -> AddressSpace<Box<u64>, I> {
+    AddressSpace::with_layout(&layout(), Align::PAGE, I::Placement::default()).unwrap()
+}
+
+/// The odd pages of every span, which splits blocks and nodes on every level, in an order that is not rising.
+fn odd_pages() -> impl Iterator<Item = u64> {
+    (0..SPANS / 2)
+        .flat_map(|at| [at, SPANS - 1 - at])
+        .flat_map(|at| (1..SPAN_PAGES).step_by(2).map(move |page| at * (SPAN_PAGES + 1) + page))
+}
+
+/// Fills an empty space: splits, alignments, guards, several areas at once.
+fn growth() -> Vec<Op> {
+    let aligned = Request::new(PAGE).align(Align::new(16 * PAGE).unwrap()).guard(PAGE);
+    let one_by_one = odd_pages().map(Op::page_at);
+    let several = (0..12).map(|at| Op::Congruent(vec![pages(6 + at, 1), pages(0, 1), pages(2, 2)]));
+    std::iter::once(Op::Alloc(aligned)).chain(several).chain(one_by_one.filter(is_apart)).collect()
+}
+
+/// Whether the page stays clear of what the first operations of [`growth`] take.
+fn is_apart(op: &Op) -> bool {
+    let Op::Alloc(request) = op else { return false };
+    let first = request.window.first() / PAGE;
+    (SPAN_PAGES + 1..(SPANS - 14) * (SPAN_PAGES + 1)).contains(&first)
+}
+
+/// Frees every second page of a grown space: each becomes one with its neighbours, or nodes are evened out.
+fn thinning() -> Vec<Op> {
+    growth().iter().filter(|op| is_apart(op)).step_by(2).map(free_of).collect()
+}
+
+fn free_of(op: &Op) -> Op {
+    let Op::Alloc(request) = op else { panic!("{op:?} is not an allocation of one page") };
+    Op::Free(request.window.first())
+}
+
+/// Fills the first spans to the brim, and then frees every second page, each a block of its own.
+fn blocks_of_one_page() -> Vec<Op> {
+    let all = (0..4).flat_map(|at| (0..SPAN_PAGES).map(move |page| at * (SPAN_PAGES + 1) + page));
+    let second = all.clone().filter(|page| page % (SPAN_PAGES + 1) % 2 == 1);
+    all.map(Op::page_at).chain(second.map(|page| Op::Free(page * PAGE))).collect()
+}
+
+fn played<I: FreeIndex>(script: &[Op]) -> AddressSpace<Box<u64>, I> {
+    let mut space = new_space();
+    for op in script {
+        op.play(&mut space, NONE_REFUSED).unwrap();
+    }
+    space
+}
+
+fn creation_survives<I: FreeIndex>() {
+    for refused in 0.. {
+        let spans = layout();
+        let placement = I::Placement::default();
+        let (answer, requests) =
+            watched(refused, || AddressSpace::<Box<u64>, I>::with_layout(&spans, Align::PAGE, placement));
+        match answer {
+            Ok(space) => {
+                assert!(requests <= refused && refused >= 3);
+                return space.validate().unwrap();
+            }
+            Err(error) => assert_eq!(error, LayoutError::OutOfMemory),
+        }
+    }
+}
+
+fn scripts_survive<I: FreeIndex>() {
+    let (allocations, congruent, _) = refuse_each(&growth(), new_space::<I>);
+    assert!(allocations > 20 && congruent > 2, "{allocations} {congruent}");
+    let (_, _, frees) = refuse_each(&blocks_of_one_page(), new_space::<I>);
+    assert!(frees > 0);
+    let grown = growth();
+    refuse_each(&thinning(), || played::<I>(&grown));
+}
+
+/// A clone asks for memory in its own right, whatever the original has in store.
+fn clones_survive<I: FreeIndex + Clone>() {
+    let grown: AddressSpace<_, I> = played(&growth());
+    let thinned = played::<I>(&[growth(), thinning()].concat());
+    let emptied = played::<I>(&[blocks_of_one_page(), freeing_the_rest()].concat());
+    refuse_each(&thinning(), || grown.clone());
+    let again: Vec<Op> = growth().into_iter().filter(is_apart).step_by(2).collect();
+    refuse_each(&again, || thinned.clone());
+    let (allocations, ..) = refuse_each(&growth(), || emptied.clone());
+    assert!(allocations > 10, "{allocations}");
+    refuse_each(&blocks_of_one_page(), || new_space::<I>().clone());
+}
+
+/// Empties the space that [`blocks_of_one_page`] leaves.
+fn freeing_the_rest() -> Vec<Op> {
+    let allocated = blocks_of_one_page();
+    let left = allocated.iter().filter(|op| matches!(op, Op::Alloc(_))).step_by(2);
+    left.map(free_of).collect()
+}
+
+#[test]
+fn making_a_space_of_a_red_black_tree() {
+    creation_survives::<RbTree>();
+}
+
+#[test]
+fn making_a_space_of_a_btree() {
+    creation_survives::<BTree>();
+}
+
+#[test]
+fn operations_on_a_red_black_tree() {
+    scripts_survive::<RbTree>();
+}
+
+#[test]
+fn operations_on_a_btree() {
+    scripts_survive::<BTree>();
+}
+
+#[test]
+fn operations_on_the_clone_of_a_red_black_tree() {
+    clones_survive::<RbTree>();
+}
+
+#[test]
+fn operations_on_the_clone_of_a_btree() {
+    clones_survive::<BTree>();
+}
