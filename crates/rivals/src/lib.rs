@@ -1,4 +1,6 @@
 //! What freehold is compared with: the predecessors of its engines, naive models that are right because they
 //! are simple, and what a user might pick instead.
 
+#![forbid(unsafe_code)]
+
 pub mod kva;

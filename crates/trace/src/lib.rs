@@ -4,6 +4,8 @@
 //! family is driven, the ones we compare with included. Files are read as streams, plain or compressed with
 //! zstd; what is wrong with one is an error with file, line and reason.
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod events;
 mod header;

@@ -155,7 +155,7 @@ impl<'a> Fields<'a> {
     /// It is missing or unreadable.
     pub fn value<T: FromStr>(&mut self, name: &str) -> Result<T, String> {
         let text = self.text(name)?;
-        text.parse().map_err(|_| format!("{name} is unreadable: {text:?}"))
+        unsigned(text).ok_or_else(|| format!("{name} is unreadable: {text:?}"))
     }
 
     /// The next field as a decimal number, or `None` if it is empty.
@@ -167,7 +167,7 @@ impl<'a> Fields<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| format!("{name} is unreadable: {text:?}"))
+        unsigned(text).map(Some).ok_or_else(|| format!("{name} is unreadable: {text:?}"))
     }
 
     /// The next field as a hexadecimal number, or `None` if it is empty.
@@ -235,6 +235,11 @@ impl<'a> Fields<'a> {
 
 fn align(bytes: u64) -> Result<Align, String> {
     Align::new(bytes).ok_or_else(|| format!("alignment {bytes} is not a power of two"))
+}
+
+/// A value that no plus sign precedes: a number has one way of being written.
+fn unsigned<T: FromStr>(text: &str) -> Option<T> {
+    if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
 /// Bare hexadecimal digits; a sign is none.

@@ -78,6 +78,25 @@ impl Naive {
     pub fn lowest(&self, size_bytes: u64, align: Align, window: Span) -> Option<Span> {
         lowest_fit(self.free.iter().copied(), size_bytes, align.max(self.granule), window)
     }
+
+    /// The highest address for a request.
+    #[must_use]
+    pub fn highest(&self, size_bytes: u64, align: Align, window: Span) -> Option<Span> {
+        let align = align.max(self.granule);
+        let fits = |block: &Span| block.intersection(window)?.highest_fit(size_bytes, align, u64::MAX);
+        self.free.iter().rev().find_map(fits)
+    }
+
+    /// The lowest address in the smallest block that can serve a request, the lowest of those.
+    #[must_use]
+    pub fn best_fit(&self, size_bytes: u64, align: Align, window: Span) -> Option<Span> {
+        let align = align.max(self.granule);
+        let fits = |block: &Span| {
+            let fit = lowest_fit([*block], size_bytes, align, window)?;
+            Some((block.size_bytes(), fit))
+        };
+        self.free.iter().filter_map(fits).min().map(|(_, fit)| fit)
+    }
 }
 
 impl Engine for Naive {

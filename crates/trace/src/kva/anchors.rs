@@ -19,6 +19,11 @@ impl AnchorRow {
         self.fields.get(column).map(String::as_str).filter(|text| *text != "-")
     }
 
+    /// The names of the columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.fields.keys().map(String::as_str)
+    }
+
     /// The field as a whole number.
     #[must_use]
     pub fn number(&self, column: &str) -> Option<u64> {

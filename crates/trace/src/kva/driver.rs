@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 /// An address-range allocator, ours or another's.
 pub trait Engine {
-    /// Takes `size_bytes` at a multiple of `align` within `window`; the address, or `None` if nothing fits.
+    /// Takes `size_bytes`, a multiple of the granule and not 0, at a multiple of `align` within `window`; the
+    /// address, or `None` if nothing fits (or the engine has no memory for its own structures).
     fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64>;
 
     /// Frees what starts at `first`; whether that was allocated.
@@ -94,7 +95,9 @@ impl<E: Engine> Driver<E> {
             Op::Congruent { object, areas, align, window } => {
                 match self.engine.alloc_congruent(areas, *align, *window, probe) {
                     Some(base) => {
-                        self.areas.insert(*object, Arc::clone(areas));
+                        if base.is_some() {
+                            self.areas.insert(*object, Arc::clone(areas));
+                        }
                         self.remember(*object, base)
                     }
                     None => Answer::Unsupported,

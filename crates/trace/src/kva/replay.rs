@@ -3,7 +3,7 @@
 use super::{Event, EventKind, Events, Op};
 use crate::{TraceError, TraceHeader};
 use freehold_units::{Align, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Events that were not replayed, by kind.
@@ -49,23 +49,31 @@ impl Recording {
             initial: 0,
             skipped: Skipped::new(),
         };
+        let page = Align::new(recording.header.page_bytes);
+        let page = page.ok_or_else(|| events.error("the page size is not a power of two"))?;
         let mut hull: Option<Span> = None;
+        let mut names = Names::default();
         while let Some(event) = events.next().transpose()? {
-            match operation(&event) {
-                Some(op) => {
-                    if event.kind == EventKind::Initial {
-                        recording.initial += 1;
-                    }
-                    for span in [event.span, event.window].into_iter().flatten() {
-                        hull = Some(hull.map_or(span, |hull| cover(hull, span)));
-                    }
-                    recording.ops.push(op);
-                    recording.at_ns.push(event.at_ns);
+            let operation = names.operation(&event, page).map_err(|reason| events.error(reason))?;
+            let Some(op) = operation else {
+                // A free of an object that never came is one more free of an unknown object.
+                let unseen = matches!(event.kind, EventKind::Free | EventKind::FreeImplied);
+                let kind = if unseen { EventKind::FreeUnknown } else { event.kind };
+                *recording.skipped.entry(kind).or_insert(0) += 1;
+                continue;
+            };
+            if event.kind == EventKind::Initial {
+                if recording.initial < recording.ops.len() {
+                    return Err(events.error("an object live at the start, after other events"));
                 }
-                None => *recording.skipped.entry(event.kind).or_insert(0) += 1,
+                recording.initial += 1;
             }
+            for span in [event.span, event.window].into_iter().flatten() {
+                hull = Some(hull.map_or(span, |hull| cover(hull, span)));
+            }
+            recording.ops.push(op);
+            recording.at_ns.push(event.at_ns);
         }
-        let page = Align::new(recording.header.page_bytes).unwrap_or(Align::PAGE);
         recording.space = hull
             .and_then(|hull| whole_pages(hull, page))
             .ok_or_else(|| events.error("the trace has nothing to replay"))?;
@@ -73,15 +81,42 @@ impl Recording {
     }
 }
 
-fn operation(event: &Event) -> Option<Op> {
-    let object = event.object?;
-    match (event.kind, event.span, event.align, event.window) {
-        (EventKind::Initial, Some(span), ..) => Some(Op::alloc_at(object, span)),
-        (EventKind::Alloc, Some(span), Some(align), Some(window)) => {
-            Some(Op::Alloc { object, size_bytes: span.size_saturating(), align, window })
+/// The objects that are live, under dense names: a file may name its objects as it likes.
+#[derive(Default)]
+struct Names {
+    live: HashMap<u32, u32>,
+    next: u32,
+}
+
+impl Names {
+    /// The event as an operation; `None` if it is not one, or frees what is not live.
+    fn operation(&mut self, event: &Event, page: Align) -> Result<Option<Op>, String> {
+        let Some(object) = event.object else { return Ok(None) };
+        match (event.kind, event.span, event.align, event.window) {
+            (EventKind::Initial, Some(span), ..) => {
+                Ok(Some(Op::alloc_at(self.born(object, span, page)?, span)))
+            }
+            (EventKind::Alloc, Some(span), Some(align), Some(window)) => {
+                let size_bytes = span.size_saturating();
+                Ok(Some(Op::Alloc { object: self.born(object, span, page)?, size_bytes, align, window }))
+            }
+            (EventKind::Free | EventKind::FreeImplied, ..) => {
+                Ok(self.live.remove(&object).map(|object| Op::Free { object }))
+            }
+            _ => Ok(None),
         }
-        (EventKind::Free | EventKind::FreeImplied, ..) => Some(Op::Free { object }),
-        _ => None,
+    }
+
+    fn born(&mut self, object: u32, span: Span, page: Align) -> Result<u32, String> {
+        if !page.divides(span.size_saturating()) {
+            return Err(format!("a size of {} bytes is not made of pages", span.size_bytes()));
+        }
+        let name = self.next;
+        self.next = name.checked_add(1).ok_or("more than 2^32 objects")?;
+        match self.live.insert(object, name) {
+            None => Ok(name),
+            Some(_) => Err(format!("object {object} is allocated while it is live")),
+        }
     }
 }
 

@@ -58,7 +58,9 @@ fn malformed_vectors_are_errors_with_their_line() {
     fails_at(with("init 0 16", "init 16 16"), 4, "is empty");
     fails_at(with("cols k l", "cols k q"), 6, "unknown column");
     fails_at(with("every 2", "always 2"), 7, "unknown header");
-    fails_at(with("unit 4096\n", ""), 3, "is empty");
+    fails_at(with("unit 4096\n", ""), 3, "before the unit");
+    fails_at(with("unit 4096\n", "unit 4096\nunit 1\n"), 4, "a second unit");
+    fails_at(with("a 4 1 z0 L0 =", "a +4 1 z0 L0 ="), 9, "unreadable");
     fails_at(with("a 4 1 z0 L0 =", "a 4 1 z1 L0 ="), 9, "unknown zone");
     fails_at(with("a 4 1 z0 L0 =", "a 4 3 z0 L0 ="), 9, "power of two");
     fails_at(with("a 4 1 z0 L0 =", "a 4 1 z0 L0"), 9, "ANS is missing");

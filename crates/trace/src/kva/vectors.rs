@@ -192,6 +192,7 @@ impl Vectors {
         let mut fields = Fields::new(text, ' ');
         match fields.text("keyword")? {
             "#" | "name" | "seed" | "every" => return Ok(()),
+            "unit" if self.unit != 0 => return Err("a second unit".to_owned()),
             "unit" => self.unit = fields.value("unit")?,
             "init" => {
                 let (low, high) = (fields.value("LO")?, fields.value("HI")?);
@@ -278,6 +279,9 @@ impl Vectors {
 
     fn alloc(&mut self, fields: &mut Fields<'_>) -> Result<Record, String> {
         let size_bytes = self.bytes(fields.value("SIZE")?)?;
+        if size_bytes == 0 {
+            return Err("SIZE is 0".to_owned());
+        }
         let align = self.align(fields)?;
         let window = self.window(fields.text("WIN")?)?;
         let mut answers: Vec<ExpectedAlloc> = Vec::new();
@@ -397,6 +401,9 @@ impl Vectors {
 
     /// `[low, high)` in units.
     fn span(&self, low: u64, high: u64) -> Result<Span, String> {
+        if self.unit == 0 {
+            return Err("numbers before the unit".to_owned());
+        }
         let (first, end) = (self.bytes(low)?, self.bytes(high)?);
         let span = end.checked_sub(1).and_then(|last| Span::new(first, last));
         span.ok_or_else(|| format!("[{low}, {high}) is empty"))
