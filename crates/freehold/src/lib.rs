@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![forbid(unsafe_code)]
 #![no_std]
 
 pub use freehold_kva as kva;
@@ -26,3 +27,8 @@ pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
     pub use crate::units::{Align, Bytes, Span};
 }
+
+/// The README's example must compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 /// Without a command: replays a recorded workload and a synthetic one on every engine, prints tables and writes
 /// a report.
 ///
-/// Exit codes: 0 all is well, 1 something failed or differs, 2 wrong usage, 4 the machine lacks something.
+/// Exit codes: 0 all is well, 1 something failed or differs, 2 wrong usage, 4 the machine or the checkout lacks
+/// something.
 #[derive(Debug, Parser)]
 #[command(name = "freehold", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -19,6 +20,9 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Where the main job's HTML report goes, if not to target/freehold/report.html.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -29,9 +33,6 @@ pub(crate) struct Common {
     /// The same as `--format json`.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Where the HTML report goes; the main job has one by default.
-    #[arg(long, global = true, value_name = "FILE.html")]
-    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -56,6 +57,9 @@ pub(crate) enum Command {
         /// Timed rounds; engines take turns in each.
         #[arg(long, default_value_t = ROUNDS, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
         rounds: usize,
+        /// Write an HTML report there.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
     },
     /// Show what is in a trace or vector file.
     Inspect {

@@ -3,8 +3,11 @@
 //!
 //! The program `freehold` is a thin shell around [`commands`].
 
+#![forbid(unsafe_code)]
+
 pub mod commands;
 pub mod engine;
+pub mod failure;
 pub mod hash;
 pub mod measure;
 pub mod model;

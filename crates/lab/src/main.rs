@@ -1,10 +1,13 @@
 //! The program `freehold`: reads the command line, runs the command, writes what it found.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common};
 use freehold_lab::commands::{self, Progress};
+use freehold_lab::failure::Failure;
 use freehold_lab::measure::{GrowthPoint, Replay};
 use freehold_lab::output::{Document, Environment, Format};
 use freehold_lab::report;
@@ -14,35 +17,33 @@ use std::process::ExitCode;
 
 /// Something failed or differs.
 const FAILED: u8 = 1;
+/// Under the build folder of the repository, where the program is started.
+const DEFAULT_REPORT: &str = "target/freehold/report.html";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::from(FAILED),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("freehold: {error:#}");
-            ExitCode::from(FAILED)
+            let _ = writeln!(std::io::stderr(), "freehold: {error:#}");
+            ExitCode::from(error.downcast_ref::<Failure>().map_or(FAILED, Failure::exit_code))
         }
     }
-}
-
-/// Whoever read our output has had enough.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Runs the command; whether something differed.
 fn run(cli: &Cli) -> anyhow::Result<bool> {
     let mut progress = Progress::default();
+    if cli.command.is_some() && cli.report.is_some() {
+        return Err(Failure::Usage("--report of a command goes after the command".to_owned()).into());
+    }
     match &cli.command {
         None => {
             let outcome = commands::main_job::run(&mut progress)?;
             drop(progress);
-            let report = cli.common.report.clone().unwrap_or_else(default_report);
             let measured = Measured { replays: &outcome.replays, growth: &outcome.growth };
+            let report = cli.report.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_REPORT));
             finish(&cli.common, "freehold", &outcome.document, Some((&report, measured)))
         }
         Some(command @ Command::Verify { files }) => {
@@ -50,38 +51,34 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(command @ Command::Replay { files, engine, rounds }) => {
+        Some(command @ Command::Replay { files, engine, rounds, report }) => {
             let (document, replays) = commands::replay::run(files, engine, *rounds, &mut progress)?;
             drop(progress);
             let measured = Measured { replays: &replays, growth: &[] };
-            let report = cli.common.report.as_ref().map(|file| (file, measured));
-            finish(&cli.common, command.name(), &document, report)
+            finish(&cli.common, command.name(), &document, report.as_ref().map(|file| (file, measured)))
         }
         Some(command @ Command::Inspect { file }) => {
             finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)
         }
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut std::io::stdout());
-            Ok(false)
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
+            print(&text)
         }
         Some(Command::Man) => {
-            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
-            Ok(false)
+            let mut text = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut text)?;
+            print(&text)
         }
     }
 }
-
 /// What a report draws beside the tables.
 struct Measured<'a> {
     replays: &'a [Replay],
     growth: &'a [GrowthPoint],
 }
 
-/// Under the build folder, wherever the program is started in the repository.
-fn default_report() -> PathBuf {
-    PathBuf::from("target/freehold/report.html")
-}
-
+/// Writes the report, then the results; whether something differed.
 fn finish(
     common: &Common,
     command: &str,
@@ -90,17 +87,25 @@ fn finish(
 ) -> anyhow::Result<bool> {
     let environment = Environment::here();
     let format = if common.json { Format::Json } else { common.format };
-    let mut out = std::io::stdout().lock();
-    out.write_all(document.render(format, command, &environment)?.as_bytes())?;
+    let mut text = document.render(format, command, &environment)?;
     if let Some((file, measured)) = report {
         write_report(file, &environment, document, &measured)?;
-        // A JSON document stays one document: the path goes where people look.
         match format {
-            Format::Json => eprintln!("report: {}", file.display()),
-            Format::Screen | Format::Lkml => writeln!(out, "report: {}", file.display())?,
+            // A JSON document stays one document: the path goes where people look.
+            Format::Json => drop(writeln!(std::io::stderr(), "report: {}", file.display())),
+            Format::Screen | Format::Lkml => text.push_str(&format!("report: {}\n", file.display())),
         }
     }
+    print(text.as_bytes())?;
     Ok(document.failed)
+}
+
+/// Writes to standard output. That whoever reads it has had enough is no failure.
+fn print(text: &[u8]) -> anyhow::Result<bool> {
+    match std::io::stdout().lock().write_all(text) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(false),
+    }
 }
 
 fn write_report(

@@ -1,4 +1,5 @@
 //! Every string of a few operations on a space of six pages, on every engine of the list beside the model.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, EngineEntry, Session};
@@ -49,7 +50,7 @@ impl Search<'_> {
             let (mut session, mut model) = (session.duplicate(), model.clone());
             let objects = objects + u32::from(!op.is_free());
             self.ops.push(op.clone());
-            if let Err(reason) = model.step(session.as_mut(), self.entry.exact_lowest, &op) {
+            if let Err(reason) = model.step(session.as_mut(), self.entry.takes, &op) {
                 panic!("{}: {reason}\nat the end of:\n{}", self.entry.label(), listing(&self.ops));
             }
             self.extend(session.as_ref(), &model, objects);

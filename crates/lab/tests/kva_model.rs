@@ -2,14 +2,8 @@
 
 use freehold::units::Align;
 use freehold_lab::engine::{ENGINES, EngineEntry};
-use freehold_lab::model::{TINY_LAYOUT, ops_from_bytes, run_ops, tiny_layout};
+use freehold_lab::model::{ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use proptest::prelude::*;
-
-/// How many spans of the tiny layout the engine can manage.
-fn spans(entry: &EngineEntry) -> usize {
-    let all = TINY_LAYOUT.len();
-    if (entry.make)(&tiny_layout(all), Align::PAGE).is_ok() { all } else { 1 }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -18,7 +12,7 @@ proptest! {
     fn every_engine_agrees_with_brute_force(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let ops = ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_ops(entry, &tiny_layout(spans(entry)), Align::PAGE, &ops);
+            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

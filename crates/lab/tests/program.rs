@@ -1,4 +1,5 @@
 //! The program as a user meets it: exit codes, what goes where, errors that say what is wrong.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold_lab::commands::main_job::data_folder;
 use std::process::{Command, Output};
@@ -51,11 +52,18 @@ fn a_file_that_is_cut_off_or_unknown_fails_with_its_line() {
 
 #[test]
 fn wrong_usage_is_exit_code_2() {
-    for args in [&["verify"][..], &["replay", "x", "--rounds", "0"], &["fly"], &["--format", "poem"]] {
+    for args in [
+        &["verify"][..],
+        &["replay", "x", "--rounds", "0"],
+        &["fly"],
+        &["--format", "poem"],
+        &["replay", "churn:0"],
+        &["--report", "r.html", "inspect", "x"],
+    ] {
         assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
     }
     let output = freehold(&["replay", "churn:100", "--engine", "nobody"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("there are rbtree:lowest"));
 }
 
@@ -80,6 +88,72 @@ fn json_is_one_document_of_flat_rows() {
         rows.iter().find(mine).unwrap()["work_mean"].as_f64().unwrap()
     };
     assert!(work("gap-list", None) > work("rbtree", Some("lowest")));
+}
+
+#[test]
+fn an_engine_that_lacks_an_operation_is_left_out_and_named() {
+    let output = freehold(&["replay", &data("vectors/kva/pcpu_tight.txt.zst"), "--rounds", "1", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(document["rows"].as_array().unwrap().iter().all(|row| row["engine"] != "gap-list"));
+    assert!(document["notes"].to_string().contains("gap-list left out"));
+}
+
+#[test]
+fn a_failure_is_a_failure_though_nobody_reads_it() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_freehold"))
+        .args(["verify", "no-such-file"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn hostile_tables_and_traces_are_refused() {
+    let folder = std::env::temp_dir().join(format!("freehold-hostile-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let trace = "#vml-trace v1 kind=kva kernel=6 ncpu=2 pagesize=4096 clock=mono\n#workload w: d\n#lost_records=0\n\
+                 #dt_ns,cpu,tid,op,obj,addr,size,align,vstart,vend,aux\n";
+    for (name, content, command, says) in [
+        (
+            "a.tsv",
+            "workload\tseed\tN\tM\tanswers_fnv\nchurn\t1\t99999999999\t1\t0\n".to_owned(),
+            "verify",
+            "a.tsv:2: N must be",
+        ),
+        (
+            "b.tsv",
+            "workload\tseed\tN\tM\nchurn\t1\t10\t1\n".to_owned(),
+            "verify",
+            "b.tsv:2: answers_fnv is missing",
+        ),
+        (
+            "c.csv",
+            format!("{trace}0,0,0,A,1,1000,5,1,1000,ffffffff,x\n"),
+            "inspect",
+            "c.csv:5: a size of 5 bytes",
+        ),
+        (
+            "d.csv",
+            format!("{trace}0,0,0,A,1,1000,4096,1,1000,ffffffff,x\n0,0,0,I,2,5000,4096,,,,x\n"),
+            "inspect",
+            "d.csv:6: an object live at the start",
+        ),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, content).unwrap();
+        let output = freehold(&[command, &file.display().to_string()]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(said.contains(says), "{name}: {said}");
+    }
+    // One object with an enormous name is one object.
+    let file = folder.join("e.csv");
+    std::fs::write(&file, format!("{trace}0,0,0,A,4294967295,1000,4096,1,1000,ffffffff,x\n")).unwrap();
+    assert_eq!(freehold(&["replay", &file.display().to_string(), "--rounds", "1"]).status.code(), Some(0));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -69,7 +69,9 @@ impl Lives {
 fn size_of_op(op: &Op) -> u64 {
     match op {
         Op::Alloc { size_bytes, .. } => *size_bytes,
-        Op::Congruent { areas, .. } => areas.iter().fold(0, |sum, area| sum + area.size_saturating()),
+        Op::Congruent { areas, .. } => {
+            areas.iter().fold(0u64, |sum, area| sum.saturating_add(area.size_saturating()))
+        }
         Op::Free { .. } => 0,
     }
 }

@@ -4,6 +4,7 @@
 use super::replay::{ROUNDS, describe};
 use super::{Progress, default_mark};
 use crate::engine::find_engines;
+use crate::failure::Failure;
 use crate::measure::{GrowthPoint, Replay, growth, measure};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload;
@@ -26,7 +27,8 @@ pub struct Outcome {
 pub fn data_folder() -> anyhow::Result<PathBuf> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
     let found = [built, PathBuf::from("data")].into_iter().find(|folder| folder.is_dir());
-    found.ok_or_else(|| anyhow::anyhow!("the folder `data` of the repository is not here"))
+    let lacking = || Failure::Lacking("the folder `data` of the repository is not here".to_owned());
+    Ok(found.ok_or_else(lacking)?)
 }
 
 /// Runs the main job.
@@ -34,7 +36,7 @@ pub fn data_folder() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// The bundled data cannot be read, or an engine answers wrong.
 pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
-    let engines = find_engines(&[]).map_err(anyhow::Error::msg)?;
+    let engines = find_engines(&[])?;
     let trace = data_folder()?.join("traces/bpfvm.kva.csv.zst");
     let mut document = Document::default();
     let mut replays = Vec::new();

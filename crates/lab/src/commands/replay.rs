@@ -20,7 +20,7 @@ pub fn run(
     rounds: usize,
     progress: &mut Progress,
 ) -> anyhow::Result<(Document, Vec<Replay>)> {
-    let engines = find_engines(engines).map_err(anyhow::Error::msg)?;
+    let engines = find_engines(engines)?;
     let mut document = Document::default();
     let mut replays = Vec::new();
     for name in names {
@@ -141,7 +141,7 @@ fn work_table(title: &str, runs: &mut [EngineRun]) -> Table {
         let state = counted.last_state();
         table.row(vec![
             run.entry.label(),
-            count(counted.answers.len() as u64 - counted.unsupported),
+            count(counted.answers.len() as u64),
             count(counted.failures),
             fixed(counted.alloc_work.mean()),
             count(counted.alloc_work.percentile(990)),

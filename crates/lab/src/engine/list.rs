@@ -2,22 +2,27 @@
 //! here.
 
 use super::{Session, SpaceEngine};
-use freehold::kva::{Placement, RbTree};
+use crate::failure::Failure;
+use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{BTreeMapFirstFit, GapList, Naive};
 use freehold_trace::kva::{Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
 
-/// When an engine's answers are the exact lowest addresses.
+/// Which of the addresses that fit an engine takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExactLowest {
-    /// For every request.
-    Always,
-    /// For alignments up to a page.
-    UpToPageAlignment,
-    /// Not in general.
-    Never,
+pub enum Takes {
+    /// The exact lowest, for every request.
+    Lowest,
+    /// The exact lowest, for alignments up to a page.
+    LowestUpToPageAlignment,
+    /// The exact highest, for every request.
+    Highest,
+    /// The lowest in the smallest block that has one, for every request.
+    BestFit,
+    /// Any.
+    Any,
 }
 
 /// An engine that the lab can drive.
@@ -27,8 +32,10 @@ pub struct EngineEntry {
     pub engine: &'static str,
     /// Its placement, where it has several.
     pub placement: Option<&'static str>,
-    /// When its answers are the exact lowest addresses.
-    pub exact_lowest: ExactLowest,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Which addresses it takes.
+    pub takes: Takes,
     /// Whether an allocation's work grows with the number of blocks or regions, not with its logarithm.
     pub linear: bool,
     /// Whether it is compared when nobody says which; the others are too slow, or only models.
@@ -42,7 +49,8 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "rbtree",
         placement: Some("lowest"),
-        exact_lowest: ExactLowest::Always,
+        about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
         linear: false,
         compared: true,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Lowest)),
@@ -50,15 +58,66 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "rbtree",
         placement: Some("linux"),
-        exact_lowest: ExactLowest::UpToPageAlignment,
+        about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
+        takes: Takes::LowestUpToPageAlignment,
         linear: false,
         compared: true,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Linux)),
     },
     EngineEntry {
+        engine: "rbtree",
+        placement: Some("highest"),
+        about: "the same tree from the other end; exactly the highest address that fits",
+        takes: Takes::Highest,
+        linear: false,
+        compared: false,
+        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Highest)),
+    },
+    EngineEntry {
+        engine: "btree",
+        placement: Some("lowest"),
+        about: "free blocks in a B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: true,
+        make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)),
+    },
+    EngineEntry {
+        engine: "btree",
+        placement: Some("highest"),
+        about: "the same B+tree from the other end; exactly the highest address that fits",
+        takes: Takes::Highest,
+        linear: false,
+        compared: false,
+        make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("best-fit"),
+        about: "the red-black tree with its blocks ordered by size as well; the smallest block that fits",
+        takes: Takes::BestFit,
+        linear: false,
+        compared: false,
+        make: |layout, granule| {
+            boxed(SpaceEngine::<BySize<RbTree>>::new(layout, granule, by_size::Placement::BestFit))
+        },
+    },
+    EngineEntry {
+        engine: "btree",
+        placement: Some("best-fit"),
+        about: "the B+tree with its blocks ordered by size as well; the smallest block that fits",
+        takes: Takes::BestFit,
+        linear: false,
+        compared: false,
+        make: |layout, granule| {
+            boxed(SpaceEngine::<BySize<BTree>>::new(layout, granule, by_size::Placement::BestFit))
+        },
+    },
+    EngineEntry {
         engine: "gap-list",
         placement: None,
-        exact_lowest: ExactLowest::Never,
+        about: "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached values",
+        takes: Takes::Any,
         linear: true,
         compared: true,
         make: |layout, granule| boxed(GapList::new(layout, granule)),
@@ -66,7 +125,8 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "btreemap-first-fit",
         placement: None,
-        exact_lowest: ExactLowest::Always,
+        about: "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure",
+        takes: Takes::Lowest,
         linear: true,
         compared: true,
         make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
@@ -74,7 +134,8 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "naive",
         placement: None,
-        exact_lowest: ExactLowest::Always,
+        about: "a model that looks at everything; for checking, not for speed",
+        takes: Takes::Lowest,
         linear: true,
         compared: false,
         make: |layout, granule| boxed(Naive::new(layout, granule)),
@@ -107,11 +168,11 @@ impl EngineEntry {
 ///
 /// # Errors
 /// A name that is no engine's.
-pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, String> {
+pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
     let known = |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
-        return Err(format!("no engine {unknown:?}; there are {}", all.join(", ")));
+        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
     }
     let wanted = |entry: &&EngineEntry| {
         let named = names.iter().any(|name| entry.engine == name || entry.label() == *name);

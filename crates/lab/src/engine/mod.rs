@@ -4,6 +4,6 @@ mod list;
 mod session;
 mod space;
 
-pub use list::{ENGINES, EngineEntry, ExactLowest, find_engines};
+pub use list::{ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;

@@ -42,7 +42,7 @@ impl<I: FreeIndex> Engine for SpaceEngine<I> {
         probe: &mut impl Probe,
     ) -> Option<Option<u64>> {
         let areas = areas.iter().map(|&area| (area, ())).collect();
-        Some(self.space.alloc_congruent(areas, align, window, probe).ok())
+        Some(self.space.alloc_congruent_probed(areas, align, window, probe).ok())
     }
 
     fn free_blocks(&self, visit: &mut dyn FnMut(Span)) {

@@ -104,6 +104,9 @@ pub fn count_run(entry: &EngineEntry, workload: &Workload, buckets: usize) -> Re
     for (at, op) in workload.setup.iter().enumerate() {
         let (answer, _) = session.run_counted(op);
         let spans = checker.check(op, answer).map_err(|reason| format!("set-up operation {at}: {reason}"))?;
+        if spans.is_empty() {
+            return Err(format!("set-up operation {at} found no room: two objects at one place?"));
+        }
         picture.placed(op, &spans, 0);
     }
     let mut counted = Counted {

@@ -2,7 +2,7 @@
 
 use super::counted::BUCKETS;
 use super::{Counted, Timed, count_run};
-use crate::engine::{EngineEntry, ExactLowest};
+use crate::engine::{EngineEntry, Takes};
 use crate::workload::Workload;
 use freehold_trace::kva::Answer;
 
@@ -50,6 +50,11 @@ pub fn measure(
         let counted = count_run(entry, &replay.workload, BUCKETS);
         let counted = counted
             .map_err(|reason| anyhow::anyhow!("{}: {}: {reason}", replay.workload.name, entry.label()))?;
+        if counted.unsupported > 0 {
+            let reason = format!("{} operations that it does not have", counted.unsupported);
+            replay.refused.push((*entry, reason));
+            continue;
+        }
         replay.runs.push(EngineRun { entry: *entry, counted, timed: Timed::default() });
     }
     replay.compare_exact()?;
@@ -72,10 +77,7 @@ pub fn measure(
 impl Replay {
     /// All engines of exact lowest placement must answer alike, where they support the operation.
     fn compare_exact(&self) -> anyhow::Result<()> {
-        let mut exact = self
-            .runs
-            .iter()
-            .filter(|run| run.entry.exact_lowest == ExactLowest::Always && run.counted.unsupported == 0);
+        let mut exact = self.runs.iter().filter(|run| run.entry.takes == Takes::Lowest);
         let Some(first) = exact.next() else { return Ok(()) };
         for other in exact {
             let differs = |(a, b): (&Answer, &Answer)| a != b;

@@ -1,8 +1,8 @@
 //! One operation on an engine and on the brute-force model, and what may differ: nothing, or, for placements
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
-use super::tiny::{listing, ops_from_bytes, tiny_layout};
-use crate::engine::{EngineEntry, ExactLowest, Session, find_engines};
+use super::tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};
+use crate::engine::{ENGINES, EngineEntry, Session, Takes};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::Naive;
 use freehold_trace::kva::{Answer, Engine, Op};
@@ -33,19 +33,23 @@ impl Model {
     ///
     /// # Errors
     /// What differs, or which invariant is broken.
-    pub fn step(&mut self, session: &mut dyn Session, exact: ExactLowest, op: &Op) -> Result<(), String> {
+    pub fn step(&mut self, session: &mut dyn Session, takes: Takes, op: &Op) -> Result<(), String> {
         let (answer, _) = session.run_counted(op);
         match op {
             Op::Free { object } => self.freed(*object, answer)?,
             Op::Alloc { object, size_bytes, align, window } => {
-                let lowest = self.space.lowest(*size_bytes, *align, *window);
-                let start = lowest.map(Span::first);
-                let must = match exact {
-                    ExactLowest::Always => true,
-                    ExactLowest::UpToPageAlignment => *align <= Align::PAGE.max(self.granule),
-                    ExactLowest::Never => false,
+                let (space, size, align, window) = (&self.space, *size_bytes, *align, *window);
+                let best = match takes {
+                    Takes::Highest => space.highest(size, align, window),
+                    Takes::BestFit => space.best_fit(size, align, window),
+                    _ => space.lowest(size, align, window),
                 };
-                self.placed(*object, answer, start, must, &[(*size_bytes, 0)], *align, *window)?;
+                let must = match takes {
+                    Takes::Lowest | Takes::Highest | Takes::BestFit => true,
+                    Takes::LowestUpToPageAlignment => align <= Align::PAGE.max(self.granule),
+                    Takes::Any => false,
+                };
+                self.placed(*object, answer, best.map(Span::first), must, &[(size, 0)], align, window)?;
             }
             Op::Congruent { object, areas, align, window } => {
                 let base = self.highest_base(areas, *align, *window);
@@ -140,7 +144,7 @@ pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op])
     let mut session = (entry.make)(layout, granule)?;
     let mut model = Model::new(layout, granule)?;
     for (at, op) in ops.iter().enumerate() {
-        model.step(session.as_mut(), entry.exact_lowest, op).map_err(|reason| {
+        model.step(session.as_mut(), entry.takes, op).map_err(|reason| {
             let list = ops.get(..=at).map(listing).unwrap_or_default();
             format!("{}: {reason}\nat the end of:\n{list}", entry.label())
         })?;
@@ -148,16 +152,22 @@ pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op])
     Ok(())
 }
 
-/// A fuzz target's body: any bytes as operations on the engine of that name, over the first `spans` spans of the
-/// tiny space.
+/// The fuzz target's body: any bytes as operations on every engine of the list, over as many spans of the tiny
+/// space as the engine manages.
 ///
 /// # Panics
 /// On the first step that goes wrong: that is how a fuzzer hears of it.
-pub fn fuzz_kva(engine: &str, spans: usize, bytes: &[u8]) {
-    let engines = find_engines(&[engine.to_owned()]).unwrap_or_default();
-    assert_eq!(engines.len(), 1, "{engine} is one engine");
-    for entry in &engines {
-        let result = run_ops(entry, &tiny_layout(spans), Align::PAGE, &ops_from_bytes(bytes));
+pub fn fuzz_kva(bytes: &[u8]) {
+    let ops = ops_from_bytes(bytes);
+    for entry in ENGINES {
+        let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
         assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
+}
+
+/// How many spans of the tiny layout an engine can manage: all, or one.
+#[must_use]
+pub fn spans_managed(entry: &EngineEntry) -> usize {
+    let all = TINY_LAYOUT.len();
+    if (entry.make)(&tiny_layout(all), Align::PAGE).is_ok() { all } else { 1 }
 }

@@ -3,9 +3,10 @@
 use freehold::units::{Align, Span};
 use freehold_trace::kva::Op;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// First page and page after the end of each span of the tiny space: two spans with a hole between them.
-pub const TINY_LAYOUT: [(u64, u64); 2] = [(3, 29), (31, 40)];
+pub(super) const TINY_LAYOUT: [(u64, u64); 2] = [(3, 29), (31, 40)];
 const END_PAGE: u64 = 40;
 const PAGE: u64 = Align::PAGE.bytes();
 /// Bytes of fuzz input for an operation.
@@ -45,15 +46,31 @@ fn op_from_bytes(chunk: &[u8], objects: &mut u32) -> Option<Op> {
         }
         4 => Op::alloc_at(object, pages(b64 % END_PAGE, size)?),
         5 => {
-            let second = size + b64 % 5;
-            let areas = [pages(0, size)?, pages(second, 1 + c64 % 3)?];
             let align = Align::new(PAGE << (c % 3))?;
-            Op::Congruent { object, areas: areas.into(), align, window: everywhere }
+            let window = if c % 4 == 0 { pages(b64 % END_PAGE, 4 + c64 % 30)? } else { everywhere };
+            Op::Congruent { object, areas: areas_from(a64, b64, c64)?, align, window }
         }
         _ => return Some(Op::Free { object: u32::from(a) % (object + 1) }),
     };
     *objects += 1;
     Some(op)
+}
+
+/// One to four areas, not at offset 0 in general, in rising, falling or mixed order.
+fn areas_from(a: u64, b: u64, c: u64) -> Option<Arc<[Span]>> {
+    let mut areas = Vec::new();
+    let mut offset = b % 4;
+    for at in 0..1 + c % 4 {
+        let size = 1 + (a >> at) % 3;
+        areas.push(pages(offset, size)?);
+        offset += size + (b >> at) % 4;
+    }
+    match a % 3 {
+        0 => areas.reverse(),
+        1 => areas.rotate_left(1),
+        _ => {}
+    }
+    Some(areas.into())
 }
 
 /// The operations in the letters of the vector files, to look at and to replay; numbers are pages.

@@ -59,9 +59,5 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub published: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published_unit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

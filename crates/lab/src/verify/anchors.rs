@@ -11,9 +11,15 @@ use freehold::units::{Align, Span, Tally, Work};
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
 use freehold_trace::kva::{AnchorRow, Anchors, Engine};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const PAGE: u64 = Align::PAGE.bytes();
+/// What a row may ask for: hours of work and gigabytes of memory are a mistake in the table.
+const MOST_OBJECTS: u64 = 4_000_000;
+const MOST_ROUNDS: u64 = 10_000_000;
+/// Columns that say what to play, not what to find.
+const PARAMETERS: [&str; 4] = ["workload", "seed", "N", "M"];
 
 pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut checks = Vec::new();
@@ -28,26 +34,36 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
     let name = row.field("workload").unwrap_or_default();
     let number = |column: &str| row.number(column).ok_or_else(|| format!("{column} is unreadable"));
     let (seed, n, m) = (number("seed")?, number("N")?, number("M")?);
+    if !(1..=MOST_OBJECTS).contains(&n) || m > MOST_ROUNDS {
+        return Err(format!("N must be 1 to {MOST_OBJECTS}, M at most {MOST_ROUNDS}"));
+    }
     let what = format!("{name} {n}");
     let Some(recipe) = Recipe::named(name) else {
         return Err(format!("no recipe for workload {name:?}"));
     };
     let space = pages(LOW_PAGE, END_PAGE - LOW_PAGE).ok_or("the space is no span")?;
-    let mut checked = Checked { what, ..Checked::default() };
+    // The hash of all answers is what no row may do without.
+    row.hex("answers_fnv").ok_or("answers_fnv is missing")?;
+    let left = row.columns().filter(|column| !PARAMETERS.contains(column)).collect();
+    let (engine, placement) = match recipe {
+        Recipe::GapChurn => ("gap-list", None),
+        _ => ("rbtree", Some("linux")),
+    };
+    let checked = Checked { what, engine, placement, ..Checked::default() };
+    let mut comparison = Comparison { checked, row, left };
     if recipe == Recipe::GapChurn {
-        (checked.engine, checked.placement) = ("gap-list", None);
         let mut played = Played::on(GapList::new(&[space], Align::PAGE)?);
         recipe.play(&mut played, seed, n, m);
-        checked.operations = played.allocs + played.frees;
-        compare_gap(&mut checked, row, &mut played);
+        compare_gap(&mut comparison, &mut played);
     } else {
-        (checked.engine, checked.placement) = ("rbtree", Some("linux"));
         let mut played = Played::on(SpaceEngine::new(&[space], Align::PAGE, Placement::Linux)?);
         recipe.play(&mut played, seed, n, m);
-        checked.operations = played.allocs + played.frees;
-        compare_tree(&mut checked, row, &mut played);
+        compare_tree(&mut comparison, &mut played);
     }
-    Ok(checked)
+    if let Some(unknown) = comparison.left.into_iter().find(|column| row.field(column).is_some()) {
+        return Err(format!("nothing is known of a column {unknown:?}"));
+    }
+    Ok(comparison.checked)
 }
 
 fn pages(first: u64, pages: u64) -> Option<Span> {
@@ -143,36 +159,48 @@ impl<E: Engine> Player for Played<E> {
     }
 }
 
-/// Compares a column, where the table has it.
-fn compare(checked: &mut Checked, row: &AnchorRow, column: &str, got: &str) {
-    if let Some(expected) = row.field(column) {
-        checked.compare(row.line, format!("{column} {expected}"), format!("{column} {got}"));
+/// A row on its way to being compared, column by column.
+struct Comparison<'a> {
+    checked: Checked,
+    row: &'a AnchorRow,
+    /// Columns that nothing was compared with yet.
+    left: BTreeSet<&'a str>,
+}
+
+impl Comparison<'_> {
+    /// Compares a column, where the table has it.
+    fn column(&mut self, column: &str, got: &str) {
+        self.left.remove(column);
+        if let Some(expected) = self.row.field(column) {
+            self.checked.compare(self.row.line, format!("{column} {expected}"), format!("{column} {got}"));
+        }
+    }
+
+    fn counts(&mut self, prefix: &str, counts: &mut Counts, digits: usize) {
+        if counts.is_empty() {
+            return;
+        }
+        self.column(&format!("{prefix}mean"), &format!("{:.digits$}", counts.mean()));
+        for (name, per_mille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1000)] {
+            self.column(&format!("{prefix}{name}"), &counts.percentile(per_mille).to_string());
+        }
     }
 }
 
-fn compare_counts(checked: &mut Checked, row: &AnchorRow, prefix: &str, counts: &mut Counts, digits: usize) {
-    if counts.is_empty() {
-        return;
-    }
-    compare(checked, row, &format!("{prefix}mean"), &format!("{:.digits$}", counts.mean()));
-    for (name, per_mille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1000)] {
-        compare(checked, row, &format!("{prefix}{name}"), &counts.percentile(per_mille).to_string());
-    }
-}
-
-fn compare_tree(checked: &mut Checked, row: &AnchorRow, played: &mut Played<SpaceEngine<RbTree>>) {
-    compare(checked, row, "allocs_total", &played.allocs.to_string());
-    compare(checked, row, "fails", &played.fails.to_string());
-    compare(checked, row, "allocs_measured", &played.allocs_measured.to_string());
-    compare(checked, row, "answers_fnv", &format!("{:016x}", played.answers.value()));
+fn compare_tree(comparison: &mut Comparison<'_>, played: &mut Played<SpaceEngine<RbTree>>) {
+    comparison.checked.operations = played.allocs + played.frees;
+    comparison.column("allocs_total", &played.allocs.to_string());
+    comparison.column("fails", &played.fails.to_string());
+    comparison.column("allocs_measured", &played.allocs_measured.to_string());
+    comparison.column("answers_fnv", &format!("{:016x}", played.answers.value()));
     let digest = free_digest(&played.engine, Some(played.engine.space.free_index()), PAGE);
     let (shape, depth) = digest.shape.unwrap_or_default();
-    compare(checked, row, "free_blocks", &digest.blocks.to_string());
-    compare(checked, row, "free_sum", &digest.sum.to_string());
-    compare(checked, row, "largest", &digest.largest.to_string());
-    compare(checked, row, "list_fnv", &format!("{:016x}", digest.list_hash));
-    compare(checked, row, "shape_fnv", &format!("{shape:016x}"));
-    compare(checked, row, "depth", &depth.to_string());
+    comparison.column("free_blocks", &digest.blocks.to_string());
+    comparison.column("free_sum", &digest.sum.to_string());
+    comparison.column("largest", &digest.largest.to_string());
+    comparison.column("list_fnv", &format!("{:016x}", digest.list_hash));
+    comparison.column("shape_fnv", &format!("{shape:016x}"));
+    comparison.column("depth", &depth.to_string());
     let (alloc, free) = (&mut played.alloc, &mut played.free);
     for (prefix, counts) in [
         ("a_visit_", &mut alloc.visit),
@@ -184,13 +212,14 @@ fn compare_tree(checked: &mut Checked, row: &AnchorRow, played: &mut Played<Spac
         ("f_fixup_", &mut free.fixup),
         ("f_total_", &mut free.total),
     ] {
-        compare_counts(checked, row, prefix, counts, 2);
+        comparison.counts(prefix, counts, 2);
     }
 }
 
-fn compare_gap(checked: &mut Checked, row: &AnchorRow, played: &mut Played<GapList>) {
-    compare(checked, row, "answers_fnv", &format!("{:016x}", played.answers.value()));
-    compare_counts(checked, row, "", &mut played.alloc.steps, 1);
+fn compare_gap(comparison: &mut Comparison<'_>, played: &mut Played<GapList>) {
+    comparison.checked.operations = played.allocs + played.frees;
+    comparison.column("answers_fnv", &format!("{:016x}", played.answers.value()));
+    comparison.counts("", &mut played.alloc.steps, 1);
     let cached = 100.0 * played.cached as f64 / played.allocs_measured.max(1) as f64;
-    compare(checked, row, "cache_start_pct", &format!("{cached:.1}"));
+    comparison.column("cache_start_pct", &format!("{cached:.1}"));
 }

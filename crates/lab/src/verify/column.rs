@@ -1,59 +1,87 @@
-//! One column of a vector file, held against the engine that should answer like it.
+//! One column of a vector file, held against an engine that should answer like it.
 
 use super::Checked;
 use super::events::Events;
 use super::state::{free_digest, gap_digest};
 use crate::engine::SpaceEngine;
-use freehold::kva::{Placement, RbTree, Request};
+use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
 use freehold::units::{Align, Span, Work};
 use freehold_rivals::kva::{GapList, lowest_fit};
-use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, Op};
+use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, FreeDigest, Op};
+
+/// An engine of which nothing is known but its answers and its free blocks.
+trait Exact {
+    fn run(&mut self, op: &Op, events: &mut Events) -> Answer;
+    fn digest(&self, unit: u64) -> FreeDigest;
+    fn validate(&self) -> Result<(), String>;
+}
+
+impl<E: Engine> Exact for Driver<E> {
+    fn run(&mut self, op: &Op, events: &mut Events) -> Answer {
+        self.run(op, events)
+    }
+
+    fn digest(&self, unit: u64) -> FreeDigest {
+        free_digest(self.engine(), None, unit)
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.engine().validate()
+    }
+}
 
 /// The engine that answers for a column.
 enum Held {
-    Tree(Driver<SpaceEngine<RbTree>>, Placement),
+    /// The kernel's placement: its tree's shape is checked too.
+    Linux(Driver<SpaceEngine<RbTree>>),
+    /// The gap allocator: its cached values are checked too.
     Gap(Driver<GapList>),
+    /// A placement that says all by itself.
+    Exact(Box<dyn Exact>),
 }
 
-/// A column and its engine.
+/// An engine and its placement by name.
+type Named = (&'static str, Option<&'static str>, Held);
+
+/// A column and an engine that should answer like it.
 pub(super) struct ColumnCheck {
-    held: Option<Held>,
+    pub(super) column: Column,
+    /// Which of the answers on a line are the column's.
+    at: usize,
+    held: Held,
     unit: u64,
     pub(super) checked: Checked,
 }
 
 impl ColumnCheck {
-    pub(super) fn new(column: Column, layout: &[Span], unit: u64) -> Result<Self, String> {
+    /// The checks of the column that stands at `at`, one for each engine that has its placement.
+    pub(super) fn all(column: Column, at: usize, layout: &[Span], unit: u64) -> Result<Vec<Self>, String> {
         let granule = Align::new(unit).ok_or_else(|| format!("unit {unit} is not a power of two"))?;
-        let tree = |placement| {
-            SpaceEngine::new(layout, granule, placement)
-                .map(|engine| Held::Tree(Driver::new(engine), placement))
+        let check = |(engine, placement, held): Named| {
+            let what = column.letter().to_string();
+            Self {
+                column,
+                at,
+                held,
+                unit,
+                checked: Checked { what, engine, placement, ..Checked::default() },
+            }
         };
-        let (held, engine, placement) = match column {
-            Column::Linux => (Some(tree(Placement::Linux)?), "rbtree", Some("linux")),
-            Column::Lowest => (Some(tree(Placement::Lowest)?), "rbtree", Some("lowest")),
-            Column::Gap => (Some(Held::Gap(Driver::new(GapList::new(layout, granule)?))), "gap-list", None),
-            Column::Highest | Column::BestFit => (None, "", None),
-        };
-        let note = held.is_none().then(|| "not checked: no engine has this placement".to_owned());
-        let what = column.letter().to_string();
-        Ok(Self { held, unit, checked: Checked { what, engine, placement, note, ..Checked::default() } })
+        Ok(engines_for(column, layout, granule)?.into_iter().map(check).collect())
     }
 
-    pub(super) fn op(&mut self, line: u64, op: &Op, expected: &Expected) {
-        let Some(held) = &mut self.held else { return };
+    /// Runs an operation and compares with the column's part of the answers.
+    pub(super) fn op(&mut self, line: u64, op: &Op, answers: &[Expected]) {
+        let Some(expected) = answers.get(self.at) else { return };
         self.checked.operations += 1;
-        if let (Op::Alloc { size_bytes, align, window, .. }, Expected::Alloc(expected)) = (op, expected) {
-            let lowest = held.lowest(*size_bytes, *align, *window);
-            self.checked.compare(
-                line,
-                lowest_text(expected.lowest, self.unit),
-                lowest_text(lowest, self.unit),
-            );
+        if let (Op::Alloc { size_bytes, align, window, .. }, Expected::Alloc(expected)) = (op, expected)
+            && let Some(lowest) = self.held.lowest(*size_bytes, *align, *window)
+        {
+            let (expected, got) = (lowest_text(expected.lowest, self.unit), lowest_text(lowest, self.unit));
+            self.checked.compare(line, expected, got);
         }
         let mut events = Events::default();
-        let answer = held.run(op, &mut events);
-        let got = match answer {
+        let got = match self.held.run(op, &mut events) {
             Answer::At(start) => self.answer_text(Some(start), &events),
             Answer::NoRoom => self.answer_text(None, &events),
             Answer::Freed if events.letters.is_empty() => "-".to_owned(),
@@ -69,21 +97,18 @@ impl ColumnCheck {
     }
 
     pub(super) fn digest(&mut self, line: u64, expected: &Digest) {
-        let got = match (&self.held, expected) {
-            (Some(Held::Tree(driver, placement)), Digest::Free(_)) => {
+        let (got, valid) = match &self.held {
+            Held::Linux(driver) => {
                 let tree = driver.engine().space.free_index();
-                let tree = (*placement == Placement::Linux).then_some(tree);
-                Digest::Free(free_digest(driver.engine(), tree, self.unit))
+                let digest = free_digest(driver.engine(), Some(tree), self.unit);
+                (Digest::Free(digest), driver.engine().validate())
             }
-            (Some(Held::Gap(driver)), Digest::Gap(_)) => Digest::Gap(gap_digest(driver.engine(), self.unit)),
-            _ => return,
+            Held::Gap(driver) => {
+                (Digest::Gap(gap_digest(driver.engine(), self.unit)), driver.engine().validate())
+            }
+            Held::Exact(engine) => (Digest::Free(engine.digest(self.unit)), engine.validate()),
         };
         self.checked.compare(line, format!("{expected:x?}"), format!("{got:x?}"));
-        let valid = match &self.held {
-            Some(Held::Tree(driver, _)) => driver.engine().validate(),
-            Some(Held::Gap(driver)) => driver.engine().validate(),
-            None => Ok(()),
-        };
         self.checked.compare(
             line,
             "a valid state",
@@ -96,32 +121,75 @@ impl ColumnCheck {
     }
 
     fn answer_text(&self, start: Option<u64>, events: &Events) -> String {
-        let steps = matches!(self.held, Some(Held::Gap(_))).then(|| events.tally.of(Work::ListStepped));
+        let steps = matches!(self.held, Held::Gap(_)).then(|| events.tally.of(Work::ListStepped));
         text(&events.letters, start, steps, self.unit)
     }
+}
+
+fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Named>, String> {
+    Ok(match column {
+        Column::Linux => {
+            let engine = SpaceEngine::new(layout, granule, rbtree::Placement::Linux)?;
+            vec![("rbtree", Some("linux"), Held::Linux(Driver::new(engine)))]
+        }
+        Column::Gap => vec![("gap-list", None, Held::Gap(Driver::new(GapList::new(layout, granule)?)))],
+        Column::Lowest => vec![
+            ("rbtree", Some("lowest"), exact::<RbTree>(layout, granule, rbtree::Placement::Lowest)?),
+            ("btree", Some("lowest"), exact::<BTree>(layout, granule, btree::Placement::Lowest)?),
+        ],
+        Column::Highest => vec![
+            ("rbtree", Some("highest"), exact::<RbTree>(layout, granule, rbtree::Placement::Highest)?),
+            ("btree", Some("highest"), exact::<BTree>(layout, granule, btree::Placement::Highest)?),
+        ],
+        Column::BestFit => vec![
+            (
+                "rbtree",
+                Some("best-fit"),
+                exact::<BySize<RbTree>>(layout, granule, by_size::Placement::BestFit)?,
+            ),
+            (
+                "btree",
+                Some("best-fit"),
+                exact::<BySize<BTree>>(layout, granule, by_size::Placement::BestFit)?,
+            ),
+        ],
+    })
+}
+
+fn exact<I: FreeIndex + 'static>(
+    layout: &[Span],
+    granule: Align,
+    placement: I::Placement,
+) -> Result<Held, String> {
+    let engine = SpaceEngine::<I>::new(layout, granule, placement)?;
+    Ok(Held::Exact(Box::new(Driver::new(engine))))
 }
 
 impl Held {
     fn run(&mut self, op: &Op, events: &mut Events) -> Answer {
         match self {
-            Self::Tree(driver, _) => driver.run(op, events),
+            Self::Linux(driver) => driver.run(op, events),
             Self::Gap(driver) => driver.run(op, events),
+            Self::Exact(engine) => engine.run(op, events),
         }
     }
 
-    /// The exact lowest address on the present state.
-    fn lowest(&self, size_bytes: u64, align: Align, window: Span) -> Option<u64> {
-        match self {
-            Self::Tree(driver, _) => {
+    /// The exact lowest address on the present state, which the kernel's and the gap allocator's columns tell
+    /// beside their own answer; `None` for the others.
+    fn lowest(&self, size_bytes: u64, align: Align, window: Span) -> Option<Option<u64>> {
+        let found = match self {
+            Self::Linux(driver) => {
                 let request = Request::new(size_bytes).align(align).window(window);
-                Some(driver.engine().space.find(&request, Placement::Lowest).ok()?.first())
+                driver.engine().space.find(&request, rbtree::Placement::Lowest).ok()
             }
             Self::Gap(driver) => {
                 let mut blocks = Vec::new();
                 driver.engine().free_blocks(&mut |block| blocks.push(block));
-                Some(lowest_fit(blocks, size_bytes, align, window)?.first())
+                lowest_fit(blocks, size_bytes, align, window)
             }
-        }
+            Self::Exact(_) => return None,
+        };
+        Some(found.map(Span::first))
     }
 }
 

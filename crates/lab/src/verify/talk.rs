@@ -2,7 +2,7 @@
 
 use super::Checked;
 use super::events::Events;
-use freehold::kva::{FreeIndex, Placement, RbTree, Want};
+use freehold::kva::{AddressSpace, Placement, Request};
 use freehold::units::{Align, Span, Work};
 use freehold_trace::TraceError;
 use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
@@ -11,10 +11,12 @@ use std::path::Path;
 
 const PAGE: u64 = Align::PAGE.bytes();
 
+type Space = AddressSpace<()>;
+
 pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
     let talk = Talk::read(file)?;
     let mut checks: Vec<Checked> = Vec::new();
-    let mut tree = fresh(&talk).map_err(|reason| TraceError::at(file, 1, reason))?;
+    let mut space = fresh(&talk).map_err(|reason| TraceError::at(file, 1, reason))?;
     for (line, step) in &talk.steps {
         if let TalkStep::Case(title) = step {
             let what = title.split(" (").next().unwrap_or(title).to_owned();
@@ -27,12 +29,12 @@ pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
         };
         let result = match step {
             TalkStep::Case(_) => Ok(()),
-            TalkStep::Reset => fresh(&talk).map(|fresh| tree = fresh),
+            TalkStep::Reset => fresh(&talk).map(|fresh| space = fresh),
             TalkStep::Tree(nodes) => {
-                checked.compare(*line, nodes_text(nodes), nodes_text(&nodes_of(&tree)));
+                checked.compare(*line, nodes_text(nodes), nodes_text(&nodes_of(&space)));
                 Ok(())
             }
-            TalkStep::Op(op, work) => run(&mut tree, op).map(|(expected, got, events)| {
+            TalkStep::Op(op, work) => run(&mut space, op).map(|(expected, got, events)| {
                 checked.operations += 1;
                 checked.compare(*line, expected, got);
                 checked.compare(*line, format!("{work:?}"), format!("{:?}", counts(work, &events)));
@@ -48,41 +50,30 @@ fn pages(first: u64, pages: u64) -> Result<Span, String> {
     span.and_then(|(first, size)| Span::from_size(first, size)).ok_or_else(|| "no such range".to_owned())
 }
 
-fn fresh(talk: &Talk) -> Result<RbTree, String> {
-    let mut tree = RbTree::new().map_err(|error| error.to_string())?;
-    for &(low, high) in &talk.layout {
-        release(&mut tree, pages(low, high.saturating_sub(low))?, &mut Events::default())?;
-    }
-    Ok(tree)
+fn fresh(talk: &Talk) -> Result<Space, String> {
+    let layout: Result<Vec<Span>, String> =
+        talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low))).collect();
+    Space::with_layout(&layout?, Align::PAGE, Placement::Linux).map_err(|error| error.to_string())
 }
 
-fn release(tree: &mut RbTree, span: Span, events: &mut Events) -> Result<(), String> {
-    tree.reserve(1).map_err(|error| error.to_string())?;
-    tree.release(span, events).map(|_| ()).map_err(|block| format!("{span} overlaps {block}"))
-}
-
-/// Runs a step: what the file expects, what happened, and the work.
-fn run(tree: &mut RbTree, op: &TalkOp) -> Result<(String, String, Events), String> {
+/// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
+/// were never allocated: they are added to the space.
+fn run(space: &mut Space, op: &TalkOp) -> Result<(String, String, Events), String> {
     let mut events = Events::default();
     let (expected, got) = match *op {
         TalkOp::Free { start, size, merge } => {
-            release(tree, pages(start, size)?, &mut events)?;
+            space.add_probed(pages(start, size)?, &mut events).map_err(|error| error.to_string())?;
             (merge.to_string(), events.letters.clone())
         }
         TalkOp::Alloc { size, align, window: (low, high), answer } => {
-            let want = Want {
-                size_bytes: size.saturating_mul(PAGE),
-                align: Align::new(align.saturating_mul(PAGE)).ok_or("the alignment is not a power of two")?,
-                window: pages(low, high.saturating_sub(low))?,
-            };
-            tree.reserve(1).map_err(|error| error.to_string())?;
+            let align =
+                Align::new(align.saturating_mul(PAGE)).ok_or("the alignment is not a power of two")?;
+            let window = pages(low, high.saturating_sub(low))?;
+            let request = Request::new(size.saturating_mul(PAGE)).align(align).window(window);
             let expected = answer.map_or_else(|| "-".to_owned(), |(fit, at)| format!("{fit}{at}"));
-            let got = match tree.find(Placement::Linux, &want, &mut events) {
-                Some((block, span)) => {
-                    tree.carve(block, span, &mut events);
-                    format!("{}{}", events.letters, span.first() / PAGE)
-                }
-                None => "-".to_owned(),
+            let got = match space.alloc_probed(&request, (), &mut events) {
+                Ok(span) => format!("{}{}", events.letters, span.first() / PAGE),
+                Err(_) => "-".to_owned(),
             };
             (expected, got)
         }
@@ -103,14 +94,14 @@ fn counts(named: &BTreeMap<String, u64>, events: &Events) -> BTreeMap<String, u6
     named.keys().map(|name| (name.clone(), of(name))).collect()
 }
 
-fn nodes_of(tree: &RbTree) -> Vec<TalkNode> {
+fn nodes_of(space: &Space) -> Vec<TalkNode> {
     let node = |node: freehold::kva::rbtree::NodeView| TalkNode {
         start: node.span.first() / PAGE,
         size: node.span.size_saturating() / PAGE,
         subtree_max: node.subtree_max_size / PAGE,
         depth: node.depth,
     };
-    tree.preorder().map(node).collect()
+    space.free_index().preorder().map(node).collect()
 }
 
 /// Nodes as the file writes them.

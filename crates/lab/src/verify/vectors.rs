@@ -11,24 +11,21 @@ const TICK: u64 = 1024;
 
 pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut vectors = Vectors::open(file)?;
-    let columns = vectors.columns().to_vec();
-    let make = |&column| ColumnCheck::new(column, vectors.layout(), vectors.unit_bytes());
-    let checks: Result<Vec<ColumnCheck>, String> = columns.iter().map(make).collect();
-    let mut checks = checks.map_err(|reason| TraceError::at(file, vectors.line(), reason))?;
+    let columns = vectors.columns().iter().enumerate();
+    let make = |(at, &column)| ColumnCheck::all(column, at, vectors.layout(), vectors.unit_bytes());
+    let checks: Result<Vec<Vec<ColumnCheck>>, String> = columns.map(make).collect();
+    let checks = checks.map_err(|reason| TraceError::at(file, vectors.line(), reason))?;
+    let mut checks: Vec<ColumnCheck> = checks.into_iter().flatten().collect();
     while let Some(record) = vectors.next().transpose()? {
         let line = vectors.line();
         match record {
-            Record::Op(op, answers) => {
-                for (check, expected) in checks.iter_mut().zip(&answers) {
-                    check.op(line, &op, expected);
-                }
-            }
+            Record::Op(op, answers) => checks.iter_mut().for_each(|check| check.op(line, &op, &answers)),
             Record::Digest(column, digest) => {
-                let at = columns.iter().position(|&other| other == column);
-                match at.and_then(|at| checks.get_mut(at)) {
-                    Some(check) => check.digest(line, &digest),
-                    None => return Err(TraceError::at(file, line, "a digest of a column that is not here")),
+                if !vectors.columns().contains(&column) {
+                    return Err(TraceError::at(file, line, "a digest of a column that is not here"));
                 }
+                let of_column = checks.iter_mut().filter(|check| check.column == column);
+                of_column.for_each(|check| check.digest(line, &digest));
             }
         }
         if line.is_multiple_of(TICK) {

@@ -33,7 +33,8 @@ fn recording(file: &Path) -> anyhow::Result<Workload> {
         file: None,
         description: header.description,
         layout: vec![space],
-        granule: Align::new(header.page_bytes).unwrap_or(Align::PAGE),
+        granule: Align::new(header.page_bytes)
+            .ok_or_else(|| anyhow::anyhow!("the page size is no power of two"))?,
         setup: ops,
         ops: measured,
         at_ns: Some(at_ns.split_off(initial)),

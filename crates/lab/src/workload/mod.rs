@@ -5,6 +5,7 @@ mod random;
 pub mod recipe;
 mod synthetic;
 
+use crate::failure::Failure;
 use freehold::units::{Align, Span};
 use freehold_trace::kva::Op;
 
@@ -55,8 +56,9 @@ impl Workload {
 /// The file cannot be read, or holds nothing to replay.
 pub fn named(name: &str) -> anyhow::Result<Workload> {
     if let Some(n) = name.strip_prefix("churn:") {
-        let n: u64 = n.parse().map_err(|_| anyhow::anyhow!("{name}: write churn:N, N live objects"))?;
-        anyhow::ensure!((1..=4_000_000).contains(&n), "{name}: N must be 1 to 4000000");
+        let n: Option<u64> = n.parse().ok().filter(|n| (1..=4_000_000).contains(n));
+        let usage = || Failure::Usage(format!("{name}: write churn:N for 1 to 4000000 live objects"));
+        let n = n.ok_or_else(usage)?;
         return churn(n, 2000, 107_000);
     }
     from_file(name.as_ref())

@@ -1,0 +1,275 @@
+// Draws every figure.plot of the page from the JSON inside it, with uPlot.
+(() => {
+"use strict";
+
+// Lines that coincide must all be seen: the first engine's is solid and lies below, the others let it through.
+const DASHES = [[], [7, 5], [14, 3], [2, 3]];
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Numbers as the tables write them.
+const count = value => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "_");
+const fixed = value =>
+  value >= 1000 ? count(value) : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+const time = ns => ns < 1e4 ? `${ns.toFixed(0)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us` : `${fixed(ns / 1e6)} ms`;
+const seconds = value => `${value.toFixed(3)} s`;
+const plain = value => String(Number(value.toPrecision(6)));
+const quantile = value => `${plain(100 - 100 / value)} %`;
+// What a value of an axis is called in the legend, and how short it is at a tick.
+const UNITS = {
+  operations: { say: value => `operation ${count(value)}`, tick: count },
+  live: { say: value => `${count(value)} live`, tick: count },
+  one_in: { say: quantile, tick: quantile },
+  nanoseconds: {
+    say: time,
+    tick: ns => ns < 1e3 ? `${plain(ns)} ns` : ns < 1e6 ? `${plain(ns / 1e3)} us` : `${plain(ns / 1e6)} ms`,
+  },
+  count: { say: value => Number.isInteger(value) ? count(value) : fixed(value),
+    tick: value => value >= 1000 ? count(value) : plain(value) },
+  ratio: { say: value => value.toFixed(4), tick: plain },
+};
+
+// Ticks of a logarithmic axis: as many digits of each power of ten as there is room for.
+function logTicks(u, axis, min, max) {
+  const pixels = axis === 0 ? u.bbox.width : u.bbox.height;
+  const room = pixels / devicePixelRatio / Math.max(Math.log10(max / min), 0.05) / (axis === 0 ? 3.5 : 1);
+  const digits = room > 400 ? [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9] : room > 150 ? [1, 2, 3, 5, 7]
+    : room > 60 ? [1, 2, 5] : [1];
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++) {
+    for (const digit of digits) {
+      const tick = Number((digit * 10 ** power).toPrecision(3));
+      if (tick >= min * 0.9999 && tick <= max * 1.0001) ticks.push(tick);
+    }
+  }
+  return ticks;
+}
+
+const QUANTILES = [1, 2, 10, 100, 1000, 10000];
+
+function yRange(model, log) {
+  if (log) {
+    return (u, min, max) => {
+      if (min == null) return [1, 10];
+      const least = Math.max(1, 2 / (max / min)) ** 0.5;
+      return [min / least / 1.15, max * least * 1.2];
+    };
+  }
+  // From 0 where that does not press the lines flat.
+  return (u, min, max) => {
+    if (model.y.range) return model.y.range;
+    if (min == null) return [0, 1];
+    const span = max - min || Math.abs(max) * 0.01 || 1;
+    return [min >= 0 && min < 1.5 * span ? 0 : min - 0.15 * span, max + 0.12 * span];
+  };
+}
+
+function axes(model, log, width) {
+  const common = { stroke: style("--soft"), font: FONT, grid: { stroke: style("--grid"), width: 1 },
+    ticks: { stroke: style("--line"), width: 1, size: 5 } };
+  const label = unit => (u, splits) => splits.map(value => value == null ? "" : UNITS[unit].tick(value));
+  const x = { ...common, label: model.x.title, labelFont: FONT, labelSize: 20, size: 30, gap: 4,
+    space: 80, values: label(model.x.unit) };
+  if (model.x.unit === "one_in") {
+    x.splits = (u, axis, min, max) => {
+      const ticks = QUANTILES.filter(at => at >= min && at <= max);
+      return ticks.length > 1 ? ticks : logTicks(u, axis, min, max);
+    };
+    x.filter = (u, splits) => splits;
+  } else if (model.x.log) {
+    x.splits = logTicks;
+    x.filter = (u, splits) => splits;
+  }
+  const y = { ...common, values: label(model.y.unit), gap: 5,
+    size: (u, values) => values == null ? 50 : 18 + Math.max(20, ...values.map(text => text.length * 6.8)) };
+  if (log) {
+    y.splits = logTicks;
+    y.filter = (u, splits) => splits;
+  }
+  return [x, y];
+}
+
+// Each measure of each engine in turn, as the data are.
+function eachSeries(model, visit) {
+  model.lines.forEach((line, engine) => model.measures.forEach((measure, at) =>
+    visit(line, measure, 1 + engine * model.measures.length + at)));
+}
+
+// Points without a neighbour, which no line shows.
+function lonely(u, number) {
+  const values = u.data[number], points = [];
+  values.forEach((value, at) => value != null && values[at - 1] == null && values[at + 1] == null && points.push(at));
+  return points;
+}
+
+function series(model, hidden) {
+  const all = [{}];
+  eachSeries(model, (line, measure, at) => {
+    const light = measure.mark === "light" || measure.mark === "rings";
+    const colour = style(`--e${line.colour}`) + (light ? "99" : "");
+    const drawn = { label: line.name, stroke: colour, width: light ? 1 : at <= model.measures.length ? 2.6 : 2, spanGaps: false,
+      dash: DASHES[line.colour % DASHES.length], show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
+    if (measure.mark === "points") drawn.points = { show: true, size: 7, fill: colour };
+    if (measure.mark === "rings") {
+      drawn.paths = () => null;
+      drawn.points = { show: true, size: 8, width: 1.5, fill: "transparent", stroke: colour };
+    }
+    all.push(drawn);
+  });
+  return all;
+}
+
+const lastOf = values => {
+  let at = values.length - 1;
+  while (at >= 0 && values[at] == null) at--;
+  return at;
+};
+
+// Names the lines at their ends, apart from each other where they meet.
+function nameLines(u, model) {
+  const context = u.ctx, ratio = devicePixelRatio, names = [];
+  eachSeries(model, (line, measure, at) => {
+    const last = lastOf(u.data[at]);
+    if (measure !== model.measures[0] || last < 0 || !u.series[at].show) return;
+    const x = u.valToPos(u.data[0][last], "x", true), y = u.valToPos(u.data[at][last], "y", true);
+    if (x <= u.bbox.left + u.bbox.width + 1 && x > u.bbox.left) names.push({ line, x, y });
+  });
+  names.sort((a, b) => b.y - a.y);
+  names.forEach((name, at) => {
+    const below = names.slice(0, at).filter(other => other.x === name.x);
+    const floor = Math.min(...below.map(other => other.y));
+    name.y = Math.min(name.y, floor - 15 * ratio);
+  });
+  context.save();
+  context.font = FONT.replace("12px", `600 ${12 * ratio}px`);
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const { line, x, y } of names) {
+    context.fillStyle = style(`--e${line.colour}`);
+    context.fillText(line.name, x + 10 * ratio, y);
+  }
+  context.restore();
+}
+
+function element(parent, tag, properties = {}) {
+  const child = Object.assign(document.createElement(tag), properties);
+  parent.append(child);
+  return child;
+}
+
+// The line as it is drawn, for the legend.
+function sample(line) {
+  const dash = DASHES[line.colour % DASHES.length].join(" ");
+  const holder = document.createElement("span");
+  holder.innerHTML = `<svg viewBox="0 0 22 10" aria-hidden="true"><path d="M0 5H22" stroke-width="2.5"
+    stroke="var(--e${Number(line.colour)})" stroke-dasharray="${dash}"/></svg>`;
+  return holder;
+}
+
+// A table with each engine's values at the cursor, or at the end; its names switch the engines off and on.
+function makeLegend(figure, model, toggle) {
+  const table = element(figure, "table", { className: "legend" });
+  const head = element(element(table, "thead"), "tr");
+  const where = element(head, "th");
+  for (const measure of model.measures) element(head, "th", { textContent: model.measures.length > 1 ? measure.name : "" });
+  const body = element(table, "tbody"), cells = [];
+  for (const line of model.lines) {
+    const row = element(body, "tr");
+    const button = element(element(row, "th", { scope: "row" }), "button", { type: "button", title: "hide or show" });
+    button.append(sample(line), line.name);
+    button.setAttribute("aria-pressed", "true");
+    button.onclick = () => button.setAttribute("aria-pressed", String(toggle(line.name)));
+    for (const measure of model.measures) cells.push(element(row, "td"));
+  }
+  return at => {
+    const end = model.data[0].length - 1, shown = at == null ? end : at;
+    const clock = model.clock ? ` (${seconds(model.clock[shown])})` : "";
+    const x = UNITS[model.x.unit].say(model.data[0][shown]) + clock;
+    where.textContent = at == null ? `at the end: ${x}` : `at ${x}`;
+    cells.forEach((cell, number) => {
+      const value = model.data[1 + number][shown];
+      cell.textContent = value == null ? "\u2013" : UNITS[model.y.unit].say(value);
+    });
+  };
+}
+
+// What shows the whole range again, for the plots of each group: they zoom together.
+const groups = new Map();
+
+function start(figure) {
+  const model = JSON.parse(figure.querySelector("script").textContent);
+  const box = figure.querySelector(".canvas"), bar = figure.querySelector(".bar");
+  const hidden = new Set(), wide = figure.classList.contains("wide");
+  let log = model.y.log, plot = null;
+  const data = model.data;
+  const pad = model.x.log ? [data[0][0], data[0][data[0].length - 1] * (model.x.unit === "live" ? 1.06 : 1)] : null;
+  const full = model.x.range || pad || [data[0][0], data[0][data[0].length - 1]];
+  if (model.x.unit === "live") full[0] /= 1.06;
+  const legend = makeLegend(figure, model, name => {
+    const show = hidden.delete(name) || !hidden.add(name);
+    eachSeries(model, (line, measure, at) => line.name === name && plot.setSeries(at, { show }));
+    return show;
+  });
+  const back = element(bar, "button", { type: "button", textContent: "whole range", hidden: true });
+  const group = model.group ? groups.get(model.group) || [] : [];
+  if (model.group) groups.set(model.group, group);
+  group.push(() => plot.setScale("x", { min: full[0], max: full[1] }));
+  back.onclick = () => group.forEach(reset => reset());
+  const title = bar.querySelector(".ytitle"), name = title.textContent;
+  const note = () => {
+    const text = name + (log ? ", logarithmic" : plot.scales.y.min > 0 ? ", not from 0" : "");
+    if (title.textContent !== text) title.textContent = text;
+  };
+  if (model.switch) {
+    const other = () => log ? "linear" : "logarithmic";
+    const button = element(bar, "button", { type: "button", textContent: other() });
+    button.onclick = () => {
+      log = !log;
+      button.textContent = other();
+      draw();
+    };
+  }
+  function draw() {
+    const range = plot && [plot.scales.x.min, plot.scales.x.max];
+    if (plot) plot.destroy();
+    const width = box.clientWidth, named = model.named && width > 600;
+    const longest = Math.max(...model.lines.map(line => line.name.length));
+    plot = new uPlot({
+      width, height: wide ? 380 : 280,
+      padding: [10, named ? longest * 7.4 + 12 : model.x.unit === "live" ? 34 : 22, 0, 0],
+      scales: {
+        x: { time: false, distr: model.x.log ? 3 : 1, range: (u, min, max) => min == null ? full : [min, max] },
+        y: { distr: log ? 3 : 1, range: yRange(model, log) },
+      },
+      axes: axes(model, log, width),
+      series: series(model, hidden),
+      legend: { show: false },
+      cursor: {
+        y: false, drag: { x: true, y: false, dist: 5 }, points: { size: 7 },
+        bind: { dblclick: () => () => back.onclick() },
+        ...(model.group ? { sync: { key: model.group, scales: ["x", null], setSeries: false } } : {}),
+      },
+      hooks: {
+        setCursor: [u => legend(u.cursor.idx)],
+        setScale: [(u, scale) => {
+          const { min, max } = u.scales.x;
+          if (scale === "x") back.hidden = Math.abs(min - full[0]) + Math.abs(max - full[1]) < 1e-6 * (full[1] - full[0]);
+        }],
+        draw: [u => named && nameLines(u, model), () => plot && note()],
+      },
+    }, data, box);
+    const [min, max] = range || full;
+    plot.setScale("x", { min, max });
+    note();
+    legend(null);
+  }
+  draw();
+  dark.addEventListener("change", draw);
+  new ResizeObserver(() => {
+    if (Math.abs(box.clientWidth - plot.width) > 1) draw();
+  }).observe(box);
+}
+
+document.querySelectorAll("figure.plot").forEach(start);
+})();

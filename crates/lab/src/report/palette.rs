@@ -1,0 +1,44 @@
+//! The colours of engines: one for each throughout a report, and the same in every report.
+
+use super::Input;
+use super::escape::html;
+use crate::engine::{ENGINES, EngineEntry};
+
+/// Colours that the style sheet names `--e0`, `--e1` and so on.
+const COLOURS: usize = 8;
+
+/// Which engine has which colour.
+#[derive(Clone, Debug)]
+pub(super) struct Palette {
+    labels: Vec<String>,
+}
+
+impl Palette {
+    /// The known engines in the order of their list, then what else the report shows.
+    pub(super) fn of(input: &Input<'_>) -> Self {
+        let mut labels: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
+        let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
+        for label in replayed.chain(input.growth.iter().map(|point| point.entry.label())) {
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        Self { labels }
+    }
+
+    /// The number of the engine's colour; `None` for what is no engine.
+    pub(super) fn colour(&self, label: &str) -> Option<usize> {
+        self.labels.iter().position(|other| other == label).map(|at| at % COLOURS)
+    }
+
+    /// The engine's name as HTML, a patch of its colour before it.
+    pub(super) fn name(&self, label: &str) -> String {
+        let name = html(label);
+        match self.colour(label) {
+            Some(colour) => {
+                format!("<span class=\"engine\"><i class=\"patch e{colour}\"></i>{name}</span>")
+            }
+            None => name,
+        }
+    }
+}

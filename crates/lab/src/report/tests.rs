@@ -1,0 +1,164 @@
+//! The whole page, for a small input.
+
+use super::{Input, page, write};
+use crate::engine::find_engines;
+use crate::measure::{Counts, GrowthPoint, Replay, measure};
+use crate::output::{Environment, Table};
+use crate::workload::{self, Workload};
+
+/// A synthetic workload of that many pairs of a free and an allocation.
+pub(super) fn workload(pairs: usize) -> Workload {
+    let mut workload = workload::churn(50, pairs as u64, 7).unwrap();
+    workload.n = None;
+    workload
+}
+
+/// It on all engines, under another name.
+pub(super) fn replay(name: &str, pairs: usize) -> Replay {
+    let engines = find_engines(&[]).unwrap();
+    let workload = Workload {
+        name: name.to_owned(),
+        description: format!("{name}, replayed <b>&</b>"),
+        ..workload(pairs)
+    };
+    let mut replay = measure(workload, &engines, 1, &mut |_| {}).unwrap();
+    for run in &mut replay.runs {
+        // What the clock says differs from test to test.
+        let ns: Vec<u64> = (0..run.timed.least_ns.len() as u64).map(|at| 100 + at % 17).collect();
+        run.timed.alloc.all_ns = ns.iter().copied().collect();
+        run.timed.free.all_ns = ns.iter().copied().collect();
+        run.timed.least_ns = ns;
+    }
+    replay
+}
+
+fn environment() -> Environment {
+    Environment {
+        version: "0.0.0",
+        optimised: true,
+        cpu: "a <quick> one".to_owned(),
+        cpus: 2,
+        memory_bytes: 1 << 30,
+        system: "linux 6".to_owned(),
+        architecture: "x86_64",
+    }
+}
+
+fn growth() -> Vec<GrowthPoint> {
+    let works = |value: u64| -> Counts { [value, 2 * value].into_iter().collect() };
+    let engines = find_engines(&[]).unwrap();
+    let at = |n: u64| {
+        let work = move |linear: bool| if linear { n } else { n.ilog2().into() };
+        let points = engines.iter().filter(move |entry| n < 10_000 || !entry.linear);
+        points.map(move |entry| GrowthPoint { entry: *entry, n, alloc_work: works(work(entry.linear)) })
+    };
+    [100, 1_000, 10_000].into_iter().flat_map(at).collect()
+}
+
+fn small_page() -> String {
+    let mut recorded = replay("evil</script><img src=x>", 300);
+    recorded.workload.at_ns =
+        Some((0..recorded.workload.ops.len() as u64).map(|at| at * at * 1000).collect());
+    let replays = [recorded, replay("plain", 120)];
+    let mut tables = [
+        Table::new("plain: work and space", &["engine", "work"]),
+        Table::new("evil</script><img src=x>: its <i>", &["engine", "p<99>"]),
+        Table::new("Work as objects grow", &["engine", "1_000"]),
+    ];
+    for table in &mut tables {
+        table.row(vec!["gap-list".to_owned(), "<12>".to_owned()]);
+    }
+    let (environment, growth) = (environment(), growth());
+    let input = Input {
+        environment: &environment,
+        replays: &replays,
+        growth: &growth,
+        tables: &tables,
+        notes: &["a note & <more>".to_owned()],
+    };
+    page::render(&input).unwrap()
+}
+
+#[test]
+fn page_has_every_section() {
+    let page = small_page();
+    for part in [
+        "a &lt;quick&gt; one",
+        "class=\"keys\"",
+        "id=\"growth\"",
+        "id=\"w0\"",
+        "id=\"w1\"",
+        "Address space over time",
+        "data:image/png;base64,",
+        "Allocation time over time",
+        "Work per allocation over time",
+        "Free blocks",
+        "Span over used",
+        "Largest free block",
+        "Distribution of allocation times",
+        "Over all workloads",
+        "How it was measured",
+        "a note &amp; &lt;more&gt;",
+        "Leon Sorokin",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Growth, and six plots of each workload.
+    assert_eq!(page.matches("type=\"application/json\"").count(), 13);
+    assert_eq!(page.matches("<caption>").count(), 3);
+    let at = |part: &str| page.find(part).unwrap();
+    assert!(at("Work and space") > at("id=\"w1\""), "a table lies with its workload");
+    assert!(at("Its &lt;i&gt;") < at("id=\"w1\""), "a table lies with its workload");
+}
+
+#[test]
+fn page_computes_its_key_figures() {
+    let page = small_page();
+    assert!(
+        page.contains("<b>9.00 : 1_500</b>") || page.contains("<b>13.5 : 1_500</b>"),
+        "steps at 1_000 live"
+    );
+    assert!(page.contains("from 100 to 1_000 live objects"));
+}
+
+#[test]
+fn page_fetches_nothing_and_nothing_breaks_out() {
+    let page = small_page();
+    assert!(page.contains("default-src 'none'"));
+    for attribute in ["src=\"http", "src='http", "href=\"http", "href='http", "src=\"//", "@import", "url("] {
+        assert!(!page.contains(attribute), "{attribute}");
+    }
+    for address in page.match_indices("http").map(|(at, _)| &page[at..page.len().min(at + 40)]) {
+        let harmless =
+            address.starts_with("http-equiv") || address.starts_with("https://github.com/leeoniya/uPlot");
+        assert!(harmless, "{address}");
+    }
+    assert!(!page.contains("<img src=x>") && !page.contains("evil</script>"));
+    let opened = page.matches("<script").count();
+    assert_eq!(opened, page.matches("</script>").count());
+    assert_eq!(opened, 15);
+}
+
+#[test]
+fn page_is_deterministic() {
+    assert!(small_page() == small_page(), "the same input gives the same bytes");
+}
+
+#[test]
+fn an_empty_input_is_a_page_still() {
+    let environment = environment();
+    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let page = page::render(&input).unwrap();
+    assert!(page.contains("How it was measured") && !page.contains("id=\"growth\""));
+}
+
+#[test]
+fn write_makes_the_folders() {
+    let folder = std::env::temp_dir().join(format!("freehold-report-{}", std::process::id()));
+    let file = folder.join("deep/report.html");
+    let environment = environment();
+    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    write(&file, &input).unwrap();
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
