@@ -153,10 +153,17 @@ impl<S: Columns, const W: usize> Chained for Inner<S, W> {
     }
 }
 
+/// Keys in a cache line.
+const GROUP: usize = 8;
+
 /// How many of the ascending `keys` are at or below `key`.
 ///
-/// All are compared, which costs about as much as five steps of a binary search, but waits for memory once.
+/// First the last key of every group is compared, then one group: two waits for memory, not five as in a binary
+/// search, and no branch that depends on a key.
 #[inline]
 fn count_up_to<K: Key>(keys: &[K], key: K) -> usize {
-    keys.iter().map(|&other| usize::from(other <= key)).sum()
+    let groups: usize = keys.chunks_exact(GROUP).map(|group| usize::from(group[GROUP - 1] <= key)).sum();
+    let rest = &keys[groups * GROUP..];
+    let in_group: usize = rest.iter().take(GROUP).map(|&other| usize::from(other <= key)).sum();
+    groups * GROUP + in_group
 }

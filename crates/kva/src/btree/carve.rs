@@ -1,7 +1,6 @@
 //! Cutting a span out of a block, and keeping rooms right.
 
 use super::BTree;
-use super::rooms::{Room, room_of};
 use crate::Fit;
 use crate::bplus::{Found, Inserted, Path, Removed};
 use freehold_units::{Probe, Span, Work};
@@ -48,20 +47,16 @@ impl BTree {
     #[inline]
     pub(super) fn update(&mut self, path: &Path, before: &[Span], now: &[Span], probe: &mut impl Probe) {
         let Some(known) = self.tree.leaf_summary(path) else { return };
-        let kept = self.tree.context;
-        let (mut lost, mut gained) = (Room::default(), Room::default());
-        for (rooms, blocks) in [(&mut lost, before), (&mut gained, now)] {
-            for &block in blocks {
-                for (room, other) in rooms.0.iter_mut().zip(room_of(kept, block).0) {
-                    *room = other.max(*room);
-                }
-            }
-        }
+        let kept = &self.tree.context;
+        let most = |blocks: &[Span], class| {
+            blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most))
+        };
         let mut room = known;
         for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            if gained.0[class] >= *room {
-                *room = gained.0[class];
-            } else if lost.0[class] == *room {
+            let gained = most(now, class);
+            if gained >= *room {
+                *room = gained;
+            } else if most(before, class) == *room {
                 let leaf = &self.tree.leaves[path.leaf];
                 *room = leaf.columns.room_in_class(kept, leaf.keys(), class);
             }

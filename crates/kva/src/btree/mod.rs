@@ -30,7 +30,7 @@ use crate::error::check;
 use crate::index::{Blocks, Want};
 use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
 use freehold_units::{Align, Probe, Span, Work};
-use rooms::{Ends, Kept, Rooms, class_of};
+use rooms::{Ends, Kept, Rooms};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Blocks for BTree {
     type Block = Block;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        Ok(Self { tree: Tree::new(Kept { granule, classes: 1 })? })
+        Ok(Self { tree: Tree::new(Kept::new(granule))? })
     }
 
     #[inline]
@@ -115,9 +115,8 @@ impl Blocks for BTree {
     /// not aligned does not pay for those that are.
     #[inline]
     fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
-        let Kept { granule, classes } = self.tree.context;
-        let class = class_of(granule, want.align);
-        if class >= classes {
+        let class = self.tree.context.class_of(want.align);
+        if class >= self.tree.context.classes {
             self.tree.context.classes = class + 1;
             probe.count(Work::MaxRecomputed, self.tree.resummarise());
         }

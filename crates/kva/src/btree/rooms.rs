@@ -23,52 +23,39 @@ impl PartialEq for Room {
 /// What rooms are counted in, and for how many classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    pub(super) granule: Align,
+    /// The alignment of each class; the first is the granule.
+    aligns: [Align; CLASSES],
     /// The first so many classes are kept up; 1 until a request is aligned to more.
     pub(super) classes: usize,
 }
 
 impl Kept {
-    /// The class to ask for a request of that alignment: the largest of those kept that is not above it.
+    /// For blocks that are made of granules.
+    pub(super) fn new(granule: Align) -> Self {
+        let shift = granule.bytes().trailing_zeros();
+        // Where granule and class pass 2^63 the class is as the one before: no request is aligned to more.
+        let align = |class: u32| Align::new(1 << (shift + class).min(63)).unwrap_or(granule);
+        Self { aligns: SHIFTS.map(align), classes: 1 }
+    }
+
+    /// The class to ask for a request of that alignment: the largest that is not above it, kept or not.
     #[inline]
-    pub(super) fn class_of(self, align: Align) -> usize {
-        class_of(self.granule, align).min(self.classes - 1)
+    pub(super) fn class_of(&self, align: Align) -> usize {
+        self.aligns.iter().rposition(|&class| class <= align).unwrap_or(0)
     }
-}
 
-/// The alignment of a class; the largest there is, where granule and class pass 2^63.
-#[inline]
-fn class_align(granule: Align, class: usize) -> Align {
-    let shift = granule.bytes().trailing_zeros() + SHIFTS[class];
-    Align::new(1 << shift.min(63)).unwrap_or(granule)
-}
-
-/// The class to ask for a request of that alignment: the largest that is not above it.
-#[inline]
-pub(super) fn class_of(granule: Align, align: Align) -> usize {
-    let shift = align.bytes().trailing_zeros().saturating_sub(granule.bytes().trailing_zeros());
-    SHIFTS.iter().rposition(|&class| class <= shift).unwrap_or(0)
-}
-
-/// The room of one block in one class.
-#[inline]
-fn room_in(block: Span, align: Align) -> u64 {
-    match align.up(block.first()) {
-        Some(first) => Span::new(first, block.last()).map_or(0, Span::size_saturating),
-        None => 0,
+    /// The room of one block in one class.
+    #[inline]
+    pub(super) fn room_in(&self, block: Span, class: usize) -> u64 {
+        if class == 0 {
+            // Blocks are made of granules, so this is the whole block.
+            return block.size_saturating();
+        }
+        match self.aligns[class].up(block.first()) {
+            Some(first) => Span::new(first, block.last()).map_or(0, Span::size_saturating),
+            None => 0,
+        }
     }
-}
-
-/// The room of one block.
-#[inline]
-pub(super) fn room_of(kept: Kept, block: Span) -> Room {
-    let mut room = Room::default();
-    // Blocks are made of granules, so the room of the first class is the whole block.
-    room.0[0] = block.size_saturating();
-    for (class, room) in room.0.iter_mut().enumerate().take(kept.classes).skip(1) {
-        *room = room_in(block, class_align(kept.granule, class));
-    }
-    room
 }
 
 /// Last addresses of the blocks in a leaf; the first ones are its keys.
@@ -80,17 +67,13 @@ pub(super) struct Ends {
 impl Ends {
     /// The largest room of one class in a leaf.
     #[inline]
-    pub(super) fn room_in_class(&self, kept: Kept, keys: &[u64], class: usize) -> u64 {
-        let lasts = self.lasts.iter();
+    pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u64 {
+        let blocks = firsts.iter().zip(&self.lasts);
         if class == 0 {
-            return keys
-                .iter()
-                .zip(lasts)
-                .fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)));
+            return blocks.fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)));
         }
-        let align = class_align(kept.granule, class);
-        let blocks = keys.iter().zip(lasts).filter_map(|(&first, &last)| Span::new(first, last));
-        blocks.map(|block| room_in(block, align)).max().unwrap_or(0)
+        let blocks = blocks.filter_map(|(&first, &last)| Span::new(first, last));
+        blocks.fold(0, |most, block| most.max(kept.room_in(block, class)))
     }
 }
 
@@ -169,7 +152,7 @@ impl Summaries<Ends> for Rooms {
     fn of_leaf(kept: Kept, keys: &[u64], ends: &Ends) -> Room {
         let mut room = Room::default();
         for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            *room = ends.room_in_class(kept, keys, class);
+            *room = ends.room_in_class(&kept, keys, class);
         }
         room
     }

@@ -49,7 +49,8 @@ impl BTree {
 impl<'a> Search<'a> {
     #[inline]
     fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
-        let class = index.tree.context.class_of(want.align);
+        let kept = &index.tree.context;
+        let class = kept.class_of(want.align).min(kept.classes - 1);
         let path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: index.tree.root };
         Self { index, want, class, edge, path }
     }
@@ -92,16 +93,16 @@ impl<'a> Search<'a> {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
         self.path.leaf = link;
-        let from = leaf.first_above(self.edge).saturating_sub(1);
-        let blocks = leaf.keys().iter().zip(&leaf.columns.lasts).enumerate().skip(from);
-        for (at, (&first, &last)) in blocks {
+        let (firsts, lasts) = (leaf.keys(), &leaf.columns.lasts[..leaf.len()]);
+        let mut at = leaf.first_above(self.edge).saturating_sub(1);
+        let large = |(first, last): (&u64, &u64)| last - first >= size_bytes - 1;
+        while let Some(ahead) = firsts[at..].iter().zip(&lasts[at..]).position(large) {
+            at += ahead;
+            let (first, last) = (firsts[at], lasts[at]);
             if first > window.last() {
                 return Verdict::Nowhere;
             }
-            if last - first < size_bytes - 1 {
-                continue;
-            }
-            let Some(block) = Span::new(first, last) else { continue };
+            let Some(block) = Span::new(first, last) else { return Verdict::Nowhere };
             match block.lowest_fit(size_bytes, align, self.edge) {
                 Some(fit) if fit.last() <= window.last() => return Verdict::Fits(at, fit),
                 // Every later place is higher still.
@@ -111,6 +112,7 @@ impl<'a> Search<'a> {
                     None => return Verdict::Nowhere,
                 },
             }
+            at += 1;
         }
         Verdict::Further
     }
