@@ -9,8 +9,8 @@
 //! over and fewer blocks come about than with the lowest address first, at the price of a second tree.
 //!
 //! Invariant: K11 every block has its key, and every key its block.
-//! Cost: O(log n) for requests without alignment or window; with them, each block that is large enough but badly
-//! placed is looked at. Memory: what the index inside takes, and 16 bytes a slot.
+//! Cost: O(log n) for requests without alignment or window, and for windows inside one block; else each block that
+//! is large enough but badly placed is looked at. Memory: what the index inside takes, and 16 bytes a slot.
 
 use crate::bplus::{Nothing, Tree};
 use crate::error::check;
@@ -54,6 +54,16 @@ impl<I: FreeIndex> BySize<I> {
     }
 
     fn best_fit(&self, want: &Want, probe: &mut impl Probe) -> Option<(I::Block, Span)> {
+        // A window inside one block, a fixed place above all, leaves no choice of blocks.
+        if let Some((block, whole)) = self.by_address.at_or_below(want.window.first())
+            && whole.covers(want.window)
+        {
+            probe.count(Work::NodeVisited, 1);
+            return Some((block, want.window.lowest_fit(want.size_bytes, want.align, 0)?));
+        }
+        if want.window.size_bytes() == u128::from(want.size_bytes) {
+            return None;
+        }
         let smallest = u128::from(want.size_bytes - 1) << 64;
         let mut at = self.sizes.at_or_after(self.sizes.place_of(smallest));
         while let Some(position) = at {
