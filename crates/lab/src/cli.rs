@@ -61,6 +61,27 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
     },
+    /// Time engines against other allocators on workloads made for it.
+    ///
+    /// Every answer is checked before anything is timed. Engines that are too slow do less, or nothing, and it is
+    /// said which.
+    Bench {
+        /// What is benched.
+        #[arg(value_enum)]
+        suite: Suite,
+        /// Be done within a minute, not ten.
+        #[arg(long)]
+        quick: bool,
+        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
+        #[arg(long, value_name = "NAME")]
+        engine: Vec<String>,
+        /// A workload, like `churn`; again for more.
+        #[arg(long, value_name = "NAME")]
+        workload: Vec<String>,
+        /// A size for workloads that have sizes; again for more.
+        #[arg(long, value_name = "N")]
+        n: Vec<u64>,
+    },
     /// Show what is in a trace or vector file.
     Inspect {
         /// The file.
@@ -76,12 +97,20 @@ pub(crate) enum Command {
     Man,
 }
 
+/// A family of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Suite {
+    /// Address ranges.
+    Kva,
+}
+
 impl Command {
     /// The command's name in documents.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
+            Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

@@ -5,7 +5,7 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common};
+use cli::{Cli, Command, Common, Suite};
 use freehold_lab::commands::{self, Progress};
 use freehold_lab::failure::Failure;
 use freehold_lab::measure::{GrowthPoint, Replay};
@@ -56,6 +56,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             let measured = Measured { replays: &replays, growth: &[] };
             finish(&cli.common, command.name(), &document, report.as_ref().map(|file| (file, measured)))
+        }
+        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n }) => {
+            let options = commands::bench::Options {
+                quick: *quick,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                sizes: n.clone(),
+            };
+            let document = commands::bench::run(&options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
         }
         Some(command @ Command::Inspect { file }) => {
             finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)

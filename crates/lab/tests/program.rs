@@ -157,6 +157,36 @@ fn hostile_tables_and_traces_are_refused() {
 }
 
 #[test]
+fn bench_times_every_engine_and_says_who_is_left_out() {
+    let args = ["bench", "kva", "--quick", "--n", "300", "--json"];
+    let workloads = ["--workload", "zone", "--workload", "holes", "--workload", "full_fit"];
+    let output = freehold(&[&args[..], &workloads].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let has = |workload: &str, engine: &str, op: &str| {
+        rows.iter().any(|row| {
+            row["workload"] == workload
+                && row["engine"] == engine
+                && row["op"] == op
+                && row["ns_median"].is_f64()
+        })
+    };
+    for engine in ["rbtree", "btree", "gap-list", "rangemap", "offset-allocator"] {
+        assert!(has("holes", engine, "alloc") && has("holes", engine, "free"), "{engine}");
+        assert!(has("full_fit", engine, "pair"), "{engine}");
+    }
+    assert!(has("zone", "rbtree", "alloc") && !has("zone", "range-alloc", "alloc"));
+    let default = rows.iter().find(|row| row["default"] == true && row["op"] == "alloc").unwrap();
+    assert_eq!((&default["ratio"], &default["suite"]), (&1.0.into(), &"kva".into()));
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("zone: range-alloc left out"), "{notes}");
+    for usage in [["--n", "0"], ["--workload", "tennis"], ["--engine", "combustion"]] {
+        assert_eq!(freehold(&[&args[..3], &usage].concat()).status.code(), Some(2), "{usage:?}");
+    }
+}
+
+#[test]
 fn mail_text_is_72_columns_wide() {
     let output = freehold(&["replay", "churn:200", "--rounds", "1", "--format", "lkml"]);
     assert_eq!(output.status.code(), Some(0));

@@ -1,5 +1,6 @@
 //! The commands: each turns its options into a [`Document`](crate::output::Document).
 
+pub mod bench;
 pub mod inspect;
 pub mod main_job;
 pub mod replay;

@@ -5,7 +5,10 @@ use super::{Session, SpaceEngine};
 use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
-use freehold_rivals::kva::{BTreeMapFirstFit, GapList, Naive};
+use freehold_rivals::kva::{
+    BTreeMapBestFit, BTreeMapFirstFit, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps,
+    VmAllocator,
+};
 use freehold_trace::kva::{Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
@@ -132,6 +135,60 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
     },
     EngineEntry {
+        engine: "btreemap-best-fit",
+        placement: None,
+        about: "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that is large enough if there is an alignment or a window",
+        takes: Takes::BestFit,
+        linear: true,
+        compared: false,
+        make: |layout, granule| boxed(Ok(BTreeMapBestFit::new(layout, granule))),
+    },
+    EngineEntry {
+        engine: "rangemap",
+        placement: None,
+        about: "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps",
+        takes: Takes::Lowest,
+        linear: true,
+        compared: false,
+        make: |layout, granule| boxed(RangemapGaps::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "vm-allocator",
+        placement: None,
+        about: "the crate vm-allocator, first match: one tree of free and busy ranges, searched whole",
+        takes: Takes::Any,
+        linear: true,
+        compared: false,
+        make: |layout, granule| boxed(VmAllocator::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "range-alloc",
+        placement: None,
+        about: "the crate range-alloc: free ranges in a vector, best fit",
+        takes: Takes::Any,
+        linear: true,
+        compared: false,
+        make: |layout, granule| boxed(RangeAlloc::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "offset-allocator",
+        placement: None,
+        about: "the crate offset-allocator: free blocks in 256 classes of size; no alignments, no windows",
+        takes: Takes::Any,
+        linear: false,
+        compared: false,
+        make: |layout, granule| boxed(OffsetAllocator::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "buddy_system_allocator",
+        placement: None,
+        about: "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one",
+        takes: Takes::Any,
+        linear: false,
+        compared: false,
+        make: |layout, granule| boxed(Buddy::new(layout, granule)),
+    },
+    EngineEntry {
         engine: "naive",
         placement: None,
         about: "a model that looks at everything; for checking, not for speed",
@@ -142,7 +199,7 @@ pub const ENGINES: &[EngineEntry] = &[
     },
 ];
 
-fn boxed<E: Engine + Clone + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
 

@@ -1,9 +1,11 @@
 //! The engines: ours and every rival's, behind one trait and in one list.
 
+mod features;
 mod list;
 mod session;
 mod space;
 
+pub use features::{FEATURES, Features, FixedPlace};
 pub use list::{ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;

@@ -27,8 +27,8 @@ pub trait Session {
     /// Of these, the bytes that know the free blocks, where that is a structure of its own.
     fn free_index_bytes(&self) -> Option<usize>;
 
-    /// The same engine in the same state.
-    fn duplicate(&self) -> Box<dyn Session>;
+    /// The same engine in the same state; `None` if it cannot be copied.
+    fn duplicate(&self) -> Option<Box<dyn Session>>;
 
     /// Checks the engine's invariants from scratch.
     ///
@@ -37,7 +37,7 @@ pub trait Session {
     fn validate(&self) -> Result<(), String>;
 }
 
-impl<E: Engine + Clone + 'static> Session for Driver<E> {
+impl<E: Engine + 'static> Session for Driver<E> {
     fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
         self.run_batch(ops, answers, &mut ());
     }
@@ -74,8 +74,8 @@ impl<E: Engine + Clone + 'static> Session for Driver<E> {
         self.engine().free_index_bytes()
     }
 
-    fn duplicate(&self) -> Box<dyn Session> {
-        Box::new(self.clone())
+    fn duplicate(&self) -> Option<Box<dyn Session>> {
+        Some(Box::new(Self::duplicate(self)?))
     }
 
     fn validate(&self) -> Result<(), String> {

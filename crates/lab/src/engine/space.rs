@@ -22,7 +22,7 @@ impl<I: FreeIndex> SpaceEngine<I> {
     }
 }
 
-impl<I: FreeIndex> Engine for SpaceEngine<I> {
+impl<I: FreeIndex + Clone> Engine for SpaceEngine<I> {
     #[inline]
     fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64> {
         let request = Request::new(size_bytes).align(align).window(window);
@@ -56,6 +56,10 @@ impl<I: FreeIndex> Engine for SpaceEngine<I> {
 
     fn free_index_bytes(&self) -> Option<usize> {
         Some(self.space.stats().free_index_bytes)
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
     }
 
     fn validate(&self) -> Result<(), String> {

@@ -86,6 +86,12 @@ impl Checker {
         }
     }
 
+    /// Live objects.
+    #[must_use]
+    pub fn live(&self) -> u64 {
+        self.objects.len() as u64
+    }
+
     /// Bytes taken below `end`.
     #[must_use]
     pub fn used_below(&self, end: u64) -> u128 {

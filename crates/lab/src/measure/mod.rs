@@ -1,5 +1,6 @@
 //! Measuring: answers checked first, then work counted, then time, interleaved over engines.
 
+pub mod bench;
 mod check;
 mod clock;
 mod counted;

@@ -156,7 +156,7 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
     })
 }
 
-fn exact<I: FreeIndex + 'static>(
+fn exact<I: FreeIndex + Clone + 'static>(
     layout: &[Span],
     granule: Align,
     placement: I::Placement,

@@ -1,5 +1,6 @@
 //! What engines are driven with: recorded traces, vector files and synthetic workloads, all as operations.
 
+pub mod bench;
 mod files;
 mod random;
 pub mod recipe;

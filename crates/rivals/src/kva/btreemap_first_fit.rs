@@ -96,6 +96,10 @@ impl Engine for BTreeMapFirstFit {
         btreemap_bytes(self.free.len(), 16) + btreemap_bytes(self.busy.len(), 16)
     }
 
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
     fn validate(&self) -> Result<(), String> {
         let mut pieces: Vec<(u64, u64)> = self.free.iter().chain(&self.busy).map(|(&f, &l)| (f, l)).collect();
         pieces.sort_unstable();

@@ -260,6 +260,10 @@ impl Engine for GapList {
             + btreemap_bytes(self.tree.len(), 12)
     }
 
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
     fn validate(&self) -> Result<(), String> {
         let mut previous: Option<(u32, Span)> = None;
         for (&first, &link) in &self.tree {

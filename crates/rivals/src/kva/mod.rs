@@ -1,10 +1,24 @@
 //! Address-range allocators.
 
+mod btreemap_best_fit;
 mod btreemap_first_fit;
+mod buddy;
 mod gap_list;
 mod memory;
 mod naive;
+mod offset_allocator;
+mod range_alloc;
+mod rangemap_gaps;
+mod regions;
+mod units;
+mod vm_allocator;
 
+pub use btreemap_best_fit::BTreeMapBestFit;
 pub use btreemap_first_fit::BTreeMapFirstFit;
+pub use buddy::Buddy;
 pub use gap_list::GapList;
 pub use naive::{Naive, lowest_fit};
+pub use offset_allocator::OffsetAllocator;
+pub use range_alloc::RangeAlloc;
+pub use rangemap_gaps::RangemapGaps;
+pub use vm_allocator::VmAllocator;

@@ -126,6 +126,10 @@ impl Engine for Naive {
         self.free.capacity() * size_of::<Span>() + super::memory::btreemap_bytes(self.busy.len(), 24)
     }
 
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
     fn validate(&self) -> Result<(), String> {
         let apart =
             self.free.windows(2).all(|pair| pair[0].last() < pair[1].first() && !pair[0].touches(pair[1]));

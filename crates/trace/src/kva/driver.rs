@@ -7,6 +7,15 @@ use std::sync::Arc;
 
 /// An address-range allocator, ours or another's.
 pub trait Engine {
+    /// Whether it has such a request at all, whatever is free: an engine without windows, say, has only those
+    /// that let it choose from everything. A request that it does not have is answered
+    /// [`Answer::Unsupported`] and never reaches [`Engine::alloc`].
+    #[inline]
+    fn supports(&self, size_bytes: u64, align: Align, window: Span) -> bool {
+        let _ = (size_bytes, align, window);
+        true
+    }
+
     /// Takes `size_bytes`, a multiple of the granule and not 0, at a multiple of `align` within `window`; the
     /// address, or `None` if nothing fits (or the engine has no memory for its own structures).
     fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64>;
@@ -34,6 +43,14 @@ pub trait Engine {
 
     /// Of these, the bytes that know the free blocks, where that is a structure of its own.
     fn free_index_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// The same engine in the same state; `None` if it cannot be copied, and must be brought there again.
+    fn duplicate(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
         None
     }
 
@@ -65,6 +82,13 @@ impl<E: Engine> Driver<E> {
         &self.engine
     }
 
+    /// The same driver over the same engine in the same state, if the engine can be copied.
+    #[must_use]
+    pub fn duplicate(&self) -> Option<Self> {
+        let engine = self.engine.duplicate()?;
+        Some(Self { engine, starts: self.starts.clone(), areas: self.areas.clone() })
+    }
+
     /// Where the object starts, if it is live.
     #[must_use]
     pub fn start_of(&self, object: u32) -> Option<u64> {
@@ -88,6 +112,10 @@ impl<E: Engine> Driver<E> {
     pub fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
         match op {
             Op::Alloc { object, size_bytes, align, window } => {
+                if !self.engine.supports(*size_bytes, *align, *window) {
+                    self.remember(*object, None);
+                    return Answer::Unsupported;
+                }
                 let start = self.engine.alloc(*size_bytes, *align, *window, probe);
                 self.remember(*object, start)
             }

@@ -1,0 +1,133 @@
+//! `freehold bench kva`: our engines beside the allocators that one might use instead.
+
+mod tables;
+
+use super::Progress;
+use crate::engine::{EngineEntry, find_engines};
+use crate::failure::Failure;
+use crate::measure::bench::{Bench, Budget, bench};
+use crate::output::Document;
+use crate::workload::bench::{BenchCase, BenchWorkload, CASES};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The engines that are benched when nobody says which.
+const BENCHED: [&str; 11] = [
+    "rbtree:lowest",
+    "rbtree:linux",
+    "btree:lowest",
+    "gap-list",
+    "btreemap-first-fit",
+    "btreemap-best-fit",
+    "rangemap",
+    "vm-allocator",
+    "range-alloc",
+    "offset-allocator",
+    "buddy_system_allocator",
+];
+
+/// Largest size that may be asked for.
+const MOST: u64 = 4_000_000;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Done within a minute, rather than ten.
+    pub quick: bool,
+    /// Engines by name; none is all that are benched.
+    pub engines: Vec<String>,
+    /// Workloads by name; none is all.
+    pub workloads: Vec<String>,
+    /// Sizes of the sized workloads; none is the usual ones.
+    pub sizes: Vec<u64>,
+}
+
+/// How much is done.
+struct Plan {
+    sizes: Vec<u64>,
+    operations: usize,
+    rounds: usize,
+    budget: Budget,
+}
+
+impl Plan {
+    fn of(options: &Options) -> Self {
+        let (sizes, operations, rounds): (&[u64], _, _) = if options.quick {
+            (&[1000, 10_000, 100_000], 1 << 15, 5)
+        } else {
+            (&[1000, 10_000, 100_000, 1_000_000], 1 << 17, 7)
+        };
+        let sizes = if options.sizes.is_empty() { sizes.to_vec() } else { options.sizes.clone() };
+        let millis = |quick, full| Duration::from_millis(if options.quick { quick } else { full });
+        let budget = Budget {
+            setup: millis(100, 400),
+            per_setup_op: Duration::from_micros(1),
+            rounds: millis(100, 600),
+            per_round_op: Duration::from_nanos(800),
+        };
+        Self { sizes, operations, rounds, budget }
+    }
+}
+
+/// Benches and describes.
+///
+/// # Errors
+/// No engine or workload has such a name, or an engine answers wrong.
+pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
+    let engines = benched(&options.engines)?;
+    let cases = cases(&options.workloads)?;
+    if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST) {
+        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST}")).into());
+    }
+    let plan = Plan::of(options);
+    let mut benches = Vec::new();
+    for case in cases {
+        let mut too_slow = HashMap::new();
+        let sizes = if case.sized { plan.sizes.as_slice() } else { &[1] };
+        for &n in sizes {
+            benches.push(one(case, n, &engines, &plan, &mut too_slow, progress)?);
+        }
+    }
+    let mut document = Document::default();
+    tables::describe(&mut document, &mut benches, &engines);
+    Ok(document)
+}
+
+/// One workload of one size, on the engines that were not too slow for a smaller one.
+fn one(
+    case: BenchCase,
+    n: u64,
+    engines: &[EngineEntry],
+    plan: &Plan,
+    too_slow: &mut HashMap<String, String>,
+    progress: &mut Progress,
+) -> anyhow::Result<Bench> {
+    progress.tick(&format!("{}: setting up", case.name));
+    let workload = BenchWorkload::new(case, n, plan.operations, plan.rounds)?;
+    let in_time: Vec<EngineEntry> =
+        engines.iter().filter(|entry| !too_slow.contains_key(&entry.label())).copied().collect();
+    let mut bench = bench(workload, &in_time, plan.rounds, &plan.budget, &mut |what| progress.tick(what))?;
+    for (entry, reason) in &bench.left_out {
+        too_slow.insert(entry.label(), reason.clone());
+    }
+    bench.left_out =
+        engines.iter().filter_map(|entry| Some((*entry, too_slow.get(&entry.label())?.clone()))).collect();
+    Ok(bench)
+}
+
+fn benched(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+    if names.is_empty() {
+        let engines = crate::engine::ENGINES.iter();
+        return Ok(engines.filter(|entry| BENCHED.contains(&entry.label().as_str())).copied().collect());
+    }
+    find_engines(names)
+}
+
+fn cases(names: &[String]) -> Result<Vec<BenchCase>, Failure> {
+    if let Some(unknown) = names.iter().find(|name| !CASES.iter().any(|case| case.name == name.as_str())) {
+        let all: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
+    }
+    let wanted = |case: &&BenchCase| names.is_empty() || names.iter().any(|name| name == case.name);
+    Ok(CASES.iter().filter(wanted).copied().collect())
+}

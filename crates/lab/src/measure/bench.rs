@@ -1,0 +1,280 @@
+//! One workload of the bench on several engines: every answer checked and its work counted, then whole rounds
+//! timed in loops, the engines taking turns, A B C, C B A.
+//!
+//! An engine that is too slow gets fewer operations, or is left out; both are said.
+
+use super::{Checker, Counts};
+use crate::engine::{EngineEntry, Session};
+use crate::workload::bench::BenchWorkload;
+use freehold::units::Align;
+use freehold_trace::kva::{Answer, Op};
+use std::time::{Duration, Instant};
+
+/// How long an engine may take, checks included.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Setting up, beside `per_setup_op`.
+    pub setup: Duration,
+    /// Each operation of setting up.
+    pub per_setup_op: Duration,
+    /// All rounds, beside `per_round_op`.
+    pub rounds: Duration,
+    /// Each operation of all rounds.
+    pub per_round_op: Duration,
+}
+
+/// An engine's results.
+#[derive(Clone, Debug)]
+pub struct BenchRun {
+    /// The engine.
+    pub entry: EngineEntry,
+    /// Operations in a round.
+    pub round: usize,
+    /// Whether the state was set up without fixed addresses.
+    pub natural: bool,
+    /// The answers of all rounds, checked.
+    answers: Vec<Answer>,
+    /// Allocations that found no room.
+    pub failures: u64,
+    /// Work of each allocation.
+    pub alloc_work: Counts,
+    /// Work of each free.
+    pub free_work: Counts,
+    /// Bytes of the engine's own structures at the end of the checked run.
+    pub metadata_bytes: usize,
+    /// Live regions then.
+    pub live: u64,
+    /// Nanoseconds of an allocation, by round; empty where it is not timed by itself.
+    pub alloc_ns: Vec<f64>,
+    /// Nanoseconds of a free, by round; empty where it is not timed by itself.
+    pub free_ns: Vec<f64>,
+    /// Nanoseconds of an allocation and a free, by round.
+    pub pair_ns: Vec<f64>,
+}
+
+/// A workload and what each engine made of it.
+#[derive(Debug)]
+pub struct Bench {
+    /// The workload.
+    pub workload: BenchWorkload,
+    /// The engines that ran.
+    pub runs: Vec<BenchRun>,
+    /// The others, and why.
+    pub left_out: Vec<(EngineEntry, String)>,
+}
+
+/// Why there is no run.
+enum Stop {
+    /// The engine cannot do it, or not in time.
+    LeftOut(String),
+    /// It answers wrong.
+    Wrong(String),
+}
+
+/// Runs the workload on every engine.
+///
+/// # Errors
+/// An engine answers wrong.
+pub fn bench(
+    workload: BenchWorkload,
+    engines: &[EngineEntry],
+    rounds: usize,
+    budget: &Budget,
+    tick: &mut dyn FnMut(&str),
+) -> anyhow::Result<Bench> {
+    let mut bench = Bench { workload, runs: Vec::new(), left_out: Vec::new() };
+    let name = bench.workload.case.name;
+    let mut sessions = Vec::new();
+    for entry in engines {
+        tick(&format!("{name}: checking {}", entry.label()));
+        match check(entry, &bench.workload, rounds, budget) {
+            Ok(run) => {
+                sessions.push(ready(&run, &bench.workload).map_err(anyhow::Error::msg)?);
+                bench.runs.push(run);
+            }
+            Err(Stop::LeftOut(reason)) => bench.left_out.push((*entry, reason)),
+            Err(Stop::Wrong(reason)) => anyhow::bail!("{name}: {}: {reason}", entry.label()),
+        }
+    }
+    for round in 0..rounds {
+        tick(&format!("{name}: timing, round {} of {rounds}", round + 1));
+        let mut turn: Vec<_> = bench.runs.iter_mut().zip(&mut sessions).collect();
+        if round % 2 == 1 {
+            turn.reverse();
+        }
+        for (run, session) in turn {
+            run.time(&bench.workload, session.as_mut(), round)
+                .map_err(|reason| anyhow::anyhow!("{name}: {}: {reason}", run.entry.label()))?;
+        }
+    }
+    Ok(bench)
+}
+
+/// A session with its checker.
+struct Checked {
+    session: Box<dyn Session>,
+    checker: Checker,
+}
+
+impl Checked {
+    fn new(entry: &EngineEntry, workload: &BenchWorkload) -> Result<Self, Stop> {
+        let mut session = (entry.make)(&workload.layout, Align::PAGE).map_err(Stop::LeftOut)?;
+        session.expect_objects(workload.objects);
+        Ok(Self { session, checker: Checker::new(&workload.layout) })
+    }
+
+    /// Sets up; `None` if the engine has no such requests, or no room where they want it.
+    fn set_up(mut self, ops: &[Op], budget: &Budget) -> Result<Option<Self>, Stop> {
+        let operations = u32::try_from(ops.len()).unwrap_or(u32::MAX);
+        let limit = budget.setup + budget.per_setup_op.saturating_mul(operations);
+        let started = Instant::now();
+        for (at, op) in ops.iter().enumerate() {
+            let (answer, _) = self.session.run_counted(op);
+            if matches!(answer, Answer::Unsupported | Answer::NoRoom) {
+                return Ok(None);
+            }
+            let checked = self.checker.check(op, answer);
+            checked.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
+            if at % 64 == 0 && started.elapsed() > limit {
+                let seconds = limit.as_secs_f64();
+                let reason = format!("{at} of {} operations of the set-up took {seconds:.1} s", ops.len());
+                return Err(Stop::LeftOut(reason));
+            }
+        }
+        Ok(Some(self))
+    }
+}
+
+/// Runs as many rounds as are wanted and fit in the budget, and checks every answer.
+fn check(
+    entry: &EngineEntry,
+    workload: &BenchWorkload,
+    rounds: usize,
+    budget: &Budget,
+) -> Result<BenchRun, Stop> {
+    let placed = Checked::new(entry, workload)?.set_up(&workload.placed, budget)?;
+    let natural = placed.is_none();
+    let ready = match placed {
+        Some(ready) => Some(ready),
+        None => Checked::new(entry, workload)?.set_up(&workload.natural, budget)?,
+    };
+    let no_requests = || Stop::LeftOut("does not have these requests".to_owned());
+    let Checked { mut session, mut checker } = ready.ok_or_else(no_requests)?;
+    let mut run = BenchRun::new(entry, natural);
+    let started = Instant::now();
+    let wanted = workload.round * rounds;
+    let operations = u32::try_from(wanted).unwrap_or(u32::MAX);
+    let limit = budget.rounds + budget.per_round_op.saturating_mul(operations);
+    let mut done = 0;
+    while done < wanted && started.elapsed() < limit {
+        for op in workload.pieces(done, workload.period).into_iter().flatten() {
+            let (answer, tally) = session.run_counted(op);
+            let at = run.answers.len();
+            let checked = checker.check(op, answer);
+            checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
+            if answer == Answer::Unsupported {
+                return Err(no_requests());
+            }
+            run.note(op, answer, tally.steps());
+        }
+        done += workload.period;
+    }
+    run.round = (done / rounds / workload.period * workload.period).min(workload.round);
+    if run.round == 0 {
+        let seconds = limit.as_secs_f64();
+        let reason = format!("{} operations took more than {seconds:.2} s", rounds * workload.period);
+        return Err(Stop::LeftOut(reason));
+    }
+    run.metadata_bytes = session.metadata_bytes();
+    run.live = checker.live();
+    session.validate().map_err(Stop::Wrong)?;
+    Ok(run)
+}
+
+/// A fresh engine in the state to start from.
+fn ready(run: &BenchRun, workload: &BenchWorkload) -> Result<Box<dyn Session>, String> {
+    let mut session = (run.entry.make)(&workload.layout, Align::PAGE)?;
+    session.expect_objects(workload.objects);
+    let setup = if run.natural { &workload.natural } else { &workload.placed };
+    session.run(setup, &mut vec![Answer::default(); setup.len()]);
+    Ok(session)
+}
+
+impl BenchRun {
+    fn new(entry: &EngineEntry, natural: bool) -> Self {
+        Self {
+            entry: *entry,
+            round: 0,
+            natural,
+            answers: Vec::new(),
+            failures: 0,
+            alloc_work: Counts::default(),
+            free_work: Counts::default(),
+            metadata_bytes: 0,
+            live: 0,
+            alloc_ns: Vec::new(),
+            free_ns: Vec::new(),
+            pair_ns: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, op: &Op, answer: Answer, steps: u64) {
+        self.answers.push(answer);
+        self.failures += u64::from(answer == Answer::NoRoom);
+        if op.is_free() { self.free_work.add(steps) } else { self.alloc_work.add(steps) }
+    }
+
+    /// Times one round. Where operations come in batches of a kind, each batch is timed by itself.
+    fn time(
+        &mut self,
+        workload: &BenchWorkload,
+        session: &mut dyn Session,
+        round: usize,
+    ) -> Result<(), String> {
+        let pieces = workload.pieces(round * self.round, self.round);
+        let mut batches: Vec<&[Op]> = Vec::new();
+        for piece in pieces {
+            if workload.case.sized {
+                batches.extend(piece.chunk_by(|a, b| a.is_free() == b.is_free()));
+            } else {
+                batches.push(piece);
+            }
+        }
+        let mut answers = vec![Answer::default(); self.round];
+        let mut spent = [Duration::ZERO; 2];
+        let mut counts = [0usize; 2];
+        let mut rest = answers.as_mut_slice();
+        for batch in batches {
+            let (now, later) = rest.split_at_mut(batch.len());
+            let free = usize::from(workload.case.sized && batch.first().is_some_and(Op::is_free));
+            let before = Instant::now();
+            session.run(batch, now);
+            let took = before.elapsed();
+            for (kind, (spent, count)) in spent.iter_mut().zip(&mut counts).enumerate() {
+                if kind == free {
+                    *spent += took;
+                    *count += batch.len();
+                }
+            }
+            rest = later;
+        }
+        let expected = self.answers.get(round * self.round..(round + 1) * self.round);
+        if expected != Some(answers.as_slice()) {
+            return Err("another answer than in the checked run".to_owned());
+        }
+        let each = |spent: Duration, count: usize| spent.as_nanos() as f64 / count.max(1) as f64;
+        let [alloc, free] = spent;
+        self.pair_ns.push(2.0 * each(alloc + free, self.round));
+        if workload.case.sized {
+            self.alloc_ns.push(each(alloc, counts[0]));
+            self.free_ns.push(each(free, counts[1]));
+        }
+        Ok(())
+    }
+
+    /// The operations that were timed, with the times of each round.
+    #[must_use]
+    pub fn timed(&self) -> [(&'static str, &[f64]); 3] {
+        [("alloc", &self.alloc_ns), ("free", &self.free_ns), ("pair", &self.pair_ns)]
+    }
+}
