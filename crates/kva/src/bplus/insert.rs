@@ -56,7 +56,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         for (level, &(link, taken)) in path.steps[..self.height].iter().enumerate().rev() {
             let (taken, at) = (taken as usize, taken as usize + 1);
             let inner = &mut self.inners[link];
-            inner.sums.set(taken, left_sum);
+            inner.sums.set(self.context, taken, left_sum);
             if inner.len < W {
                 inner.insert(at, low, child, sum);
                 self.refresh_above(path, level);

@@ -120,7 +120,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         for at in 0..self.inners[link].len {
             let child = self.inners[link].children[at];
             let (sum, summaries) = self.resummarise_below(child, below);
-            self.inners[link].sums.set(at, sum);
+            self.inners[link].sums.set(self.context, at, sum);
             count += summaries;
         }
         let inner = &self.inners[link];

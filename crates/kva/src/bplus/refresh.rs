@@ -7,7 +7,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     #[inline]
     pub(crate) fn leaf_summary(&self, path: &Path) -> Option<S::One> {
         let &(parent, taken) = path.steps[..self.height].last()?;
-        Some(self.inners[parent].sums.get(taken as usize))
+        Some(self.inners[parent].sums.get(self.context, taken as usize))
     }
 
     /// The leaf that the path leads to is now known by `one`.
@@ -17,13 +17,13 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         for level in (0..self.height).rev() {
             let (link, taken) = path.steps[level];
             let above = level.checked_sub(1).map(|above| path.steps[above]);
-            let known = above.map(|(link, taken)| self.inners[link].sums.get(taken as usize));
+            let known = above.map(|(link, taken)| self.inners[link].sums.get(self.context, taken as usize));
             let inner = &mut self.inners[link];
-            let before = inner.sums.get(taken as usize);
+            let before = inner.sums.get(self.context, taken as usize);
             if before == now {
                 return;
             }
-            inner.sums.set(taken as usize, now);
+            inner.sums.set(self.context, taken as usize, now);
             let Some(known) = known else { return };
             now = inner.sums.retotal(self.context, inner.len, known, before, now);
         }
@@ -37,10 +37,10 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
             let total = inner.sums.total(self.context, inner.len);
             let (parent, taken) = path.steps[below - 1];
             let sums = &mut self.inners[parent].sums;
-            if sums.get(taken as usize) == total {
+            if sums.get(self.context, taken as usize) == total {
                 return;
             }
-            sums.set(taken as usize, total);
+            sums.set(self.context, taken as usize, total);
         }
     }
 }

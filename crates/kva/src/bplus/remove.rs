@@ -58,12 +58,12 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
                 (self.even_inners(left, right), (self.inner_sum(left), self.inner_sum(right)))
             };
             let parent = &mut self.inners[parent];
-            parent.sums.set(left_at, sums.0);
+            parent.sums.set(self.context, left_at, sums.0);
             match evened {
                 Evened::Joined => parent.remove(left_at + 1),
                 Evened::Shared(low) => {
                     parent.lows[left_at + 1] = low;
-                    parent.sums.set(left_at + 1, sums.1);
+                    parent.sums.set(self.context, left_at + 1, sums.1);
                 }
             }
             if parent.len >= Self::FEW_CHILDREN {

@@ -14,10 +14,10 @@ pub(crate) trait Summaries<C: Columns>: Columns<Key = C::Key, Item = Self::One> 
     fn of_leaf(context: Self::Context, keys: &[C::Key], columns: &C) -> Self::One;
 
     /// The summary of child `at`.
-    fn get(&self, at: usize) -> Self::One;
+    fn get(&self, context: Self::Context, at: usize) -> Self::One;
 
     /// Stores the summary of child `at`.
-    fn set(&mut self, at: usize, one: Self::One);
+    fn set(&mut self, context: Self::Context, at: usize, one: Self::One);
 
     /// The summary of the first `len` children together.
     fn total(&self, context: Self::Context, len: usize) -> Self::One;
@@ -56,7 +56,7 @@ impl<C: Columns> Summaries<C> for Nothing<C::Key> {
     type One = ();
     type Context = ();
     fn of_leaf((): (), _: &[C::Key], _: &C) {}
-    fn get(&self, _: usize) {}
-    fn set(&mut self, _: usize, (): ()) {}
+    fn get(&self, (): (), _: usize) {}
+    fn set(&mut self, (): (), _: usize, (): ()) {}
     fn total(&self, (): (), _: usize) {}
 }

@@ -34,10 +34,10 @@ impl<const W: usize> Summaries<Self> for Values<W> {
     fn of_leaf((): (), keys: &[u64], columns: &Self) -> u64 {
         columns.total((), keys.len())
     }
-    fn get(&self, at: usize) -> u64 {
+    fn get(&self, (): (), at: usize) -> u64 {
         self.0[at]
     }
-    fn set(&mut self, at: usize, one: u64) {
+    fn set(&mut self, (): (), at: usize, one: u64) {
         self.0[at] = one;
     }
     fn total(&self, (): (), len: usize) -> u64 {

@@ -41,7 +41,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
             check(low <= from && from <= to && to <= high, "K8", "lows ascend", from.address())?;
             let sum = self.check_below(inner.children[at], below, (from, to), walk)?;
             check(
-                sum == inner.sums.get(at),
+                sum == inner.sums.get(self.context, at),
                 "K9",
                 "a child's summary is that of its entries",
                 from.address(),

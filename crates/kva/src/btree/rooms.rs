@@ -3,10 +3,8 @@
 use crate::bplus::{Columns, Summaries, WIDTH, array};
 use freehold_units::{Align, Span};
 
-/// Classes of alignment.
-pub(super) const CLASSES: usize = 5;
-/// Their alignments as powers of two of a granule; a page and 2 MiB are the first and the last on x86-64.
-const SHIFTS: [u32; CLASSES] = [0, 2, 4, 6, 9];
+/// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
+pub(super) const CLASSES: usize = 11;
 
 /// The largest room in bytes per class; 2^64 counts as `u64::MAX`. Classes that are not kept are 0.
 #[derive(Clone, Copy, Debug, Default, Eq)]
@@ -32,16 +30,20 @@ pub(super) struct Kept {
 impl Kept {
     /// For blocks that are made of granules.
     pub(super) fn new(granule: Align) -> Self {
-        let shift = granule.bytes().trailing_zeros();
-        // Where granule and class pass 2^63 the class is as the one before: no request is aligned to more.
-        let align = |class: u32| Align::new(1 << (shift + class).min(63)).unwrap_or(granule);
-        Self { aligns: SHIFTS.map(align), classes: 1 }
+        let mut aligns = [granule; CLASSES];
+        for class in 1..CLASSES {
+            // Where granule and class pass 2^63 the class is as the one before: no request is aligned to more.
+            let twice = aligns[class - 1].bytes().checked_mul(2).and_then(Align::new);
+            aligns[class] = twice.unwrap_or(aligns[class - 1]);
+        }
+        Self { aligns, classes: 1 }
     }
 
     /// The class to ask for a request of that alignment: the largest that is not above it, kept or not.
     #[inline]
     pub(super) fn class_of(&self, align: Align) -> usize {
-        self.aligns.iter().rposition(|&class| class <= align).unwrap_or(0)
+        let shift = align.bytes().trailing_zeros().saturating_sub(self.aligns[0].bytes().trailing_zeros());
+        (shift as usize).min(CLASSES - 1)
     }
 
     /// The room of one block in one class.
@@ -125,9 +127,9 @@ impl Columns for Rooms {
     }
 
     fn remove(&mut self, len: usize, at: usize) -> Room {
-        let removed = self.get(at);
-        for rooms in &mut self.classes {
-            array::remove(rooms, len, at);
+        let mut removed = Room::default();
+        for (room, rooms) in removed.0.iter_mut().zip(&mut self.classes) {
+            *room = array::remove(rooms, len, at);
         }
         removed
     }
@@ -158,17 +160,17 @@ impl Summaries<Ends> for Rooms {
     }
 
     #[inline]
-    fn get(&self, at: usize) -> Room {
+    fn get(&self, kept: Kept, at: usize) -> Room {
         let mut room = Room::default();
-        for (room, rooms) in room.0.iter_mut().zip(&self.classes) {
+        for (room, rooms) in room.0.iter_mut().zip(&self.classes).take(kept.classes) {
             *room = rooms[at];
         }
         room
     }
 
     #[inline]
-    fn set(&mut self, at: usize, one: Room) {
-        for (rooms, room) in self.classes.iter_mut().zip(one.0) {
+    fn set(&mut self, kept: Kept, at: usize, one: Room) {
+        for (rooms, room) in self.classes.iter_mut().zip(one.0).take(kept.classes) {
             rooms[at] = room;
         }
     }

@@ -1,7 +1,7 @@
 //! Finding the lowest or the highest place for a request.
 //!
 //! The walk enters only children that have the room. The window's end is part of it: it stops at the first child
-//! that lies beyond. Between two classes of alignment a block may have the room and yet not fit; then no address
+//! that lies beyond. Above the last class of alignment a block may have the room and yet not fit; then no address
 //! before its next multiple can serve, and the walk goes on from there.
 
 use super::BTree;

@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn agrees_with_the_red_black_tree(steps in prop::collection::vec((any::<u8>(), any::<u16>(), 0u32..7, any::<u16>()), 200..1500)) {
         let mut twins = Twins::new(pages(5, 4000));
-        // Single pages with holes between them, so that there are many blocks from the start.
+        // Single pages with holes above them, so that there are many blocks from the start.
         for at in 0..700 {
             twins.take(false, &want(1, 1, pages(5 + at * 3, 1)));
         }
@@ -119,9 +119,9 @@ fn an_aligned_request_enters_no_child_in_vain() {
     let (_, span) = tree.find(Placement::Lowest, &aligned, &mut tally).unwrap();
     assert_eq!(span, pages(100_000 * 512, 4));
     assert!(tally.of(Work::NodeVisited) <= 5, "{tally:?}");
-    // Between two classes the walk leaps from multiple to multiple.
-    let between = want(4, 1 << 15, pages(1, 1 << 40));
+    // Above the last class the walk leaps from multiple to multiple.
+    let above = want(4, 1 << 15, pages(1, 1 << 40));
     let mut tally = Tally::default();
-    assert!(tree.find(Placement::Lowest, &between, &mut tally).is_none());
+    assert!(tree.find(Placement::Lowest, &above, &mut tally).is_none());
     assert!(tally.of(Work::NodeVisited) <= 5, "{tally:?}");
 }
