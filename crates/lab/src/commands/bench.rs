@@ -3,28 +3,13 @@
 mod tables;
 
 use super::Progress;
-use crate::engine::{EngineEntry, find_engines};
+use crate::engine::{Compared, EngineEntry, find_engines};
 use crate::failure::Failure;
 use crate::measure::bench::{Bench, Budget, bench};
 use crate::output::Document;
 use crate::workload::bench::{BenchCase, BenchWorkload, CASES};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// The engines that are benched when nobody says which.
-const BENCHED: [&str; 11] = [
-    "rbtree:lowest",
-    "rbtree:linux",
-    "btree:lowest",
-    "gap-list",
-    "btreemap-first-fit",
-    "btreemap-best-fit",
-    "rangemap",
-    "vm-allocator",
-    "range-alloc",
-    "offset-allocator",
-    "buddy_system_allocator",
-];
 
 /// Largest size that may be asked for.
 const MOST: u64 = 4_000_000;
@@ -74,7 +59,7 @@ impl Plan {
 /// # Errors
 /// No engine or workload has such a name, or an engine answers wrong.
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
-    let engines = benched(&options.engines)?;
+    let engines = find_engines(&options.engines, Compared::InBench)?;
     let cases = cases(&options.workloads)?;
     if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST) {
         return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST}")).into());
@@ -113,14 +98,6 @@ fn one(
     bench.left_out =
         engines.iter().filter_map(|entry| Some((*entry, too_slow.get(&entry.label())?.clone()))).collect();
     Ok(bench)
-}
-
-fn benched(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-    if names.is_empty() {
-        let engines = crate::engine::ENGINES.iter();
-        return Ok(engines.filter(|entry| BENCHED.contains(&entry.label().as_str())).copied().collect());
-    }
-    find_engines(names)
 }
 
 fn cases(names: &[String]) -> Result<Vec<BenchCase>, Failure> {

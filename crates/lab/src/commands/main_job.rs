@@ -3,7 +3,7 @@
 
 use super::replay::{ROUNDS, describe};
 use super::{Progress, default_mark};
-use crate::engine::find_engines;
+use crate::engine::{Compared, find_engines};
 use crate::failure::Failure;
 use crate::measure::{GrowthPoint, Replay, growth, measure};
 use crate::output::{Document, Row, Table, count, fixed};
@@ -36,7 +36,7 @@ pub fn data_folder() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// The bundled data cannot be read, or an engine answers wrong.
 pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
-    let engines = find_engines(&[])?;
+    let engines = find_engines(&[], Compared::Always)?;
     let trace = data_folder()?.join("traces/bpfvm.kva.csv.zst");
     let mut document = Document::default();
     let mut replays = Vec::new();

@@ -1,7 +1,7 @@
 //! `freehold replay`: workloads on engines, side by side.
 
 use super::{Progress, default_mark};
-use crate::engine::find_engines;
+use crate::engine::{Compared, find_engines};
 use crate::measure::{EngineRun, OpTimes, Replay, measure};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::workload;
@@ -20,7 +20,7 @@ pub fn run(
     rounds: usize,
     progress: &mut Progress,
 ) -> anyhow::Result<(Document, Vec<Replay>)> {
-    let engines = find_engines(engines)?;
+    let engines = find_engines(engines, Compared::Always)?;
     let mut document = Document::default();
     let mut replays = Vec::new();
     for name in names {

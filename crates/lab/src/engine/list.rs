@@ -28,6 +28,17 @@ pub enum Takes {
     Any,
 }
 
+/// Where an engine is compared without being named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Compared {
+    /// In every comparison.
+    Always,
+    /// In `bench` alone.
+    InBench,
+    /// Nowhere: it is a model, or says little beside another.
+    IfNamed,
+}
+
 /// An engine that the lab can drive.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineEntry {
@@ -41,8 +52,8 @@ pub struct EngineEntry {
     pub takes: Takes,
     /// Whether an allocation's work grows with the number of blocks or regions, not with its logarithm.
     pub linear: bool,
-    /// Whether it is compared when nobody says which; the others are too slow, or only models.
-    pub compared: bool,
+    /// Where it is compared when nobody says which engines.
+    pub compared: Compared,
     /// Makes one for a layout and a granule.
     pub make: Make,
 }
@@ -55,7 +66,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
         takes: Takes::Lowest,
         linear: false,
-        compared: true,
+        compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Lowest)),
     },
     EngineEntry {
@@ -64,7 +75,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
         takes: Takes::LowestUpToPageAlignment,
         linear: false,
-        compared: true,
+        compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Linux)),
     },
     EngineEntry {
@@ -73,7 +84,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the same tree from the other end; exactly the highest address that fits",
         takes: Takes::Highest,
         linear: false,
-        compared: false,
+        compared: Compared::IfNamed,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Highest)),
     },
     EngineEntry {
@@ -82,7 +93,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "free blocks in a B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
         takes: Takes::Lowest,
         linear: false,
-        compared: true,
+        compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)),
     },
     EngineEntry {
@@ -91,7 +102,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the same B+tree from the other end; exactly the highest address that fits",
         takes: Takes::Highest,
         linear: false,
-        compared: false,
+        compared: Compared::IfNamed,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
     },
     EngineEntry {
@@ -100,7 +111,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the red-black tree with its blocks ordered by size as well; the smallest block that fits",
         takes: Takes::BestFit,
         linear: false,
-        compared: false,
+        compared: Compared::IfNamed,
         make: |layout, granule| {
             boxed(SpaceEngine::<BySize<RbTree>>::new(layout, granule, by_size::Placement::BestFit))
         },
@@ -111,7 +122,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the B+tree with its blocks ordered by size as well; the smallest block that fits",
         takes: Takes::BestFit,
         linear: false,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| {
             boxed(SpaceEngine::<BySize<BTree>>::new(layout, granule, by_size::Placement::BestFit))
         },
@@ -122,7 +133,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached values",
         takes: Takes::Any,
         linear: true,
-        compared: true,
+        compared: Compared::Always,
         make: |layout, granule| boxed(GapList::new(layout, granule)),
     },
     EngineEntry {
@@ -131,7 +142,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure",
         takes: Takes::Lowest,
         linear: true,
-        compared: true,
+        compared: Compared::Always,
         make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
     },
     EngineEntry {
@@ -140,7 +151,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that is large enough if there is an alignment or a window",
         takes: Takes::BestFit,
         linear: true,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(Ok(BTreeMapBestFit::new(layout, granule))),
     },
     EngineEntry {
@@ -149,7 +160,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps",
         takes: Takes::Lowest,
         linear: true,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(RangemapGaps::new(layout, granule)),
     },
     EngineEntry {
@@ -158,7 +169,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the crate vm-allocator, first match: one tree of free and busy ranges, searched whole",
         takes: Takes::Any,
         linear: true,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(VmAllocator::new(layout, granule)),
     },
     EngineEntry {
@@ -167,7 +178,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the crate range-alloc: free ranges in a vector, best fit",
         takes: Takes::Any,
         linear: true,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(RangeAlloc::new(layout, granule)),
     },
     EngineEntry {
@@ -176,7 +187,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the crate offset-allocator: free blocks in 256 classes of size; no alignments, no windows",
         takes: Takes::Any,
         linear: false,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(OffsetAllocator::new(layout, granule)),
     },
     EngineEntry {
@@ -185,7 +196,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one",
         takes: Takes::Any,
         linear: false,
-        compared: false,
+        compared: Compared::InBench,
         make: |layout, granule| boxed(Buddy::new(layout, granule)),
     },
     EngineEntry {
@@ -194,7 +205,7 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "a model that looks at everything; for checking, not for speed",
         takes: Takes::Lowest,
         linear: true,
-        compared: false,
+        compared: Compared::IfNamed,
         make: |layout, granule| boxed(Naive::new(layout, granule)),
     },
 ];
@@ -221,11 +232,11 @@ impl EngineEntry {
 }
 
 /// The engines that `names` ask for, in the order of the list: `rbtree` for every placement of an engine,
-/// `rbtree:linux` for one. No names: those that are compared by default.
+/// `rbtree:linux` for one. No names: those that are compared in `place`.
 ///
 /// # Errors
 /// A name that is no engine's.
-pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry>, Failure> {
     let known = |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
@@ -233,7 +244,7 @@ pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
     }
     let wanted = |entry: &&EngineEntry| {
         let named = names.iter().any(|name| entry.engine == name || entry.label() == *name);
-        named || (names.is_empty() && entry.compared)
+        named || (names.is_empty() && entry.compared <= place)
     };
     Ok(ENGINES.iter().filter(wanted).copied().collect())
 }

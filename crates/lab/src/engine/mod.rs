@@ -6,6 +6,6 @@ mod session;
 mod space;
 
 pub use features::{FEATURES, Features, FixedPlace};
-pub use list::{ENGINES, EngineEntry, Takes, find_engines};
+pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;

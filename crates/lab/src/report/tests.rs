@@ -15,7 +15,7 @@ pub(super) fn workload(pairs: usize) -> Workload {
 
 /// It on all engines, under another name.
 pub(super) fn replay(name: &str, pairs: usize) -> Replay {
-    let engines = find_engines(&[]).unwrap();
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
     let workload = Workload {
         name: name.to_owned(),
         description: format!("{name}, replayed <b>&</b>"),
@@ -46,7 +46,7 @@ fn environment() -> Environment {
 
 fn growth() -> Vec<GrowthPoint> {
     let works = |value: u64| -> Counts { [value, 2 * value].into_iter().collect() };
-    let engines = find_engines(&[]).unwrap();
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
     let at = |n: u64| {
         let work = move |linear: bool| if linear { n } else { n.ilog2().into() };
         let points = engines.iter().filter(move |entry| n < 10_000 || !entry.linear);
