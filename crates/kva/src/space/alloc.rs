@@ -32,14 +32,20 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ) -> Result<Span, Rejected<V>> {
         match self.prepare(request, probe) {
             Ok((block, taken, guard_granules)) => {
-                self.free.carve(block, taken, probe);
-                self.free_bytes -= taken.size_bytes();
                 let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
+                self.take(block, taken, probe);
                 self.busy.insert(usable, guard_granules, value);
                 Ok(usable)
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
+    }
+
+    /// Cuts `taken` out of the free block that covers it; a block was reserved.
+    #[inline]
+    pub(super) fn take(&mut self, block: I::Block, taken: Span, probe: &mut impl Probe) {
+        self.free.carve(block, taken, probe);
+        self.free_bytes -= taken.size_bytes();
     }
 
     /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.

@@ -50,22 +50,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare_congruent(&areas, align, window) {
             Ok(base) => {
                 for (area, value) in areas {
-                    if let Some(span) = area.shifted(base) {
-                        self.take(span, value, probe);
+                    let span = area.shifted(base);
+                    let block = span.and_then(|span| self.free.at_or_below(span.first()));
+                    if let (Some(span), Some((block, _))) = (span, block) {
+                        self.take(block, span, probe);
+                        self.busy.insert(span, 0, value);
                     }
                 }
                 Ok(base)
             }
             Err(cause) => Err(Rejected { value: areas, cause }),
-        }
-    }
-
-    /// Cuts `span`, which is free, out of the block that holds it.
-    fn take(&mut self, span: Span, value: V, probe: &mut impl Probe) {
-        if let Some((block, _)) = self.free.at_or_below(span.first()) {
-            self.free.carve(block, span, probe);
-            self.free_bytes -= span.size_bytes();
-            self.busy.insert(span, 0, value);
         }
     }
 

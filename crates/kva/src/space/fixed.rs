@@ -18,8 +18,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at(span) {
             Ok(block) => {
-                self.free.carve(block, span, &mut ());
-                self.free_bytes -= span.size_bytes();
+                self.take(block, span, &mut ());
                 self.busy.insert(span, 0, value);
                 Ok(span)
             }
@@ -49,15 +48,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let taken = Span::from_size(first, taken_bytes).ok_or(AllocError::SizeOverflow)?;
         if let Some(more) = taken.above(old_taken) {
             let block = self.prepare_at(more)?;
-            self.free.carve(block, more, &mut ());
-            self.free_bytes -= more.size_bytes();
+            self.take(block, more, &mut ());
         } else if let Some(less) = old_taken.above(taken) {
             self.free.reserve(1).map_err(AllocError::from)?;
-            if let Err(block) = self.free.release(less, &mut ()) {
-                // K4 keeps regions and free blocks apart, so this is not reached; if it were, nothing is lost.
-                return Err(AllocError::Occupied { region: block }.into());
-            }
-            self.free_bytes += less.size_bytes();
+            self.give_back(less, &mut ()).map_err(|region| AllocError::Occupied { region })?;
         }
         self.busy.set_last(&found, span.last());
         Ok(span)
@@ -74,7 +68,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// O(log n), as [`AddressSpace::alloc`].
     pub fn move_to(&mut self, first: u64, request: &Request) -> Result<Span, ResizeError> {
         let (want, guard_granules) = self.check(request)?;
-        let Some((_, entry)) = self.busy.find(first) else {
+        let Some((found, entry)) = self.busy.find(first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let old = self.taken(&entry);
@@ -84,41 +78,37 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.busy.reserve(1).map_err(AllocError::from)?;
         let taken = match self.free.find(self.placement, &want, &mut ()) {
             Some((block, taken)) => {
-                self.free.carve(block, taken, &mut ());
-                self.give_back(old);
+                self.take(block, taken, &mut ());
+                self.give_back_held(old);
                 taken
             }
             None => self.move_over(old, &want)?,
         };
-        self.free_bytes += old.size_bytes();
-        self.free_bytes -= taken.size_bytes();
         let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
-        // Found again, because a path does not outlive what was reserved since.
-        if let Some((found, _)) = self.busy.find(first) {
-            let value = self.busy.remove(&found);
-            self.busy.insert(usable, guard_granules, value);
-        }
+        // Reserving makes nodes ready without moving any, so the way that was found still leads there.
+        let value = self.busy.remove(&found);
+        self.busy.insert(usable, guard_granules, value);
         Ok(usable)
     }
 
     /// The new place may overlap the old one: frees the old one first, and takes it again if that does not help.
     fn move_over(&mut self, old: Span, want: &Want) -> Result<Span, AllocError> {
-        self.give_back(old);
+        self.give_back_held(old);
         if let Some((block, taken)) = self.free.find(self.placement, want, &mut ()) {
-            self.free.carve(block, taken, &mut ());
+            self.take(block, taken, &mut ());
             return Ok(taken);
         }
         let refused = self.no_space(want);
         if let Some((block, _)) = self.free.at_or_below(old.first()) {
-            self.free.carve(block, old, &mut ());
+            self.take(block, old, &mut ());
         }
         Err(refused)
     }
 
-    /// Returns what a region held to the free index; room for a block was reserved.
-    fn give_back(&mut self, taken: Span) {
-        let released = self.free.release(taken, &mut ());
-        debug_assert!(released.is_ok(), "K4: regions and free blocks are apart");
+    /// Returns what the region that is being moved holds.
+    fn give_back_held(&mut self, old: Span) {
+        let given = self.give_back(old, &mut ());
+        debug_assert!(given.is_ok(), "K4: regions and free blocks are apart");
     }
 
     /// The free block that covers `span`, or what is in the way; room for one more region and block.

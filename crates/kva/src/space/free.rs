@@ -28,12 +28,19 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let Some((found, entry)) = self.busy.find(first) else { return Err(self.why_not(first)) };
         let (usable, taken) = (entry.span, self.taken(&entry));
         self.free.reserve(1)?;
-        if let Err(block) = self.free.release(taken, probe) {
-            // K4 keeps regions and free blocks apart, so this is not reached; if it were, nothing is lost.
+        if let Err(block) = self.give_back(taken, probe) {
             return Err(FreeError::AlreadyFree { address: first, block });
         }
-        self.free_bytes += taken.size_bytes();
         Ok((usable, self.busy.remove(&found)))
+    }
+
+    /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
+    /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
+    #[inline]
+    pub(super) fn give_back(&mut self, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        self.free.release(taken, probe)?;
+        self.free_bytes += taken.size_bytes();
+        Ok(())
     }
 
     /// The addresses that a region keeps from others: its own and its guard's.
