@@ -48,10 +48,10 @@ impl<T: Chained> Arena<T> {
     pub(crate) fn reserve(
         &mut self,
         count: usize,
-        make: impl Fn() -> Result<T, OutOfMemory>,
+        make: impl Fn() -> T,
     ) -> Result<(), OutOfMemory> {
         while self.vacant_len < count {
-            self.grow(make()?)?;
+            self.grow(make())?;
         }
         Ok(())
     }

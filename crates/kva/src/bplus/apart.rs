@@ -3,12 +3,13 @@
 
 use super::{Columns, Path, Summaries, Tree};
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// The last range of the leaf reaches up to `reach`, which is below the next leaf's first key. If the next
     /// leaf is said to start at or below that, it is now said to start at its first key.
     pub(crate) fn keep_apart(&mut self, path: &Path, reach: C::Key) {
-        for (level, &(link, taken)) in path.steps[..self.height].iter().enumerate().rev() {
-            let next = taken as usize + 1;
+        for level in (0..self.height).rev() {
+            let (link, taken) = path.step(level);
+            let next = taken + 1;
             let inner = &self.inners[link];
             if next == inner.len {
                 continue;

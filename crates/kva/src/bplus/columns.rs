@@ -1,6 +1,5 @@
 //! What stands beside the keys of a leaf: arrays of the same length, changed together with them.
 
-use crate::OutOfMemory;
 use core::fmt::Debug;
 
 /// What entries are ordered by.
@@ -46,19 +45,8 @@ pub(crate) trait Columns: Sized {
     /// One entry's data.
     type Item;
 
-    /// Columns without entries, and without memory of their own.
+    /// Columns without entries.
     fn empty() -> Self;
-
-    /// Columns with room for every entry of a leaf.
-    fn with_room() -> Result<Self, OutOfMemory> {
-        Ok(Self::empty())
-    }
-
-    /// Bytes that a leaf of `width` entries holds outside the leaf itself.
-    fn bytes_apart(width: usize) -> usize {
-        let _ = width;
-        0
-    }
 
     fn insert(&mut self, len: usize, at: usize, item: Self::Item);
 

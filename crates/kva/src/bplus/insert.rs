@@ -4,13 +4,12 @@ use super::node::Inner;
 use super::{Columns, Path, Summaries, Tree};
 use crate::arena::Link;
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
-    /// Adds an entry whose key is not there yet, after [`Tree::reserve`].
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
+    /// Adds an entry whose key is not there yet, at the end of the path to it, after [`Tree::reserve`].
     #[inline]
-    pub(crate) fn insert(&mut self, key: C::Key, item: C::Item) {
-        let path = self.path_to(key);
+    pub(crate) fn insert(&mut self, path: &Path, key: C::Key, item: C::Item) {
         let at = self.leaves[path.leaf].first_above(key);
-        self.insert_at(&path, at, key, item);
+        self.insert_at(path, at, key, item);
     }
 
     /// Adds an entry at its place in the leaf of `path`. Whether summaries are right for it is then the caller's
@@ -19,7 +18,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     pub(crate) fn insert_at(&mut self, path: &Path, at: usize, key: C::Key, item: C::Item) -> Inserted {
         self.len += 1;
         let leaf = &mut self.leaves[path.leaf];
-        if leaf.len() < W {
+        if leaf.len() < L {
             leaf.insert(at, key, item);
             return Inserted::InPlace;
         }
@@ -31,14 +30,14 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         let right_link = self.leaves.take();
         let (left, right) = self.leaves.pair(path.leaf, right_link);
         // Keys that come in rising order leave full leaves behind them.
-        let rising = at == W && left.next.is_none();
-        let keep = if rising { W } else { W / 2 };
+        let rising = at == L && left.next.is_none();
+        let keep = if rising { L } else { L / 2 };
         right.previous = path.leaf;
         right.next = left.next;
         left.next = right_link;
         left.move_tail(keep, right);
         match at.checked_sub(keep) {
-            Some(at) if at > 0 || keep == W => right.insert(at, key, item),
+            Some(at) if at > 0 || keep == L => right.insert(at, key, item),
             _ => left.insert(at, key, item),
         }
         let (low, after) = (right.keys()[0], right.next);
@@ -53,11 +52,12 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     fn insert_child(&mut self, path: &Path, low: C::Key, child: Link, rising: bool) {
         let (mut low, mut child) = (low, child);
         let (mut left_sum, mut sum) = (self.leaf_sum(path.leaf), self.leaf_sum(child));
-        for (level, &(link, taken)) in path.steps[..self.height].iter().enumerate().rev() {
-            let (taken, at) = (taken as usize, taken as usize + 1);
+        for level in (0..self.height).rev() {
+            let (link, taken) = path.step(level);
+            let at = taken + 1;
             let inner = &mut self.inners[link];
             inner.sums.set(self.context, taken, left_sum);
-            if inner.len < W {
+            if inner.len < N {
                 inner.insert(at, low, child, sum);
                 self.refresh_above(path, level);
                 return;
@@ -65,7 +65,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
             let right_link = self.inners.take();
             let (left, right) = self.inners.pair(link, right_link);
             right.len = 0;
-            let keep = if rising { W - 1 } else { W / 2 };
+            let keep = if rising { N - 1 } else { N / 2 };
             left.move_tail(keep, right);
             match at.checked_sub(keep) {
                 Some(at) if at > 0 => right.insert(at, low, child, sum),

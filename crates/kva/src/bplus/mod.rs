@@ -35,10 +35,12 @@ use node::{Inner, Leaf};
 pub(crate) use remove::Removed;
 pub(crate) use summary::{Nothing, Summaries};
 
-/// Entries of a node.
-pub(crate) const WIDTH: usize = 32;
-/// Inner nodes have eight children or more, but for one on each level, so 2^32 leaves stand no higher.
-pub(crate) const MAX_HEIGHT: usize = 12;
+/// Entries of a leaf: with two columns of words it takes 512 bytes.
+pub(crate) const LEAF_WIDTH: usize = 31;
+/// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
+pub(crate) const INNER_WIDTH: usize = 64;
+/// Inner nodes have sixteen children or more, but for one on each level, so 2^32 leaves stand no higher.
+const MAX_HEIGHT: usize = 12;
 
 /// Where an entry lies, valid until the tree changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +52,29 @@ pub(crate) struct Position {
 /// The inner nodes passed on the way to a leaf, each with the child that was taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    pub(crate) steps: [(Link, u32); MAX_HEIGHT],
+    inners: [Link; MAX_HEIGHT],
+    taken: [u8; MAX_HEIGHT],
     pub(crate) leaf: Link,
+}
+
+impl Path {
+    /// A path of no steps.
+    pub(crate) fn to(leaf: Link) -> Self {
+        Self { inners: [Link::NONE; MAX_HEIGHT], taken: [0; MAX_HEIGHT], leaf }
+    }
+
+    /// At `level`, counted from the root, the node `inner` was passed to its child `taken`.
+    #[inline]
+    pub(crate) fn set(&mut self, level: usize, inner: Link, taken: usize) {
+        self.inners[level] = inner;
+        self.taken[level] = taken as u8;
+    }
+
+    /// The node passed at `level`, and the child taken.
+    #[inline]
+    fn step(&self, level: usize) -> (Link, usize) {
+        (self.inners[level], usize::from(self.taken[level]))
+    }
 }
 
 /// An entry and the way to it, valid until the tree changes.
@@ -67,12 +90,13 @@ impl Found {
     }
 }
 
+/// Leaves hold up to `L` entries, inner nodes up to `N` children.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree<C: Columns, S: Summaries<C>, const W: usize = WIDTH> {
+pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH, const N: usize = INNER_WIDTH> {
     /// What summaries depend on.
     pub(crate) context: S::Context,
-    pub(crate) leaves: Arena<Leaf<C, W>>,
-    pub(crate) inners: Arena<Inner<S, W>>,
+    pub(crate) leaves: Arena<Leaf<C, L>>,
+    pub(crate) inners: Arena<Inner<S, N>>,
     /// A leaf if `height` is 0, else an inner node.
     pub(crate) root: Link,
     /// Levels of inner nodes.
@@ -80,10 +104,10 @@ pub(crate) struct Tree<C: Columns, S: Summaries<C>, const W: usize = WIDTH> {
     len: usize,
 }
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     pub(crate) fn new(context: S::Context) -> Result<Self, OutOfMemory> {
         let mut leaves = Arena::new(Leaf::empty())?;
-        leaves.reserve(1, Leaf::with_room)?;
+        leaves.reserve(1, Leaf::empty)?;
         let root = leaves.take();
         leaves[root].restart();
         Ok(Self { context, leaves, inners: Arena::new(Inner::empty())?, root, height: 0, len: 0 })
@@ -92,10 +116,10 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     /// Makes sure that `entries` more can be inserted without asking for memory.
     #[inline]
     pub(crate) fn reserve(&mut self, entries: usize) -> Result<(), OutOfMemory> {
-        self.leaves.reserve(entries, Leaf::with_room)?;
+        self.leaves.reserve(entries, Leaf::empty)?;
         // Each insertion can split every level and add one.
         let inners = entries.saturating_mul(self.height.saturating_add(1));
-        self.inners.reserve(inners, || Ok(Inner::empty()))
+        self.inners.reserve(inners, Inner::empty)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -104,8 +128,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
 
     /// Bytes held, spare room included.
     pub(crate) fn bytes(&self) -> usize {
-        let apart = self.leaves.len().saturating_mul(C::bytes_apart(W));
-        self.leaves.bytes().saturating_add(self.inners.bytes()).saturating_add(apart)
+        self.leaves.bytes().saturating_add(self.inners.bytes())
     }
 
     /// Sums up anew, every leaf and every node, after a change of the context. Cost: linear. Returns the number
@@ -154,10 +177,15 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     /// The entry of that key, and the way to it.
     #[inline]
     pub(crate) fn find(&self, key: C::Key) -> Option<Found> {
-        let path = self.path_to(key);
+        self.find_on(&self.path_to(key), key)
+    }
+
+    /// The entry of that key, at the end of the path to it.
+    #[inline]
+    pub(crate) fn find_on(&self, path: &Path, key: C::Key) -> Option<Found> {
         let leaf = &self.leaves[path.leaf];
         let at = leaf.first_above(key).checked_sub(1)?;
-        (leaf.keys().get(at) == Some(&key)).then_some(Found { path, at })
+        (leaf.keys().get(at) == Some(&key)).then_some(Found { path: *path, at })
     }
 
     fn last_of(&self, leaf: Link) -> Option<Position> {
@@ -215,13 +243,19 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         &mut self.leaves[position.leaf].columns
     }
 
+    /// Asks for the start of a leaf ahead of its use: what the caller does meanwhile hides the wait for memory.
+    #[inline]
+    pub(crate) fn touch(&self, leaf: Link) {
+        core::hint::black_box(self.leaves[leaf].len());
+    }
+
     #[inline]
     pub(crate) fn path_to(&self, key: C::Key) -> Path {
-        let mut path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: self.root };
-        for step in path.steps.iter_mut().take(self.height) {
+        let mut path = Path::to(self.root);
+        for level in 0..self.height {
             let inner = &self.inners[path.leaf];
             let child = inner.child_for(key);
-            *step = (path.leaf, child as u32);
+            path.set(level, path.leaf, child);
             path.leaf = inner.children[child];
         }
         path

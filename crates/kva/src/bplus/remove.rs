@@ -20,14 +20,14 @@ pub(crate) enum Removed {
     Evened,
 }
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// A leaf or inner node with fewer entries is evened out with a neighbour.
-    pub(super) const FEW_ENTRIES: usize = W / 4;
-    pub(super) const FEW_CHILDREN: usize = if W / 4 < 2 { 2 } else { W / 4 };
+    pub(super) const FEW_ENTRIES: usize = L / 4;
+    pub(super) const FEW_CHILDREN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
     /// Whether two neighbours become one: with room left for insertions, or because two halves would be few.
-    const fn join(entries: usize, few: usize) -> bool {
-        entries <= W - few || entries < 2 * few
+    const fn join(entries: usize, width: usize, few: usize) -> bool {
+        entries <= width - few || entries < 2 * few
     }
 
     /// Removes the entry that was found. Whether summaries are right after it is then the caller's concern,
@@ -47,9 +47,10 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     /// Goes up the path from a leaf with few entries, as far as nodes have few.
     #[cold]
     fn even_out(&mut self, path: &Path) {
-        for (level, &(parent, taken)) in path.steps[..self.height].iter().enumerate().rev() {
+        for level in (0..self.height).rev() {
+            let (parent, taken) = path.step(level);
             // A parent has two children or more: with one it would have been joined or dropped.
-            let left_at = (taken as usize).saturating_sub(1);
+            let left_at = taken.saturating_sub(1);
             let children = &self.inners[parent].children;
             let (left, right) = (children[left_at], children[left_at + 1]);
             let (evened, sums) = if level + 1 == self.height {
@@ -82,7 +83,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     fn even_leaves(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
         let (left, right) = self.leaves.pair(left_link, right_link);
         let entries = left.len() + right.len();
-        if !Self::join(entries, Self::FEW_ENTRIES) {
+        if !Self::join(entries, L, Self::FEW_ENTRIES) {
             let keep = entries / 2;
             if left.len() > keep {
                 left.move_tail(keep, right);
@@ -104,7 +105,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     fn even_inners(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
         let (left, right) = self.inners.pair(left_link, right_link);
         let entries = left.len + right.len;
-        if !Self::join(entries, Self::FEW_CHILDREN) {
+        if !Self::join(entries, N, Self::FEW_CHILDREN) {
             let keep = entries / 2;
             if left.len > keep {
                 left.move_tail(keep, right);

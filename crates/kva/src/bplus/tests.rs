@@ -47,7 +47,7 @@ impl<const W: usize> Summaries<Self> for Values<W> {
 
 /// Drives a tree and a `BTreeMap` by the same keys: present ones are removed, absent ones inserted.
 fn agrees<const W: usize>(keys: &[u64]) {
-    let mut tree = Tree::<Values<W>, Values<W>, W>::new(()).unwrap();
+    let mut tree = Tree::<Values<W>, Values<W>, W, W>::new(()).unwrap();
     let mut model = BTreeMap::new();
     for &key in keys {
         let value = key * 7 % 64;
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn agrees_with_std_as_used(keys in prop::collection::vec(0u64..400, 0..900)) {
-        agrees::<{ super::WIDTH }>(&keys);
+        agrees::<32>(&keys);
     }
 }
 
@@ -114,7 +114,7 @@ fn order_of_arrival_fills_leaves() {
     let mut tree = Tree::<Nothing<u64>, Nothing<u64>>::new(()).unwrap();
     for key in 0..10_000 {
         tree.reserve(1).unwrap();
-        tree.insert(key, ());
+        tree.insert(&tree.path_to(key), key, ());
     }
-    assert_eq!(tree.leaves.in_use(), 10_000usize.div_ceil(super::WIDTH));
+    assert_eq!(tree.leaves.in_use(), 10_000usize.div_ceil(super::LEAF_WIDTH));
 }

@@ -7,8 +7,12 @@ use freehold_units::{Probe, Span, Work};
 
 impl BTree {
     #[inline]
-    pub(super) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        let path = self.tree.path_to(span.first());
+    pub(super) fn release_span(
+        &mut self,
+        path: &Path,
+        span: Span,
+        probe: &mut impl Probe,
+    ) -> Result<Merge, Span> {
         let leaf = &self.tree.leaves[path.leaf];
         let at = leaf.first_above(span.first());
         let here = Position { leaf: path.leaf, at };
@@ -26,9 +30,9 @@ impl BTree {
         let merge = Merge::of(previous.is_some(), next.is_some());
         probe.count(merge.work(), 1);
         let inside = |position: Option<Position>| position.is_some_and(|position| position.leaf == path.leaf);
-        let found = |at| Found { path, at };
+        let found = |at| Found { path: *path, at };
         match (previous, next) {
-            (None, None) => self.insert(&path, at, span, probe),
+            (None, None) => self.insert(path, at, span, probe),
             (Some(block), None) if inside(before) => {
                 self.resize(&found(at - 1), block, joined(block, span), probe);
             }
@@ -39,7 +43,7 @@ impl BTree {
                 let whole = joined(low, high);
                 self.tree.leaves[path.leaf].columns.lasts[at - 1] = whole.last();
                 if self.tree.remove(&found(at)).1 == Removed::InPlace {
-                    self.update(&path, &[low, high], &[whole], probe);
+                    self.update(path, &[low, high], &[whole], probe);
                 }
             }
             (previous, next) => self.merge_across(previous, span, next, probe),

@@ -6,7 +6,7 @@
 
 use super::BTree;
 use crate::arena::Link;
-use crate::bplus::{Found, MAX_HEIGHT, Path};
+use crate::bplus::{Found, Path};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
@@ -15,6 +15,8 @@ struct Search<'a> {
     index: &'a BTree,
     want: &'a Want,
     class: usize,
+    /// The size that is wanted, as rooms are stored.
+    short: u32,
     /// Lowest address still in question for the lowest place, highest for the highest.
     edge: u64,
     path: Path,
@@ -51,8 +53,8 @@ impl<'a> Search<'a> {
     fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        let path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: index.tree.root };
-        Self { index, want, class, edge, path }
+        let path = Path::to(index.tree.root);
+        Self { index, want, class, short: kept.short(want.size_bytes), edge, path }
     }
 
     #[inline]
@@ -71,12 +73,12 @@ impl<'a> Search<'a> {
         let inner = &self.index.tree.inners[link];
         let rooms = &inner.sums.classes[self.class][..inner.len];
         let mut child = inner.child_for(self.edge);
-        while let Some(ahead) = rooms[child..].iter().position(|&room| room >= self.want.size_bytes) {
+        while let Some(ahead) = rooms[child..].iter().position(|&room| room >= self.short) {
             child += ahead;
             if inner.lows[child] > self.want.window.last() {
                 return Verdict::Nowhere;
             }
-            self.path.steps[level] = (link, child as u32);
+            self.path.set(level, link, child);
             match self.lowest_below(inner.children[child], level + 1, probe) {
                 Verdict::Further => child = (child + 1).max(inner.child_for(self.edge)),
                 verdict => return verdict,
@@ -125,13 +127,13 @@ impl<'a> Search<'a> {
         let inner = &self.index.tree.inners[link];
         let rooms = &inner.sums.classes[self.class][..inner.len];
         let mut until = inner.child_for(self.edge) + 1;
-        while let Some(child) = rooms[..until].iter().rposition(|&room| room >= self.want.size_bytes) {
+        while let Some(child) = rooms[..until].iter().rposition(|&room| room >= self.short) {
             // What lies below child + 1 is below the window if that child starts at or below it.
             let beyond = inner.lows[..inner.len].get(child + 1);
             if beyond.is_some_and(|&low| low <= self.want.window.first()) {
                 return Verdict::Nowhere;
             }
-            self.path.steps[level] = (link, child as u32);
+            self.path.set(level, link, child);
             match self.highest_below(inner.children[child], level + 1, probe) {
                 Verdict::Further => until = child.min(inner.child_for(self.edge) + 1),
                 verdict => return verdict,
