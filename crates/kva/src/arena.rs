@@ -97,11 +97,6 @@ impl<T: Chained> Arena<T> {
         }
     }
 
-    /// Nodes of any kind, the sentinel not counted.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len() - 1
-    }
-
     /// Nodes that are neither vacant nor the sentinel.
     pub(crate) fn in_use(&self) -> usize {
         self.nodes.len() - 1 - self.vacant_len

@@ -72,7 +72,7 @@ impl Path {
 
     /// The node passed at `level`, and the child taken.
     #[inline]
-    fn step(&self, level: usize) -> (Link, usize) {
+    pub(crate) fn step(&self, level: usize) -> (Link, usize) {
         (self.inners[level], usize::from(self.taken[level]))
     }
 }
@@ -213,14 +213,6 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
         let leaf = self.leaves[position.leaf].next;
         if leaf.is_none() { None } else { Some(Position { leaf, at: 0 }) }
-    }
-
-    /// The summary of all entries.
-    pub(crate) fn summary(&self) -> S::One {
-        match self.height {
-            0 => self.leaf_sum(self.root),
-            _ => self.inners[self.root].sums.total(self.context, self.inners[self.root].len),
-        }
     }
 
     /// The entry before a place, which may be one past the leaf's last.

@@ -1,32 +1,16 @@
-//! Keeping summaries right (K9): from a leaf up, stopping at the first that does not change.
+//! Keeping summaries right (K9) where nodes were split or evened out: from there up, stopping at the first that
+//! does not change.
 
 use super::{Columns, Path, Summaries, Tree};
 
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
-    /// What its parent knows of the leaf that the path leads to; `None` if the leaf is the root.
-    #[inline]
-    pub(crate) fn leaf_summary(&self, path: &Path) -> Option<S::One> {
-        let (parent, taken) = path.step(self.height.checked_sub(1)?);
-        Some(self.inners[parent].sums.get(self.context, taken))
-    }
-
-    /// The leaf that the path leads to is now known by `one`.
-    #[inline]
-    pub(crate) fn set_leaf_summary(&mut self, path: &Path, one: S::One) {
-        let mut now = one;
-        for level in (0..self.height).rev() {
-            let (link, taken) = path.step(level);
-            let above = level.checked_sub(1).map(|above| path.step(above));
-            let known = above.map(|(link, taken)| self.inners[link].sums.get(self.context, taken));
-            let inner = &mut self.inners[link];
-            let before = inner.sums.get(self.context, taken);
-            if before == now {
-                return;
-            }
-            inner.sums.set(self.context, taken, now);
-            let Some(known) = known else { return };
-            now = inner.sums.retotal(self.context, inner.len, known, before, now);
-        }
+    /// The leaf that the path leads to has changed: tells those above.
+    #[cfg(test)]
+    pub(super) fn refresh_leaf(&mut self, path: &Path) {
+        let Some(level) = self.height.checked_sub(1) else { return };
+        let ((parent, taken), sum) = (path.step(level), self.leaf_sum(path.leaf));
+        self.inners[parent].sums.set(self.context, taken, sum);
+        self.refresh_above(path, level);
     }
 
     /// The children of the inner node that the path passes at `level` have changed: tells those above.

@@ -56,16 +56,14 @@ fn agrees<const W: usize>(keys: &[u64]) {
             let (item, removed) = tree.remove(&found);
             assert_eq!(item, value);
             if removed == super::Removed::InPlace {
-                let sum = tree.leaf_sum(found.path.leaf);
-                tree.set_leaf_summary(&found.path, sum);
+                tree.refresh_leaf(&found.path);
             }
         } else {
             tree.reserve(1).unwrap();
             let path = tree.path_to(key);
             let at = tree.leaves[path.leaf].first_above(key);
             if tree.insert_at(&path, at, key, value) == super::Inserted::InPlace {
-                let sum = tree.leaf_sum(path.leaf);
-                tree.set_leaf_summary(&path, sum);
+                tree.refresh_leaf(&path);
             }
             model.insert(key, value);
         }

@@ -1,9 +1,9 @@
-//! Cutting a span out of a block, and keeping rooms right.
+//! Cutting a span out of a block.
 
 use super::BTree;
 use crate::Fit;
-use crate::bplus::{Found, Inserted, Path, Removed};
-use freehold_units::{Probe, Span, Work};
+use crate::bplus::{Found, Inserted, Removed};
+use freehold_units::{Probe, Span};
 
 impl BTree {
     #[inline]
@@ -40,30 +40,5 @@ impl BTree {
             self.tree.keep_apart(&found.path, span.last());
         }
         self.update(&found.path, &[block], &[span], probe);
-    }
-
-    /// The leaf at the end of the path has lost the blocks `before` and gained the blocks `now`. Only a class
-    /// whose largest room was lost is looked through again.
-    #[inline]
-    pub(super) fn update(&mut self, path: &Path, before: &[Span], now: &[Span], probe: &mut impl Probe) {
-        let Some(known) = self.tree.leaf_summary(path) else { return };
-        let kept = &self.tree.context;
-        let most = |blocks: &[Span], class| {
-            blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most))
-        };
-        let mut room = known;
-        for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            let gained = most(now, class);
-            if gained >= *room {
-                *room = gained;
-            } else if most(before, class) == *room {
-                let leaf = &self.tree.leaves[path.leaf];
-                *room = leaf.columns.room_in_class(kept, leaf.keys(), class);
-            }
-        }
-        if room != known {
-            probe.count(Work::MaxRecomputed, 1);
-            self.tree.set_leaf_summary(path, room);
-        }
     }
 }

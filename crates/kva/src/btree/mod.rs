@@ -25,6 +25,7 @@ mod rooms;
 mod search;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 use crate::arena::Link;
 use crate::bplus::{Found, Path, Tree};

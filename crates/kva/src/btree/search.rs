@@ -22,9 +22,9 @@ struct Search<'a> {
     path: Path,
 }
 
-/// What a part of the tree had to say.
+/// What a leaf has to say.
 enum Verdict {
-    /// This place, in this entry of the leaf at the end of the path.
+    /// This place, in this entry.
     Fits(usize, Span),
     /// Nothing here, but perhaps further on.
     Further,
@@ -35,16 +35,12 @@ enum Verdict {
 impl BTree {
     #[inline]
     pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.first());
-        let verdict = search.lowest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.first()).lowest(probe)
     }
 
     #[inline]
     pub(super) fn highest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.last());
-        let verdict = search.highest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.last()).highest(probe)
     }
 }
 
@@ -57,44 +53,45 @@ impl<'a> Search<'a> {
         Self { index, want, class, short: kept.short(want.size_bytes), edge, path }
     }
 
+    /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
-    fn found(self, verdict: Verdict) -> Option<(Found, Span)> {
-        match verdict {
-            Verdict::Fits(at, span) => Some((Found { path: self.path, at }, span)),
-            Verdict::Further | Verdict::Nowhere => None,
-        }
-    }
-
-    fn lowest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.lowest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut child = inner.child_for(self.edge);
-        while let Some(ahead) = rooms[child..].iter().position(|&room| room >= self.short) {
-            child += ahead;
-            if inner.lows[child] > self.want.window.last() {
-                return Verdict::Nowhere;
+    fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let (mut level, mut link) = (0, tree.root);
+        let mut from = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(from.is_none()));
+            let roomy = if level == tree.height {
+                self.path.leaf = link;
+                match self.lowest_in_leaf(link) {
+                    Verdict::Fits(at, span) => return Some((Found { path: self.path, at }, span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[link];
+                let from = inner.child_for(self.edge).max(from.unwrap_or(0));
+                inner.sums.first_with(self.class, inner.len, from, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[link];
+                if inner.lows[child] > self.want.window.last() && child > 0 {
+                    return None;
+                }
+                self.path.set(level, link, child);
+                (level, link, from) = (level + 1, inner.children[child], None);
+            } else {
+                level = level.checked_sub(1)?;
+                let (above, taken) = self.path.step(level);
+                (link, from) = (above, Some(taken + 1));
             }
-            self.path.set(level, link, child);
-            match self.lowest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => child = (child + 1).max(inner.child_for(self.edge)),
-                verdict => return verdict,
-            }
-            if child >= inner.len {
-                break;
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
         let (firsts, lasts) = (leaf.keys(), &leaf.columns.lasts[..leaf.len()]);
         let mut at = leaf.first_above(self.edge).saturating_sub(1);
         let large = |(first, last): (&u64, &u64)| last - first >= size_bytes - 1;
@@ -119,34 +116,47 @@ impl<'a> Search<'a> {
         Verdict::Further
     }
 
-    fn highest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.highest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut until = inner.child_for(self.edge) + 1;
-        while let Some(child) = rooms[..until].iter().rposition(|&room| room >= self.short) {
-            // What lies below child + 1 is below the window if that child starts at or below it.
-            let beyond = inner.lows[..inner.len].get(child + 1);
-            if beyond.is_some_and(|&low| low <= self.want.window.first()) {
-                return Verdict::Nowhere;
+    /// As [`Search::lowest`], from the other end.
+    #[inline]
+    fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let (mut level, mut link) = (0, tree.root);
+        let mut until = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(until.is_none()));
+            let roomy = if level == tree.height {
+                self.path.leaf = link;
+                match self.highest_in_leaf(link) {
+                    Verdict::Fits(at, span) => return Some((Found { path: self.path, at }, span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[link];
+                let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
+                inner.sums.last_with(self.class, until, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[link];
+                // What lies below the next child is below the window if that one starts at or below it.
+                let beyond = inner.lows[..inner.len].get(child + 1);
+                if beyond.is_some_and(|&low| low <= self.want.window.first()) {
+                    return None;
+                }
+                self.path.set(level, link, child);
+                (level, link, until) = (level + 1, inner.children[child], None);
+            } else {
+                level = level.checked_sub(1)?;
+                let (above, taken) = self.path.step(level);
+                (link, until) = (above, Some(taken));
             }
-            self.path.set(level, link, child);
-            match self.highest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => until = child.min(inner.child_for(self.edge) + 1),
-                verdict => return verdict,
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn highest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
         let until = leaf.first_above(self.edge);
         let blocks = leaf.keys()[..until].iter().zip(&leaf.columns.lasts[..until]).enumerate().rev();
         for (at, (&first, &last)) in blocks {

@@ -119,7 +119,6 @@ impl Blocks for RbTree {
         self.carve_node(block.0, span, probe)
     }
 
-    #[inline]
     /// Nothing is known beforehand: the descent compares with the span as a whole.
     #[inline]
     fn way_to(&self, _: u64) {}
