@@ -4,7 +4,7 @@
 //! Cost: O(log n) for each operation. Memory: 20 bytes a slot and the value's size, and a twentieth more for
 //! nodes; slots are all used after allocation in address order, and about two thirds of them after random use.
 
-use crate::bplus::{Columns, Found, LEAF_WIDTH, Nothing, Path, Position, Tree};
+use crate::bplus::{Columns, Found, LEAF_WIDTH, Nothing, Position, Tree, Way};
 use crate::{Broken, OutOfMemory, error::check};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
@@ -84,15 +84,15 @@ impl<V> BusyIndex<V> {
     /// The way to where a region that starts at `first` is or would be. Asks for the memory at its end, so that it
     /// arrives while the caller does something else.
     #[inline]
-    pub(crate) fn way_to(&self, first: u64) -> Path {
-        let path = self.tree.path_to(first);
-        self.tree.touch(path.leaf);
-        path
+    pub(crate) fn way_to(&self, first: u64) -> Way {
+        let way = self.tree.way_to(first);
+        self.tree.touch(way.end);
+        way
     }
 
     /// Adds a region that overlaps none, at the end of the way to its start, after [`BusyIndex::reserve`].
     #[inline]
-    pub(crate) fn insert(&mut self, way: &Path, span: Span, guard_granules: u32, value: V) {
+    pub(crate) fn insert(&mut self, way: Way, span: Span, guard_granules: u32, value: V) {
         self.tree.insert(way, span.first(), Record { last: span.last(), guard_granules, value });
     }
 
@@ -111,7 +111,7 @@ impl<V> BusyIndex<V> {
 
     /// The region that starts at `first`, to where `way` leads.
     #[inline]
-    pub(crate) fn find(&self, way: &Path, first: u64) -> Option<(Found, Entry<'_, V>)> {
+    pub(crate) fn find(&self, way: Way, first: u64) -> Option<(Found, Entry<'_, V>)> {
         let found = self.tree.find_on(way, first)?;
         Some((found, self.entry(found.position())?))
     }

@@ -43,7 +43,7 @@ fn key(block: Span) -> u128 {
 impl<I: FreeIndex> BySize<I> {
     fn add(&mut self, block: Option<Span>) {
         if let Some(block) = block {
-            self.sizes.insert(&self.sizes.path_to(key(block)), key(block), ());
+            self.sizes.insert(self.sizes.way_to(key(block)), key(block), ());
         }
     }
 
@@ -152,7 +152,7 @@ impl<I: FreeIndex> Blocks for BySize<I> {
         self.by_address.way_to(address)
     }
 
-    fn release(&mut self, way: &Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+    fn release(&mut self, way: Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
         let merge = self.by_address.release(way, span, probe)?;
         let whole = self.by_address.at_or_below(span.first()).map(|(_, whole)| whole);
         self.remove(whole.and_then(|whole| whole.below(span)));

@@ -83,7 +83,7 @@ pub trait Blocks: Sized {
 
     /// Adds `span`, to whose start `way` leads, merged with the blocks it touches. May create one block, which was
     /// reserved. Where it overlaps a free block that block is the error, and nothing was changed.
-    fn release(&mut self, way: &Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
+    fn release(&mut self, way: Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
 
     /// The highest block that starts at or below `address`.
     fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;

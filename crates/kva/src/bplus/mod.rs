@@ -39,8 +39,6 @@ pub(crate) use summary::{Nothing, Summaries};
 pub(crate) const LEAF_WIDTH: usize = 31;
 /// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
 pub(crate) const INNER_WIDTH: usize = 64;
-/// Inner nodes have sixteen children or more, but for one on each level, so 2^32 leaves stand no higher.
-const MAX_HEIGHT: usize = 12;
 
 /// Where an entry lies, valid until the tree changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,44 +47,49 @@ pub(crate) struct Position {
     pub(crate) at: usize,
 }
 
-/// The inner nodes passed on the way to a leaf, each with the child that was taken.
+/// The way to a node, as much of it as is needed often: the node, a leaf but during a descent, and which child of
+/// its parent it is. Valid until the shape of the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    inners: [Link; MAX_HEIGHT],
-    taken: [u8; MAX_HEIGHT],
-    pub(crate) leaf: Link,
+pub(crate) struct Way {
+    pub(crate) end: Link,
+    /// [`Link::NONE`] above the root.
+    parent: Link,
+    taken: u32,
 }
 
-impl Path {
-    /// A path of no steps.
-    pub(crate) fn to(leaf: Link) -> Self {
-        Self { inners: [Link::NONE; MAX_HEIGHT], taken: [0; MAX_HEIGHT], leaf }
+impl Way {
+    /// To the root, be it a leaf or not.
+    #[inline]
+    pub(crate) fn to_root(root: Link) -> Self {
+        Self { end: root, parent: Link::NONE, taken: 0 }
     }
 
-    /// At `level`, counted from the root, the node `inner` was passed to its child `taken`.
+    /// One step down, to a child of the node that it led to.
     #[inline]
-    pub(crate) fn set(&mut self, level: usize, inner: Link, taken: usize) {
-        self.inners[level] = inner;
-        self.taken[level] = taken as u8;
+    pub(crate) fn down(self, child: Link, taken: usize) -> Self {
+        Self { end: child, parent: self.end, taken: taken as u32 }
     }
 
-    /// The node passed at `level`, and the child taken.
+    /// The parent of the node at the end, and which child of it the node is; `None` for the root.
     #[inline]
-    pub(crate) fn step(&self, level: usize) -> (Link, usize) {
-        (self.inners[level], usize::from(self.taken[level]))
+    pub(crate) fn above(self) -> Option<(Link, usize)> {
+        if self.parent.is_none() { None } else { Some((self.parent, self.taken as usize)) }
     }
+
+    /// To no leaf: its sentinel has no keys.
+    const NOWHERE: Self = Self { end: Link::NONE, parent: Link::NONE, taken: 0 };
 }
 
 /// An entry and the way to it, valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
-    pub(crate) path: Path,
+    pub(crate) way: Way,
     pub(crate) at: usize,
 }
 
 impl Found {
     pub(crate) fn position(&self) -> Position {
-        Position { leaf: self.path.leaf, at: self.at }
+        Position { leaf: self.way.end, at: self.at }
     }
 }
 
@@ -102,6 +105,8 @@ pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH,
     /// Levels of inner nodes.
     pub(crate) height: usize,
     len: usize,
+    /// Where the last change was, while the way still leads there; else to no leaf.
+    last: Way,
 }
 
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
@@ -110,7 +115,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         leaves.reserve(1, Leaf::empty)?;
         let root = leaves.take();
         leaves[root].restart();
-        Ok(Self { context, leaves, inners: Arena::new(Inner::empty())?, root, height: 0, len: 0 })
+        Ok(Self { context, leaves, inners: Arena::new(Inner::empty())?, root, height: 0, len: 0, last: Way::NOWHERE })
     }
 
     /// Makes sure that `entries` more can be inserted without asking for memory.
@@ -153,39 +158,35 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// The entry with the highest key at or below `key`.
     #[inline]
     pub(crate) fn at_or_below(&self, key: C::Key) -> Option<Position> {
-        let mut at = self.root;
-        for _ in 0..self.height {
-            let inner = &self.inners[at];
-            at = inner.children[inner.child_for(key)];
-        }
-        let leaf = &self.leaves[at];
+        let link = self.way_to(key).end;
+        let leaf = &self.leaves[link];
         match leaf.first_above(key).checked_sub(1) {
-            Some(entry) => Some(Position { leaf: at, at: entry }),
+            Some(at) => Some(Position { leaf: link, at }),
             None => self.last_of(leaf.previous),
         }
     }
 
     /// Where a key is or would be; perhaps one past the last of a leaf.
     pub(crate) fn place_of(&self, key: C::Key) -> Position {
-        let path = self.path_to(key);
-        let leaf = &self.leaves[path.leaf];
+        let link = self.way_to(key).end;
+        let leaf = &self.leaves[link];
         let at = leaf.first_above(key);
         let is_there = at > 0 && leaf.keys()[at - 1] == key;
-        Position { leaf: path.leaf, at: at - usize::from(is_there) }
+        Position { leaf: link, at: at - usize::from(is_there) }
     }
 
     /// The entry of that key, and the way to it.
     #[inline]
     pub(crate) fn find(&self, key: C::Key) -> Option<Found> {
-        self.find_on(&self.path_to(key), key)
+        self.find_on(self.way_to(key), key)
     }
 
-    /// The entry of that key, at the end of the path to it.
+    /// The entry of that key, at the end of the way to it.
     #[inline]
-    pub(crate) fn find_on(&self, path: &Path, key: C::Key) -> Option<Found> {
-        let leaf = &self.leaves[path.leaf];
+    pub(crate) fn find_on(&self, way: Way, key: C::Key) -> Option<Found> {
+        let leaf = &self.leaves[way.end];
         let at = leaf.first_above(key).checked_sub(1)?;
-        (leaf.keys().get(at) == Some(&key)).then_some(Found { path: *path, at })
+        (leaf.keys().get(at) == Some(&key)).then_some(Found { way, at })
     }
 
     fn last_of(&self, leaf: Link) -> Option<Position> {
@@ -242,14 +243,54 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     }
 
     #[inline]
-    pub(crate) fn path_to(&self, key: C::Key) -> Path {
-        let mut path = Path::to(self.root);
-        for level in 0..self.height {
-            let inner = &self.inners[path.leaf];
-            let child = inner.child_for(key);
-            path.set(level, path.leaf, child);
-            path.leaf = inner.children[child];
+    pub(crate) fn way_to(&self, key: C::Key) -> Way {
+        if self.leaves[self.last.end].leads_here(key) {
+            return self.last;
         }
-        path
+        let mut way = Way::to_root(self.root);
+        for _ in 0..self.height {
+            let inner = &self.inners[way.end];
+            let taken = inner.child_for(key);
+            way = way.down(inner.children[taken], taken);
+        }
+        way
+    }
+
+    /// The parent of an inner node, and which child of it the node is; `None` for the root.
+    #[inline]
+    pub(crate) fn above(&self, inner: Link) -> Option<(Link, usize)> {
+        let parent = self.inners[inner].parent;
+        if parent.is_none() {
+            return None;
+        }
+        Some((parent, array::position(&self.inners[parent].children, inner)?))
+    }
+
+    /// The way to an inner node.
+    pub(crate) fn way_of(&self, inner: Link) -> Way {
+        let way = |(parent, taken)| Way { end: inner, parent, taken: taken as u32 };
+        self.above(inner).map_or_else(|| Way::to_root(inner), way)
+    }
+
+    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs.
+    fn adopt(&mut self, link: Link, height: usize) {
+        // Leaves do not know their parent: whoever comes to them has passed it.
+        if height == 1 {
+            return;
+        }
+        for at in 0..self.inners[link].len {
+            let child = self.inners[link].children[at];
+            self.inners[child].parent = link;
+        }
+    }
+
+    fn leaf_sum(&self, leaf: Link) -> S::One {
+        let leaf = &self.leaves[leaf];
+        S::of_leaf(self.context, leaf.keys(), &leaf.columns)
+    }
+
+    fn inner_sum(&self, link: Link) -> S::One {
+        let inner = &self.inners[link];
+        inner.sums.total(self.context, inner.len)
     }
 }

@@ -42,6 +42,16 @@ impl<C: Columns, const W: usize> Leaf<C, W> {
         &self.keys[..self.len()]
     }
 
+    /// Whether the way to `key` leads here for certain. It may lead here even if not.
+    #[inline]
+    pub(super) fn leads_here(&self, key: C::Key) -> bool {
+        match self.keys() {
+            [] => false,
+            &[first, ..] if key < first => self.previous.is_none(),
+            &[.., last] => key <= last || self.next.is_none(),
+        }
+    }
+
     /// Gives the entry at `at` another key, between the same neighbours and not below what the leaf may hold.
     #[inline]
     pub(crate) fn set_key(&mut self, at: usize, key: C::Key) {
@@ -104,11 +114,13 @@ pub(crate) struct Inner<S: Columns, const W: usize> {
     pub(crate) children: [Link; W],
     pub(crate) sums: S,
     pub(crate) len: usize,
+    /// [`Link::NONE`] for the root.
+    pub(super) parent: Link,
 }
 
 impl<S: Columns, const W: usize> Inner<S, W> {
     pub(super) fn empty() -> Self {
-        Self { lows: [S::Key::default(); W], children: [Link::NONE; W], sums: S::empty(), len: 0 }
+        Self { lows: [S::Key::default(); W], children: [Link::NONE; W], sums: S::empty(), len: 0, parent: Link::NONE }
     }
 
     /// The child that holds the highest key at or below `key`.

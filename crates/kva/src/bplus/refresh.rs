@@ -1,30 +1,30 @@
 //! Keeping summaries right (K9) where nodes were split or evened out: from there up, stopping at the first that
 //! does not change.
 
-use super::{Columns, Path, Summaries, Tree};
+use super::{Columns, Summaries, Tree};
+use crate::arena::Link;
 
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
-    /// The leaf that the path leads to has changed: tells those above.
+    /// The leaf that the way leads to has changed: tells those above.
     #[cfg(test)]
-    pub(super) fn refresh_leaf(&mut self, path: &Path) {
-        let Some(level) = self.height.checked_sub(1) else { return };
-        let ((parent, taken), sum) = (path.step(level), self.leaf_sum(path.leaf));
+    pub(super) fn refresh_leaf(&mut self, way: super::Way) {
+        let Some((parent, taken)) = way.above() else { return };
+        let sum = self.leaf_sum(way.end);
         self.inners[parent].sums.set(self.context, taken, sum);
-        self.refresh_above(path, level);
+        self.refresh_above(parent);
     }
 
-    /// The children of the inner node that the path passes at `level` have changed: tells those above.
-    pub(super) fn refresh_above(&mut self, path: &Path, level: usize) {
-        for below in (1..=level).rev() {
-            let (link, _) = path.step(below);
-            let inner = &self.inners[link];
-            let total = inner.sums.total(self.context, inner.len);
-            let (parent, taken) = path.step(below - 1);
+    /// The children of an inner node have changed: tells those above.
+    pub(super) fn refresh_above(&mut self, link: Link) {
+        let mut below = link;
+        while let Some((parent, taken)) = self.above(below) {
+            let total = self.inner_sum(below);
             let sums = &mut self.inners[parent].sums;
             if sums.get(self.context, taken) == total {
                 return;
             }
             sums.set(self.context, taken, total);
+            below = parent;
         }
     }
 }

@@ -56,14 +56,14 @@ fn agrees<const W: usize>(keys: &[u64]) {
             let (item, removed) = tree.remove(&found);
             assert_eq!(item, value);
             if removed == super::Removed::InPlace {
-                tree.refresh_leaf(&found.path);
+                tree.refresh_leaf(found.way);
             }
         } else {
             tree.reserve(1).unwrap();
-            let path = tree.path_to(key);
-            let at = tree.leaves[path.leaf].first_above(key);
-            if tree.insert_at(&path, at, key, value) == super::Inserted::InPlace {
-                tree.refresh_leaf(&path);
+            let way = tree.way_to(key);
+            let at = tree.leaves[way.end].first_above(key);
+            if tree.insert_at(way, at, key, value) == super::Inserted::InPlace {
+                tree.refresh_leaf(way);
             }
             model.insert(key, value);
         }
@@ -112,7 +112,7 @@ fn order_of_arrival_fills_leaves() {
     let mut tree = Tree::<Nothing<u64>, Nothing<u64>>::new(()).unwrap();
     for key in 0..10_000 {
         tree.reserve(1).unwrap();
-        tree.insert(&tree.path_to(key), key, ());
+        tree.insert(tree.way_to(key), key, ());
     }
     assert_eq!(tree.leaves.in_use(), 10_000usize.div_ceil(super::LEAF_WIDTH));
 }

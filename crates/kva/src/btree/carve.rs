@@ -15,15 +15,15 @@ impl BTree {
         match (block.below(span), block.above(span)) {
             (None, None) => {
                 if self.tree.remove(found).1 == Removed::InPlace {
-                    self.update(&found.path, &[block], &[], probe);
+                    self.update(found.way, &[block], &[], probe);
                 }
             }
             (None, Some(rest)) | (Some(rest), None) => self.resize(found, block, rest, probe),
             (Some(below), Some(above)) => {
-                self.tree.leaves[found.path.leaf].set_key(found.at, above.first());
-                let inserted = self.tree.insert_at(&found.path, found.at, below.first(), below.last());
+                self.tree.leaves[found.way.end].set_key(found.at, above.first());
+                let inserted = self.tree.insert_at(found.way, found.at, below.first(), below.last());
                 if inserted == Inserted::InPlace {
-                    self.update(&found.path, &[block], &[below, above], probe);
+                    self.update(found.way, &[block], &[below, above], probe);
                 }
             }
         }
@@ -33,12 +33,12 @@ impl BTree {
     /// Gives a block another span, between the same neighbours and not below what its leaf may hold.
     #[inline]
     pub(super) fn resize(&mut self, found: &Found, block: Span, span: Span, probe: &mut impl Probe) {
-        let leaf = &mut self.tree.leaves[found.path.leaf];
+        let leaf = &mut self.tree.leaves[found.way.end];
         leaf.set_key(found.at, span.first());
         leaf.columns.lasts[found.at] = span.last();
         if span.last() > block.last() && found.at + 1 == leaf.len() {
-            self.tree.keep_apart(&found.path, span.last());
+            self.tree.keep_apart(found.way, span.last());
         }
-        self.update(&found.path, &[block], &[span], probe);
+        self.update(found.way, &[block], &[span], probe);
     }
 }

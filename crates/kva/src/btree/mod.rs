@@ -28,7 +28,7 @@ mod tests;
 mod upkeep;
 
 use crate::arena::Link;
-use crate::bplus::{Found, Path, Tree};
+use crate::bplus::{self, Found, Tree};
 use crate::error::check;
 use crate::index::{Blocks, Want};
 use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
@@ -57,12 +57,12 @@ pub struct Block(Found);
 
 /// The way to where an address is or would be, valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Way(Path);
+pub struct Way(bplus::Way);
 
 impl BTree {
     #[inline]
     fn block(&self, found: &Found) -> Option<Span> {
-        let leaf = &self.tree.leaves[found.path.leaf];
+        let leaf = &self.tree.leaves[found.way.end];
         Span::new(*leaf.keys().get(found.at)?, *leaf.columns.lasts.get(found.at)?)
     }
 }
@@ -164,14 +164,14 @@ impl Blocks for BTree {
 
     #[inline]
     fn way_to(&self, address: u64) -> Way {
-        let path = self.tree.path_to(address);
-        self.tree.touch(path.leaf);
-        Way(path)
+        let way = self.tree.way_to(address);
+        self.tree.touch(way.end);
+        Way(way)
     }
 
     #[inline]
-    fn release(&mut self, way: &Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        self.release_span(&way.0, span, probe)
+    fn release(&mut self, way: Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+        self.release_span(way.0, span, probe)
     }
 
     fn at_or_below(&self, address: u64) -> Option<(Block, Span)> {

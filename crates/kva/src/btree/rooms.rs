@@ -134,18 +134,11 @@ impl Columns for Ends {
 }
 
 impl Rooms {
-    /// The first child from `child` on, of `len`, with that room or more. Sixteen are looked at together: a cache
-    /// line, and no branch for each.
+    /// The first child from `child` on, of `len`, with that room or more.
     #[inline]
     pub(super) fn first_with(&self, class: usize, len: usize, child: usize, short: u32) -> Option<usize> {
-        let mut at = child;
-        for rooms in self.classes[class][..len].get(child..)?.chunks(16) {
-            if rooms.iter().fold(false, |any, &room| any | (room >= short)) {
-                return Some(at + rooms.iter().position(|&room| room >= short)?);
-            }
-            at += rooms.len();
-        }
-        None
+        let rooms = self.classes[class][..len].get(child..)?;
+        Some(child + array::first_with(rooms, |room| room >= short)?)
     }
 
     /// The last child before `until` with that room or more.

@@ -6,7 +6,7 @@
 
 use super::BTree;
 use crate::arena::Link;
-use crate::bplus::{Found, Path};
+use crate::bplus::{Found, Way};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
@@ -19,7 +19,6 @@ struct Search<'a> {
     short: u32,
     /// Lowest address still in question for the lowest place, highest for the highest.
     edge: u64,
-    path: Path,
 }
 
 /// What a leaf has to say.
@@ -49,41 +48,40 @@ impl<'a> Search<'a> {
     fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        let path = Path::to(index.tree.root);
-        Self { index, want, class, short: kept.short(want.size_bytes), edge, path }
+        Self { index, want, class, short: kept.short(want.size_bytes), edge }
     }
 
     /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
     fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
         let tree = &self.index.tree;
-        let (mut level, mut link) = (0, tree.root);
+        let mut way = Way::to_root(tree.root);
+        let mut level = 0;
         let mut from = None;
         loop {
             probe.count(Work::NodeVisited, u64::from(from.is_none()));
             let roomy = if level == tree.height {
-                self.path.leaf = link;
-                match self.lowest_in_leaf(link) {
-                    Verdict::Fits(at, span) => return Some((Found { path: self.path, at }, span)),
+                match self.lowest_in_leaf(way.end) {
+                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
             } else {
-                let inner = &tree.inners[link];
+                let inner = &tree.inners[way.end];
                 let from = inner.child_for(self.edge).max(from.unwrap_or(0));
                 inner.sums.first_with(self.class, inner.len, from, self.short)
             };
             if let Some(child) = roomy {
-                let inner = &tree.inners[link];
+                let inner = &tree.inners[way.end];
                 if inner.lows[child] > self.want.window.last() && child > 0 {
                     return None;
                 }
-                self.path.set(level, link, child);
-                (level, link, from) = (level + 1, inner.children[child], None);
+                way = way.down(inner.children[child], child);
+                (level, from) = (level + 1, None);
             } else {
-                level = level.checked_sub(1)?;
-                let (above, taken) = self.path.step(level);
-                (link, from) = (above, Some(taken + 1));
+                let (parent, taken) = way.above()?;
+                way = tree.way_of(parent);
+                (level, from) = (level - 1, Some(taken + 1));
             }
         }
     }
@@ -120,35 +118,35 @@ impl<'a> Search<'a> {
     #[inline]
     fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
         let tree = &self.index.tree;
-        let (mut level, mut link) = (0, tree.root);
+        let mut way = Way::to_root(tree.root);
+        let mut level = 0;
         let mut until = None;
         loop {
             probe.count(Work::NodeVisited, u64::from(until.is_none()));
             let roomy = if level == tree.height {
-                self.path.leaf = link;
-                match self.highest_in_leaf(link) {
-                    Verdict::Fits(at, span) => return Some((Found { path: self.path, at }, span)),
+                match self.highest_in_leaf(way.end) {
+                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
             } else {
-                let inner = &tree.inners[link];
+                let inner = &tree.inners[way.end];
                 let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
                 inner.sums.last_with(self.class, until, self.short)
             };
             if let Some(child) = roomy {
-                let inner = &tree.inners[link];
+                let inner = &tree.inners[way.end];
                 // What lies below the next child is below the window if that one starts at or below it.
                 let beyond = inner.lows[..inner.len].get(child + 1);
                 if beyond.is_some_and(|&low| low <= self.want.window.first()) {
                     return None;
                 }
-                self.path.set(level, link, child);
-                (level, link, until) = (level + 1, inner.children[child], None);
+                way = way.down(inner.children[child], child);
+                (level, until) = (level + 1, None);
             } else {
-                level = level.checked_sub(1)?;
-                let (above, taken) = self.path.step(level);
-                (link, until) = (above, Some(taken));
+                let (parent, taken) = way.above()?;
+                way = tree.way_of(parent);
+                (level, until) = (level - 1, Some(taken));
             }
         }
     }

@@ -3,15 +3,14 @@
 //! A node's largest room is looked for anew only where the largest was what shrank; else one comparison will do.
 
 use super::BTree;
-use crate::bplus::Path;
+use crate::bplus::Way;
 use freehold_units::{Probe, Span, Work};
 
 impl BTree {
-    /// The leaf at the end of the path has lost the blocks `before` and gained the blocks `now`.
+    /// The leaf at the end of the way has lost the blocks `before` and gained the blocks `now`.
     #[inline]
-    pub(super) fn update(&mut self, path: &Path, before: &[Span], now: &[Span], probe: &mut impl Probe) {
-        let Some(above_leaf) = self.tree.height.checked_sub(1) else { return };
-        let (parent, taken) = path.step(above_leaf);
+    pub(super) fn update(&mut self, way: Way, before: &[Span], now: &[Span], probe: &mut impl Probe) {
+        let Some((parent, taken)) = way.above() else { return };
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
             let most = |blocks: &[Span]| {
@@ -22,31 +21,28 @@ impl BTree {
             let room = if gained >= known {
                 gained
             } else if most(before) == known {
-                let leaf = &self.tree.leaves[path.leaf];
+                let leaf = &self.tree.leaves[way.end];
                 leaf.columns.room_in_class(kept, leaf.keys(), class)
             } else {
                 continue;
             };
             if room != known {
-                self.propagate(path, class, room, probe);
+                self.propagate(way, class, room, probe);
             }
         }
     }
 
-    /// The leaf at the end of the path has another room in a class: tells the nodes above.
+    /// The leaf at the end of the way has another room in a class: tells the nodes above.
     #[inline]
-    fn propagate(&mut self, path: &Path, class: usize, room: u32, probe: &mut impl Probe) {
+    fn propagate(&mut self, way: Way, class: usize, room: u32, probe: &mut impl Probe) {
         let mut now = room;
-        for level in (0..self.tree.height).rev() {
-            let (link, taken) = path.step(level);
-            let inner = &mut self.tree.inners[link];
-            let before = core::mem::replace(&mut inner.sums.classes[class][taken], now);
+        let mut above = way.above();
+        while let Some((link, taken)) = above {
+            let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
             probe.count(Work::MaxRecomputed, 1);
-            if level == 0 {
-                return;
-            }
-            let (above, taken) = path.step(level - 1);
-            let known = self.tree.inners[above].sums.classes[class][taken];
+            above = self.tree.above(link);
+            let Some((parent, taken)) = above else { return };
+            let known = self.tree.inners[parent].sums.classes[class][taken];
             if now <= known {
                 if before < known {
                     return;

@@ -124,7 +124,7 @@ impl Blocks for RbTree {
     fn way_to(&self, _: u64) {}
 
     #[inline]
-    fn release(&mut self, (): &(), span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+    fn release(&mut self, (): (), span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
         self.release_span(span, probe)
     }
 

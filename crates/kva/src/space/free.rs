@@ -27,12 +27,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
         // Both ways before either leaf is looked at, so that the waits for memory overlap.
         let (busy_way, free_way) = (self.busy.way_to(first), self.free.way_to(first));
-        let Some((found, entry)) = self.busy.find(&busy_way, first) else {
+        let Some((found, entry)) = self.busy.find(busy_way, first) else {
             return Err(self.why_not(first));
         };
         let (usable, taken) = (entry.span, self.taken(&entry));
         self.free.reserve(1)?;
-        if let Err(block) = self.give_back(&free_way, taken, probe) {
+        if let Err(block) = self.give_back(free_way, taken, probe) {
             return Err(FreeError::AlreadyFree { address: first, block });
         }
         Ok((usable, self.busy.remove(&found)))
@@ -43,7 +43,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[inline]
     pub(super) fn give_back(
         &mut self,
-        way: &I::Way,
+        way: I::Way,
         taken: Span,
         probe: &mut impl Probe,
     ) -> Result<(), Span> {
