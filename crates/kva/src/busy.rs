@@ -7,14 +7,15 @@
 use crate::bplus::{Columns, Found, LEAF_WIDTH, Nothing, Position, Tree, Way};
 use crate::{Broken, OutOfMemory, error::check};
 use arrayvec::ArrayVec;
-use freehold_units::Span;
 
 /// A region without its start. End, guard and value lie side by side: whoever wants one wants the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<V> {
-    last: u64,
-    guard_granules: u32,
-    value: V,
+    /// The last usable address.
+    pub(crate) last: u64,
+    /// Granules after it that are taken too.
+    pub(crate) guard_granules: u32,
+    pub(crate) value: V,
 }
 
 /// The records of a leaf; the starts are its keys.
@@ -48,16 +49,7 @@ impl<V> Columns for Records<V> {
     }
 }
 
-/// A region as the index knows it.
-#[derive(Debug)]
-pub(crate) struct Entry<'a, V> {
-    /// The usable addresses.
-    pub(crate) span: Span,
-    /// Granules after them that are taken too.
-    pub(crate) guard_granules: u32,
-    pub(crate) value: &'a V,
-}
-
+/// Regions in a tree of their own. See the [module](self).
 #[derive(Clone, Debug)]
 pub(crate) struct BusyIndex<V> {
     tree: Tree<Records<V>, Nothing<u64>>,
@@ -92,8 +84,8 @@ impl<V> BusyIndex<V> {
 
     /// Adds a region that overlaps none, at the end of the way to its start, after [`BusyIndex::reserve`].
     #[inline]
-    pub(crate) fn insert(&mut self, way: Way, span: Span, guard_granules: u32, value: V) {
-        self.tree.insert(way, span.first(), Record { last: span.last(), guard_granules, value });
+    pub(crate) fn insert(&mut self, way: Way, first: u64, record: Record<V>) {
+        self.tree.insert(way, first, record);
     }
 
     /// Removes the region that was found and returns its value.
@@ -102,23 +94,21 @@ impl<V> BusyIndex<V> {
         self.tree.remove(found).0.value
     }
 
-    /// Gives the region that was found another last address, below whatever comes after it.
-    pub(crate) fn set_last(&mut self, found: &Found, last: u64) {
-        if let Some(record) = self.tree.columns_mut(found.position()).0.get_mut(found.at) {
-            record.last = last;
-        }
+    /// The record of the region that was found, to change.
+    pub(crate) fn record_mut(&mut self, found: &Found) -> Option<&mut Record<V>> {
+        self.tree.columns_mut(found.position()).0.get_mut(found.at)
     }
 
-    /// The region that starts at `first`, to where `way` leads.
+    /// The region that starts at `first`.
     #[inline]
-    pub(crate) fn find(&self, way: Way, first: u64) -> Option<(Found, Entry<'_, V>)> {
-        let found = self.tree.find_on(way, first)?;
-        Some((found, self.entry(found.position())?))
+    pub(crate) fn find(&self, first: u64) -> Option<(Found, &Record<V>)> {
+        let found = self.tree.find(first)?;
+        Some((found, self.tree.columns(found.position()).0.get(found.at)?))
     }
 
-    /// The region that starts highest at or below `address`.
-    pub(crate) fn at_or_below(&self, address: u64) -> Option<Entry<'_, V>> {
-        self.entry(self.tree.at_or_below(address)?)
+    /// The region that starts highest at or below `address`, and its start.
+    pub(crate) fn at_or_below(&self, address: u64) -> Option<(u64, &Record<V>)> {
+        self.record(self.tree.at_or_below(address)?)
     }
 
     /// The value of the region that starts highest at or below `address`, and the region's last address.
@@ -128,36 +118,30 @@ impl<V> BusyIndex<V> {
         Some((record.last, &mut record.value))
     }
 
-    /// All regions in address order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry<'_, V>> {
+    /// All regions in address order, each with its start.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Record<V>)> {
         let mut at = self.tree.first();
         core::iter::from_fn(move || {
             let position = at?;
             at = self.tree.next(position);
-            self.entry(position)
+            self.record(position)
         })
     }
 
-    #[inline]
-    fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
-        let record = self.tree.columns(position).0.get(position.at)?;
-        Some(Entry {
-            span: Span::new(self.tree.key(position)?, record.last)?,
-            guard_granules: record.guard_granules,
-            value: &record.value,
-        })
+    fn record(&self, position: Position) -> Option<(u64, &Record<V>)> {
+        Some((self.tree.key(position)?, self.tree.columns(position).0.get(position.at)?))
     }
 
     pub(crate) fn validate(&self) -> Result<(), Broken> {
         self.tree.validate()?;
-        let mut previous: Option<Span> = None;
+        let mut previous: Option<u64> = None;
         let mut regions = 0;
-        for entry in self.iter() {
-            let apart = previous.is_none_or(|previous| previous.last() < entry.span.first());
-            check(apart, "K4", "regions ascend and are disjoint", entry.span.first())?;
-            previous = Some(entry.span);
+        for (first, record) in self.iter() {
+            check(previous.is_none_or(|last| last < first), "K4", "regions ascend and are disjoint", first)?;
+            check(first <= record.last, "K4", "every region is a span", first)?;
+            previous = Some(record.last);
             regions += 1;
         }
-        check(regions == self.len(), "K4", "every region is a span", 0)
+        check(regions == self.len(), "K4", "there are as many regions as are counted", 0)
     }
 }

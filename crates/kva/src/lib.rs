@@ -48,6 +48,7 @@ mod index;
 pub mod rbtree;
 mod request;
 mod space;
+mod two_trees;
 
 pub use btree::BTree;
 pub use by_size::BySize;

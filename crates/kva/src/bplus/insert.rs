@@ -16,9 +16,9 @@ pub(crate) enum Inserted {
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// Adds an entry whose key is not there yet, at the end of the way to it, after [`Tree::reserve`].
     #[inline]
-    pub(crate) fn insert(&mut self, way: Way, key: C::Key, item: C::Item) {
+    pub(crate) fn insert(&mut self, way: Way, key: C::Key, item: C::Item) -> Inserted {
         let at = self.leaves[way.end].first_above(key);
-        self.insert_at(way, at, key, item);
+        self.insert_at(way, at, key, item)
     }
 
     /// Adds an entry at its place in the leaf at the end of the way. Whether summaries are right for it is then the

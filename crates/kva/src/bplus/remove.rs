@@ -30,6 +30,16 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         entries <= width - few || entries < 2 * few
     }
 
+    /// Removes the entry that was found and those after it, `count` in all, from one leaf. Summaries are as with
+    /// [`Tree::remove`].
+    pub(crate) fn remove_run(&mut self, found: &Found, count: usize) -> Removed {
+        for _ in 1..count {
+            self.leaves[found.way.end].remove(found.at);
+            self.len -= 1;
+        }
+        self.remove(found).1
+    }
+
     /// Removes the entry that was found. Whether summaries are right after it is then the caller's concern,
     /// unless nodes were evened out.
     #[inline]

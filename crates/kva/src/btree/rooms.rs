@@ -1,7 +1,8 @@
-//! The columns of the tree: where blocks end, and what room each child has per class of alignment.
+//! What room each child of a node has per class of alignment.
 
-use crate::bplus::{Columns, INNER_WIDTH, LEAF_WIDTH, Summaries, array};
-use freehold_units::{Align, Span};
+use super::segment::Segments;
+use crate::bplus::{Columns, INNER_WIDTH, Summaries, array};
+use freehold_units::Align;
 
 /// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
 pub(super) const CLASSES: usize = 11;
@@ -50,86 +51,60 @@ impl Kept {
         (shift as usize).min(CLASSES - 1)
     }
 
-    /// A size in half a word, so that a node's rooms take few cache lines. Sizes keep their order, but sizes from
-    /// 2^31 granules on, 8 TiB of pages, may come out equal if they differ by less than one part in 2^25.
+    pub(super) fn granule(&self) -> Align {
+        self.aligns[0]
+    }
+
+    fn granule_bits(&self) -> u32 {
+        self.aligns[0].bytes().trailing_zeros()
+    }
+
+    /// A size in half a word, so that rooms take few cache lines; it is given less one, so that 2^64 fits. Sizes keep
+    /// their order, but from 2^31 granules on, 8 TiB of pages, they may come out equal if they differ by less than
+    /// one part in 2^25.
     #[inline]
-    pub(super) fn short(&self, size_bytes: u64) -> u32 {
-        let granules = size_bytes >> self.aligns[0].bytes().trailing_zeros();
-        if granules < EXACT_GRANULES {
-            return granules as u32;
-        }
+    pub(super) fn short(&self, reach: u64) -> u32 {
+        let before_last = reach >> self.granule_bits();
+        if before_last < EXACT_GRANULES - 1 { before_last as u32 + 1 } else { Self::rounded(before_last) }
+    }
+
+    #[cold]
+    fn rounded(before_last: u64) -> u32 {
+        let granules = u128::from(before_last) + 1;
         let exponent = granules.ilog2();
         let mantissa = (granules >> (exponent - MANTISSA_BITS)) as u32 - (1 << MANTISSA_BITS);
         (1 << 31) + ((exponent - 31) << MANTISSA_BITS) + mantissa
     }
 
-    /// The bytes that a short size stands for, if it stands for one size alone.
+    /// The size, less one, that a short size stands for, if it stands for one size alone.
+    #[inline]
     pub(super) fn long(&self, short: u32) -> Option<u64> {
-        let exact = u64::from(short) < EXACT_GRANULES;
-        exact.then_some(u64::from(short) << self.aligns[0].bytes().trailing_zeros())
+        let exact = short > 0 && u64::from(short) < EXACT_GRANULES;
+        // 2^64 wraps to 0, and 0 to the last address.
+        exact.then(|| (u64::from(short) << self.granule_bits()).wrapping_sub(1))
     }
 
-    /// The room of one block in one class.
+    /// The largest size, less one, with that short size, which is not 0.
+    fn most(&self, short: u32) -> u64 {
+        self.long(short).unwrap_or_else(|| {
+            let exponent = 31 + ((short - (1 << 31)) >> MANTISSA_BITS);
+            let mantissa = u128::from(short & ((1 << MANTISSA_BITS) - 1)) + (1 << MANTISSA_BITS);
+            let granules = ((mantissa + 1) << (exponent - MANTISSA_BITS)) - 1;
+            u64::try_from((granules << self.granule_bits()) - 1).unwrap_or(u64::MAX)
+        })
+    }
+
+    /// The room in one class of a block with that start and size. Of a block whose size is rounded it may be more
+    /// than there is, never less.
     #[inline]
-    pub(super) fn room_in(&self, block: Span, class: usize) -> u32 {
+    pub(super) fn room_in(&self, first: u64, room: u32, class: usize) -> u32 {
         if class == 0 {
             // Blocks are made of granules, so this is the whole block.
-            return self.short(block.size_saturating());
+            return room;
         }
-        let aligned = self.aligns[class].up(block.first()).and_then(|first| Span::new(first, block.last()));
-        aligned.map_or(0, |room| self.short(room.size_saturating()))
-    }
-}
-
-/// Last addresses of the blocks in a leaf; the first ones are its keys.
-#[derive(Clone, Debug)]
-pub(super) struct Ends {
-    pub(super) lasts: [u64; LEAF_WIDTH],
-}
-
-impl Ends {
-    /// The largest room of one class in a leaf.
-    #[inline]
-    pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u32 {
-        if class == 0 {
-            return kept.short(self.largest(firsts));
-        }
-        let blocks = firsts.iter().zip(&self.lasts).filter_map(|(&first, &last)| Span::new(first, last));
-        blocks.fold(0, |most, block| most.max(kept.room_in(block, class)))
-    }
-
-    /// The size of the largest block in a leaf.
-    #[inline]
-    pub(super) fn largest(&self, firsts: &[u64]) -> u64 {
-        let blocks = firsts.iter().zip(&self.lasts);
-        blocks.fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)))
-    }
-}
-
-impl Columns for Ends {
-    type Key = u64;
-    type Item = u64;
-
-    fn empty() -> Self {
-        Self { lasts: [0; LEAF_WIDTH] }
-    }
-
-    #[inline]
-    fn insert(&mut self, len: usize, at: usize, item: u64) {
-        array::insert(&mut self.lasts, len, at, item);
-    }
-
-    #[inline]
-    fn remove(&mut self, len: usize, at: usize) -> u64 {
-        array::remove(&mut self.lasts, len, at)
-    }
-
-    fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
-        array::move_tail(&self.lasts, len, keep, &mut right.lasts, right_len);
-    }
-
-    fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
-        array::move_head(&mut self.lasts, len, count, &mut right.lasts, right_len);
+        let skipped = self.aligns[class].up(first).map(|aligned| aligned - first);
+        let rest = skipped.and_then(|skipped| self.most(room).checked_sub(skipped));
+        rest.map_or(0, |reach| self.short(reach))
     }
 }
 
@@ -139,6 +114,12 @@ impl Rooms {
     pub(super) fn first_with(&self, class: usize, len: usize, child: usize, short: u32) -> Option<usize> {
         let rooms = self.classes[class][..len].get(child..)?;
         Some(child + array::first_with(rooms, |room| room >= short)?)
+    }
+
+    /// The largest room of the first `len` children.
+    #[inline]
+    pub(super) fn most(&self, class: usize, len: usize) -> u32 {
+        self.classes[class][..len].iter().copied().max().unwrap_or(0)
     }
 
     /// The last child before `until` with that room or more.
@@ -189,14 +170,14 @@ impl Columns for Rooms {
     }
 }
 
-impl Summaries<Ends> for Rooms {
+impl<V> Summaries<Segments<V>> for Rooms {
     type One = Room;
     type Context = Kept;
 
-    fn of_leaf(kept: Kept, keys: &[u64], ends: &Ends) -> Room {
+    fn of_leaf(kept: Kept, keys: &[u64], segments: &Segments<V>) -> Room {
         let mut room = Room::default();
         for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            *room = ends.room_in_class(&kept, keys, class);
+            *room = segments.room_in_class(&kept, keys, class);
         }
         room
     }

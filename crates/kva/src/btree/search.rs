@@ -4,15 +4,15 @@
 //! that lies beyond. Above the last class of alignment a block may have the room and yet not fit; then no address
 //! before its next multiple can serve, and the walk goes on from there.
 
-use super::BTree;
+use super::OneTree;
 use crate::arena::Link;
-use crate::bplus::{Found, Way};
+use crate::bplus::{Found, Position, Way, array};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
 /// A search on its way through the tree.
-struct Search<'a> {
-    index: &'a BTree,
+struct Search<'a, V> {
+    index: &'a OneTree<V>,
     want: &'a Want,
     class: usize,
     /// The size that is wanted, as rooms are stored.
@@ -31,7 +31,7 @@ enum Verdict {
     Nowhere,
 }
 
-impl BTree {
+impl<V> OneTree<V> {
     #[inline]
     pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
         Search::new(self, want, want.window.first()).lowest(probe)
@@ -43,12 +43,12 @@ impl BTree {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a, V> Search<'a, V> {
     #[inline]
-    fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
+    fn new(index: &'a OneTree<V>, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        Self { index, want, class, short: kept.short(want.size_bytes), edge }
+        Self { index, want, class, short: kept.short(want.size_bytes - 1), edge }
     }
 
     /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
@@ -90,22 +90,20 @@ impl<'a> Search<'a> {
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        let (firsts, lasts) = (leaf.keys(), &leaf.columns.lasts[..leaf.len()]);
+        let rooms = &leaf.columns.rooms[..leaf.len()];
         let mut at = leaf.first_above(self.edge).saturating_sub(1);
-        let large = |(first, last): (&u64, &u64)| last - first >= size_bytes - 1;
-        while let Some(ahead) = firsts[at..].iter().zip(&lasts[at..]).position(large) {
+        while let Some(ahead) = array::first_with(&rooms[at..], |room| room >= self.short) {
             at += ahead;
-            let (first, last) = (firsts[at], lasts[at]);
-            if first > window.last() {
+            let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
+            if block.first() > window.last() {
                 return Verdict::Nowhere;
             }
-            let Some(block) = Span::new(first, last) else { return Verdict::Nowhere };
             match block.lowest_fit(size_bytes, align, self.edge) {
                 Some(fit) if fit.last() <= window.last() => return Verdict::Fits(at, fit),
                 // Every later place is higher still.
                 Some(_) => return Verdict::Nowhere,
-                None => match align.up(first.max(self.edge)) {
-                    Some(next) => self.edge = self.edge.max(next.min(last.saturating_add(1))),
+                None => match align.up(block.first().max(self.edge)) {
+                    Some(next) => self.edge = self.edge.max(next.min(block.last().saturating_add(1))),
                     None => return Verdict::Nowhere,
                 },
             }
@@ -155,21 +153,19 @@ impl<'a> Search<'a> {
     fn highest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        let until = leaf.first_above(self.edge);
-        let blocks = leaf.keys()[..until].iter().zip(&leaf.columns.lasts[..until]).enumerate().rev();
-        for (at, (&first, &last)) in blocks {
-            if last < window.first() {
+        let rooms = &leaf.columns.rooms[..leaf.first_above(self.edge)];
+        let mut until = rooms.len();
+        while let Some(at) = rooms[..until].iter().rposition(|&room| room >= self.short) {
+            let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
+            if block.last() < window.first() {
                 return Verdict::Nowhere;
             }
-            if last - first < size_bytes - 1 {
-                continue;
-            }
-            let Some(block) = Span::new(first, last) else { continue };
             match block.highest_fit(size_bytes, align, self.edge) {
                 Some(fit) if fit.first() >= window.first() => return Verdict::Fits(at, fit),
                 Some(_) => return Verdict::Nowhere,
-                None => self.edge = self.edge.min(first),
+                None => self.edge = self.edge.min(block.first()),
             }
+            until = at;
         }
         Verdict::Further
     }

@@ -2,11 +2,11 @@
 //!
 //! A node's largest room is looked for anew only where the largest was what shrank; else one comparison will do.
 
-use super::BTree;
+use super::OneTree;
 use crate::bplus::Way;
 use freehold_units::{Probe, Span, Work};
 
-impl BTree {
+impl<V> OneTree<V> {
     /// The leaf at the end of the way has lost the blocks `before` and gained the blocks `now`.
     #[inline]
     pub(super) fn update(&mut self, way: Way, before: &[Span], now: &[Span], probe: &mut impl Probe) {
@@ -14,7 +14,10 @@ impl BTree {
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
             let most = |blocks: &[Span]| {
-                blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most))
+                blocks.iter().fold(0, |most, &block| {
+                    let room = kept.short(block.last() - block.first());
+                    kept.room_in(block.first(), room, class).max(most)
+                })
             };
             let known = self.tree.inners[parent].sums.classes[class][taken];
             let gained = most(now);
@@ -48,7 +51,7 @@ impl BTree {
                     return;
                 }
                 let inner = &self.tree.inners[link];
-                now = inner.sums.classes[class][..inner.len].iter().copied().max().unwrap_or(0);
+                now = inner.sums.most(class, inner.len);
                 if now == known {
                     return;
                 }

@@ -34,8 +34,8 @@ mod validate;
 mod view;
 
 use crate::arena::{Arena, Link};
-use crate::index::{Blocks, Want};
-use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
+use crate::two_trees::TwoTrees;
+use crate::{Fit, FreeIndex, OutOfMemory};
 use freehold_units::{Align, Probe, Span};
 use node::Node;
 
@@ -73,66 +73,57 @@ pub struct Block(Link);
 
 impl FreeIndex for RbTree {
     type Placement = Placement;
-
-    fn iter(&self) -> impl Iterator<Item = Span> {
-        self.ascending()
-    }
-
-    fn len(&self) -> usize {
-        self.nodes.in_use()
-    }
-
-    fn largest_bytes(&self) -> u64 {
-        self.nodes[self.root].subtree_max_size
-    }
-
-    fn metadata_bytes(&self) -> usize {
-        self.nodes.bytes()
-    }
-
-    fn validate(&self) -> Result<(), Broken> {
-        self.check_all()
-    }
+    type Map<V> = TwoTrees<V>;
 }
 
-impl Blocks for RbTree {
-    type Choice = Placement;
-    type Block = Block;
-    type Way = ();
-
-    fn new(granule: Align) -> Result<Self, OutOfMemory> {
+impl RbTree {
+    pub(crate) fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { nodes: Arena::new(Node::SENTINEL)?, root: Link::NONE, granule })
     }
 
+    /// Makes sure that `blocks` more blocks can be created without asking for memory.
     #[inline]
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
         self.nodes.reserve(blocks, || Node::SENTINEL)
     }
 
-    #[inline]
-    fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(Block, Span)> {
-        self.search(placement, want, probe)
+    /// All blocks in address order.
+    pub fn iter(&self) -> impl Iterator<Item = Span> {
+        self.ascending()
     }
 
+    /// The number of blocks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.in_use()
+    }
+
+    /// Whether there is no block.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
+    #[must_use]
+    pub fn largest_bytes(&self) -> u64 {
+        self.nodes[self.root].subtree_max_size
+    }
+
+    /// The bytes of memory that the index holds, its spare room included.
+    #[must_use]
+    pub fn metadata_bytes(&self) -> usize {
+        self.nodes.bytes()
+    }
+
+    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
     #[inline]
-    fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
+    pub(crate) fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
         self.carve_node(block.0, span, probe)
     }
 
-    /// Nothing is known beforehand: the descent compares with the span as a whole.
-    #[inline]
-    fn way_to(&self, _: u64) {}
-
-    #[inline]
-    fn release(&mut self, (): (), span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        self.release_span(span, probe)
-    }
-
-    fn at_or_below(&self, address: u64) -> Option<(Block, Span)> {
-        self.floor(address)
-    }
-
-    fn before(&self, block: Block) -> Option<(Block, Span)> {
+    /// The block before `block` in address order.
+    pub(crate) fn before(&self, block: Block) -> Option<(Block, Span)> {
         self.predecessor(block.0)
     }
 }

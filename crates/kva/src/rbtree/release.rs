@@ -16,7 +16,7 @@ struct Spot {
 
 impl RbTree {
     #[inline]
-    pub(super) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+    pub(crate) fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
         let Spot { place, previous, next } = self.locate(span, probe)?;
         let before = self.block(previous).map(|(_, block)| block).filter(|block| block.touches(span));
         let after = self.block(next).map(|(_, block)| block).filter(|&block| span.touches(block));

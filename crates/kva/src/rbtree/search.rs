@@ -12,7 +12,7 @@ use freehold_units::{Align, Probe, Span, Work};
 
 impl RbTree {
     #[inline]
-    pub(super) fn search(
+    pub(crate) fn search(
         &self,
         placement: Placement,
         want: &Want,
@@ -105,7 +105,7 @@ impl RbTree {
         }
     }
 
-    pub(super) fn floor(&self, address: u64) -> Option<(Block, Span)> {
+    pub(crate) fn floor(&self, address: u64) -> Option<(Block, Span)> {
         let (mut at, mut best) = (self.root, Link::NONE);
         while !at.is_none() {
             let node = &self.nodes[at];

@@ -6,7 +6,7 @@ use crate::arena::Link;
 use crate::error::{Broken, check};
 
 impl RbTree {
-    pub(super) fn check_all(&self) -> Result<(), Broken> {
+    pub(crate) fn validate(&self) -> Result<(), Broken> {
         check(self.nodes[Link::NONE].subtree_max_size == 0, "K3", "the sentinel's maximum is 0", 0)?;
         check(self.nodes[Link::NONE].colour == Colour::Black, "K2", "the sentinel is black", 0)?;
         let root = &self.nodes[self.root];

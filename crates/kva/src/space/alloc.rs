@@ -1,7 +1,7 @@
 //! Allocating: check the request, find a block, cut it, remember the region.
 
-use super::AddressSpace;
-use crate::index::Want;
+use super::{AddressSpace, BlockOf};
+use crate::index::{Map, Want};
 use crate::{AllocError, FreeIndex, Rejected, Request};
 use freehold_units::{Probe, Span};
 
@@ -33,19 +33,24 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare(request, probe) {
             Ok((block, taken, guard_granules)) => {
                 let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
-                let way = self.busy.way_to(usable.first());
-                self.take(block, taken, probe);
-                self.busy.insert(way, usable, guard_granules, value);
+                self.occupy(block, taken, guard_granules, value, probe);
                 Ok(usable)
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
-    /// Cuts `taken` out of the free block that covers it; a block was reserved.
+    /// Takes `taken` out of the free block that covers it, for a region; a region was reserved.
     #[inline]
-    pub(super) fn take(&mut self, block: I::Block, taken: Span, probe: &mut impl Probe) {
-        self.free.carve(block, taken, probe);
+    pub(super) fn occupy(
+        &mut self,
+        block: BlockOf<V, I>,
+        taken: Span,
+        guard_granules: u32,
+        value: V,
+        probe: &mut impl Probe,
+    ) {
+        self.map.occupy(block, taken, guard_granules, value, probe);
         self.free_bytes -= taken.size_bytes();
     }
 
@@ -65,10 +70,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         &mut self,
         request: &Request,
         probe: &mut impl Probe,
-    ) -> Result<(I::Block, Span, u32), AllocError> {
+    ) -> Result<(BlockOf<V, I>, Span, u32), AllocError> {
         let (want, guard_granules) = self.check(request)?;
-        self.free.prepare(&want, probe)?;
-        self.busy.reserve(1)?;
+        self.map.prepare(&want, probe)?;
         let (block, taken) = self.look(self.placement, &want, probe)?;
         Ok((block, taken, guard_granules))
     }
@@ -79,8 +83,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         placement: I::Placement,
         want: &Want,
         probe: &mut impl Probe,
-    ) -> Result<(I::Block, Span), AllocError> {
-        self.free.find(placement, want, probe).ok_or_else(|| self.no_space_for(want))
+    ) -> Result<(BlockOf<V, I>, Span), AllocError> {
+        self.map.find(placement, want, probe).ok_or_else(|| self.no_space_for(want))
     }
 
     /// Why one range was not found.
@@ -105,7 +109,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if place.is_none_or(|place| place.last() > reach.last()) {
             return AllocError::NoMultiple { size_bytes, align, window };
         }
-        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.free.largest_bytes() }
+        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.map.largest_bytes() }
     }
 
     /// The request as the index sees it, and its guard in granules.

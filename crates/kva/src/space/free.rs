@@ -1,7 +1,7 @@
 //! Freeing by address.
 
 use super::AddressSpace;
-use crate::busy::Entry;
+use crate::index::Map;
 use crate::{FreeError, FreeIndex};
 use freehold_units::{Probe, Span};
 
@@ -32,38 +32,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees a region that may be carved.
     #[inline]
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        // Both ways before either leaf is looked at, so that the waits for memory overlap.
-        let (busy_way, free_way) = (self.busy.way_to(first), self.free.way_to(first));
-        let Some((found, entry)) = self.busy.find(busy_way, first) else {
-            return Err(self.why_not(first));
-        };
-        let (usable, taken) = (entry.span, self.taken(&entry));
-        self.free.reserve(1)?;
-        if let Err(block) = self.give_back(free_way, taken, probe) {
-            return Err(FreeError::AlreadyFree { address: first, block });
+        let Some((place, entry)) = self.map.region(first) else { return Err(self.why_not(first)) };
+        let (usable, taken) = (entry.span, entry.taken);
+        self.map.reserve(0, 1)?;
+        match self.map.vacate(place, taken, probe) {
+            Some(value) => {
+                self.free_bytes += taken.size_bytes();
+                Ok((usable, value))
+            }
+            None => Err(self.why_not(first)),
         }
-        Ok((usable, self.busy.remove(&found)))
-    }
-
-    /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
-    /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
-    #[inline]
-    pub(super) fn give_back(
-        &mut self,
-        way: I::Way,
-        taken: Span,
-        probe: &mut impl Probe,
-    ) -> Result<(), Span> {
-        self.free.release(way, taken, probe)?;
-        self.free_bytes += taken.size_bytes();
-        Ok(())
-    }
-
-    /// The addresses that a region keeps from others: its own and its guard's.
-    pub(super) fn taken(&self, entry: &Entry<'_, V>) -> Span {
-        let guard_bytes = u64::from(entry.guard_granules).saturating_mul(self.granule.bytes());
-        let last = entry.span.last().saturating_add(guard_bytes);
-        Span::new(entry.span.first(), last).unwrap_or(entry.span)
     }
 
     /// Refuses the start of a carved region.
@@ -75,8 +53,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
-        let below = self.busy.at_or_below(address);
-        if let Some(entry) = below.filter(|entry| self.taken(entry).contains(address)) {
+        if let Some(entry) = self.map.region_at(address) {
             let region = entry.span;
             let starts = region.first() == address;
             return if starts {
@@ -85,7 +62,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 FreeError::Interior { address, region }
             };
         }
-        match self.free.at_or_below(address) {
+        match self.map.block_at_or_below(address) {
             Some((_, block)) if block.contains(address) => FreeError::AlreadyFree { address, block },
             _ => FreeError::Unknown { address },
         }

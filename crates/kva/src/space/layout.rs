@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use super::carved::{Carved, Origin};
-use crate::busy::BusyIndex;
+use crate::index::Map;
 use crate::{FreeIndex, LayoutError, OutOfMemory};
 use freehold_units::{Align, Probe, Span};
 
@@ -38,8 +38,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// A space with no address yet.
     pub(super) fn bare(hull: Span, granule: Align, placement: I::Placement) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            free: I::new(granule)?,
-            busy: BusyIndex::new()?,
+            map: I::Map::new(granule)?,
             carved: Carved::default(),
             origin: Origin::NONE,
             hull,
@@ -70,12 +69,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if self.is_sub_space() {
             return Err(LayoutError::SubSpace { space: self.hull });
         }
-        let below = self.busy.at_or_below(span.last()).map(|entry| self.taken(&entry));
-        if let Some(block) = below.filter(|taken| taken.overlaps(span)) {
-            return Err(LayoutError::Overlap { span, block });
+        if let Some(entry) = self.map.region_over(span) {
+            return Err(LayoutError::Overlap { span, block: entry.taken });
         }
-        self.free.reserve(1)?;
-        if let Err(block) = self.free.release(self.free.way_to(span.first()), span, probe) {
+        self.map.reserve(1, 0)?;
+        if let Err(block) = self.map.add(span, probe) {
             return Err(LayoutError::Overlap { span, block });
         }
         self.hull = self.hull.hull(span);

@@ -14,16 +14,18 @@ mod sub_space;
 mod tests;
 mod validate;
 
-use crate::busy::BusyIndex;
+use crate::index::Map;
 use crate::{FreeIndex, RbTree};
 use carved::{Carved, Origin};
+use core::fmt;
 use freehold_units::{Align, Span};
 
 pub use region::{Region, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.
 ///
-/// `V` is what the caller keeps with each region: its device, its owner. `I` is the free-space index.
+/// `V` is what the caller keeps with each region: its device, its owner. `I` is what
+/// the space is kept in.
 ///
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
@@ -40,10 +42,9 @@ pub use region::{Region, Stats};
 /// # Values
 /// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
 /// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
-#[derive(Clone, Debug)]
 pub struct AddressSpace<V, I: FreeIndex = RbTree> {
-    free: I,
-    busy: BusyIndex<V>,
+    /// What is free and what is taken, by address.
+    map: I::Map<V>,
     /// The regions that sub-spaces hand out.
     carved: Carved,
     /// What makes a sub-space known to its parent.
@@ -79,7 +80,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The number of regions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.busy.len()
+        self.map.region_count()
     }
 
     /// Whether nothing is allocated.
@@ -88,9 +89,29 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.len() == 0
     }
 
-    /// The free-space index, to look at.
+}
+
+impl<V> AddressSpace<V, RbTree> {
+    /// The red-black tree of free blocks, to look at.
     #[must_use]
-    pub fn free_index(&self) -> &I {
-        &self.free
+    pub fn free_index(&self) -> &RbTree {
+        &self.map.free
     }
 }
+
+impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
+    fn clone(&self) -> Self {
+        Self { map: self.map.duplicate(), carved: self.carved.clone(), origin: self.origin.clone(), ..*self }
+    }
+}
+
+impl<V, I: FreeIndex> fmt::Debug for AddressSpace<V, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("AddressSpace");
+        shown.field("span", &self.hull).field("granule", &self.granule).field("placement", &self.placement);
+        shown.field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+/// A free block of a space.
+type BlockOf<V, I> = <<I as FreeIndex>::Map<V> as Map<V>>::Block;

@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use crate::FreeIndex;
-use crate::busy::Entry;
+use crate::index::{Entry, Map};
 use freehold_units::Span;
 
 /// A part of a space.
@@ -15,7 +15,7 @@ pub(super) enum Piece<'a, V> {
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Every free block and every region. Cost: linear.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
-        let (mut blocks, mut regions) = (self.free.iter().peekable(), self.busy.iter().peekable());
+        let (mut blocks, mut regions) = (self.map.blocks().peekable(), self.map.regions().peekable());
         core::iter::from_fn(move || {
             let region_first = regions.peek().map(|region| region.span.first());
             let is_below = |block: &Span| region_first.is_none_or(|first| block.first() < first);
@@ -26,11 +26,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         })
     }
 
-    /// All addresses of a piece.
-    pub(super) fn extent(&self, piece: &Piece<'_, V>) -> Span {
-        match piece {
+}
+
+impl<V> Piece<'_, V> {
+    /// All its addresses.
+    pub(super) fn extent(&self) -> Span {
+        match self {
             Piece::Free(block) => *block,
-            Piece::Busy(entry) => self.taken(entry),
+            Piece::Busy(entry) => entry.taken,
         }
     }
 }

@@ -16,7 +16,8 @@
 //! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So
 //! a parent does not free, resize or move such a region, and a sub-space is given no other addresses.
 
-use super::AddressSpace;
+use super::{AddressSpace, BlockOf};
+use crate::index::Map;
 use super::carved::Origin;
 use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
 use freehold_units::Span;
@@ -62,8 +63,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ) -> Result<AddressSpace<W, J>, Rejected<V>> {
         match self.prepare_carve(request, placement) {
             Ok((block, taken, guard_granules, child)) => {
-                self.take(block, taken, &mut ());
-                self.busy.insert(self.busy.way_to(child.hull.first()), child.hull, guard_granules, value);
+                self.occupy(block, taken, guard_granules, value, &mut ());
                 self.carved.set(child.hull.first(), child.origin.address());
                 Ok(child)
             }
@@ -78,7 +78,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         &mut self,
         request: &Request,
         placement: J::Placement,
-    ) -> Result<(I::Block, Span, u32, AddressSpace<W, J>), AllocError> {
+    ) -> Result<(BlockOf<V, I>, Span, u32, AddressSpace<W, J>), AllocError> {
         let (block, taken, guard_granules) = self.prepare(request, &mut ())?;
         self.carved.reserve()?;
         let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
@@ -133,7 +133,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         first: u64,
         child: &mut AddressSpace<W, J>,
     ) -> Result<Span, AdoptError> {
-        let Some((_, entry)) = self.busy.find(self.busy.way_to(first), first) else {
+        let Some((_, entry)) = self.map.region(first) else {
             return Err(AdoptError::Address(self.why_not(first)));
         };
         let (region, space) = (entry.span, child.hull);

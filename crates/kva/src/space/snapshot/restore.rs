@@ -2,6 +2,7 @@
 
 use super::RestoreError;
 use super::read::{Part, Run, Runs};
+use crate::index::Map;
 use crate::{AddressSpace, FreeIndex};
 use freehold_units::Span;
 
@@ -45,21 +46,32 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match run.part {
             Part::Hole => Ok(None),
             Part::Free(block) => {
-                self.free.reserve(1)?;
-                // It overlaps no other: every run starts where the last one ended.
-                self.give_back(self.free.way_to(block.first()), block, &mut ()).map_err(|_| RestoreError::Order { at: run.at })?;
+                self.rebuild_block(block, run.at)?;
                 Ok(Some(block))
             }
             Part::Region { span, guard_granules, guard, is_carved, value } => {
                 let value = decode(value).map_err(|error| RestoreError::Value { region: span, error })?;
-                self.busy.reserve(1)?;
+                let taken = guard.map_or(span, |guard| span.hull(guard));
+                // First a block, from which it is then taken.
+                self.rebuild_block(taken, run.at)?;
+                self.map.reserve(1, 0)?;
                 if is_carved {
                     self.carved.reserve()?;
                     self.carved.set(span.first(), None);
                 }
-                self.busy.insert(self.busy.way_to(span.first()), span, guard_granules, value);
-                Ok(Some(guard.map_or(span, |guard| span.hull(guard))))
+                if let Some((block, _)) = self.map.block_at_or_below(taken.first()) {
+                    self.occupy(block, taken, guard_granules, value, &mut ());
+                }
+                Ok(Some(taken))
             }
         }
+    }
+
+    fn rebuild_block<E>(&mut self, block: Span, at: usize) -> Result<(), RestoreError<E>> {
+        self.map.reserve(1, 0)?;
+        // It overlaps no other: every run starts where the last one ended.
+        self.map.add(block, &mut ()).map_err(|_| RestoreError::Order { at })?;
+        self.free_bytes += block.size_bytes();
+        Ok(())
     }
 }

@@ -82,7 +82,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         // The first address not told yet; none behind the last there is.
         let mut next = Some(0);
         for piece in self.pieces() {
-            let extent = self.extent(&piece);
+            let extent = piece.extent();
             if let Some(hole) = next.and_then(|next| Span::new(next, extent.first().checked_sub(1)?)) {
                 to.put(&[kind::HOLE]);
                 to.number(less_one(hole));
