@@ -41,9 +41,9 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     fn split_leaf(&mut self, way: Way, at: usize, key: C::Key, item: C::Item) {
         let right_link = self.leaves.take();
         let (left, right) = self.leaves.pair(way.end, right_link);
-        // Keys that come in rising order leave full leaves behind them.
-        let rising = at == L && left.next.is_none();
-        let keep = if rising { L } else { L / 2 };
+        // Keys that come in rising order, or all before the highest, leave full leaves behind them.
+        let rising = at + 1 >= L && left.next.is_none();
+        let keep = if rising { at } else { L / 2 };
         right.previous = way.end;
         right.next = left.next;
         left.next = right_link;

@@ -61,6 +61,9 @@ impl<C: Columns, const W: usize> Leaf<C, W> {
     /// The first entry whose key is above `key`.
     #[inline]
     pub(crate) fn first_above(&self, key: C::Key) -> usize {
+        if key < self.keys[0] {
+            return 0;
+        }
         count_up_to(self.keys(), key)
     }
 
@@ -126,6 +129,10 @@ impl<S: Columns, const W: usize> Inner<S, W> {
     /// The child that holds the highest key at or below `key`.
     #[inline]
     pub(crate) fn child_for(&self, key: S::Key) -> usize {
+        // A search without a window's start asks for the lowest key at every node.
+        if key < self.lows[1] {
+            return 0;
+        }
         count_up_to(&self.lows[1..self.len], key)
     }
 

@@ -22,7 +22,7 @@ pub(crate) enum Removed {
 
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// A leaf or inner node with fewer entries is evened out with a neighbour.
-    pub(super) const FEW_ENTRIES: usize = L / 4;
+    pub(super) const FEW_ENTRIES: usize = L / 2;
     pub(super) const FEW_CHILDREN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
     /// Whether two neighbours become one: with room left for insertions, or because two halves would be few.

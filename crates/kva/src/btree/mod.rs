@@ -30,6 +30,7 @@
 //!
 //! Source: the talk's wish list; rooms per alignment class, and regions in the same tree, are this project's.
 
+mod lanes;
 mod occupy;
 mod rooms;
 mod search;
@@ -124,11 +125,11 @@ impl<V> OneTree<V> {
         let (most, len, children) = match height {
             0 => {
                 let leaf = &self.tree.leaves[link];
-                (leaf.columns.room_in_class(&self.tree.context, leaf.keys(), 0), leaf.len(), None)
+                (lanes::most(&leaf.columns.rooms), leaf.len(), None)
             }
             _ => {
                 let inner = &self.tree.inners[link];
-                (inner.sums.most(0, inner.len), inner.len, Some(inner))
+                (inner.sums.most(0), inner.len, Some(inner))
             }
         };
         if most == 0 {
@@ -254,7 +255,11 @@ impl<V> Map<V> for OneTree<V> {
 
     #[inline]
     fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
-        let found = self.tree.find(first)?;
+        let way = self.tree.way_to(first);
+        // All of the leaf is asked for at once: what is in it would else be waited for one by one.
+        let leaf = &self.tree.leaves[way.end];
+        core::hint::black_box(leaf.columns.touch());
+        let found = self.tree.find_on(way, first)?;
         Some((At(found), self.entry(found.position())?))
     }
 

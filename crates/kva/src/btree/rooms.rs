@@ -1,5 +1,6 @@
 //! What room each child of a node has per class of alignment.
 
+use super::lanes;
 use super::segment::Segments;
 use crate::bplus::{Columns, INNER_WIDTH, Summaries, array};
 use freehold_units::Align;
@@ -7,9 +8,10 @@ use freehold_units::Align;
 /// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
 pub(super) const CLASSES: usize = 11;
 
-/// Rooms of fewer granules are stored as they are, larger ones to 25 bits after the first.
-const EXACT_GRANULES: u64 = 1 << 31;
-const MANTISSA_BITS: u32 = 25;
+/// Rooms of fewer granules are stored as they are, larger ones to so many bits after the first: all in 31 bits.
+const EXACT_BITS: u32 = 30;
+const EXACT_GRANULES: u64 = 1 << EXACT_BITS;
+const MANTISSA_BITS: u32 = 24;
 
 /// The largest room per class, in the short form of [`Kept::short`]. Classes that are not kept are 0.
 #[derive(Clone, Copy, Debug, Default, Eq)]
@@ -60,8 +62,8 @@ impl Kept {
     }
 
     /// A size in half a word, so that rooms take few cache lines; it is given less one, so that 2^64 fits. Sizes keep
-    /// their order, but from 2^31 granules on, 8 TiB of pages, they may come out equal if they differ by less than
-    /// one part in 2^25.
+    /// their order, but from 2^30 granules on, 4 TiB of pages, they may come out equal if they differ by less than
+    /// one part in 2^24.
     #[inline]
     pub(super) fn short(&self, reach: u64) -> u32 {
         let before_last = reach >> self.granule_bits();
@@ -73,7 +75,7 @@ impl Kept {
         let granules = u128::from(before_last) + 1;
         let exponent = granules.ilog2();
         let mantissa = (granules >> (exponent - MANTISSA_BITS)) as u32 - (1 << MANTISSA_BITS);
-        (1 << 31) + ((exponent - 31) << MANTISSA_BITS) + mantissa
+        (1 << EXACT_BITS) + ((exponent - EXACT_BITS) << MANTISSA_BITS) + mantissa
     }
 
     /// The size, less one, that a short size stands for, if it stands for one size alone.
@@ -87,7 +89,7 @@ impl Kept {
     /// The largest size, less one, with that short size, which is not 0.
     fn most(&self, short: u32) -> u64 {
         self.long(short).unwrap_or_else(|| {
-            let exponent = 31 + ((short - (1 << 31)) >> MANTISSA_BITS);
+            let exponent = EXACT_BITS + ((short - (1 << EXACT_BITS)) >> MANTISSA_BITS);
             let mantissa = u128::from(short & ((1 << MANTISSA_BITS) - 1)) + (1 << MANTISSA_BITS);
             let granules = ((mantissa + 1) << (exponent - MANTISSA_BITS)) - 1;
             u64::try_from((granules << self.granule_bits()) - 1).unwrap_or(u64::MAX)
@@ -109,27 +111,27 @@ impl Kept {
 }
 
 impl Rooms {
-    /// The first child from `child` on, of `len`, with that room or more.
+    /// The first child from `child` on with that room or more.
     #[inline]
-    pub(super) fn first_with(&self, class: usize, len: usize, child: usize, short: u32) -> Option<usize> {
-        let rooms = self.classes[class][..len].get(child..)?;
-        Some(child + array::first_with(rooms, |room| room >= short)?)
-    }
-
-    /// The largest room of the first `len` children.
-    #[inline]
-    pub(super) fn most(&self, class: usize, len: usize) -> u32 {
-        self.classes[class][..len].iter().copied().max().unwrap_or(0)
+    pub(super) fn first_with(&self, class: usize, child: usize, short: u32) -> Option<usize> {
+        lanes::first_with(&self.classes[class], child, short)
     }
 
     /// The last child before `until` with that room or more.
     #[inline]
     pub(super) fn last_with(&self, class: usize, until: usize, short: u32) -> Option<usize> {
-        self.classes[class][..until].iter().rposition(|&room| room >= short)
+        lanes::last_with(&self.classes[class], until, short)
+    }
+
+    /// The largest room of all children.
+    #[inline]
+    pub(super) fn most(&self, class: usize) -> u32 {
+        lanes::most(&self.classes[class])
     }
 }
 
-/// The rooms of an inner node's children, one array per class, so that a search reads only its own.
+/// The rooms of an inner node's children, one array per class, so that a search reads only its own. Behind the
+/// last child they are 0.
 #[derive(Clone, Debug)]
 pub(super) struct Rooms {
     pub(super) classes: [[u32; INNER_WIDTH]; CLASSES],
@@ -153,19 +155,22 @@ impl Columns for Rooms {
         let mut removed = Room::default();
         for (room, rooms) in removed.0.iter_mut().zip(&mut self.classes) {
             *room = array::remove(rooms, len, at);
+            rooms[len - 1] = 0;
         }
         removed
     }
 
     fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
-        for (rooms, right) in self.classes.iter().zip(&mut right.classes) {
+        for (rooms, right) in self.classes.iter_mut().zip(&mut right.classes) {
             array::move_tail(rooms, len, keep, right, right_len);
+            rooms[keep..len].fill(0);
         }
     }
 
     fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
         for (rooms, right) in self.classes.iter_mut().zip(&mut right.classes) {
             array::move_head(rooms, len, count, right, right_len);
+            right[right_len - count..right_len].fill(0);
         }
     }
 }
@@ -198,10 +203,10 @@ impl<V> Summaries<Segments<V>> for Rooms {
         }
     }
 
-    fn total(&self, kept: Kept, len: usize) -> Room {
+    fn total(&self, kept: Kept, _: usize) -> Room {
         let mut total = Room::default();
         for (total, rooms) in total.0.iter_mut().zip(&self.classes).take(kept.classes) {
-            *total = rooms[..len].iter().copied().max().unwrap_or(0);
+            *total = lanes::most(rooms);
         }
         total
     }

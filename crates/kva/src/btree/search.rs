@@ -4,9 +4,9 @@
 //! that lies beyond. Above the last class of alignment a block may have the room and yet not fit; then no address
 //! before its next multiple can serve, and the walk goes on from there.
 
-use super::OneTree;
+use super::{OneTree, lanes};
 use crate::arena::Link;
-use crate::bplus::{Found, Position, Way, array};
+use crate::bplus::{Found, Position, Way};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
@@ -69,7 +69,7 @@ impl<'a, V> Search<'a, V> {
             } else {
                 let inner = &tree.inners[way.end];
                 let from = inner.child_for(self.edge).max(from.unwrap_or(0));
-                inner.sums.first_with(self.class, inner.len, from, self.short)
+                inner.sums.first_with(self.class, from, self.short)
             };
             if let Some(child) = roomy {
                 let inner = &tree.inners[way.end];
@@ -90,10 +90,8 @@ impl<'a, V> Search<'a, V> {
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        let rooms = &leaf.columns.rooms[..leaf.len()];
-        let mut at = leaf.first_above(self.edge).saturating_sub(1);
-        while let Some(ahead) = array::first_with(&rooms[at..], |room| room >= self.short) {
-            at += ahead;
+        let mut from = leaf.first_above(self.edge).saturating_sub(1);
+        while let Some(at) = lanes::first_with(&leaf.columns.rooms, from, self.short) {
             let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
             if block.first() > window.last() {
                 return Verdict::Nowhere;
@@ -107,7 +105,7 @@ impl<'a, V> Search<'a, V> {
                     None => return Verdict::Nowhere,
                 },
             }
-            at += 1;
+            from = at + 1;
         }
         Verdict::Further
     }
@@ -153,9 +151,8 @@ impl<'a, V> Search<'a, V> {
     fn highest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        let rooms = &leaf.columns.rooms[..leaf.first_above(self.edge)];
-        let mut until = rooms.len();
-        while let Some(at) = rooms[..until].iter().rposition(|&room| room >= self.short) {
+        let mut until = leaf.first_above(self.edge);
+        while let Some(at) = lanes::last_with(&leaf.columns.rooms, until, self.short) {
             let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
             if block.last() < window.first() {
                 return Verdict::Nowhere;

@@ -1,5 +1,6 @@
 //! The leaves of the tree: what every segment is, from its first address to the next one's.
 
+use super::lanes::{self, LANES};
 use super::rooms::Kept;
 use crate::bplus::{Columns, LEAF_WIDTH, array};
 use arrayvec::ArrayVec;
@@ -31,21 +32,27 @@ impl<V> Segment<V> {
 /// The segments of a leaf; their starts are its keys.
 #[derive(Clone, Debug)]
 pub(super) struct Segments<V> {
-    /// Sizes of free blocks in the short form of [`Kept::short`], 0 for what is not free.
-    pub(super) rooms: [u32; LEAF_WIDTH],
+    /// Sizes of free blocks in the short form of [`Kept::short`], 0 for what is not free and behind the last.
+    pub(super) rooms: [u32; LANES],
     /// As many as there are segments.
     pub(super) held: ArrayVec<Option<Held<V>>, LEAF_WIDTH>,
 }
 
 impl<V> Segments<V> {
+    /// Reads a word of most cache lines.
+    #[inline]
+    pub(super) fn touch(&self) -> u32 {
+        let held = |at: usize| self.held.get(at).map_or(0, |held| u32::from(held.is_some()));
+        self.rooms[0] ^ self.rooms[16] ^ held(0) ^ held(8) ^ held(16) ^ held(24)
+    }
+
     /// The largest room of one class among the segments, which start at `firsts`.
     #[inline]
     pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u32 {
-        let rooms = &self.rooms[..firsts.len()];
         if class == 0 {
-            return rooms.iter().copied().max().unwrap_or(0);
+            return lanes::most(&self.rooms);
         }
-        let blocks = firsts.iter().zip(rooms).filter(|&(_, &room)| room > 0);
+        let blocks = firsts.iter().zip(&self.rooms).filter(|&(_, &room)| room > 0);
         blocks.fold(0, |most, (&first, &room)| most.max(kept.room_in(first, room, class)))
     }
 }
@@ -55,7 +62,7 @@ impl<V> Columns for Segments<V> {
     type Item = Segment<V>;
 
     fn empty() -> Self {
-        Self { rooms: [0; LEAF_WIDTH], held: ArrayVec::new_const() }
+        Self { rooms: [0; LANES], held: ArrayVec::new_const() }
     }
 
     #[inline]
@@ -66,16 +73,20 @@ impl<V> Columns for Segments<V> {
 
     #[inline]
     fn remove(&mut self, len: usize, at: usize) -> Segment<V> {
-        Segment { room: array::remove(&mut self.rooms, len, at), held: self.held.remove(at) }
+        let room = array::remove(&mut self.rooms, len, at);
+        self.rooms[len - 1] = 0;
+        Segment { room, held: self.held.remove(at) }
     }
 
     fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
         array::move_tail(&self.rooms, len, keep, &mut right.rooms, right_len);
+        self.rooms[keep..len].fill(0);
         right.held = self.held.drain(keep..).chain(right.held.take()).collect();
     }
 
     fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
         array::move_head(&mut self.rooms, len, count, &mut right.rooms, right_len);
+        right.rooms[right_len - count..right_len].fill(0);
         self.held.extend(right.held.drain(..count));
     }
 }

@@ -51,7 +51,7 @@ impl<V> OneTree<V> {
                     return;
                 }
                 let inner = &self.tree.inners[link];
-                now = inner.sums.most(class, inner.len);
+                now = inner.sums.most(class);
                 if now == known {
                     return;
                 }
