@@ -77,7 +77,7 @@ impl Way {
     }
 
     /// To no leaf: its sentinel has no keys.
-    const NOWHERE: Self = Self { end: Link::NONE, parent: Link::NONE, taken: 0 };
+    pub(crate) const NOWHERE: Self = Self { end: Link::NONE, parent: Link::NONE, taken: 0 };
 }
 
 /// An entry and the way to it, valid until the tree changes.

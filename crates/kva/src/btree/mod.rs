@@ -30,6 +30,7 @@
 //!
 //! Source: the talk's wish list; rooms per alignment class, and regions in the same tree, are this project's.
 
+mod hot;
 mod lanes;
 mod occupy;
 mod rooms;
@@ -46,6 +47,7 @@ use crate::bplus::{Found, Position, Tree};
 use crate::index::{Entry, Map, Want};
 use crate::{Broken, FreeIndex, OutOfMemory};
 use freehold_units::{Align, Probe, Span, Work};
+use hot::Hot;
 use rooms::{Kept, Rooms};
 use segment::{Held, Segment, Segments};
 
@@ -75,12 +77,25 @@ pub struct OneTree<V> {
     tree: Tree<Segments<V>, Rooms>,
     blocks: usize,
     regions: usize,
+    /// Where the first address was ever free.
+    lowest: u64,
+    hot: Hot,
 }
 
 /// A segment and the way to it, valid until the tree changes.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct At(Found);
+pub struct At {
+    found: Found,
+    /// As [`Hot::none_below`] if it is a block that was searched for.
+    none_below: u32,
+}
+
+impl At {
+    fn new(found: Found) -> Self {
+        Self { found, none_below: Hot::UNKNOWN }
+    }
+}
 
 impl<V> OneTree<V> {
     /// All addresses of a segment: up to where the next one starts.
@@ -161,7 +176,7 @@ impl<V> Map<V> for OneTree<V> {
         let mut tree = Tree::new(Kept::new(granule))?;
         tree.reserve(1)?;
         tree.insert(tree.way_to(0), 0, Segment::HOLE);
-        Ok(Self { tree, blocks: 0, regions: 0 })
+        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE })
     }
 
     fn duplicate(&self) -> Self
@@ -192,32 +207,43 @@ impl<V> Map<V> for OneTree<V> {
 
     #[inline]
     fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(At, Span)> {
-        let (found, span) = match placement {
-            Placement::Lowest => self.lowest(want, probe),
-            Placement::Highest => self.highest(want, probe),
-        }?;
-        Some((At(found), span))
+        if placement == Placement::Highest {
+            let (found, span) = self.highest(want, probe)?;
+            return Some((At::new(found), span));
+        }
+        let short = self.tree.context.short(want.size_bytes - 1);
+        if let Some((found, span, none_below)) = self.in_hot_block(want, short) {
+            probe.count(Work::NodeVisited, 1);
+            return Some((At { found, none_below }, span));
+        }
+        let (found, span) = self.lowest(want, probe)?;
+        let knows = want.window.first() <= self.lowest && self.tree.context.class_of(want.align) == 0;
+        Some((At { found, none_below: if knows { short } else { Hot::UNKNOWN } }, span))
     }
 
     #[inline]
     fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
-        self.cut(&block.0, taken, Held { guard_granules, value }, probe);
+        self.cut(block, taken, Held { guard_granules, value }, probe);
     }
 
     #[inline]
     fn vacate(&mut self, place: At, taken: Span, probe: &mut impl Probe) -> Option<V> {
-        self.release(&place.0, taken, probe)
+        self.release(&place.found, taken, probe)
     }
 
     fn extend(&mut self, _: At, block: At, more: Span, probe: &mut impl Probe) {
-        self.cut_start(&block.0, more, probe);
+        self.forget_hot();
+        self.cut_start(&block.found, more, probe);
     }
 
     fn shorten(&mut self, place: At, less: Span, probe: &mut impl Probe) {
-        self.release_end(&place.0, less, probe);
+        self.forget_hot();
+        self.release_end(&place.found, less, probe);
     }
 
     fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        self.forget_hot();
+        self.lowest = self.lowest.min(span.first());
         self.release_hole(span, probe)
     }
 
@@ -226,7 +252,7 @@ impl<V> Map<V> for OneTree<V> {
         if let Some(at) = self.tree.leaves[way.end].first_above(address).checked_sub(1) {
             let found = Found { way, at };
             if self.room(found.position()) > 0 {
-                return Some((At(found), self.span(found.position())?));
+                return Some((At::new(found), self.span(found.position())?));
             }
         }
         // The highest granule that is free at or below the address.
@@ -234,11 +260,11 @@ impl<V> Map<V> for OneTree<V> {
         let last = align.down(address) + (align.bytes() - 1);
         let want = Want { size_bytes: align.bytes(), align, window: Span::new(0, last)? };
         let (found, _) = self.highest(&want, &mut ())?;
-        Some((At(found), self.span(found.position())?))
+        Some((At::new(found), self.span(found.position())?))
     }
 
     fn block_before(&self, block: At) -> Option<(At, Span)> {
-        self.block_at_or_below(self.tree.key(block.0.position())?.checked_sub(1)?)
+        self.block_at_or_below(self.tree.key(block.found.position())?.checked_sub(1)?)
     }
 
     fn blocks(&self) -> impl Iterator<Item = Span> {
@@ -260,7 +286,7 @@ impl<V> Map<V> for OneTree<V> {
         let leaf = &self.tree.leaves[way.end];
         core::hint::black_box(leaf.columns.touch());
         let found = self.tree.find_on(way, first)?;
-        Some((At(found), self.entry(found.position())?))
+        Some((At::new(found), self.entry(found.position())?))
     }
 
     fn region_at(&self, address: u64) -> Option<Entry<'_, V>> {

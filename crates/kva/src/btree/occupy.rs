@@ -1,6 +1,6 @@
 //! Taking addresses out of a free block.
 
-use super::OneTree;
+use super::{At, OneTree};
 use super::segment::{Held, Segment};
 use crate::Fit;
 use crate::bplus::{Found, Inserted, Removed};
@@ -9,7 +9,8 @@ use freehold_units::{Probe, Span};
 impl<V> OneTree<V> {
     /// `taken`, in the block that was found, becomes a region.
     #[inline]
-    pub(super) fn cut(&mut self, found: &Found, taken: Span, held: Held<V>, probe: &mut impl Probe) {
+    pub(super) fn cut(&mut self, block: At, taken: Span, held: Held<V>, probe: &mut impl Probe) {
+        let At { found, none_below } = block;
         let block = self.span(found.position()).unwrap_or(taken);
         debug_assert!(block.covers(taken));
         let fit = Fit::of(block, taken);
@@ -23,20 +24,30 @@ impl<V> OneTree<V> {
                 leaf.columns.held[found.at] = region.held;
                 self.blocks -= 1;
                 self.update(found.way, &[block], &[], probe);
+                self.set_hot(found, block.first(), none_below);
             }
             (None, Some(rest)) => {
-                self.set_block(found, rest);
+                self.set_block(&found, rest);
                 if self.tree.insert_at(found.way, found.at, taken.first(), region) == Inserted::InPlace {
                     self.update(found.way, &[block], &[rest], probe);
+                    self.set_hot(Found { at: found.at + 1, ..found }, rest.first(), none_below);
+                } else {
+                    self.forget_hot();
                 }
             }
             (Some(rest), None) => {
-                self.set_block(found, rest);
+                self.set_block(&found, rest);
                 if self.tree.insert_at(found.way, found.at + 1, taken.first(), region) == Inserted::InPlace {
                     self.update(found.way, &[block], &[rest], probe);
+                    self.set_hot(found, rest.first(), none_below);
+                } else {
+                    self.forget_hot();
                 }
             }
-            (Some(below), Some(above)) => self.cut_middle(found, block, [below, taken, above], region, probe),
+            (Some(below), Some(above)) => {
+                self.cut_middle(&found, block, [below, taken, above], region, probe);
+                self.forget_hot();
+            }
         }
         self.regions += 1;
     }

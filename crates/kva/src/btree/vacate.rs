@@ -33,6 +33,7 @@ impl<V> OneTree<V> {
                 self.set_block(found, span);
                 self.claim(way, at, span);
                 self.update(way, &[], &[span], probe);
+                self.pull_hot(*found, span.first());
             }
             (Some(block), None) if inside(before) => {
                 let whole = joined(block, span);
@@ -40,6 +41,9 @@ impl<V> OneTree<V> {
                 self.claim(way, at, whole);
                 if self.tree.remove(found).1 == Removed::InPlace {
                     self.update(way, &[block], &[whole], probe);
+                    self.pull_hot(Found { way, at: at - 1 }, whole.first());
+                } else {
+                    self.forget_hot();
                 }
             }
             (None, Some(block)) if inside(after) => {
@@ -47,6 +51,9 @@ impl<V> OneTree<V> {
                 self.set_block(found, whole);
                 if self.tree.remove(&Found { way, at: at + 1 }).1 == Removed::InPlace {
                     self.update(way, &[block], &[whole], probe);
+                    self.pull_hot(*found, span.first());
+                } else {
+                    self.forget_hot();
                 }
             }
             (Some(low), Some(high)) if inside(before) && inside(after) => {
@@ -55,9 +62,15 @@ impl<V> OneTree<V> {
                 self.blocks -= 1;
                 if self.tree.remove_run(found, 2) == Removed::InPlace {
                     self.update(way, &[low, high], &[whole], probe);
+                    self.pull_hot(Found { way, at: at - 1 }, whole.first());
+                } else {
+                    self.forget_hot();
                 }
             }
-            (previous, next) => self.merge_across(previous, span, next, probe),
+            (previous, next) => {
+                self.merge_across(previous, span, next, probe);
+                self.forget_hot();
+            }
         }
     }
 
