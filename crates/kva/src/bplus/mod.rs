@@ -88,6 +88,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    #[inline]
     pub(crate) fn position(&self) -> Position {
         Position { leaf: self.way.end, at: self.at }
     }
@@ -189,6 +190,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         (leaf.keys().get(at) == Some(&key)).then_some(Found { way, at })
     }
 
+    #[inline]
     fn last_of(&self, leaf: Link) -> Option<Position> {
         let at = self.leaves[leaf].len().checked_sub(1)?;
         Some(Position { leaf, at })
@@ -202,12 +204,14 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         if self.leaves[at].len() == 0 { None } else { Some(Position { leaf: at, at: 0 }) }
     }
 
+    #[inline]
     pub(crate) fn next(&self, position: Position) -> Option<Position> {
         let Position { leaf, at } = position;
         self.at_or_after(Position { leaf, at: at + 1 })
     }
 
     /// The entry at a place, which may be one past the leaf's last: then the first of the next leaf.
+    #[inline]
     pub(crate) fn at_or_after(&self, position: Position) -> Option<Position> {
         if position.at < self.leaves[position.leaf].len() {
             return Some(position);
@@ -217,6 +221,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     }
 
     /// The entry before a place, which may be one past the leaf's last.
+    #[inline]
     pub(crate) fn previous(&self, position: Position) -> Option<Position> {
         match position.at.checked_sub(1) {
             Some(at) => Some(Position { at, ..position }),
@@ -224,14 +229,17 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
     }
 
+    #[inline]
     pub(crate) fn key(&self, position: Position) -> Option<C::Key> {
         self.leaves[position.leaf].keys().get(position.at).copied()
     }
 
+    #[inline]
     pub(crate) fn columns(&self, position: Position) -> &C {
         &self.leaves[position.leaf].columns
     }
 
+    #[inline]
     pub(crate) fn columns_mut(&mut self, position: Position) -> &mut C {
         &mut self.leaves[position.leaf].columns
     }

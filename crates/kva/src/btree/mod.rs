@@ -111,6 +111,7 @@ impl<V> OneTree<V> {
         self.tree.columns(position).rooms[position.at]
     }
 
+    #[inline]
     fn held(&self, position: Position) -> Option<&Held<V>> {
         self.tree.columns(position).held.get(position.at)?.as_ref()
     }

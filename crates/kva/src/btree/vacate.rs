@@ -74,6 +74,7 @@ impl<V> OneTree<V> {
         }
     }
 
+    #[inline]
     fn block_at(&self, position: Option<Position>) -> Option<Span> {
         let position = position.filter(|&position| self.room(position) > 0)?;
         self.span(position)

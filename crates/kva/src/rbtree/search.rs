@@ -18,13 +18,14 @@ impl RbTree {
         want: &Want,
         probe: &mut impl Probe,
     ) -> Option<(Block, Span)> {
-        let found = match placement {
-            Placement::Lowest => self.lowest(want, want.size_bytes, want.window.last(), probe),
-            Placement::Linux => self.lowest(want, self.linux_length(want), u64::MAX, probe),
+        let (length, until) = match placement {
+            Placement::Lowest => (want.size_bytes, want.window.last()),
+            Placement::Linux => (self.linux_length(want), u64::MAX),
             Placement::Highest => return self.highest(self.root, want, probe),
         };
+        let (block, span) = self.lowest(want, length, until, probe)?;
         // Blocks come in address order, so if the first that fits passes the window's end, so does every other.
-        found.filter(|(_, span)| span.last() <= want.window.last())
+        (span.last() <= want.window.last()).then_some((block, span))
     }
 
     /// The first block in address order that holds the request, among those that the walk steps on when it

@@ -30,14 +30,18 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         value: V,
         probe: &mut impl Probe,
     ) -> Result<Span, Rejected<V>> {
-        match self.prepare(request, probe) {
-            Ok((block, taken, guard_granules)) => {
-                let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
-                self.occupy(block, taken, guard_granules, value, probe);
-                Ok(usable)
-            }
-            Err(cause) => Err(Rejected { value, cause }),
+        let (want, guard_granules) = match self.check(request) {
+            Ok(checked) => checked,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        if let Err(cause) = self.map.prepare(&want, probe) {
+            return Err(Rejected { value, cause: cause.into() });
         }
+        let Some((block, taken)) = self.map.find(self.placement, &want, probe) else {
+            return Err(Rejected { value, cause: self.no_space_for(&want) });
+        };
+        self.occupy(block, taken, guard_granules, value, probe);
+        Ok(Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken))
     }
 
     /// Takes `taken` out of the free block that covers it, for a region; a region was reserved.
@@ -113,6 +117,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// The request as the index sees it, and its guard in granules.
+    #[inline]
     pub(super) fn check(&self, request: &Request) -> Result<(Want, u32), AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
