@@ -18,6 +18,15 @@ impl Link {
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
     }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The link of that [`number`](Self::number).
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
 }
 
 /// A node that can lend a link while it is vacant.

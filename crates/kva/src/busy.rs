@@ -78,7 +78,7 @@ impl<V> BusyIndex<V> {
     #[inline]
     pub(crate) fn way_to(&self, first: u64) -> Way {
         let way = self.tree.way_to(first);
-        self.tree.touch(way.end);
+        self.tree.touch(way.end());
         way
     }
 
@@ -90,20 +90,20 @@ impl<V> BusyIndex<V> {
 
     /// Removes the region that was found and returns its value.
     #[inline]
-    pub(crate) fn remove(&mut self, found: &Found) -> V {
+    pub(crate) fn remove(&mut self, found: Found) -> V {
         self.tree.remove(found).0.value
     }
 
     /// The record of the region that was found, to change.
-    pub(crate) fn record_mut(&mut self, found: &Found) -> Option<&mut Record<V>> {
-        self.tree.columns_mut(found.position()).0.get_mut(found.at)
+    pub(crate) fn record_mut(&mut self, found: Found) -> Option<&mut Record<V>> {
+        self.tree.columns_mut(found.position()).0.get_mut(found.at())
     }
 
     /// The region that starts at `first`.
     #[inline]
     pub(crate) fn find(&self, first: u64) -> Option<(Found, &Record<V>)> {
         let found = self.tree.find(first)?;
-        Some((found, self.tree.columns(found.position()).0.get(found.at)?))
+        Some((found, self.tree.columns(found.position()).0.get(found.at())?))
     }
 
     /// The region that starts highest at or below `address`, and its start.

@@ -59,7 +59,7 @@ impl<M> SizedMap<M> {
 
     fn forget(&mut self, block: Option<Span>) {
         if let Some(found) = block.and_then(|block| self.sizes.find(key(block))) {
-            self.sizes.remove(&found);
+            self.sizes.remove(found);
         }
     }
 

@@ -83,19 +83,19 @@ impl<V> Map<V> for TwoTrees<V> {
     #[inline]
     fn vacate(&mut self, place: Place, taken: Span, probe: &mut impl Probe) -> Option<V> {
         self.give_back(taken, probe);
-        Some(self.busy.remove(&place.0))
+        Some(self.busy.remove(place.0))
     }
 
     fn extend(&mut self, place: Place, block: Block, more: Span, probe: &mut impl Probe) {
         self.free.carve(block, more, probe);
-        if let Some(record) = self.busy.record_mut(&place.0) {
+        if let Some(record) = self.busy.record_mut(place.0) {
             record.last = record.last.saturating_add(more.size_saturating());
         }
     }
 
     fn shorten(&mut self, place: Place, less: Span, probe: &mut impl Probe) {
         self.give_back(less, probe);
-        if let Some(record) = self.busy.record_mut(&place.0) {
+        if let Some(record) = self.busy.record_mut(place.0) {
             record.last = record.last.saturating_sub(less.size_saturating());
         }
     }

@@ -14,7 +14,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             if next < inner.len {
                 if inner.lows[next] <= reach {
                     let mut child = inner.children[next];
-                    let after = self.leaves[way.end].next;
+                    let after = self.leaves[way.end()].next;
                     let low = self.leaves[after].keys().first().copied().unwrap_or(reach);
                     self.inners[link].lows[next] = low;
                     for _ in 0..height {

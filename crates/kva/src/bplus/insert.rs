@@ -17,7 +17,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// Adds an entry whose key is not there yet, at the end of the way to it, after [`Tree::reserve`].
     #[inline]
     pub(crate) fn insert(&mut self, way: Way, key: C::Key, item: C::Item) -> Inserted {
-        let at = self.leaves[way.end].first_above(key);
+        let at = self.leaves[way.end()].first_above(key);
         self.insert_at(way, at, key, item)
     }
 
@@ -26,7 +26,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     #[inline]
     pub(crate) fn insert_at(&mut self, way: Way, at: usize, key: C::Key, item: C::Item) -> Inserted {
         self.len += 1;
-        let leaf = &mut self.leaves[way.end];
+        let leaf = &mut self.leaves[way.end()];
         if leaf.len() < L {
             leaf.insert(at, key, item);
             self.last = way;
@@ -40,11 +40,11 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     #[cold]
     fn split_leaf(&mut self, way: Way, at: usize, key: C::Key, item: C::Item) {
         let right_link = self.leaves.take();
-        let (left, right) = self.leaves.pair(way.end, right_link);
+        let (left, right) = self.leaves.pair(way.end(), right_link);
         // Keys that come in rising order, or all before the highest, leave full leaves behind them.
         let rising = at + 1 >= L && left.next.is_none();
         let keep = if rising { at } else { L / 2 };
-        right.previous = way.end;
+        right.previous = way.end();
         right.next = left.next;
         left.next = right_link;
         left.move_tail(keep, right);
@@ -63,7 +63,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// rising order, nodes that split are left full.
     fn insert_child(&mut self, way: Way, low: C::Key, child: Link, rising: bool) {
         let mut new = Child { low, link: child, sum: self.leaf_sum(child) };
-        let (mut left_sum, mut height) = (self.leaf_sum(way.end), 1);
+        let (mut left_sum, mut height) = (self.leaf_sum(way.end()), 1);
         let mut above = way.above();
         while let Some((link, taken)) = above {
             let inner = &mut self.inners[link];

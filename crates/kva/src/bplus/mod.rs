@@ -26,6 +26,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod way;
 
 use crate::OutOfMemory;
 use crate::arena::{Arena, Link};
@@ -34,65 +35,12 @@ pub(crate) use insert::Inserted;
 use node::{Inner, Leaf};
 pub(crate) use remove::Removed;
 pub(crate) use summary::{Nothing, Summaries};
+pub(crate) use way::{Found, Position, Way};
 
 /// Entries of a leaf: with two columns of words it takes 512 bytes.
 pub(crate) const LEAF_WIDTH: usize = 31;
 /// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
 pub(crate) const INNER_WIDTH: usize = 64;
-
-/// Where an entry lies, valid until the tree changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
-    pub(crate) leaf: Link,
-    pub(crate) at: usize,
-}
-
-/// The way to a node, as much of it as is needed often: the node, a leaf but during a descent, and which child of
-/// its parent it is. Valid until the shape of the tree changes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    pub(crate) end: Link,
-    /// [`Link::NONE`] above the root.
-    parent: Link,
-    taken: u32,
-}
-
-impl Way {
-    /// To the root, be it a leaf or not.
-    #[inline]
-    pub(crate) fn to_root(root: Link) -> Self {
-        Self { end: root, parent: Link::NONE, taken: 0 }
-    }
-
-    /// One step down, to a child of the node that it led to.
-    #[inline]
-    pub(crate) fn down(self, child: Link, taken: usize) -> Self {
-        Self { end: child, parent: self.end, taken: taken as u32 }
-    }
-
-    /// The parent of the node at the end, and which child of it the node is; `None` for the root.
-    #[inline]
-    pub(crate) fn above(self) -> Option<(Link, usize)> {
-        if self.parent.is_none() { None } else { Some((self.parent, self.taken as usize)) }
-    }
-
-    /// To no leaf: its sentinel has no keys.
-    pub(crate) const NOWHERE: Self = Self { end: Link::NONE, parent: Link::NONE, taken: 0 };
-}
-
-/// An entry and the way to it, valid until the tree changes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
-    pub(crate) way: Way,
-    pub(crate) at: usize,
-}
-
-impl Found {
-    #[inline]
-    pub(crate) fn position(&self) -> Position {
-        Position { leaf: self.way.end, at: self.at }
-    }
-}
 
 /// Leaves hold up to `L` entries, inner nodes up to `N` children.
 #[derive(Clone, Debug)]
@@ -159,7 +107,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// The entry with the highest key at or below `key`.
     #[inline]
     pub(crate) fn at_or_below(&self, key: C::Key) -> Option<Position> {
-        let link = self.way_to(key).end;
+        let link = self.way_to(key).end();
         let leaf = &self.leaves[link];
         match leaf.first_above(key).checked_sub(1) {
             Some(at) => Some(Position { leaf: link, at }),
@@ -169,7 +117,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     /// Where a key is or would be; perhaps one past the last of a leaf.
     pub(crate) fn place_of(&self, key: C::Key) -> Position {
-        let link = self.way_to(key).end;
+        let link = self.way_to(key).end();
         let leaf = &self.leaves[link];
         let at = leaf.first_above(key);
         let is_there = at > 0 && leaf.keys()[at - 1] == key;
@@ -185,9 +133,9 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// The entry of that key, at the end of the way to it.
     #[inline]
     pub(crate) fn find_on(&self, way: Way, key: C::Key) -> Option<Found> {
-        let leaf = &self.leaves[way.end];
+        let leaf = &self.leaves[way.end()];
         let at = leaf.first_above(key).checked_sub(1)?;
-        (leaf.keys().get(at) == Some(&key)).then_some(Found { way, at })
+        (leaf.keys().get(at) == Some(&key)).then(|| way.entry(at))
     }
 
     #[inline]
@@ -252,12 +200,12 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     #[inline]
     pub(crate) fn way_to(&self, key: C::Key) -> Way {
-        if self.leaves[self.last.end].leads_here(key) {
+        if self.leaves[self.last.end()].leads_here(key) {
             return self.last;
         }
         let mut way = Way::to_root(self.root);
         for _ in 0..self.height {
-            let inner = &self.inners[way.end];
+            let inner = &self.inners[way.end()];
             let taken = inner.child_for(key);
             way = way.down(inner.children[taken], taken);
         }
@@ -276,7 +224,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     /// The way to an inner node.
     pub(crate) fn way_of(&self, inner: Link) -> Way {
-        let way = |(parent, taken)| Way { end: inner, parent, taken: taken as u32 };
+        let way = |(parent, taken)| Way::new(inner, parent, taken);
         self.above(inner).map_or_else(|| Way::to_root(inner), way)
     }
 

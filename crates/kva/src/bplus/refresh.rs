@@ -9,7 +9,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     #[cfg(test)]
     pub(super) fn refresh_leaf(&mut self, way: super::Way) {
         let Some((parent, taken)) = way.above() else { return };
-        let sum = self.leaf_sum(way.end);
+        let sum = self.leaf_sum(way.end());
         self.inners[parent].sums.set(self.context, taken, sum);
         self.refresh_above(parent);
     }

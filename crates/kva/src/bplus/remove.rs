@@ -32,9 +32,9 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     /// Removes the entry that was found and those after it, `count` in all, from one leaf. Summaries are as with
     /// [`Tree::remove`].
-    pub(crate) fn remove_run(&mut self, found: &Found, count: usize) -> Removed {
+    pub(crate) fn remove_run(&mut self, found: Found, count: usize) -> Removed {
         for _ in 1..count {
-            self.leaves[found.way.end].remove(found.at);
+            self.leaves[found.way().end()].remove(found.at());
             self.len -= 1;
         }
         self.remove(found).1
@@ -43,16 +43,16 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// Removes the entry that was found. Whether summaries are right after it is then the caller's concern,
     /// unless nodes were evened out.
     #[inline]
-    pub(crate) fn remove(&mut self, found: &Found) -> (C::Item, Removed) {
-        let leaf = &mut self.leaves[found.way.end];
-        let item = leaf.remove(found.at);
+    pub(crate) fn remove(&mut self, found: Found) -> (C::Item, Removed) {
+        let leaf = &mut self.leaves[found.way().end()];
+        let item = leaf.remove(found.at());
         self.len -= 1;
         if leaf.len() >= Self::FEW_ENTRIES || self.height == 0 {
-            self.last = found.way;
+            self.last = found.way();
             return (item, Removed::InPlace);
         }
         self.last = Way::NOWHERE;
-        self.even_out(found.way);
+        self.even_out(found.way());
         (item, Removed::Evened)
     }
 

@@ -53,15 +53,15 @@ fn agrees<const W: usize>(keys: &[u64]) {
         let value = key * 7 % 64;
         if model.remove(&key).is_some() {
             let found = tree.find(key).unwrap();
-            let (item, removed) = tree.remove(&found);
+            let (item, removed) = tree.remove(found);
             assert_eq!(item, value);
             if removed == super::Removed::InPlace {
-                tree.refresh_leaf(found.way);
+                tree.refresh_leaf(found.way());
             }
         } else {
             tree.reserve(1).unwrap();
             let way = tree.way_to(key);
-            let at = tree.leaves[way.end].first_above(key);
+            let at = tree.leaves[way.end()].first_above(key);
             if tree.insert_at(way, at, key, value) == super::Inserted::InPlace {
                 tree.refresh_leaf(way);
             }

@@ -30,7 +30,7 @@ impl Hot {
     pub(super) const UNKNOWN: u32 = u32::MAX;
     /// No place.
     pub(super) const NONE: Self =
-        Self { found: Found { way: Way::NOWHERE, at: 0 }, first: 0, none_below: Self::UNKNOWN };
+        Self { found: Way::NOWHERE.entry(0), first: 0, none_below: Self::UNKNOWN };
 }
 
 impl<V> OneTree<V> {

@@ -229,17 +229,17 @@ impl<V> Map<V> for OneTree<V> {
 
     #[inline]
     fn vacate(&mut self, place: At, taken: Span, probe: &mut impl Probe) -> Option<V> {
-        self.release(&place.found, taken, probe)
+        self.release(place.found, taken, probe)
     }
 
     fn extend(&mut self, _: At, block: At, more: Span, probe: &mut impl Probe) {
         self.forget_hot();
-        self.cut_start(&block.found, more, probe);
+        self.cut_start(block.found, more, probe);
     }
 
     fn shorten(&mut self, place: At, less: Span, probe: &mut impl Probe) {
         self.forget_hot();
-        self.release_end(&place.found, less, probe);
+        self.release_end(place.found, less, probe);
     }
 
     fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
@@ -250,8 +250,8 @@ impl<V> Map<V> for OneTree<V> {
 
     fn block_at_or_below(&self, address: u64) -> Option<(At, Span)> {
         let way = self.tree.way_to(address);
-        if let Some(at) = self.tree.leaves[way.end].first_above(address).checked_sub(1) {
-            let found = Found { way, at };
+        if let Some(at) = self.tree.leaves[way.end()].first_above(address).checked_sub(1) {
+            let found = way.entry(at);
             if self.room(found.position()) > 0 {
                 return Some((At::new(found), self.span(found.position())?));
             }
@@ -284,7 +284,7 @@ impl<V> Map<V> for OneTree<V> {
     fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
         let way = self.tree.way_to(first);
         // All of the leaf is asked for at once: what is in it would else be waited for one by one.
-        let leaf = &self.tree.leaves[way.end];
+        let leaf = &self.tree.leaves[way.end()];
         core::hint::black_box(leaf.columns.touch());
         let found = self.tree.find_on(way, first)?;
         Some((At::new(found), self.entry(found.position())?))

@@ -19,33 +19,33 @@ impl<V> OneTree<V> {
         let region = Segment { room: 0, held: Some(held) };
         match (below, above) {
             (None, None) => {
-                let leaf = &mut self.tree.leaves[found.way.end];
-                leaf.columns.rooms[found.at] = 0;
-                leaf.columns.held[found.at] = region.held;
+                let leaf = &mut self.tree.leaves[found.way().end()];
+                leaf.columns.rooms[found.at()] = 0;
+                leaf.columns.held[found.at()] = region.held;
                 self.blocks -= 1;
-                self.update(found.way, &[block], &[], probe);
+                self.update(found.way(), &[block], &[], probe);
                 self.set_hot(found, block.first(), none_below);
             }
             (None, Some(rest)) => {
-                self.set_block(&found, rest);
-                if self.tree.insert_at(found.way, found.at, taken.first(), region) == Inserted::InPlace {
-                    self.update(found.way, &[block], &[rest], probe);
-                    self.set_hot(Found { at: found.at + 1, ..found }, rest.first(), none_below);
+                self.set_block(found, rest);
+                if self.tree.insert_at(found.way(), found.at(), taken.first(), region) == Inserted::InPlace {
+                    self.update(found.way(), &[block], &[rest], probe);
+                    self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
                 } else {
                     self.forget_hot();
                 }
             }
             (Some(rest), None) => {
-                self.set_block(&found, rest);
-                if self.tree.insert_at(found.way, found.at + 1, taken.first(), region) == Inserted::InPlace {
-                    self.update(found.way, &[block], &[rest], probe);
+                self.set_block(found, rest);
+                if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region) == Inserted::InPlace {
+                    self.update(found.way(), &[block], &[rest], probe);
                     self.set_hot(found, rest.first(), none_below);
                 } else {
                     self.forget_hot();
                 }
             }
             (Some(below), Some(above)) => {
-                self.cut_middle(&found, block, [below, taken, above], region, probe);
+                self.cut_middle(found, block, [below, taken, above], region, probe);
                 self.forget_hot();
             }
         }
@@ -55,15 +55,15 @@ impl<V> OneTree<V> {
     #[cold]
     fn cut_middle(
         &mut self,
-        found: &Found,
+        found: Found,
         block: Span,
         [below, taken, above]: [Span; 3],
         region: Segment<V>,
         probe: &mut impl Probe,
     ) {
         self.set_block(found, below);
-        if self.tree.insert_at(found.way, found.at + 1, taken.first(), region) == Inserted::InPlace {
-            self.update(found.way, &[block], &[below], probe);
+        if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region) == Inserted::InPlace {
+            self.update(found.way(), &[block], &[below], probe);
         }
         let way = self.tree.way_to(above.first());
         let rest = Segment::free(self.short(above));
@@ -74,26 +74,26 @@ impl<V> OneTree<V> {
     }
 
     /// `taken`, the start of the block that was found, goes to the segment before it.
-    pub(super) fn cut_start(&mut self, found: &Found, taken: Span, probe: &mut impl Probe) {
+    pub(super) fn cut_start(&mut self, found: Found, taken: Span, probe: &mut impl Probe) {
         let block = self.span(found.position()).unwrap_or(taken);
         probe.count(Fit::of(block, taken).work(), 1);
         if let Some(rest) = block.above(taken) {
             self.set_block(found, rest);
-            self.update(found.way, &[block], &[rest], probe);
+            self.update(found.way(), &[block], &[rest], probe);
         } else {
             self.blocks -= 1;
             if self.tree.remove(found).1 == Removed::InPlace {
-                self.update(found.way, &[block], &[], probe);
+                self.update(found.way(), &[block], &[], probe);
             }
         }
     }
 
     /// The segment that was found is that block now.
     #[inline]
-    pub(super) fn set_block(&mut self, found: &Found, block: Span) {
+    pub(super) fn set_block(&mut self, found: Found, block: Span) {
         let room = self.short(block);
-        let leaf = &mut self.tree.leaves[found.way.end];
-        leaf.set_key(found.at, block.first());
-        leaf.columns.rooms[found.at] = room;
+        let leaf = &mut self.tree.leaves[found.way().end()];
+        leaf.set_key(found.at(), block.first());
+        leaf.columns.rooms[found.at()] = room;
     }
 }

@@ -61,18 +61,18 @@ impl<'a, V> Search<'a, V> {
         loop {
             probe.count(Work::NodeVisited, u64::from(from.is_none()));
             let roomy = if level == tree.height {
-                match self.lowest_in_leaf(way.end) {
-                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
+                match self.lowest_in_leaf(way.end()) {
+                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
             } else {
-                let inner = &tree.inners[way.end];
+                let inner = &tree.inners[way.end()];
                 let from = inner.child_for(self.edge).max(from.unwrap_or(0));
                 inner.sums.first_with(self.class, from, self.short)
             };
             if let Some(child) = roomy {
-                let inner = &tree.inners[way.end];
+                let inner = &tree.inners[way.end()];
                 if inner.lows[child] > self.want.window.last() && child > 0 {
                     return None;
                 }
@@ -120,18 +120,18 @@ impl<'a, V> Search<'a, V> {
         loop {
             probe.count(Work::NodeVisited, u64::from(until.is_none()));
             let roomy = if level == tree.height {
-                match self.highest_in_leaf(way.end) {
-                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
+                match self.highest_in_leaf(way.end()) {
+                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
             } else {
-                let inner = &tree.inners[way.end];
+                let inner = &tree.inners[way.end()];
                 let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
                 inner.sums.last_with(self.class, until, self.short)
             };
             if let Some(child) = roomy {
-                let inner = &tree.inners[way.end];
+                let inner = &tree.inners[way.end()];
                 // What lies below the next child is below the window if that one starts at or below it.
                 let beyond = inner.lows[..inner.len].get(child + 1);
                 if beyond.is_some_and(|&low| low <= self.want.window.first()) {

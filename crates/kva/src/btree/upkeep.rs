@@ -24,7 +24,7 @@ impl<V> OneTree<V> {
             let room = if gained >= known {
                 gained
             } else if most(before) == known {
-                let leaf = &self.tree.leaves[way.end];
+                let leaf = &self.tree.leaves[way.end()];
                 leaf.columns.room_in_class(kept, leaf.keys(), class)
             } else {
                 continue;

@@ -9,8 +9,8 @@ use freehold_units::{Probe, Span, Work};
 impl<V> OneTree<V> {
     /// The region that was found, of which `taken` are all addresses, becomes a block or part of one.
     #[inline]
-    pub(super) fn release(&mut self, found: &Found, taken: Span, probe: &mut impl Probe) -> Option<V> {
-        let held = self.tree.columns_mut(found.position()).held.get_mut(found.at)?.take()?;
+    pub(super) fn release(&mut self, found: Found, taken: Span, probe: &mut impl Probe) -> Option<V> {
+        let held = self.tree.columns_mut(found.position()).held.get_mut(found.at())?.take()?;
         self.regions -= 1;
         self.set_free(found, taken, probe);
         Some(held.value)
@@ -18,30 +18,30 @@ impl<V> OneTree<V> {
 
     /// The segment that was found, `span`, which nobody holds, becomes a block or part of one.
     #[inline]
-    fn set_free(&mut self, found: &Found, span: Span, probe: &mut impl Probe) {
-        let Found { way, at } = *found;
+    fn set_free(&mut self, found: Found, span: Span, probe: &mut impl Probe) {
+        let (way, at) = (found.way(), found.at());
         let (before, after) =
             (self.tree.previous(found.position()), self.tree.next(found.position()));
         let (previous, next) = (self.block_at(before), self.block_at(after));
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let merge = Merge::of(previous.is_some(), next.is_some());
         probe.count(merge.work(), 1);
-        let inside = |position: Option<Position>| position.is_some_and(|position| position.leaf == way.end);
+        let inside = |position: Option<Position>| position.is_some_and(|position| position.leaf == way.end());
         match (previous, next) {
             (None, None) => {
                 self.blocks += 1;
                 self.set_block(found, span);
                 self.claim(way, at, span);
                 self.update(way, &[], &[span], probe);
-                self.pull_hot(*found, span.first());
+                self.pull_hot(found, span.first());
             }
             (Some(block), None) if inside(before) => {
                 let whole = joined(block, span);
-                self.set_block(&Found { way, at: at - 1 }, whole);
+                self.set_block(way.entry(at - 1), whole);
                 self.claim(way, at, whole);
                 if self.tree.remove(found).1 == Removed::InPlace {
                     self.update(way, &[block], &[whole], probe);
-                    self.pull_hot(Found { way, at: at - 1 }, whole.first());
+                    self.pull_hot(way.entry(at - 1), whole.first());
                 } else {
                     self.forget_hot();
                 }
@@ -49,20 +49,20 @@ impl<V> OneTree<V> {
             (None, Some(block)) if inside(after) => {
                 let whole = joined(span, block);
                 self.set_block(found, whole);
-                if self.tree.remove(&Found { way, at: at + 1 }).1 == Removed::InPlace {
+                if self.tree.remove(way.entry(at + 1)).1 == Removed::InPlace {
                     self.update(way, &[block], &[whole], probe);
-                    self.pull_hot(*found, span.first());
+                    self.pull_hot(found, span.first());
                 } else {
                     self.forget_hot();
                 }
             }
             (Some(low), Some(high)) if inside(before) && inside(after) => {
                 let whole = joined(low, high);
-                self.set_block(&Found { way, at: at - 1 }, whole);
+                self.set_block(way.entry(at - 1), whole);
                 self.blocks -= 1;
                 if self.tree.remove_run(found, 2) == Removed::InPlace {
                     self.update(way, &[low, high], &[whole], probe);
-                    self.pull_hot(Found { way, at: at - 1 }, whole.first());
+                    self.pull_hot(way.entry(at - 1), whole.first());
                 } else {
                     self.forget_hot();
                 }
@@ -99,7 +99,7 @@ impl<V> OneTree<V> {
         let mut grown: &[Span] = &[];
         if let Some(block) = &previous {
             if let Some(found) = self.tree.find(span.first()) {
-                self.tree.remove(&found);
+                self.tree.remove(found);
             }
             whole = joined(*block, whole);
             grown = core::slice::from_ref(block);
@@ -107,30 +107,30 @@ impl<V> OneTree<V> {
             self.blocks += 1;
         }
         if let Some(found) = self.tree.find(whole.first()) {
-            self.set_block(&found, whole);
-            self.tree.keep_apart(found.way, whole.last());
-            self.update(found.way, grown, &[whole], probe);
+            self.set_block(found, whole);
+            self.tree.keep_apart(found.way(), whole.last());
+            self.update(found.way(), grown, &[whole], probe);
         }
     }
 
     fn remove_block(&mut self, block: Span, probe: &mut impl Probe) {
         if let Some(found) = self.tree.find(block.first())
-            && self.tree.remove(&found).1 == Removed::InPlace
+            && self.tree.remove(found).1 == Removed::InPlace
         {
-            self.update(found.way, &[block], &[], probe);
+            self.update(found.way(), &[block], &[], probe);
         }
     }
 
     /// If the segment is the last of its leaf, the next leaf is said to start above it.
     #[inline]
     fn claim(&mut self, way: Way, at: usize, block: Span) {
-        if at + 1 == self.tree.leaves[way.end].len() {
+        if at + 1 == self.tree.leaves[way.end()].len() {
             self.tree.keep_apart(way, block.last());
         }
     }
 
     /// `less`, the end of the region that was found, becomes a block or part of one.
-    pub(super) fn release_end(&mut self, found: &Found, less: Span, probe: &mut impl Probe) {
+    pub(super) fn release_end(&mut self, found: Found, less: Span, probe: &mut impl Probe) {
         let region = self.tree.key(found.position());
         let mut whole = less;
         if let Some(block) = self.block_at(self.tree.next(found.position())) {
@@ -141,8 +141,8 @@ impl<V> OneTree<V> {
         }
         probe.count(Merge::of(false, whole != less).work(), 1);
         if let Some(found) = region.and_then(|first| self.tree.find(first)) {
-            self.claim(found.way, found.at, whole);
-            self.insert_block(found.way, found.at + 1, whole, probe);
+            self.claim(found.way(), found.at(), whole);
+            self.insert_block(found.way(), found.at() + 1, whole, probe);
         }
     }
 
@@ -167,7 +167,7 @@ impl<V> OneTree<V> {
             self.divide(after);
         }
         if let Some(found) = self.tree.find(span.first()) {
-            self.set_free(&found, span, probe);
+            self.set_free(found, span, probe);
         }
         Ok(())
     }
@@ -182,8 +182,8 @@ impl<V> OneTree<V> {
         if hole.first() == address || self.room(position) > 0 || self.held(position).is_some() {
             return;
         }
-        self.claim(found.way, found.at, hole);
-        self.tree.insert_at(found.way, found.at + 1, address, Segment::HOLE);
+        self.claim(found.way(), found.at(), hole);
+        self.tree.insert_at(found.way(), found.at() + 1, address, Segment::HOLE);
     }
 }
 

@@ -17,7 +17,7 @@ impl<V> OneTree<V> {
                 check(!after_block, "K1", "blocks never touch", first)?;
                 check(room == self.short(block), "K9", "a block's room is its size", first)?;
                 check(self.held(position).is_none(), "K4", "nobody holds a block", first)?;
-                let end = self.tree.way_to(block.last()).end;
+                let end = self.tree.way_to(block.last()).end();
                 check(end == position.leaf, "K8", "all of a block leads to its leaf", first)?;
                 blocks += 1;
             }
