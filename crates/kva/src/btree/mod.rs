@@ -283,9 +283,10 @@ impl<V> Map<V> for OneTree<V> {
     #[inline]
     fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
         let way = self.tree.way_to(first);
-        // All of the leaf is asked for at once: what is in it would else be waited for one by one.
-        let leaf = &self.tree.leaves[way.end()];
-        core::hint::black_box(leaf.columns.touch());
+        if self.tree.height > 1 {
+            // All of the leaf is asked for at once: what is in it would else be waited for one by one.
+            core::hint::black_box(self.tree.leaves[way.end()].columns.touch());
+        }
         let found = self.tree.find_on(way, first)?;
         Some((At::new(found), self.entry(found.position())?))
     }

@@ -3,14 +3,27 @@
 //! A node's largest room is looked for anew only where the largest was what shrank; else one comparison will do.
 
 use super::OneTree;
+use crate::arena::Link;
 use crate::bplus::Way;
 use freehold_units::{Probe, Span, Work};
 
 impl<V> OneTree<V> {
     /// The leaf at the end of the way has lost the blocks `before` and gained the blocks `now`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn update(&mut self, way: Way, before: &[Span], now: &[Span], probe: &mut impl Probe) {
-        let Some((parent, taken)) = way.above() else { return };
+        if let Some(above) = way.above() {
+            self.update_above(way, above, before, now, probe);
+        }
+    }
+
+    fn update_above(
+        &mut self,
+        way: Way,
+        (parent, taken): (Link, usize),
+        before: &[Span],
+        now: &[Span],
+        probe: &mut impl Probe,
+    ) {
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
             let most = |blocks: &[Span]| {
