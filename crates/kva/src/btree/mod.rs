@@ -43,7 +43,7 @@ mod vacate;
 mod validate;
 
 use crate::arena::Link;
-use crate::bplus::{Found, Position, Tree};
+use crate::bplus::{Found, Position, Tree, Way};
 use crate::index::{Entry, Map, Want};
 use crate::{Broken, FreeIndex, OutOfMemory};
 use freehold_units::{Align, Probe, Span, Work};
@@ -104,6 +104,18 @@ impl<V> OneTree<V> {
         let first = self.tree.key(position)?;
         let next = self.tree.next(position).and_then(|next| self.tree.key(next));
         Span::new(first, next.map_or(u64::MAX, |next| next.wrapping_sub(1)))
+    }
+
+    /// Asks at once for all of a leaf that may not be in the cache, and for what its parent knows of it. They would
+    /// else be waited for one by one.
+    #[inline]
+    fn touch(&self, way: Way) {
+        if let Some((parent, taken)) = way.above()
+            && self.tree.height > 1
+        {
+            let known = self.tree.inners[parent].sums.classes[0][taken];
+            core::hint::black_box(self.tree.leaves[way.end()].columns.touch() ^ known);
+        }
     }
 
     #[inline]
@@ -283,10 +295,7 @@ impl<V> Map<V> for OneTree<V> {
     #[inline]
     fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
         let way = self.tree.way_to(first);
-        if self.tree.height > 1 {
-            // All of the leaf is asked for at once: what is in it would else be waited for one by one.
-            core::hint::black_box(self.tree.leaves[way.end()].columns.touch());
-        }
+        self.touch(way);
         let found = self.tree.find_on(way, first)?;
         Some((At::new(found), self.entry(found.position())?))
     }

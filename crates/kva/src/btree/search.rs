@@ -61,6 +61,7 @@ impl<'a, V> Search<'a, V> {
         loop {
             probe.count(Work::NodeVisited, u64::from(from.is_none()));
             let roomy = if level == tree.height {
+                self.index.touch(way);
                 match self.lowest_in_leaf(way.end()) {
                     Verdict::Fits(at, span) => return Some((way.entry(at), span)),
                     Verdict::Nowhere => return None,
