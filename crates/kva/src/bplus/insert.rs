@@ -1,6 +1,6 @@
 //! Adding an entry; a full node splits in two.
 
-use super::node::Inner;
+use super::node::{Inner, Leaf};
 use super::{Columns, Summaries, Tree, Way};
 use crate::arena::Link;
 
@@ -40,8 +40,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// Makes room in a full leaf: a neighbour takes some of its entries, or it splits.
     #[cold]
     fn split_leaf(&mut self, way: Way, at: usize, key: C::Key, item: C::Item) {
-        let rising = at + 1 >= L && self.leaves[way.end()].next.is_none();
-        if !rising && self.share(way) {
+        let rising = Self::is_rising(at, &self.leaves[way.end()]);
+        if !rising && self.share(way, at, key) {
             let way = self.way_to(key);
             let leaf = &mut self.leaves[way.end()];
             leaf.insert(leaf.first_above(key), key, item);
@@ -50,7 +50,6 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
         let right_link = self.leaves.take();
         let (left, right) = self.leaves.pair(way.end(), right_link);
-        // Keys that come in rising order, or all before the highest, leave full leaves behind them.
         let keep = if rising { at } else { L / 2 };
         right.previous = way.end();
         right.next = left.next;
@@ -67,12 +66,24 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         self.insert_child(way, low, right_link, rising);
     }
 
-    /// Evens out a full leaf and a neighbour below the same parent that has room, if there is one.
-    fn share(&mut self, way: Way) -> bool {
+    /// Whether keys seem to come in rising order, a few that stay the highest apart (a space cut from its start keeps
+    /// what is left, and the hole after it): such keys leave full leaves behind them.
+    fn is_rising(at: usize, leaf: &Leaf<C, L>) -> bool {
+        at + 2 >= L && leaf.next.is_none()
+    }
+
+    /// Makes a neighbour below the same parent, if one has room, take entries of a full leaf, or the new one alone if
+    /// that would be its first.
+    fn share(&mut self, way: Way, at: usize, key: C::Key) -> bool {
         let Some((parent, taken)) = way.above() else { return false };
         let inner = &self.inners[parent];
         let has_room = |at: usize| self.leaves[inner.children[at]].len() + Self::SPARE_ENTRIES <= L;
         let left_at = if taken + 1 < inner.len && has_room(taken + 1) {
+            if at == L {
+                self.inners[parent].lows[taken + 1] = key;
+                self.refresh_leaf(way);
+                return true;
+            }
             taken
         } else if taken > 0 && has_room(taken - 1) {
             taken - 1
