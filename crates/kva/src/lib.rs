@@ -51,9 +51,11 @@ mod space;
 
 pub use btree::BTree;
 pub use by_size::BySize;
-pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError};
+pub use error::{
+    AdoptError, AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError, ReturnError,
+};
 pub use fit::{Fit, Merge};
 pub use index::FreeIndex;
 pub use rbtree::{Placement, RbTree};
 pub use request::Request;
-pub use space::{AddressSpace, Region, Stats};
+pub use space::{AddressSpace, Region, Stats, snapshot};

@@ -61,7 +61,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard.
     #[inline]
-    fn prepare(
+    pub(super) fn prepare(
         &mut self,
         request: &Request,
         probe: &mut impl Probe,
@@ -80,17 +80,32 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         want: &Want,
         probe: &mut impl Probe,
     ) -> Result<(I::Block, Span), AllocError> {
-        self.free.find(placement, want, probe).ok_or_else(|| self.no_space(want))
+        self.free.find(placement, want, probe).ok_or_else(|| self.no_space_for(want))
     }
 
+    /// Why one range was not found.
     #[cold]
-    pub(super) fn no_space(&self, want: &Want) -> AllocError {
-        AllocError::NoSpace {
-            size_bytes: want.size_bytes,
-            align: want.align,
-            window: want.window,
-            largest_free_bytes: self.free.largest_bytes(),
+    pub(super) fn no_space_for(&self, want: &Want) -> AllocError {
+        let reach = want.size_bytes.saturating_sub(1);
+        self.no_space(want, Span::new(0, reach).unwrap_or(Span::ALL))
+    }
+
+    /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`
+    /// for base 0.
+    #[cold]
+    pub(super) fn no_space(&self, want: &Want, extent: Span) -> AllocError {
+        let &Want { size_bytes, align, window } = want;
+        let reach = window.intersection(self.hull).unwrap_or(window);
+        if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
+            let room_bytes = reach.size_bytes().min(self.total_bytes);
+            return AllocError::TooLarge { size_bytes: extent.size_saturating(), room_bytes };
         }
+        let lowest = align.up(reach.first().saturating_sub(extent.first()));
+        let place = lowest.and_then(|base| extent.shifted(base));
+        if place.is_none_or(|place| place.last() > reach.last()) {
+            return AllocError::NoMultiple { size_bytes, align, window };
+        }
+        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.free.largest_bytes() }
     }
 
     /// The request as the index sees it, and its guard in granules.

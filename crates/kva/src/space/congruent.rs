@@ -77,7 +77,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.highest_base(areas, align, window).ok_or_else(|| {
             let size_bytes =
                 areas.iter().fold(0u64, |sum, (area, _)| sum.saturating_add(area.size_saturating()));
-            self.no_space(&Want { size_bytes, align, window })
+            let extent = areas.iter().map(|&(area, _)| area).reduce(Span::hull);
+            self.no_space(&Want { size_bytes, align, window }, extent.unwrap_or(Span::ALL))
         })
     }
 

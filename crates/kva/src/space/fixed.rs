@@ -9,11 +9,34 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes exactly `span`.
     ///
     /// # Errors
-    /// The value comes back: [`AllocError::Occupied`] names the region in the way,
-    /// [`AllocError::WindowOutside`] says that the span is not all in the space; nothing was changed.
+    /// The value comes back: [`AllocError::Occupied`] names the region in the way, be it by its guard;
+    /// [`AllocError::PlaceOutside`] says that the span is not all in the space, [`AllocError::PlaceNotGranular`]
+    /// that it is not made of granules; nothing was changed.
     ///
     /// # Cost
     /// O(log n).
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, AllocError, Placement, Request};
+    /// use freehold_units::{Align, Span};
+    ///
+    /// let bus = Span::from_size(0xc000_0000, 0x10_0000).unwrap();
+    /// let mut bus: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    /// bus.alloc(&Request::new(0x2000).guard(0x1000), "disk")?;
+    ///
+    /// // The guest moves a BAR of its network card to where the disk's guard is.
+    /// let place = Span::from_size(0xc000_2000, 0x4000).unwrap();
+    /// let refused = bus.alloc_at(place, "nic").unwrap_err();
+    /// let AllocError::Occupied { region } = refused.cause else { panic!("{refused}") };
+    /// let owner = bus.region_at(region.first()).map_or("nobody", |region| *region.value());
+    /// let told = format!("cannot place {} at {place}: {refused}, it belongs to {owner}", refused.value);
+    /// assert_eq!(
+    ///     told,
+    ///     "cannot place nic at [0xc0002000, 0xc0005fff]: \
+    ///      [0xc0000000, 0xc0001fff] is in the way, it belongs to disk"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "reserve")]
     pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at(span) {
@@ -30,8 +53,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// its addresses.
     ///
     /// # Errors
-    /// [`ResizeError::Address`] if no region starts there; [`ResizeError::Size`] with
-    /// [`AllocError::Occupied`] or [`AllocError::WindowOutside`] for what it would grow into, or why the size is
+    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] with
+    /// [`AllocError::Occupied`] or [`AllocError::PlaceOutside`] for what it would grow into, or why the size is
     /// none; nothing was changed.
     ///
     /// # Cost
@@ -41,6 +64,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let (old, old_taken) = (entry.span, self.taken(&entry));
+        self.check_whole(first)?;
         self.check_size(size_bytes)?;
         let guard_bytes = u64::try_from(old_taken.size_bytes() - old.size_bytes()).unwrap_or(u64::MAX);
         let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
@@ -51,7 +75,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.take(block, more, &mut ());
         } else if let Some(less) = old_taken.above(taken) {
             self.free.reserve(1).map_err(AllocError::from)?;
-            self.give_back(self.free.way_to(less.first()), less, &mut ()).map_err(|region| AllocError::Occupied { region })?;
+            self.give_back(self.free.way_to(less.first()), less, &mut ())
+                .map_err(|region| AllocError::Occupied { region })?;
         }
         self.busy.set_last(&found, span.last());
         Ok(span)
@@ -61,7 +86,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// for while the old one is still taken, and if there is none, as if it were free. Returns the new addresses.
     ///
     /// # Errors
-    /// [`ResizeError::Address`] if no region starts there; [`ResizeError::Size`] if the request cannot be served;
+    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if the request cannot be served;
     /// then the region is where it was.
     ///
     /// # Cost
@@ -72,6 +97,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let old = self.taken(&entry);
+        self.check_whole(first)?;
         self.free.prepare(&want, &mut ()).map_err(AllocError::from)?;
         // The old place may come back as a block, and the new one may split a block.
         self.free.reserve(2).map_err(AllocError::from)?;
@@ -98,7 +124,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.take(block, taken, &mut ());
             return Ok(taken);
         }
-        let refused = self.no_space(want);
+        let refused = self.no_space_for(want);
         if let Some((block, _)) = self.free.at_or_below(old.first()) {
             self.take(block, old, &mut ());
         }
@@ -114,7 +140,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The free block that covers `span`, or what is in the way; room for one more region and block.
     fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
         if !self.made_of_granules(span) {
-            return Err(AllocError::AreaNotGranular { area: 0, granule: self.granule });
+            return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }
         self.free.reserve(1)?;
         self.busy.reserve(1)?;
@@ -129,7 +155,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     fn in_the_way(&self, span: Span) -> AllocError {
         match self.busy.at_or_below(span.last()) {
             Some(entry) if self.taken(&entry).overlaps(span) => AllocError::Occupied { region: entry.span },
-            _ => AllocError::WindowOutside { window: span, space: self.hull },
+            _ => AllocError::PlaceOutside { place: span, space: self.hull },
         }
     }
 }

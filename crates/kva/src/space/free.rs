@@ -9,8 +9,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees the region that starts at `first`, its guard with it. Returns its usable addresses and the value.
     ///
     /// # Errors
-    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`] or
-    /// [`FreeError::OutOfMemory`]; nothing was changed.
+    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
+    /// region that [`AddressSpace::take_back`] alone may free, or [`FreeError::OutOfMemory`]; nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -25,6 +25,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::free`].
     #[inline]
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
+        self.check_whole(first)?;
+        self.free_region(first, probe)
+    }
+
+    /// Frees a region that may be carved.
+    #[inline]
+    pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
         // Both ways before either leaf is looked at, so that the waits for memory overlap.
         let (busy_way, free_way) = (self.busy.way_to(first), self.free.way_to(first));
         let Some((found, entry)) = self.busy.find(busy_way, first) else {
@@ -41,12 +48,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
     /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
     #[inline]
-    pub(super) fn give_back(
-        &mut self,
-        way: I::Way,
-        taken: Span,
-        probe: &mut impl Probe,
-    ) -> Result<(), Span> {
+    pub(super) fn give_back(&mut self, way: I::Way, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
         self.free.release(way, taken, probe)?;
         self.free_bytes += taken.size_bytes();
         Ok(())
@@ -59,11 +61,24 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         Span::new(entry.span.first(), last).unwrap_or(entry.span)
     }
 
+    /// Refuses the start of a carved region.
+    #[inline]
+    pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
+        if self.carved.holds(first) { Err(self.why_not(first)) } else { Ok(()) }
+    }
+
+    /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
         let below = self.busy.at_or_below(address);
         if let Some(entry) = below.filter(|entry| self.taken(entry).contains(address)) {
-            return FreeError::Interior { address, region: entry.span };
+            let region = entry.span;
+            let starts = region.first() == address;
+            return if starts {
+                FreeError::Carved { region }
+            } else {
+                FreeError::Interior { address, region }
+            };
         }
         match self.free.at_or_below(address) {
             Some((_, block)) if block.contains(address) => FreeError::AlreadyFree { address, block },

@@ -1,17 +1,22 @@
 //! A space of addresses with one owner: what is free, what is taken and by whom.
 
 mod alloc;
+mod carved;
 mod congruent;
 mod fixed;
 mod free;
 mod layout;
+mod pieces;
 mod region;
+pub mod snapshot;
+mod sub_space;
 #[cfg(test)]
 mod tests;
 mod validate;
 
 use crate::busy::BusyIndex;
 use crate::{FreeIndex, RbTree};
+use carved::{Carved, Origin};
 use freehold_units::{Align, Span};
 
 pub use region::{Region, Stats};
@@ -22,7 +27,12 @@ pub use region::{Region, Stats};
 ///
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
-/// K6: every block and region is made of whole granules.
+/// K6: every block and region is made of whole granules. K12, K13: a region stays as it is while a sub-space hands
+/// out its addresses.
+///
+/// # Copies
+/// A clone has regions, values and free blocks of its own. Sub-spaces are not cloned with it: its carved regions
+/// await theirs, which [`adopt`](Self::adopt) gives them.
 ///
 /// # Cost
 /// Every operation is O(log n) in the number of regions, but for what a placement says of alignments.
@@ -34,6 +44,10 @@ pub use region::{Region, Stats};
 pub struct AddressSpace<V, I: FreeIndex = RbTree> {
     free: I,
     busy: BusyIndex<V>,
+    /// The regions that sub-spaces hand out.
+    carved: Carved,
+    /// What makes a sub-space known to its parent.
+    origin: Origin,
     /// From the lowest to the highest address of the layout; what lies between may have holes.
     hull: Span,
     granule: Align,

@@ -11,6 +11,7 @@ pub struct Region<'a, V> {
     span: Span,
     guard: Option<Span>,
     value: &'a V,
+    is_carved: bool,
 }
 
 impl<'a, V> Region<'a, V> {
@@ -31,6 +32,12 @@ impl<'a, V> Region<'a, V> {
     pub fn value(&self) -> &'a V {
         self.value
     }
+
+    /// Whether a sub-space hands out its addresses.
+    #[must_use]
+    pub fn is_carved(&self) -> bool {
+        self.is_carved
+    }
 }
 
 /// The figures of a space.
@@ -48,7 +55,7 @@ pub struct Stats {
     pub largest_free_bytes: u64,
     /// Bytes of memory that the free-space index holds, spare room included.
     pub free_index_bytes: usize,
-    /// Bytes of memory that the index of regions holds, values and spare room included.
+    /// Bytes of memory that the index of regions holds, values, marks of carved regions and spare room included.
     pub busy_index_bytes: usize,
 }
 
@@ -97,12 +104,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             free_bytes: self.free_bytes,
             largest_free_bytes: self.free.largest_bytes(),
             free_index_bytes: self.free.metadata_bytes(),
-            busy_index_bytes: self.busy.bytes(),
+            busy_index_bytes: self.busy.bytes() + self.carved.bytes(),
         }
     }
 
     fn region<'a>(&self, entry: Entry<'a, V>) -> Region<'a, V> {
         let guard = self.taken(&entry).above(entry.span);
-        Region { span: entry.span, guard, value: entry.value }
+        let is_carved = self.carved.holds(entry.span.first());
+        Region { span: entry.span, guard, value: entry.value, is_carved }
     }
 }

@@ -160,7 +160,7 @@ fn congruent_areas_are_checked_and_given_back() {
     assert_eq!(ask(&[odd]), Err((1, AllocError::AreaNotGranular { area: 0, granule: Align::PAGE })));
     let clash = AllocError::AreasOverlap { area: 0, other: 1 };
     assert_eq!(ask(&[pages(0, 2), pages(1, 2)]), Err((2, clash)));
-    assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::NoSpace { .. }))));
+    assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::TooLarge { .. }))));
     assert_eq!(ask(&[pages(0, 1), pages(4, 2)]), Ok(10 * PAGE));
     assert_eq!(space.regions().map(|region| region.span()).collect::<Vec<_>>(), [pages(10, 1), pages(14, 2)]);
     space.validate().unwrap();
@@ -223,8 +223,8 @@ fn a_fixed_place_is_taken_or_its_owner_named() {
     assert_eq!(space.alloc_at(pages(4, 4), "disk").unwrap(), pages(4, 4));
     for (place, cause) in [
         (pages(6, 4), AllocError::Occupied { region: pages(4, 4) }),
-        (pages(14, 4), AllocError::WindowOutside { window: pages(14, 4), space: pages(0, 16) }),
-        (span(1, PAGE), AllocError::AreaNotGranular { area: 0, granule: Align::PAGE }),
+        (pages(14, 4), AllocError::PlaceOutside { place: pages(14, 4), space: pages(0, 16) }),
+        (span(1, PAGE), AllocError::PlaceNotGranular { place: span(1, PAGE), granule: Align::PAGE }),
     ] {
         let rejected = space.alloc_at(place, "nic").unwrap_err();
         assert_eq!((rejected.value, rejected.cause), ("nic", cause));

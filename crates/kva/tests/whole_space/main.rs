@@ -98,8 +98,7 @@ impl<I: Index> Twins<I> {
                 }
             }
             Err(rejected) if faults.is_empty() => {
-                let bytes = areas.iter().map(|area| area.end - area.first).sum();
-                assert_eq!((rejected.cause, highest), (self.model.no_space(bytes, align, window), None));
+                assert_eq!((rejected.cause, highest), (self.model.no_space(&areas, align, window), None));
                 assert_eq!(rejected.value, valued);
             }
             Err(rejected) => {

@@ -126,13 +126,27 @@ impl Model {
         self.free.iter().map(|block| block.end - block.first).max().unwrap_or(0)
     }
 
-    pub(super) fn no_space(&self, bytes: u128, align: Align, window: Span) -> AllocError {
-        AllocError::NoSpace {
-            size_bytes: saturated(bytes),
-            align: align.max(self.granule),
-            window,
-            largest_free_bytes: saturated(self.largest_free()),
+    /// Why areas, given for base 0, have no place: in no way that is free, or in no way at all.
+    pub(super) fn no_space(&self, areas: &[Interval], align: Align, window: Span) -> AllocError {
+        let bytes: u128 = areas.iter().map(|area| area.end - area.first).sum();
+        let low = areas.iter().map(|area| area.first).min().unwrap();
+        let high = areas.iter().map(|area| area.end).max().unwrap();
+        let (hull, within) = (Interval::of(self.hull), Interval::of(window));
+        let reach = Interval { first: hull.first.max(within.first), end: hull.end.min(within.end) };
+        let busy = self.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first);
+        let all: u128 = self.free.iter().map(|block| block.end - block.first).chain(busy).sum();
+        let room_bytes = all.min(reach.end - reach.first);
+        if bytes > all || high - low > reach.end - reach.first {
+            return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes };
         }
+        let lowest = reach.first.saturating_sub(low).next_multiple_of(self.align(align));
+        let (size_bytes, fits) = (saturated(bytes), lowest + high <= reach.end);
+        let align = align.max(self.granule);
+        if !fits {
+            return AllocError::NoMultiple { size_bytes, align, window };
+        }
+        let largest_free_bytes = saturated(self.largest_free());
+        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes }
     }
 
     /// Everything that is wrong with a request in itself; any of it may be the answer.
@@ -194,7 +208,7 @@ impl Model {
                 assert!(any_place || best == Some(place.first), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                assert_eq!(cause, self.no_space(bytes, align, window));
+                assert_eq!(cause, self.no_space(&[Interval::sized(0, bytes)], align, window));
                 assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
             }
         }
