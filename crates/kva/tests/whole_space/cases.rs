@@ -13,6 +13,15 @@ pub(super) enum Op {
     /// A region by its place in address order, modulo their number.
     FreeRegion(usize),
     FreeAt(u64),
+    AllocAt(Span),
+    /// A region as in `FreeRegion`, and its new size.
+    Resize(usize, u64),
+    Move(usize, Request),
+    Carve(Request),
+    /// A sub-space by its age, modulo their number.
+    TakeBack(usize),
+    /// The same, whose parent gives it up.
+    Disown(usize),
     /// Asks about an address and changes the value of its region.
     TouchAt(u64),
 }
@@ -90,12 +99,21 @@ fn ops(granule: Align) -> impl Strategy<Value = Op> {
     let ends = (addresses(granule), addresses(granule));
     let windows = prop_oneof![2 => Just(Span::ALL), 1 => ends.prop_map(|(a, b)| between(a, b))];
     let congruent = (areas(granule), aligns(), windows);
+    let place = (addresses(granule), sizes(granule))
+        .prop_map(|(first, size)| Span::from_size(first, size).unwrap_or(between(first, first)));
+    let region = any::<usize>;
     prop_oneof![
         8 => requests(granule).prop_map(Op::Alloc),
         3 => requests(granule).prop_map(Op::Find),
         3 => congruent.prop_map(|(areas, align, window)| Op::Congruent(areas, align, window)),
         4 => any::<usize>().prop_map(Op::FreeRegion),
         2 => addresses(granule).prop_map(Op::FreeAt),
+        2 => place.prop_map(Op::AllocAt),
+        2 => (region(), sizes(granule)).prop_map(|(region, size)| Op::Resize(region, size)),
+        2 => (region(), requests(granule)).prop_map(|(region, request)| Op::Move(region, request)),
+        2 => requests(granule).prop_map(Op::Carve),
+        1 => region().prop_map(Op::TakeBack),
+        1 => region().prop_map(Op::Disown),
         2 => addresses(granule).prop_map(Op::TouchAt),
     ]
 }
