@@ -1,10 +1,13 @@
 //! The model that every engine is held against: brute force over a tiny space, one operation at a time, with
 //! the engine's own invariants checked after each.
 //!
-//! The same steps serve the random tests, the exhaustive tests and the fuzz targets.
+//! The same steps serve the random tests, the exhaustive tests and the fuzz targets. Snapshots are held against
+//! themselves.
 
 mod kva;
+mod restore;
 mod tiny;
 
 pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
+pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
