@@ -121,8 +121,8 @@ pub enum AllocError {
         /// The granule it must be made of.
         granule: Align,
     },
-    /// A region, or its guard, is where the request had to lie. Whose it is,
-    /// [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
+    /// A region, or its guard, is where the request had to lie: at a fixed place, or in a window that leaves no
+    /// choice. Whose it is, [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
     Occupied {
         /// The region in the way, without its guard; the highest if there are several.
         region: Span,

@@ -152,12 +152,18 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
         (Request::new(12 * PAGE), no_space(12 * PAGE, granule, whole)),
         (Request::new(11 * PAGE).guard(PAGE), no_space(12 * PAGE, granule, whole)),
         (page.align(align(16 * PAGE)), no_space(PAGE, align(16 * PAGE), whole)),
-        (page.window(pages(20, 1)), no_space(PAGE, granule, pages(20, 1))),
+        (page.window(pages(19, 2)), no_space(PAGE, granule, pages(19, 2))),
         (page.window(pages(34, 2)), no_space(PAGE, granule, pages(34, 2))),
+        // Without choice, by a guard of either side, in a hole.
+        (page.window(pages(20, 1)), AllocError::Occupied { region: pages(16, 4) }),
+        (page.guard(PAGE).window(pages(43, 2)), AllocError::Occupied { region: pages(44, 4) }),
+        (page.window(pages(34, 1)), AllocError::PlaceOutside { place: pages(34, 1), space: hull() }),
+        (page.align(large).window(pages(20, 1)), no_multiple(PAGE, large, pages(20, 1))),
     ] {
         assert_eq!(refused(&mut space, &request), cause, "{request:?}");
-        let moved = unchanged(&mut space, |space| space.move_to(44 * PAGE, &request));
-        if !matches!(cause, AllocError::NoSpace { .. }) {
+        // A region that moves is not in its own way, but the other one is.
+        if cause != (AllocError::Occupied { region: pages(44, 4) }) {
+            let moved = unchanged(&mut space, |space| space.move_to(44 * PAGE, &request));
             assert_eq!(moved, Err(ResizeError::Size(cause)), "{request:?}");
         }
     }
@@ -286,12 +292,7 @@ fn both_ends<I: FreeIndex>(placement: I::Placement) {
     let at = |address| Span::new(address, address).unwrap();
     for address in [0, u64::MAX] {
         assert_eq!(space.alloc(&Request::new(1).window(at(address)), 1).unwrap(), at(address));
-        let cause = AllocError::NoSpace {
-            size_bytes: 1,
-            align: Align::ONE,
-            window: at(address),
-            largest_free_bytes: u64::MAX - u64::from(address > 0),
-        };
+        let cause = AllocError::Occupied { region: at(address) };
         assert_eq!(refused(&mut space, &Request::new(1).window(at(address))), cause);
         let taken = unchanged(&mut space, |space| space.alloc_at(at(address), 2).unwrap_err());
         assert_eq!(taken.cause, AllocError::Occupied { region: at(address) });

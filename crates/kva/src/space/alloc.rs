@@ -9,7 +9,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes a range for `request` and keeps `value` with it. Returns the usable addresses, without guard.
     ///
     /// # Errors
-    /// The value comes back with the reason, see [`AllocError`]; nothing was changed.
+    /// The value comes back with the reason, see [`AllocError`]; nothing was changed. A window that leaves no choice
+    /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
     ///
     /// # Cost
     /// O(log n), amortised: the structures' own memory grows by a sixteenth at a time. What a placement adds for
@@ -80,14 +81,17 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         want: &Want,
         probe: &mut impl Probe,
     ) -> Result<(I::Block, Span), AllocError> {
-        self.free.find(placement, want, probe).ok_or_else(|| self.no_space_for(want))
+        self.free.find(placement, want, probe).ok_or_else(|| self.no_space_for(want, None))
     }
 
-    /// Why one range was not found.
+    /// Why one range was not found. A region that is being moved is not in its own way.
     #[cold]
-    pub(super) fn no_space_for(&self, want: &Want) -> AllocError {
-        let reach = want.size_bytes.saturating_sub(1);
-        self.no_space(want, Span::new(0, reach).unwrap_or(Span::ALL))
+    pub(super) fn no_space_for(&self, want: &Want, moved: Option<Span>) -> AllocError {
+        let &Want { size_bytes, align, window } = want;
+        if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
+            return self.in_the_way(window, moved);
+        }
+        self.no_space(want, Span::new(0, size_bytes.saturating_sub(1)).unwrap_or(Span::ALL))
     }
 
     /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`

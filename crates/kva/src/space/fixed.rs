@@ -124,7 +124,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.take(block, taken, &mut ());
             return Ok(taken);
         }
-        let refused = self.no_space_for(want);
+        let refused = self.no_space_for(want, Some(old));
         if let Some((block, _)) = self.free.at_or_below(old.first()) {
             self.take(block, old, &mut ());
         }
@@ -146,14 +146,20 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.busy.reserve(1)?;
         match self.free.at_or_below(span.first()) {
             Some((block, free)) if free.covers(span) => Ok(block),
-            _ => Err(self.in_the_way(span)),
+            _ => Err(self.in_the_way(span, None)),
         }
     }
 
-    /// Why `span` is not free.
+    /// Why `span` is not free, though the addresses of a region that is being `moved` are.
     #[cold]
-    fn in_the_way(&self, span: Span) -> AllocError {
-        match self.busy.at_or_below(span.last()) {
+    pub(super) fn in_the_way(&self, span: Span, moved: Option<Span>) -> AllocError {
+        let mut below = self.busy.at_or_below(span.last());
+        if let Some(moved) = moved
+            && below.as_ref().is_some_and(|entry| entry.span.first() == moved.first())
+        {
+            below = moved.first().checked_sub(1).and_then(|last| self.busy.at_or_below(last));
+        }
+        match below {
             Some(entry) if self.taken(&entry).overlaps(span) => AllocError::Occupied { region: entry.span },
             _ => AllocError::PlaceOutside { place: span, space: self.hull },
         }

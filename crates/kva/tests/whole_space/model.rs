@@ -227,7 +227,13 @@ impl Model {
                 assert!(any_place || best == Some(place.first), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                assert_eq!(cause, self.no_space(&[Interval::sized(0, bytes)], align, window));
+                let is_fixed = no_choice && u128::from(window.first()).is_multiple_of(self.align(align));
+                let expected = if is_fixed {
+                    self.why_not_at(window)
+                } else {
+                    self.no_space(&[Interval::sized(0, bytes)], align, window)
+                };
+                assert_eq!(cause, expected);
                 assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
             }
         }
