@@ -118,19 +118,19 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
             outside(Span::new(u64::MAX, u64::MAX).unwrap()),
         ),
         // Larger than the space, than all that is between its holes, than the window within it.
-        (Request::new(HUGE), AllocError::TooLarge { size_bytes: HUGE, room_bytes: 24 * 4096 }),
-        (Request::new(25 * PAGE), AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * 4096 }),
+        (Request::new(HUGE), AllocError::TooLarge { size_bytes: HUGE, room_bytes: 24 * PAGE }),
+        (Request::new(25 * PAGE), AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE }),
         (
             Request::new(24 * PAGE).guard(PAGE),
-            AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * 4096 },
+            AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE },
         ),
         (
             Request::new(3 * PAGE).window(pages(22, 2)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * 4096 },
+            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
         ),
         (
             Request::new(3 * PAGE).window(pages(46, 9)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * 4096 },
+            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
         ),
         (
             page.window(Span::new(22 * PAGE, 23 * PAGE - 2).unwrap()),
@@ -239,10 +239,8 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
     let odd = Span::new(1, PAGE).unwrap();
     let (whole, one) = (Span::ALL, align(1));
     let large = align(1 << 40);
-    let too_large = |size: u64, room: u64| AllocError::TooLarge {
-        size_bytes: size * PAGE,
-        room_bytes: u128::from(room * PAGE),
-    };
+    let too_large =
+        |size: u64, room: u64| AllocError::TooLarge { size_bytes: size * PAGE, room_bytes: room * PAGE };
     let outside = |window| AllocError::WindowOutside { window, space: hull() };
     for (areas, align, window, cause) in [
         (&[][..], one, whole, AllocError::ZeroSize),

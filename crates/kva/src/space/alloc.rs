@@ -101,7 +101,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let &Want { size_bytes, align, window } = want;
         let reach = window.intersection(self.hull).unwrap_or(window);
         if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
-            let room_bytes = reach.size_bytes().min(self.total_bytes);
+            let room = reach.size_bytes().min(self.total_bytes);
+            let room_bytes = u64::try_from(room).unwrap_or(u64::MAX);
             return AllocError::TooLarge { size_bytes: extent.size_saturating(), room_bytes };
         }
         let lowest = align.up(reach.first().saturating_sub(extent.first()));

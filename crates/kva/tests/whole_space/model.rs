@@ -151,7 +151,7 @@ impl Model {
         let reach = Interval { first: hull.first.max(within.first), end: hull.end.min(within.end) };
         let busy = self.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first);
         let all: u128 = self.free.iter().map(|block| block.end - block.first).chain(busy).sum();
-        let room_bytes = all.min(reach.end - reach.first);
+        let room_bytes = saturated(all.min(reach.end - reach.first));
         if bytes > all || high - low > reach.end - reach.first {
             return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes };
         }
