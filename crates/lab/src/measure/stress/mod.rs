@@ -1,7 +1,7 @@
 //! The suite as a stress: case after case, repeat after repeat, the engines in turn, each in one space of its own
 //! that all its cases share, as they do in the kernel.
 //!
-//! If the whole has a time, each repeat has a [share](jobs) of it.
+//! If the whole has a time, each repeat has a share of it (`jobs.rs`).
 
 mod jobs;
 #[cfg(test)]
