@@ -32,9 +32,10 @@ pub(super) fn describe(document: &mut Document, plan: &Plan, runs: &mut [CaseRun
         }
     }
     document.notes.push(
-        "avg is what all loops of a repeat take, from the mean of those batches that were timed as a whole; ns/loop \
-         is the median batch; work is nodes and list steps of an operation, from every eighth batch. Checking is \
-         in no time."
+        "An engine's cases share one space, one after another, so what one leaves behind in the engine meets the next. \
+         avg is what all loops of a repeat take, from the mean of those batches that were timed as a whole, and has \
+         in it what else the machine did; ns/loop is the median batch; work is nodes and list steps of an operation, \
+         from every eighth batch. Checking is in no time."
             .to_owned(),
     );
     verdict(document, runs);
