@@ -2,11 +2,14 @@
 //!
 //! If the whole has a time, a repeat's share of what is left of it is its part of the operations that are left. A body
 //! whose share is over ends there; a repeat whose share is over before its body is put off to the end, once, where
-//! it gets what the others did not need.
+//! it has several shares, of what the others did not need and of what those after it hoped for.
 
 use super::Plan;
 use std::collections::VecDeque;
 use std::time::Duration;
+
+/// Shares of a repeat that was put off.
+const SECOND_SHARES: f64 = 4.0;
 
 /// A repeat of a case on an engine.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +56,8 @@ impl Jobs {
     /// The next repeat, and its share of the time that is `left`, if there is one.
     pub(super) fn next(&mut self, left: Option<Duration>) -> Option<(Job, Option<Duration>)> {
         let job = self.queue.pop_front()?;
-        let part = job.ops as f64 / self.ops_left.max(1) as f64;
+        let shares = if job.second { SECOND_SHARES } else { 1.0 };
+        let part = shares * job.ops as f64 / self.ops_left.max(1) as f64;
         self.ops_left = self.ops_left.saturating_sub(u128::from(job.ops));
         Some((job, left.map(|left| left.mul_f64(part.min(1.0)))))
     }
@@ -94,6 +98,7 @@ mod tests {
         assert_eq!(share, Some(left / 12));
         // It took no time: the others have more.
         assert_eq!(jobs.next(Some(left)).unwrap().1, Some(left.mul_f64(1.0 / 11.0)));
+        jobs.put_off(first);
         jobs.put_off(first);
         let mut last = None;
         while let Some((job, share)) = jobs.next(Some(left)) {
