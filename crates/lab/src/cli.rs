@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::stress;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
 
@@ -80,7 +81,17 @@ pub(crate) enum Command {
         workload: Vec<String>,
         /// A size for workloads that have sizes; again for more.
         #[arg(long, value_name = "N")]
-        n: Vec<u64>,
+        n: Vec<u32>,
+    },
+    /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
+    ///
+    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
+    Stress {
+        /// What is stressed.
+        #[arg(value_enum)]
+        suite: Suite,
+        #[command(flatten)]
+        options: stress::Options,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -111,6 +122,7 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

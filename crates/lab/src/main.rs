@@ -68,6 +68,11 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
+        Some(command @ Command::Stress { suite: Suite::Kva, options }) => {
+            let document = commands::stress::run(options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
         Some(command @ Command::Inspect { file }) => {
             finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)
         }

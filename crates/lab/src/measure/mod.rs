@@ -8,6 +8,7 @@ mod counts;
 mod growth;
 pub(crate) mod picture;
 mod replay;
+pub mod stress;
 mod timed;
 
 pub use check::Checker;
