@@ -1,0 +1,149 @@
+//! Sound and pictures over a fragmented space: what misses its deadline if an allocation takes too long.
+//!
+//! ```text
+//!   audio     a    a    a    a    a    a    a       a buffer for each period, the one before freed
+//!   others   ff aa                                  a few of the live objects freed, as many others allocated
+//!   frame    wwwwwwwwwwwwwwww                       buffers for a frame, every fiftieth period, those before freed
+//! ```
+//!
+//! All sizes are drawn from what the churned objects have, 1 to 64 pages. The space starts in the steady state of a
+//! churn of `n` live objects, each placed where it then lies.
+
+use super::random::SplitMix;
+use super::synthetic::{Churned, churned, random_alloc};
+use crate::measure::Source;
+use freehold::units::Span;
+use freehold_trace::kva::Op;
+use std::sync::Arc;
+
+/// Periods of audio in a frame of video: 64 samples at 192 kHz are a third of a millisecond, a frame at 60 Hz is fifty
+/// of these.
+const PERIODS_PER_FRAME: u32 = 50;
+/// Buffers that a frame allocates.
+pub const FRAME_BUFFERS: u32 = 16;
+/// Pairs of a free and an allocation by others in each period.
+const OTHERS: u32 = 2;
+
+/// What the parts are called.
+pub const SETUP: &str = "setup";
+/// One allocation for each period.
+pub const AUDIO: &str = "audio";
+/// [`FRAME_BUFFERS`] allocations for each frame.
+pub const FRAME: &str = "frame";
+/// What goes on meanwhile.
+pub const BACKGROUND: &str = "others";
+
+/// The operations, from the set-up on.
+#[derive(Clone, Debug)]
+pub struct Playback {
+    /// The space.
+    pub space: Span,
+    n: u32,
+    setup: Arc<[Op]>,
+    set_up: bool,
+    random: SplitMix,
+    /// What comes next: the period, and the part of it.
+    period: u32,
+    part: u32,
+    periods: u32,
+}
+
+impl Playback {
+    /// So many periods over `n` live objects.
+    ///
+    /// # Errors
+    /// The objects do not fit.
+    pub fn new(n: u32, periods: u32, seed: u64) -> anyhow::Result<Self> {
+        let Churned { space, placed, random, .. } = churned(n.into(), seed, random_alloc, false)?;
+        let setup = placed.into();
+        Ok(Self { space, n, setup, set_up: false, random, period: 0, part: 0, periods })
+    }
+
+    /// Objects are named below this.
+    #[must_use]
+    pub fn objects(&self) -> u32 {
+        self.n + 1 + FRAME_BUFFERS
+    }
+
+    /// Operations, about.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        let frames = self.periods / PERIODS_PER_FRAME + 1;
+        let playing = self.periods * 2 * (1 + OTHERS) + frames * 2 * FRAME_BUFFERS;
+        self.setup.len() + playing as usize
+    }
+
+    fn others(&mut self, ops: &mut Vec<Op>) {
+        for _ in 0..OTHERS {
+            let object = self.random.uniform(self.n.into()) as u32;
+            ops.push(Op::Free { object });
+            ops.push(random_alloc(object, &mut self.random));
+        }
+    }
+
+    /// New buffers under these names; those before go first.
+    fn renew(&mut self, ops: &mut Vec<Op>, first: u32, count: u32) {
+        let names = first..first + count;
+        if self.period > 0 {
+            ops.extend(names.clone().map(|object| Op::Free { object }));
+        }
+        ops.extend(names.map(|object| random_alloc(object, &mut self.random)));
+    }
+}
+
+impl Source for Playback {
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<&'static str> {
+        if !self.set_up {
+            self.set_up = true;
+            ops.extend(self.setup.iter().cloned());
+            return Some(SETUP);
+        }
+        if self.period >= self.periods {
+            return None;
+        }
+        self.part += 1;
+        match self.part {
+            1 => {
+                self.others(ops);
+                Some(BACKGROUND)
+            }
+            2 if self.period.is_multiple_of(PERIODS_PER_FRAME) => {
+                self.renew(ops, self.n + 1, FRAME_BUFFERS);
+                Some(FRAME)
+            }
+            _ => {
+                self.renew(ops, self.n, 1);
+                (self.period, self.part) = (self.period + 1, 0);
+                Some(AUDIO)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_period_has_a_buffer_and_every_fiftieth_a_frame() {
+        let mut playback = Playback::new(20, 101, 4).unwrap();
+        let (mut ops, mut live) = (Vec::new(), std::collections::HashSet::new());
+        let mut allocs = std::collections::BTreeMap::new();
+        let mut from = 0;
+        while let Some(part) = playback.next_batch(&mut ops) {
+            for op in &ops[from..] {
+                match op {
+                    Op::Free { object } => assert!(live.remove(object), "{object} was not live"),
+                    Op::Alloc { object, .. } | Op::Congruent { object, .. } => {
+                        assert!(*object < playback.objects() && live.insert(*object), "{object} was live");
+                        *allocs.entry(part).or_insert(0) += 1;
+                    }
+                }
+            }
+            from = ops.len();
+        }
+        let expected = [(AUDIO, 101), (FRAME, 48), (BACKGROUND, 202), (SETUP, 20)];
+        assert_eq!(allocs.into_iter().collect::<Vec<_>>(), expected);
+        assert!(ops.len() <= playback.operations(), "{}", ops.len());
+    }
+}
