@@ -80,7 +80,7 @@ pub(crate) enum Command {
         workload: Vec<String>,
         /// A size for workloads that have sizes; again for more.
         #[arg(long, value_name = "N")]
-        n: Vec<u64>,
+        n: Vec<u32>,
     },
     /// Show what is in a trace or vector file.
     Inspect {
