@@ -10,7 +10,8 @@
 //! churn of `n` live objects, each placed where it then lies.
 
 use super::random::SplitMix;
-use super::synthetic::{Churned, churned, random_alloc};
+use super::suite::{Pairs, random_alloc};
+use super::{Workload, churn};
 use crate::measure::Source;
 use freehold::units::Span;
 use freehold_trace::kva::Op;
@@ -37,10 +38,11 @@ pub const BACKGROUND: &str = "others";
 #[derive(Clone, Debug)]
 pub struct Playback {
     /// The space.
-    pub space: Span,
+    pub layout: Vec<Span>,
     n: u32,
     setup: Arc<[Op]>,
     set_up: bool,
+    others: Pairs,
     random: SplitMix,
     /// What comes next: the period, and the part of it.
     period: u32,
@@ -54,9 +56,18 @@ impl Playback {
     /// # Errors
     /// The objects do not fit.
     pub fn new(n: u32, periods: u32, seed: u64) -> anyhow::Result<Self> {
-        let Churned { space, placed, random, .. } = churned(n.into(), seed, random_alloc, false)?;
-        let setup = placed.into();
-        Ok(Self { space, n, setup, set_up: false, random, period: 0, part: 0, periods })
+        let Workload { layout, setup, .. } = churn(n.into(), 0, seed)?;
+        Ok(Self {
+            layout,
+            n,
+            setup: setup.into(),
+            set_up: false,
+            others: Pairs::new(0, n, random_alloc),
+            random: SplitMix::new(!seed),
+            period: 0,
+            part: 0,
+            periods,
+        })
     }
 
     /// Objects are named below this.
@@ -71,14 +82,6 @@ impl Playback {
         let frames = self.periods / PERIODS_PER_FRAME + 1;
         let playing = self.periods * 2 * (1 + OTHERS) + frames * 2 * FRAME_BUFFERS;
         self.setup.len() + playing as usize
-    }
-
-    fn others(&mut self, ops: &mut Vec<Op>) {
-        for _ in 0..OTHERS {
-            let object = self.random.uniform(self.n.into()) as u32;
-            ops.push(Op::Free { object });
-            ops.push(random_alloc(object, &mut self.random));
-        }
     }
 
     /// New buffers under these names; those before go first.
@@ -104,7 +107,7 @@ impl Source for Playback {
         self.part += 1;
         match self.part {
             1 => {
-                self.others(ops);
+                ops.extend((0..2 * OTHERS).map(|_| self.others.next_op(&mut self.random)));
                 Some(BACKGROUND)
             }
             2 if self.period.is_multiple_of(PERIODS_PER_FRAME) => {
