@@ -21,10 +21,12 @@
 //!
 //! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
 
+mod body;
 mod case;
 mod interleaved;
 mod pcpu;
 mod requests;
+mod setup;
 #[cfg(test)]
 mod tests;
 

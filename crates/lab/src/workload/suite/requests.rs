@@ -6,7 +6,7 @@ use freehold_trace::kva::Op;
 
 pub(super) const PAGE: u64 = Align::PAGE.bytes();
 /// Address space at the end of the kernel's areas that nobody uses.
-pub(super) const GUARD_PAGES: u64 = 1;
+const GUARD_PAGES: u64 = 1;
 /// Largest size of a churned object in pages.
 const CHURNED_PAGES: u64 = 64;
 
@@ -29,6 +29,11 @@ pub(super) fn guarded(object: u32, size_pages: u64) -> Op {
     pages(object, size_pages + GUARD_PAGES)
 }
 
+/// The same, aligned to pages.
+pub(super) fn guarded_aligned(object: u32, size_pages: u64, align_pages: u64) -> Op {
+    aligned(object, size_pages + GUARD_PAGES, align_pages)
+}
+
 /// 1..=64 pages anywhere.
 pub(in crate::workload) fn random_alloc(object: u32, random: &mut SplitMix) -> Op {
     pages(object, 1 + random.uniform(CHURNED_PAGES))
@@ -43,7 +48,7 @@ pub(super) fn aligned_alloc(object: u32, random: &mut SplitMix) -> Op {
 /// The kernel's draw: one byte decides size and alignment, 1..=10 pages and up to 4 MiB.
 pub(super) fn random_size_align(object: u32, random: &mut SplitMix) -> Op {
     let drawn = random.uniform(256);
-    aligned(object, drawn % 10 + 1 + GUARD_PAGES, ((1 << (drawn % 23)) / PAGE).max(1))
+    guarded_aligned(object, drawn % 10 + 1, ((1 << (drawn % 23)) / PAGE).max(1))
 }
 
 /// One page and its guard, aligned to `1 << shift` bytes.
