@@ -8,6 +8,8 @@
 //!
 //! The operations come batch by batch and are never held as a whole. In a round each engine runs a sample twice, on
 //! two engines in the same state: operation by operation for the spread, and in one go for the time of the sample.
+//! Batches that only set up or tear down are run, checked and timed with the sample that they fall into, and are in
+//! neither its length nor its spread.
 
 mod run;
 #[cfg(test)]
@@ -15,6 +17,7 @@ mod tests;
 
 use super::Cost;
 use crate::engine::EngineEntry;
+use crate::hash::Fnv;
 use freehold::units::Span;
 use freehold_trace::kva::Op;
 use std::ops::Range;
@@ -22,8 +25,17 @@ use std::time::Duration;
 
 /// Operations in batches; every clone yields the same.
 pub trait Source: Clone {
-    /// Appends the next batch; the name of the part that it belongs to, or `None` at the end.
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<&'static str>;
+    /// Appends the next batch; `None` at the end.
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece>;
+}
+
+/// What a batch is a piece of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Setting up or tearing down.
+    Around,
+    /// What is sampled: a part of that name.
+    Part(&'static str),
 }
 
 /// How a run is cut and how far it goes.
@@ -33,7 +45,7 @@ pub struct Sampling {
     pub layout: Vec<Span>,
     /// Objects are named below this.
     pub objects: u32,
-    /// Operations in a sample, about: batches are not cut.
+    /// Sampled operations in a sample, about: batches are not cut.
     pub ops_per_sample: usize,
     /// Samples at most.
     pub samples: usize,
@@ -50,7 +62,7 @@ pub struct Sampled {
     pub runs: Vec<SampledRun>,
     /// The names of the parts, in the order in which they came.
     pub parts: Vec<&'static str>,
-    /// The part of each allocation, by its place among the names.
+    /// The part of each sampled allocation, by its place among the names.
     part_of: Vec<u8>,
     /// There were more operations than were to be run.
     pub more: bool,
@@ -61,11 +73,11 @@ pub struct Sampled {
 pub struct SampledRun {
     /// The engine.
     pub entry: EngineEntry,
-    /// Each allocation's work, and its least time of any round, the clock's own cost taken off.
+    /// Each sampled allocation's work, and its least time of any round, the clock's own cost taken off.
     pub costs: Vec<Cost>,
     /// The samples that it got through.
     pub samples: Vec<Sample>,
-    /// Allocations that found no room.
+    /// Allocations that found no room, of all.
     pub failures: u64,
     /// It was ended before the operations were.
     pub out_of_time: bool,
@@ -74,20 +86,29 @@ pub struct SampledRun {
 /// One sample of one engine.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// Operations.
-    pub ops: usize,
-    /// Its allocations, by their place among the engine's costs.
+    /// Its sampled allocations, by their place among the engine's costs.
     pub allocs: Range<usize>,
-    /// Work of all its operations, frees included.
-    pub work: u64,
+    /// All of its sampled operations, frees included.
+    pub sampled: Stretch,
+    /// What was set up and torn down meanwhile.
+    pub around: Stretch,
     /// Live objects at its end.
     pub live: u64,
     /// Free blocks at its end.
     pub free_blocks: u64,
-    /// Nanoseconds of all its operations in one go, by round.
-    pub whole_ns: Vec<u64>,
     /// Hash of its answers.
-    answers: u64,
+    answers: Fnv,
+}
+
+/// Operations that were run in one go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// How many.
+    pub ops: u64,
+    /// Their work.
+    pub work: u64,
+    /// Their time in nanoseconds, by round.
+    pub ns: Vec<u64>,
 }
 
 /// What the allocations of a part cost together.
@@ -178,30 +199,45 @@ impl SampledRun {
         self.samples.iter().map(|sample| Spread::of(self.costs_of(sample).iter().map(|cost| cost.ns.into())))
     }
 
-    /// Work of all operations of the first samples.
+    /// What the first samples took together: operations, work, and nanoseconds, of each sample the median of its
+    /// rounds. First the sampled operations, then those around them.
     #[must_use]
-    pub fn work_of(&self, samples: usize) -> u64 {
-        self.samples.iter().take(samples).map(|sample| sample.work).sum()
-    }
-
-    /// Nanoseconds of all operations of the first samples: of each the median of its rounds.
-    #[must_use]
-    pub fn whole_ns(&self, samples: usize) -> u64 {
-        self.samples.iter().take(samples).map(Sample::median_ns).sum()
-    }
-
-    /// Operations in the first samples.
-    #[must_use]
-    pub fn ops_of(&self, samples: usize) -> u64 {
-        self.samples.iter().take(samples).map(|sample| sample.ops as u64).sum()
+    pub fn sums(&self, samples: usize) -> [Sum; 2] {
+        let sum = |stretch: fn(&Sample) -> &Stretch| {
+            self.samples.iter().take(samples).map(stretch).fold(Sum::default(), |sum, stretch| Sum {
+                ops: sum.ops + stretch.ops,
+                work: sum.work + stretch.work,
+                ns: sum.ns + stretch.median_ns(),
+            })
+        };
+        [sum(|sample| &sample.sampled), sum(|sample| &sample.around)]
     }
 }
 
-impl Sample {
+/// Operations, and what they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// How many.
+    pub ops: u64,
+    /// Their work.
+    pub work: u64,
+    /// Their time in nanoseconds.
+    pub ns: u64,
+}
+
+impl std::ops::Add for Sum {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { ops: self.ops + other.ops, work: self.work + other.work, ns: self.ns + other.ns }
+    }
+}
+
+impl Stretch {
     /// The median of its rounds, in nanoseconds.
     #[must_use]
     pub fn median_ns(&self) -> u64 {
-        let mut rounds = self.whole_ns.clone();
+        let mut rounds = self.ns.clone();
         rounds.sort_unstable();
         rounds.get(rounds.len() / 2).copied().unwrap_or(0)
     }

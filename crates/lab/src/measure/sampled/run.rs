@@ -1,6 +1,6 @@
 //! The passes over the samples: one that checks and counts, then the timed rounds.
 
-use super::{Sample, Sampled, SampledRun, Sampling, Source};
+use super::{Piece, Sample, Sampled, SampledRun, Sampling, Source};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::hash::Fnv;
 use crate::measure::{Checker, Cost, clock};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 struct Chunk {
     ops: Vec<Op>,
-    /// Where each batch ends, and its part.
-    ends: Vec<(usize, &'static str)>,
+    /// Where each run of batches of one kind ends.
+    ends: Vec<(usize, Piece)>,
 }
 
 impl Chunk {
@@ -21,15 +21,40 @@ impl Chunk {
     fn refill(&mut self, source: &mut impl Source, ops_per_sample: usize) -> bool {
         self.ops.clear();
         self.ends.clear();
-        while self.ops.len() < ops_per_sample.max(1)
-            && let Some(part) = source.next_batch(&mut self.ops)
-        {
+        let mut sampled = 0;
+        while sampled < ops_per_sample.max(1) {
+            let from = self.ops.len();
+            let Some(piece) = source.next_batch(&mut self.ops) else { break };
+            if piece != Piece::Around {
+                sampled += self.ops.len() - from;
+            }
             match self.ends.last_mut() {
-                Some(last) if last.1 == part => last.0 = self.ops.len(),
-                _ => self.ends.push((self.ops.len(), part)),
+                Some(last) if last.1 == piece => last.0 = self.ops.len(),
+                _ => self.ends.push((self.ops.len(), piece)),
             }
         }
         !self.ops.is_empty()
+    }
+
+    /// The operations of each run of batches, and what they are.
+    fn pieces(&self) -> impl Iterator<Item = (&[Op], Piece)> {
+        self.cut(self.ends.iter().copied())
+    }
+
+    /// The same, sampled batches of different parts together.
+    fn stretches(&self) -> impl Iterator<Item = (&[Op], bool)> {
+        let around = |piece: Piece| piece == Piece::Around;
+        let alike = self.ends.chunk_by(move |a, b| around(a.1) == around(b.1));
+        self.cut(alike.filter_map(move |run| run.last().map(|&(end, piece)| (end, around(piece)))))
+    }
+
+    fn cut<T>(&self, ends: impl Iterator<Item = (usize, T)>) -> impl Iterator<Item = (&[Op], T)> {
+        let mut from = 0;
+        ends.map(move |(end, what)| {
+            let ops = self.ops.get(from..end).unwrap_or_default();
+            from = end;
+            (ops, what)
+        })
     }
 }
 
@@ -85,7 +110,7 @@ impl Sampled {
                 run.out_of_time |= number > 0 && counting.spent > sampling.limit;
                 if !run.out_of_time {
                     let label = run.entry.label();
-                    let counted = run.count(&chunk.ops, counting);
+                    let counted = run.count(&chunk, counting);
                     counted.map_err(|reason| anyhow::anyhow!("{label}: sample {number}: {reason}"))?;
                 }
             }
@@ -99,16 +124,14 @@ impl Sampled {
     }
 
     fn note_parts(&mut self, chunk: &Chunk) {
-        let mut from = 0;
-        for &(end, name) in &chunk.ends {
+        for (ops, piece) in chunk.pieces() {
+            let Piece::Part(name) = piece else { continue };
             let part = self.parts.iter().position(|part| *part == name).unwrap_or_else(|| {
                 self.parts.push(name);
                 self.parts.len() - 1
             });
-            let batch = chunk.ops.get(from..end).unwrap_or_default();
             let part = u8::try_from(part).unwrap_or(u8::MAX);
-            self.part_of.extend(batch.iter().filter(|op| !op.is_free()).map(|_| part));
-            from = end;
+            self.part_of.extend(ops.iter().filter(|op| !op.is_free()).map(|_| part));
         }
     }
 
@@ -147,7 +170,7 @@ impl Sampled {
                 turn.reverse();
             }
             for (run, [single, whole]) in turn {
-                let timed = run.time(number, &chunk.ops, single.as_mut(), whole.as_mut(), cost_ns);
+                let timed = run.time(number, &chunk, single.as_mut(), whole.as_mut(), cost_ns);
                 timed.map_err(|reason| anyhow::anyhow!("{}: sample {number}: {reason}", run.entry.label()))?;
             }
         }
@@ -161,8 +184,7 @@ fn session(entry: &EngineEntry, sampling: &Sampling) -> Result<Box<dyn Session>,
     Ok(session)
 }
 
-fn hash(answers: &[Answer]) -> u64 {
-    let mut hash = Fnv::default();
+fn add(hash: &mut Fnv, answers: &[Answer]) {
     for answer in answers {
         let (kind, start) = match answer {
             Answer::At(start) => (1, *start),
@@ -174,7 +196,6 @@ fn hash(answers: &[Answer]) -> u64 {
         hash.word(kind);
         hash.word(start);
     }
-    hash.value()
 }
 
 impl SampledRun {
@@ -183,37 +204,36 @@ impl SampledRun {
     }
 
     /// Runs a sample with every answer checked and all work counted.
-    fn count(&mut self, ops: &[Op], counting: &mut Counting) -> Result<(), String> {
+    fn count(&mut self, chunk: &Chunk, counting: &mut Counting) -> Result<(), String> {
         let started = Instant::now();
         let Counting { session, checker, spent } = counting;
+        let mut sample = Sample::default();
         let from = self.costs.len();
-        let mut answers = Vec::with_capacity(ops.len());
-        let mut work = 0;
-        for (at, op) in ops.iter().enumerate() {
-            let (answer, tally) = session.run_counted(op);
-            checker.check(op, answer).map_err(|reason| format!("operation {at}: {reason}"))?;
-            if answer == Answer::Unsupported {
-                return Err(format!("operation {at}: there is no such request"));
+        let mut answers = Vec::with_capacity(chunk.ops.len());
+        for (ops, around) in chunk.stretches() {
+            let stretch = if around { &mut sample.around } else { &mut sample.sampled };
+            for op in ops {
+                let (answer, tally) = session.run_counted(op);
+                let at = answers.len();
+                checker.check(op, answer).map_err(|reason| format!("operation {at}: {reason}"))?;
+                if answer == Answer::Unsupported {
+                    return Err(format!("operation {at}: there is no such request"));
+                }
+                stretch.ops += 1;
+                stretch.work += tally.steps();
+                if !(around || op.is_free()) {
+                    let work = u32::try_from(tally.steps()).unwrap_or(u32::MAX);
+                    self.costs.push(Cost { work, ns: u32::MAX });
+                }
+                self.failures += u64::from(answer == Answer::NoRoom);
+                answers.push(answer);
             }
-            work += tally.steps();
-            if !op.is_free() {
-                let work = u32::try_from(tally.steps()).unwrap_or(u32::MAX);
-                self.costs.push(Cost { work, ns: u32::MAX });
-            }
-            self.failures += u64::from(answer == Answer::NoRoom);
-            answers.push(answer);
         }
-        let mut free_blocks = 0;
-        session.free_blocks(&mut |_| free_blocks += 1);
-        self.samples.push(Sample {
-            ops: ops.len(),
-            allocs: from..self.costs.len(),
-            work,
-            live: checker.live(),
-            free_blocks,
-            whole_ns: Vec::new(),
-            answers: hash(&answers),
-        });
+        add(&mut sample.answers, &answers);
+        session.free_blocks(&mut |_| sample.free_blocks += 1);
+        sample.allocs = from..self.costs.len();
+        sample.live = checker.live();
+        self.samples.push(sample);
         *spent += started.elapsed();
         Ok(())
     }
@@ -222,27 +242,37 @@ impl SampledRun {
     fn time(
         &mut self,
         number: usize,
-        ops: &[Op],
+        chunk: &Chunk,
         single: &mut dyn Session,
         whole: &mut dyn Session,
         cost_ns: u64,
     ) -> Result<(), String> {
         let Some(sample) = self.samples.get_mut(number) else { return Ok(()) };
-        let mut answers = vec![Answer::default(); ops.len()];
-        let mut took = vec![0; ops.len()];
-        single.run_timed(ops, &mut answers, &mut took);
-        let differs = || "another answer than in the checked run".to_owned();
-        (hash(&answers) == sample.answers).then_some(()).ok_or_else(differs)?;
         let costs = self.costs.get_mut(sample.allocs.clone()).unwrap_or_default();
-        let times = ops.iter().zip(&took).filter(|(op, _)| !op.is_free()).map(|(_, &took)| took);
-        for (cost, took) in costs.iter_mut().zip(times) {
-            cost.ns = cost.ns.min(u32::try_from(took.saturating_sub(cost_ns)).unwrap_or(u32::MAX));
+        let mut costs = costs.iter_mut();
+        let (mut one_by_one, mut in_one_go) = (Fnv::default(), Fnv::default());
+        let mut spent = [Duration::ZERO; 2];
+        for (ops, around) in chunk.stretches() {
+            let mut answers = vec![Answer::default(); ops.len()];
+            let mut took = vec![0; ops.len()];
+            single.run_timed(ops, &mut answers, &mut took);
+            add(&mut one_by_one, &answers);
+            let times = ops.iter().zip(&took).filter(|(op, _)| !(around || op.is_free()));
+            for ((_, took), cost) in times.zip(&mut costs) {
+                cost.ns = cost.ns.min(u32::try_from(took.saturating_sub(cost_ns)).unwrap_or(u32::MAX));
+            }
+            let [sampled, others] = &mut spent;
+            let before = Instant::now();
+            whole.run(ops, &mut answers);
+            *(if around { others } else { sampled }) += before.elapsed();
+            add(&mut in_one_go, &answers);
         }
-        let before = Instant::now();
-        whole.run(ops, &mut answers);
-        let took = before.elapsed();
-        (hash(&answers) == sample.answers).then_some(()).ok_or_else(differs)?;
-        sample.whole_ns.push(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        if one_by_one != sample.answers || in_one_go != sample.answers {
+            return Err("another answer than in the checked run".to_owned());
+        }
+        for (stretch, spent) in [&mut sample.sampled, &mut sample.around].into_iter().zip(spent) {
+            stretch.ns.push(u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX));
+        }
         Ok(())
     }
 }

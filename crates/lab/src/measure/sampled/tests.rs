@@ -6,7 +6,7 @@ use freehold::units::Align;
 
 const PAGE: u64 = Align::PAGE.bytes();
 
-/// Fills single pages, then frees them, in batches of one operation.
+/// Fills single pages, then frees them, in batches of one operation. The last ten frees are not sampled.
 #[derive(Clone)]
 struct Fill {
     at: u32,
@@ -14,12 +14,13 @@ struct Fill {
 }
 
 impl Source for Fill {
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<&'static str> {
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
         let at = self.at;
         self.at += 1;
         let (op, part) = match at.checked_sub(self.pages) {
-            None => (Op::alloc(at, PAGE), "fill"),
-            Some(object) if object < self.pages => (Op::Free { object }, "empty"),
+            None => (Op::alloc(at, PAGE), Piece::Part("fill")),
+            Some(object) if object + 10 < self.pages => (Op::Free { object }, Piece::Part("empty")),
+            Some(object) if object < self.pages => (Op::Free { object }, Piece::Around),
             Some(_) => return None,
         };
         ops.push(op);
@@ -50,13 +51,15 @@ fn measure(samples: usize) -> Sampled {
 fn samples_hold_every_operation_once() {
     let sampled = measure(100);
     assert!(!sampled.more);
-    assert_eq!(sampled.common(), 7, "200 operations, 30 in each sample");
+    assert_eq!(sampled.common(), 7, "190 operations, 30 in each sample");
     for run in &sampled.runs {
         assert!(sampled.complete(run));
-        assert_eq!((run.ops_of(7), run.costs.len(), run.failures), (200, 100, 0));
+        let [fill_and_empty, rest] = run.sums(7);
+        assert_eq!((fill_and_empty.ops, rest.ops, run.costs.len(), run.failures), (190, 10, 100, 0));
+        assert!(fill_and_empty.work > 0 && fill_and_empty.ns > 0 && (fill_and_empty + rest).ops == 200);
         let live: Vec<u64> = run.samples.iter().map(|sample| sample.live).collect();
         assert_eq!(live, [30, 60, 90, 80, 50, 20, 0]);
-        assert!(run.samples.iter().all(|sample| sample.whole_ns.len() == 2));
+        assert!(run.samples.iter().all(|sample| sample.sampled.ns.len() == 2));
         assert!(run.costs.iter().all(|cost| cost.ns < u32::MAX), "every allocation was timed");
         assert_eq!(run.work().map(|work| work.is_some()).collect::<Vec<_>>(), [true, true, true, true, false, false, false]);
     }
@@ -81,6 +84,6 @@ fn spreads_and_medians_are_exact() {
     let spread = Spread::of([4.0, 1.0, 7.0].into_iter()).unwrap();
     assert_eq!((spread.least, spread.mean, spread.greatest), (1.0, 4.0, 7.0));
     assert_eq!(Spread::of(std::iter::empty()), None);
-    let sample = Sample { whole_ns: vec![9, 1, 5], ..Sample::default() };
-    assert_eq!(sample.median_ns(), 5);
+    let stretch = Stretch { ns: vec![9, 1, 5], ..Stretch::default() };
+    assert_eq!(stretch.median_ns(), 5);
 }
