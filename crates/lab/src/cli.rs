@@ -3,7 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::reproduce::Publication;
 use freehold_lab::output::Format;
+use freehold_lab::published::talk_2019::SAMPLES;
 use std::path::PathBuf;
 
 /// Replays, verifies and measures allocators of address space, ours beside their rivals.
@@ -82,6 +84,26 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         n: Vec<u32>,
     },
+    /// Measure what others have published again, beside their figures.
+    ///
+    /// Prints tables and writes a page with plots. Takes less than a minute in a release build.
+    Reproduce {
+        /// What was published.
+        #[arg(value_enum)]
+        what: Publication,
+        /// As long as it was published: the talk's 120 samples of about a second of the slowest engine.
+        #[arg(long)]
+        full: bool,
+        /// Stop after that many of the 120 samples; what is measured beside them becomes shorter, too.
+        #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=SAMPLES as u64))]
+        samples: usize,
+        /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
+        #[arg(long, value_name = "DIR")]
+        traces: Option<PathBuf>,
+        /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
+    },
     /// Show what is in a trace or vector file.
     Inspect {
         /// The file.
@@ -111,6 +133,7 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

@@ -99,7 +99,8 @@ impl Demand {
     #[must_use]
     pub fn commonest(&self, most: usize) -> Vec<(u64, f64)> {
         let share = |count: u64| count as f64 / self.allocations.max(1) as f64;
-        let mut sizes: Vec<(u64, f64)> = self.sizes.iter().map(|(&size, &count)| (size, share(count))).collect();
+        let mut sizes: Vec<(u64, f64)> =
+            self.sizes.iter().map(|(&size, &count)| (size, share(count))).collect();
         sizes.sort_by(|a, b| b.1.total_cmp(&a.1));
         sizes.truncate(most);
         sizes

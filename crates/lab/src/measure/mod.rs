@@ -15,6 +15,7 @@ mod timed;
 mod zone;
 
 pub use check::Checker;
+pub use clock::{Interruptions, interruptions};
 pub use counted::{Bucket, Counted, Fragmentation, count_run};
 pub use counts::Counts;
 pub use demand::{Demand, WINDOWS_NS};

@@ -103,7 +103,8 @@ impl Zones {
     fn sized(outer_pages: u64, seed: u64) -> Option<Self> {
         let (first, size) = (OUTER_PAGES * PAGE, outer_pages * PAGE);
         let zone_bytes = size / ZONE_PART;
-        let zone = |name, offset: u64| Some(Zone { name, span: Span::from_size(first + offset, zone_bytes)? });
+        let zone =
+            |name, offset: u64| Some(Zone { name, span: Span::from_size(first + offset, zone_bytes)? });
         let zones = vec![
             zone("low end", 0)?,
             zone("middle", (size - zone_bytes) / 2)?,
@@ -117,6 +118,13 @@ impl Zones {
     #[must_use]
     pub fn largest_request_bytes() -> u64 {
         LARGEST_PAGES * PAGE
+    }
+
+    /// How far through the operations that much of the outer range is first asked for, from 0 to 1.
+    #[must_use]
+    pub fn share_at(&self, load_percent: u64) -> f64 {
+        let before = self.load.iter().take_while(|&&load| load < load_percent).count();
+        before as f64 / self.load.len().max(1) as f64
     }
 
     /// Fills the outer range; every answer is checked.
@@ -164,7 +172,8 @@ impl Zones {
         let mut free = vec![(0u64, 0u64); self.zones.len()];
         session.free_blocks(&mut |block| {
             for (zone, (sum, largest)) in self.zones.iter().zip(&mut free) {
-                let (first, last) = (block.first().max(zone.span.first()), block.last().min(zone.span.last()));
+                let (first, last) =
+                    (block.first().max(zone.span.first()), block.last().min(zone.span.last()));
                 let bytes = Span::new(first, last).map_or(0, Span::size_saturating);
                 *sum += bytes;
                 *largest = bytes.max(*largest);
@@ -188,7 +197,8 @@ impl ZoneRun {
     /// The load from which on a zone has no room for a request of that size.
     #[must_use]
     pub fn refused_from(&self, zone: usize, size_bytes: u64) -> Option<u64> {
-        let short = |point: &&ZonePoint| point.left.get(zone).is_some_and(|left| left.largest_bytes < size_bytes);
+        let short =
+            |point: &&ZonePoint| point.left.get(zone).is_some_and(|left| left.largest_bytes < size_bytes);
         self.points.iter().find(short).map(|point| point.load_percent)
     }
 }

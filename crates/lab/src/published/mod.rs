@@ -4,10 +4,10 @@
 //! what it is of ([`Subject`]), so that whoever sets ours beside it must say how the two compare, or why they do
 //! not.
 
+pub mod no_block_2025;
 pub mod nodes_2023_v1;
 pub mod nodes_2023_v2;
 pub mod nodes_2024_v3;
-pub mod no_block_2025;
 pub mod rework_2019_v3;
 pub mod talk_2019;
 pub mod zfs_2014;
@@ -114,7 +114,7 @@ impl Unit {
             Self::Minutes => "min",
             Self::Seconds => "s",
             Self::Microseconds => "us",
-            Self::GigaCycles => "10^9 cycles",
+            Self::GigaCycles => "Gcycles",
             Self::Percent => "%",
         }
     }
@@ -166,6 +166,22 @@ impl Figure {
         let (before, after) = (self.before?, self.after?);
         let alike = before.unit.base().0 == after.unit.base().0 && after.value > 0.0;
         alike.then(|| before.in_base() / after.in_base())
+    }
+
+    /// Both ends for people, the unit once if it is one.
+    #[must_use]
+    pub fn ends_text(&self) -> String {
+        match (self.before, self.after) {
+            (Some(before), Some(after)) if before.unit == after.unit && !before.at_least => {
+                format!("{} -> {after}", before.value)
+            }
+            (before, after) => {
+                let text = |quantity: Option<Quantity>| {
+                    quantity.map_or_else(|| "?".to_owned(), |quantity| quantity.to_string())
+                };
+                format!("{} -> {}", text(before), text(after))
+            }
+        }
     }
 
     /// The ratio for people.
@@ -227,6 +243,9 @@ mod tests {
             after: Some(Quantity::new(2.0, Unit::Minutes)),
         };
         assert_eq!(figure.before.unwrap().to_string(), "> 24 h");
+        assert_eq!(figure.ends_text(), "> 24 h -> 2 min");
+        let talk = find(&talk_2019::TABLE, Subject::SuiteTogether).unwrap();
+        assert_eq!(talk.ends_text(), "160 -> 3 min");
         assert_eq!((figure.ratio(), figure.ratio_text().as_str()), (Some(720.0), "> 720x"));
         let mixed = Figure { after: Some(Quantity::new(2.0, Unit::GigaCycles)), ..figure };
         assert_eq!((mixed.ratio(), mixed.ratio_text().as_str()), (None, "-"));

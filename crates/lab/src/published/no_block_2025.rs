@@ -5,7 +5,7 @@ use super::{Figure, Published, Quantity, Subject, Unit};
 
 /// The table.
 pub const TABLE: Published = Published {
-    source: "review of the no-wait case, Jul 2025",
+    source: "review of no_block, Jul 2025",
     figures: &[Figure {
         what: "no_block, 256 CPUs",
         subject: Subject::Contended,

@@ -13,7 +13,7 @@ const fn jobs(what: &'static str, jobs: u32, before: f64, after: f64) -> Figure 
 
 /// The table.
 pub const TABLE: Published = Published {
-    source: "letter of the per-node series, v1, May 2023",
+    source: "per-node letter v1, May 2023",
     figures: &[
         jobs("1-page pair, 1 job", 1, 0.576, 0.556),
         jobs("1-page pair, 2 jobs", 2, 2.68, 1.08),

@@ -5,7 +5,7 @@ use super::{Figure, Published, Quantity, Subject, Unit};
 
 /// The table.
 pub const TABLE: Published = Published {
-    source: "letter of the per-node series, v2, Aug 2023",
+    source: "per-node letter v2, Aug 2023",
     figures: &[
         Figure {
             what: "lock's slow path, 64 threads",

@@ -5,7 +5,7 @@ use super::{Figure, Published, Quantity, Subject, Unit};
 
 /// The table.
 pub const TABLE: Published = Published {
-    source: "letter of the per-node series, v3, Jan 2024",
+    source: "per-node letter v3, Jan 2024",
     figures: &[
         Figure {
             what: "three cases, 64 threads",

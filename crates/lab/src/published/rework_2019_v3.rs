@@ -1,10 +1,11 @@
-//! The letter with version 3 of the rework, April 2019: the same test before and after, as merged into Linux 5.2.
+//! The letter with version 3 of the rework, April 2019: the same test before and after, as merged into Linux 5.2. On the
+//! HiKey960 the default run was not done in a day before the rework.
 
 use super::{Figure, Published, Quantity, Subject, Unit};
 
 /// The table.
 pub const TABLE: Published = Published {
-    source: "letter of the rework, v3, Apr 2019",
+    source: "rework letter v3, Apr 2019",
     figures: &[
         Figure {
             what: "performance mode, i5-3320M",
@@ -25,7 +26,7 @@ pub const TABLE: Published = Published {
             after: Some(Quantity::new(56.8, Unit::Seconds)),
         },
         Figure {
-            what: "default, HiKey960; not done in a day before",
+            what: "default, HiKey960",
             subject: Subject::SuiteTogether,
             before: Some(Quantity::at_least(24.0, Unit::Hours)),
             after: Some(Quantity::new(265.0, Unit::Seconds)),

@@ -29,9 +29,9 @@ pub(crate) mod strip;
 mod study;
 mod summary;
 mod table;
-pub(crate) mod tree;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tree;
 
 use crate::measure::{GrowthPoint, Replay};
 use crate::output::{Environment, Table};
@@ -75,6 +75,11 @@ pub fn write_study(
     notes: &[String],
 ) -> anyhow::Result<()> {
     save(file, &study::render(study, environment, notes)?)
+}
+
+/// The number of an engine's colour, the same in every report.
+pub(crate) fn colour(label: &str) -> usize {
+    palette::Palette::known().colour(label).unwrap_or(0)
 }
 
 fn save(file: &Path, page: &str) -> anyhow::Result<()> {

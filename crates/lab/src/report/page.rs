@@ -108,5 +108,7 @@ pub(super) fn method<'a>(sentences: impl IntoIterator<Item = &'a str>, notes: &[
 
 /// Everything after it.
 pub(super) fn foot() -> String {
-    format!("</main>\n<script>\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT_SCRIPT}\n</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+    format!(
+        "</main>\n<script>\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT_SCRIPT}\n</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
 }

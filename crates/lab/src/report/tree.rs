@@ -76,8 +76,10 @@ fn drawing(nodes: &[TreeNode], first: &[TreeNode]) -> String {
     let deepest = nodes.iter().map(|node| node.depth).max().unwrap_or(0);
     let width = nodes.len() as u32 * (NODE.0 + GAP.0) - GAP.0.min(nodes.len() as u32 * GAP.0);
     let height = (deepest + 1) * (NODE.1 + GAP.1) - GAP.1 + 2;
-    let mut svg =
-        format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" style=\"min-width:{}px\">", width * 7 / 8);
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" style=\"min-width:{}px\">",
+        width * 7 / 8
+    );
     for (at, node) in nodes.iter().enumerate() {
         // In this order the last node above is the parent.
         let above = nodes.iter().take(at).rev().find(|above| above.depth + 1 == node.depth);

@@ -74,6 +74,15 @@ impl Playback {
         self.n + 1 + FRAME_BUFFERS
     }
 
+    /// Operations after the set-up.
+    #[must_use]
+    pub fn sampled_ops(&self) -> usize {
+        let frames = self.periods.div_ceil(PERIODS_PER_FRAME);
+        // The first buffers have none before them to free.
+        let firsts = if self.periods > 0 { 1 + FRAME_BUFFERS } else { 0 };
+        (self.periods * 2 * (1 + OTHERS) + frames * 2 * FRAME_BUFFERS - firsts) as usize
+    }
+
     /// New buffers under these names; those before go first.
     fn renew(&mut self, ops: &mut Vec<Op>, first: u32, count: u32) {
         let names = first..first + count;
@@ -141,5 +150,6 @@ mod tests {
         }
         let expected = [(AUDIO, 101), (FRAME, 48), (BACKGROUND, 202), ("setup", 20)];
         assert_eq!(allocs.into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(ops.len(), 20 + playback.sampled_ops());
     }
 }

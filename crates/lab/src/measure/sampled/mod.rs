@@ -191,7 +191,9 @@ impl SampledRun {
 
     /// For each sample the spread of its allocations' work; `None` where there were none.
     pub fn work(&self) -> impl Iterator<Item = Option<Spread>> {
-        self.samples.iter().map(|sample| Spread::of(self.costs_of(sample).iter().map(|cost| cost.work.into())))
+        self.samples
+            .iter()
+            .map(|sample| Spread::of(self.costs_of(sample).iter().map(|cost| cost.work.into())))
     }
 
     /// For each sample the spread of its allocations' times in nanoseconds.
@@ -199,7 +201,7 @@ impl SampledRun {
         self.samples.iter().map(|sample| Spread::of(self.costs_of(sample).iter().map(|cost| cost.ns.into())))
     }
 
-    /// What the first samples took together: operations, work, and nanoseconds, of each sample the median of its
+    /// What the first samples took together: operations, work, and nanoseconds, of each sample the least of its
     /// rounds. First the sampled operations, then those around them.
     #[must_use]
     pub fn sums(&self, samples: usize) -> [Sum; 2] {
@@ -207,7 +209,7 @@ impl SampledRun {
             self.samples.iter().take(samples).map(stretch).fold(Sum::default(), |sum, stretch| Sum {
                 ops: sum.ops + stretch.ops,
                 work: sum.work + stretch.work,
-                ns: sum.ns + stretch.median_ns(),
+                ns: sum.ns + stretch.least_ns(),
             })
         };
         [sum(|sample| &sample.sampled), sum(|sample| &sample.around)]
@@ -234,11 +236,9 @@ impl std::ops::Add for Sum {
 }
 
 impl Stretch {
-    /// The median of its rounds, in nanoseconds.
+    /// The least of its rounds, in nanoseconds: what a machine does beside can only add.
     #[must_use]
-    pub fn median_ns(&self) -> u64 {
-        let mut rounds = self.ns.clone();
-        rounds.sort_unstable();
-        rounds.get(rounds.len() / 2).copied().unwrap_or(0)
+    pub fn least_ns(&self) -> u64 {
+        self.ns.iter().copied().min().unwrap_or(0)
     }
 }

@@ -171,7 +171,8 @@ impl Sampled {
             }
             for (run, [single, whole]) in turn {
                 let timed = run.time(number, &chunk, single.as_mut(), whole.as_mut(), cost_ns);
-                timed.map_err(|reason| anyhow::anyhow!("{}: sample {number}: {reason}", run.entry.label()))?;
+                timed
+                    .map_err(|reason| anyhow::anyhow!("{}: sample {number}: {reason}", run.entry.label()))?;
             }
         }
         Ok(())
