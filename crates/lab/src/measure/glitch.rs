@@ -64,23 +64,23 @@ impl Glitches {
     }
 }
 
-/// The middle price of a unit of work in nanoseconds: half of all work was done in operations that had it cheaper.
+/// The price of a unit of work in nanoseconds that so many thousandths of all work did not exceed; 500 is the middle.
 /// 0 if no work was done.
 ///
-/// It is the middle of the work, not of the operations: where many operations do next to nothing and a few do nearly
+/// It is a share of the work, not of the operations: where many operations do next to nothing and a few do nearly
 /// all, what the many cost apart from their work would make the work of the few seem slow.
 #[must_use]
-pub fn ns_per_work(costs: &[Cost]) -> f64 {
+pub fn ns_per_work(costs: &[Cost], per_mille: u64) -> f64 {
     let price = |cost: &Cost| f64::from(cost.ns) / f64::from(cost.work);
     let mut worked: Vec<Cost> = costs.iter().filter(|cost| cost.work > 0).copied().collect();
     worked.sort_unstable_by(|a, b| price(a).total_cmp(&price(b)));
     let all: u64 = worked.iter().map(|cost| u64::from(cost.work)).sum();
     let mut sum = 0;
-    let middle = worked.iter().find(|cost| {
+    let reached = worked.iter().find(|cost| {
         sum += u64::from(cost.work);
-        2 * sum >= all
+        1000 * sum >= per_mille * all
     });
-    middle.map_or(0.0, price)
+    reached.map_or(0.0, price)
 }
 
 #[cfg(test)]
@@ -92,13 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn the_price_is_that_of_the_middle_unit_of_work() {
+    fn the_price_is_that_of_a_unit_of_work() {
         // Nine operations of one unit at 50 ns each, and one of 100 units at 3 ns each.
         let mut costs = vec![cost(1, 50); 9];
         costs.push(cost(100, 300));
-        assert_eq!(ns_per_work(&costs), 3.0);
-        assert_eq!(ns_per_work(&[cost(0, 70), cost(2, 10), cost(2, 30)]), 5.0, "work of 0 has no price");
-        assert_eq!(ns_per_work(&[]), 0.0);
+        assert_eq!([500, 900, 917, 918].map(|share| ns_per_work(&costs, share)), [3.0, 3.0, 3.0, 50.0]);
+        let costs = [cost(0, 70), cost(2, 10), cost(2, 30)];
+        assert_eq!(ns_per_work(&costs, 500), 5.0, "work of 0 has no price");
+        assert_eq!(ns_per_work(&[], 500), 0.0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::escape::html;
 use std::fmt::Write;
 
 /// Width and height of a node, and what lies between nodes.
-const NODE: (u32, u32) = (92, 58);
+const NODE: (u32, u32) = (100, 58);
 const GAP: (u32, u32) = (14, 26);
 
 /// Trees to compare.

@@ -185,7 +185,7 @@ function drawGuides(u, model) {
   context.lineWidth = ratio;
   context.setLineDash([2 * ratio, 4 * ratio]);
   context.textBaseline = "bottom";
-  context.textAlign = "right";
+  let last = null;
   for (const { value, name } of model.guides || []) {
     const y = u.valToPos(value, "y", true);
     if (y < top || y > top + height) continue;
@@ -193,7 +193,11 @@ function drawGuides(u, model) {
     context.moveTo(left, y);
     context.lineTo(left + width, y);
     context.stroke();
-    context.fillText(name, left + width - 4 * ratio, y - 2 * ratio);
+    // Names too near to each other go to either side.
+    const side = last != null && last.right && Math.abs(last.y - y) < 14 * ratio ? "left" : "right";
+    context.textAlign = side;
+    context.fillText(name, side === "right" ? left + width - 4 * ratio : left + 4 * ratio, y - 2 * ratio);
+    last = { y, right: side === "right" };
   }
   context.restore();
 }

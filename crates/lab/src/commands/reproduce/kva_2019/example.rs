@@ -81,18 +81,15 @@ fn trees(step: &Played) -> Trees {
             })
             .collect(),
     };
-    let work: Vec<String> = step
-        .work
-        .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(name, count)| format!("{name} {count}"))
-        .collect();
+    let work = |name: &str| step.work.get(name).copied().unwrap_or(0);
     Trees {
         heading: format!("The worked example, {}", title(step)),
         reading: format!(
-            "Answer: {}. Work: {}. Numbers are pages; what changed stands out.",
-            step.got,
-            work.join(", ")
+            "{} nodes examined, page {} taken from the left edge of its block, {} maxima recomputed up to the first that was \
+             right already or the root. Numbers are pages; what changed stands out.",
+            work("find"),
+            step.got.trim_start_matches('L'),
+            work("propagate")
         ),
         trees: vec![tree("before", &step.before), tree("after", &step.after)],
     }

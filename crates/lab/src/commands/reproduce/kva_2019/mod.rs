@@ -54,12 +54,14 @@ const METHOD: [&str; 6] = [
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
     let entries = engines(&ENGINES)?;
     let scale = Scale::of(options);
+    // What is asked for wrongly is said before anything is measured.
+    let traces = traces::files(options.traces.as_deref())?;
     let mut tick = |what: &str| progress.tick(what);
     let example = example::part()?;
     let runs = SuiteRuns::measure(&scale, &entries, &mut tick)?;
     let zones = zones::part(&engines(&zones::ENGINES)?, &mut tick)?;
     let glitches = glitches::part(&scale, &runs, &entries, &mut tick)?;
-    let traces = traces::part(options.traces.as_deref(), &entries, &mut tick)?;
+    let traces = traces::part(&traces, &entries, &mut tick)?;
     let parts =
         vec![suite::part(&runs), samples::part(&runs), zones, glitches, example, later::part(&runs), traces];
     let study = Study {

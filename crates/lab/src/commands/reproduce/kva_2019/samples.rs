@@ -10,6 +10,9 @@ use crate::report::plot::{Axis, Guide, Line, Mark, Measure, Plot, Unit};
 use crate::report::section::Figure;
 use crate::report::{Key, Section};
 
+/// Times below are the clock's own.
+const CLOCK_NS: f64 = 10.0;
+
 /// What is drawn of a sample.
 const SPREAD: [Measure; 3] = [
     Measure { name: "mean", mark: Mark::Line },
@@ -106,9 +109,9 @@ fn plot(heading: String, reading: &str, samples: usize, y: Axis) -> Plot {
 /// From the least to the greatest of the first two engines, so that their plots can be laid side by side.
 fn range(engines: &[SampledRun], kind: Kind) -> Option<[f64; 2]> {
     let spreads = engines.iter().take(2).flat_map(|run| kind.spreads(run)).flatten();
-    // A logarithm has no place for 0.
-    let [low, high] = spreads.fold([f64::INFINITY, 1.0f64], |[low, high], spread| {
-        [low.min(spread.least.max(1.0)), high.max(spread.greatest)]
+    let floor = if kind == Kind::Work { 0.5 } else { CLOCK_NS };
+    let [low, high] = spreads.fold([f64::INFINITY, floor], |[low, high], spread| {
+        [low.min(spread.least.max(floor)), high.max(spread.greatest)]
     });
     let guides = guides(kind, "gap-list").into_iter().chain(guides(kind, "rbtree"));
     let [low, high] =
@@ -138,7 +141,7 @@ fn of_one(run: &SampledRun, kind: Kind, what: &str, range: Option<[f64; 2]>) -> 
     let of = |figure: fn(&Spread) -> f64| spreads.iter().map(|spread| spread.as_ref().map(figure)).collect();
     let reading = match kind {
         Kind::Work => {
-            "Exact, the same on every machine. Where the least is missing it is 0: the cached place was right."
+            "Exact, the same on every machine. A line that leaves at the bottom is below half a step: the cached place was right."
         }
         Kind::Time => {
             "Each allocation at the least of its rounds; 10 ns and less is the clock itself. Both plots have one scale."
@@ -206,6 +209,10 @@ pub(super) fn overall(spreads: impl Iterator<Item = Option<Spread>>) -> Option<S
     })
 }
 
+fn time_text(ns: f64) -> String {
+    if ns < CLOCK_NS { format!("< {}", nanoseconds(CLOCK_NS)) } else { nanoseconds(ns) }
+}
+
 fn table(engines: &[SampledRun]) -> Table {
     let header = ["", "time: least", "mean", "greatest", "steps: least", "mean", "greatest", "samples"];
     let title = "An allocation while all cases run together: over the samples, the least, the mean of their means, the greatest";
@@ -214,7 +221,7 @@ fn table(engines: &[SampledRun]) -> Table {
         let of = |statistic| {
             let figure = find(&talk_2019::TABLE, Subject::AllocationTime(statistic));
             let quantity = figure.and_then(|figure| if before { figure.before } else { figure.after });
-            quantity.map_or_else(|| "-".to_owned(), |quantity| nanoseconds(quantity.in_base() * 1e9))
+            quantity.map_or_else(|| "-".to_owned(), |quantity| quantity.to_string())
         };
         let times = [Statistic::Least, Statistic::Mean, Statistic::Greatest].map(of);
         let mut cells = vec![name.to_owned()];
@@ -231,7 +238,7 @@ fn table(engines: &[SampledRun]) -> Table {
             )
         };
         let mut cells = vec![run.entry.label()];
-        cells.extend(of(overall(run.times_ns()), nanoseconds));
+        cells.extend(of(overall(run.times_ns()), time_text));
         cells.extend(of(overall(run.work()), fixed));
         cells.push(count(run.samples.len() as u64));
         table.row(cells);

@@ -257,6 +257,9 @@ fn notes(runs: &SuiteRuns) -> Vec<String> {
         if sampled.runs.iter().any(|run| !sampled.complete(run)) {
             notes.push(format!("{name}: not run to its end; the figures are of its first {common} samples."));
         }
+        if sampled.runs.iter().all(|run| run.failures == 0) {
+            continue;
+        }
         let refused = |run: &SampledRun| format!("{} {}", run.entry.label(), count(run.failures));
         let refused: Vec<String> = sampled.runs.iter().map(refused).collect();
         notes.push(format!(
@@ -264,10 +267,13 @@ fn notes(runs: &SuiteRuns) -> Vec<String> {
             refused.join(", ")
         ));
     }
-    notes.push(
-        "* extrapolated: the bodies' time multiplied up to the kernel's 1_000_000 loops, the setups' added once; not measured."
-            .to_owned(),
-    );
+    if runs.together.runs.iter().all(|run| runs.together.complete(run)) {
+        notes.push(
+            "* extrapolated: the bodies' time multiplied up to the kernel's 1_000_000 loops, the setups' added once; not \
+             measured."
+                .to_owned(),
+        );
+    }
     notes
 }
 

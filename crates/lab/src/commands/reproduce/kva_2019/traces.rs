@@ -20,6 +20,8 @@ const ENDING: &str = ".kva.csv.zst";
 const ROUNDS: usize = 3;
 /// A workload whose one size has this share asks for one size.
 const ONE_SIZE: f64 = 0.9;
+/// A share of a CPU below this is little.
+const LITTLE: f64 = 0.01;
 /// Colours that a plot can tell apart.
 const COLOURS: usize = 8;
 
@@ -33,13 +35,13 @@ struct Asked {
 
 /// The part.
 pub(super) fn part(
-    folder: Option<&Path>,
+    files: &[PathBuf],
     engines: &[EngineEntry],
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Part> {
     let mut asked = Vec::new();
-    for file in files(folder)? {
-        let workload = workload::from_file(&file)?;
+    for file in files {
+        let workload = workload::from_file(file)?;
         tick(&format!("{}: what it asks for", workload.name));
         let demand = Demand::of(&workload);
         let (name, description) = (workload.name.clone(), workload.description.clone());
@@ -64,7 +66,7 @@ pub(super) fn part(
 }
 
 /// The bundled traces, and those of the folder that have another name.
-fn files(folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn files(folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = traces_in(&data_folder()?.join("traces"))?;
     if let Some(folder) = folder {
         let others = traces_in(folder)
@@ -116,15 +118,19 @@ fn about(asked: &[Asked]) -> Vec<String> {
             .to_owned(),
         format!(
             "What: in {one_size} of {traces} recorded workloads one size has at least {:.0} % of all allocations; in {bursts} of \
-             {traces} half of the allocations come in runs of ten or more of one size. How often: {} a second at most in the mean, \
-             {} in the busiest millisecond. So much that at the mean rate of the busiest trace the gap allocator takes {} of one \
-             CPU for addresses, the rework {}: it is what one allocation may cost, not how many there are, that the \
-             rework has changed for them.",
+             {traces} half of the allocations come in runs of ten or more of one size. How often: {} a second at most in the \
+             mean, {} in the busiest millisecond. At its mean rate the dearest of them costs the gap allocator {} of one CPU, \
+             the rework {}.{}",
             100.0 * ONE_SIZE,
             fixed(fastest),
             count(most),
             percent(busiest),
-            percent(reworked)
+            percent(reworked),
+            if busiest.max(reworked) < LITTLE {
+                " At such rates the sum hardly matters, as the questioner thought; the worst of one allocation may."
+            } else {
+                ""
+            }
         ),
         quicker(asked),
     ]
@@ -287,8 +293,8 @@ fn sizes_plot(asked: &[Asked]) -> Plot {
     let x = Axis { title: "size, guard page included".to_owned(), unit: Unit::Bytes, log: true, range: None };
     plot(
         "Sizes",
-        "Share of the allocations up to a size. A step is a size of its own: most workloads have one, the 16-KiB stack of a \
-         task with its guard.",
+        "Share of the allocations up to a size. A step is a size that many ask for; a task's stack with its guard page is \
+         20 KiB.",
         x,
         at.iter().map(|&at| at as f64).collect(),
         lines(asked, &at, Demand::up_to),
@@ -298,7 +304,9 @@ fn sizes_plot(asked: &[Asked]) -> Plot {
 fn runs_plot(asked: &[Asked]) -> Plot {
     let lengths: BTreeSet<u64> =
         asked.iter().flat_map(|asked| asked.demand.in_runs.keys().copied()).collect();
-    let at: Vec<u64> = std::iter::once(1).chain(lengths.into_iter().filter(|&length| length > 1)).collect();
+    // Each length, and the one after it, at which its runs no longer count.
+    let at: BTreeSet<u64> = lengths.into_iter().flat_map(|length| [length, length + 1]).chain([1]).collect();
+    let at: Vec<u64> = at.into_iter().collect();
     let x = Axis { title: "length of the run".to_owned(), unit: Unit::Run, log: true, range: None };
     plot(
         "Runs of one size",

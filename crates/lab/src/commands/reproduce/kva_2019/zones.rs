@@ -54,8 +54,13 @@ pub(super) fn part(engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> anyho
         figures: figures(&zones, &runs),
         tables: vec![table(&zones, &runs)],
     };
+    let note = format!(
+        "zones: a zone is full from the load at which it has no {} in one piece, the largest that users ask for; refused are \
+         requests of users without a zone.",
+        Bytes::from(Zones::largest_request_bytes())
+    );
     let rows = runs.iter().flat_map(|run| rows(&zones, run)).collect();
-    Ok(Part { section, rows, keys: keys(&zones, &runs), ..Part::default() })
+    Ok(Part { section, rows, notes: vec![note], keys: keys(&zones, &runs), failed: false })
 }
 
 fn way_name(way: Way) -> &'static str {
@@ -186,14 +191,11 @@ fn place(zone: &str) -> String {
 
 fn table(zones: &Zones, runs: &[ZoneRun]) -> Table {
     let loads = LOADS.map(|load| load.to_string()).join(", ");
-    let largest = Bytes::from(Zones::largest_request_bytes());
-    let title = format!(
-        "Nested zones: share taken by users without a zone, at {loads} % load of the large zone; and the load from \
-         which on the zone has no {largest} in one piece"
-    );
+    let title = format!("Nested zones: share taken by others at {loads} % load of the large zone");
     let mut table = Table { name_columns: 2, ..Table::new(title, &["placement", "way"]) };
     for zone in &zones.zones {
-        table.header.extend(LOADS.map(|load| format!("{} {load} %", zone.name)));
+        let short = zone.name.trim_end_matches(" end");
+        table.header.extend(LOADS.map(|load| format!("{short} {load} %")));
         table.header.push("full from".to_owned());
     }
     table.header.push("refused".to_owned());
