@@ -45,13 +45,9 @@ impl<T: Chained> Arena<T> {
 
     /// Makes `count` vacant nodes ready, each made by `make`.
     #[inline]
-    pub(crate) fn reserve(
-        &mut self,
-        count: usize,
-        make: impl Fn() -> Result<T, OutOfMemory>,
-    ) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self, count: usize, make: impl Fn() -> T) -> Result<(), OutOfMemory> {
         while self.vacant_len < count {
-            self.grow(make()?)?;
+            self.grow(make())?;
         }
         Ok(())
     }
@@ -95,11 +91,6 @@ impl<T: Chained> Arena<T> {
         } else {
             (&mut high[0], &mut low[b.0 as usize])
         }
-    }
-
-    /// Nodes of any kind, the sentinel not counted.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len() - 1
     }
 
     /// Nodes that are neither vacant nor the sentinel.

@@ -4,79 +4,47 @@
 //! Cost: O(log n) for each operation. Memory: 20 bytes a slot and the value's size, and a twentieth more for
 //! nodes; slots are all used after allocation in address order, and about two thirds of them after random use.
 
-use crate::bplus::{Columns, Found, Nothing, Position, Tree, WIDTH, array};
+use crate::bplus::{Columns, Found, LEAF_WIDTH, Nothing, Position, Tree, Way};
 use crate::{Broken, OutOfMemory, error::check};
-use alloc::vec::Vec;
+use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-/// Ends, guards and values of the regions in a leaf; the starts are its keys.
-#[derive(Debug)]
-pub(crate) struct RegionColumns<V> {
-    lasts: [u64; WIDTH],
-    guards: [u32; WIDTH],
-    /// As many as there are regions, with room for all.
-    values: Vec<V>,
-}
-
-impl<V: Clone> Clone for RegionColumns<V> {
-    /// Keeps the room of the original, which a copy of the values alone would lose: insertions count on it.
-    fn clone(&self) -> Self {
-        // A sentinel has no room; values of no size have more than can be asked for.
-        let mut values = Vec::with_capacity(self.values.capacity().min(WIDTH));
-        values.extend_from_slice(&self.values);
-        Self { lasts: self.lasts, guards: self.guards, values }
-    }
-}
-
-/// A region without its start.
-pub(crate) struct RegionItem<V> {
+/// A region without its start. End, guard and value lie side by side: whoever wants one wants the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<V> {
     last: u64,
     guard_granules: u32,
     value: V,
 }
 
-impl<V> Columns for RegionColumns<V> {
+/// The records of a leaf; the starts are its keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Records<V>(ArrayVec<Record<V>, LEAF_WIDTH>);
+
+impl<V> Columns for Records<V> {
     type Key = u64;
-    type Item = RegionItem<V>;
+    type Item = Record<V>;
 
     fn empty() -> Self {
-        Self { lasts: [0; WIDTH], guards: [0; WIDTH], values: Vec::new() }
+        Self(ArrayVec::new_const())
     }
 
-    fn with_room() -> Result<Self, OutOfMemory> {
-        let mut columns = Self::empty();
-        columns.values.try_reserve_exact(WIDTH).map_err(|_| OutOfMemory)?;
-        Ok(columns)
+    #[inline]
+    fn insert(&mut self, _: usize, at: usize, item: Record<V>) {
+        self.0.insert(at, item);
     }
 
-    fn bytes_apart(width: usize) -> usize {
-        width * size_of::<V>()
+    #[inline]
+    fn remove(&mut self, _: usize, at: usize) -> Record<V> {
+        self.0.remove(at)
     }
 
-    fn insert(&mut self, len: usize, at: usize, item: RegionItem<V>) {
-        array::insert(&mut self.lasts, len, at, item.last);
-        array::insert(&mut self.guards, len, at, item.guard_granules);
-        self.values.insert(at, item.value);
+    fn move_tail(&mut self, _: usize, keep: usize, right: &mut Self, _: usize) {
+        right.0 = self.0.drain(keep..).chain(right.0.take()).collect();
     }
 
-    fn remove(&mut self, len: usize, at: usize) -> RegionItem<V> {
-        RegionItem {
-            last: array::remove(&mut self.lasts, len, at),
-            guard_granules: array::remove(&mut self.guards, len, at),
-            value: self.values.remove(at),
-        }
-    }
-
-    fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
-        array::move_tail(&self.lasts, len, keep, &mut right.lasts, right_len);
-        array::move_tail(&self.guards, len, keep, &mut right.guards, right_len);
-        right.values.splice(0..0, self.values.drain(keep..));
-    }
-
-    fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
-        array::move_head(&mut self.lasts, len, count, &mut right.lasts, right_len);
-        array::move_head(&mut self.guards, len, count, &mut right.guards, right_len);
-        self.values.extend(right.values.drain(..count));
+    fn move_head(&mut self, _: usize, count: usize, right: &mut Self, _: usize) {
+        self.0.extend(right.0.drain(..count));
     }
 }
 
@@ -92,7 +60,7 @@ pub(crate) struct Entry<'a, V> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct BusyIndex<V> {
-    tree: Tree<RegionColumns<V>, Nothing<u64>>,
+    tree: Tree<Records<V>, Nothing<u64>>,
 }
 
 impl<V> BusyIndex<V> {
@@ -113,10 +81,19 @@ impl<V> BusyIndex<V> {
         self.tree.bytes()
     }
 
-    /// Adds a region that overlaps none, after [`BusyIndex::reserve`].
+    /// The way to where a region that starts at `first` is or would be. Asks for the memory at its end, so that it
+    /// arrives while the caller does something else.
     #[inline]
-    pub(crate) fn insert(&mut self, span: Span, guard_granules: u32, value: V) {
-        self.tree.insert(span.first(), RegionItem { last: span.last(), guard_granules, value });
+    pub(crate) fn way_to(&self, first: u64) -> Way {
+        let way = self.tree.way_to(first);
+        self.tree.touch(way.end);
+        way
+    }
+
+    /// Adds a region that overlaps none, at the end of the way to its start, after [`BusyIndex::reserve`].
+    #[inline]
+    pub(crate) fn insert(&mut self, way: Way, span: Span, guard_granules: u32, value: V) {
+        self.tree.insert(way, span.first(), Record { last: span.last(), guard_granules, value });
     }
 
     /// Removes the region that was found and returns its value.
@@ -127,15 +104,15 @@ impl<V> BusyIndex<V> {
 
     /// Gives the region that was found another last address, below whatever comes after it.
     pub(crate) fn set_last(&mut self, found: &Found, last: u64) {
-        if let Some(slot) = self.tree.columns_mut(found.position()).lasts.get_mut(found.at) {
-            *slot = last;
+        if let Some(record) = self.tree.columns_mut(found.position()).0.get_mut(found.at) {
+            record.last = last;
         }
     }
 
-    /// The region that starts at `first`.
+    /// The region that starts at `first`, to where `way` leads.
     #[inline]
-    pub(crate) fn find(&self, first: u64) -> Option<(Found, Entry<'_, V>)> {
-        let found = self.tree.find(first)?;
+    pub(crate) fn find(&self, way: Way, first: u64) -> Option<(Found, Entry<'_, V>)> {
+        let found = self.tree.find_on(way, first)?;
         Some((found, self.entry(found.position())?))
     }
 
@@ -147,8 +124,8 @@ impl<V> BusyIndex<V> {
     /// The value of the region that starts highest at or below `address`, and the region's last address.
     pub(crate) fn value_mut(&mut self, address: u64) -> Option<(u64, &mut V)> {
         let position = self.tree.at_or_below(address)?;
-        let columns = self.tree.columns_mut(position);
-        Some((*columns.lasts.get(position.at)?, columns.values.get_mut(position.at)?))
+        let record = self.tree.columns_mut(position).0.get_mut(position.at)?;
+        Some((record.last, &mut record.value))
     }
 
     /// All regions in address order.
@@ -163,11 +140,11 @@ impl<V> BusyIndex<V> {
 
     #[inline]
     fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
-        let columns = self.tree.columns(position);
+        let record = self.tree.columns(position).0.get(position.at)?;
         Some(Entry {
-            span: Span::new(self.tree.key(position)?, *columns.lasts.get(position.at)?)?,
-            guard_granules: *columns.guards.get(position.at)?,
-            value: columns.values.get(position.at)?,
+            span: Span::new(self.tree.key(position)?, record.last)?,
+            guard_granules: record.guard_granules,
+            value: &record.value,
         })
     }
 

@@ -43,7 +43,7 @@ fn key(block: Span) -> u128 {
 impl<I: FreeIndex> BySize<I> {
     fn add(&mut self, block: Option<Span>) {
         if let Some(block) = block {
-            self.sizes.insert(key(block), ());
+            self.sizes.insert(self.sizes.way_to(key(block)), key(block), ());
         }
     }
 
@@ -116,6 +116,7 @@ impl<I: FreeIndex> FreeIndex for BySize<I> {
 impl<I: FreeIndex> Blocks for BySize<I> {
     type Choice = Placement<I::Placement>;
     type Block = I::Block;
+    type Way = I::Way;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { by_address: I::new(granule)?, sizes: Tree::new(())? })
@@ -147,8 +148,12 @@ impl<I: FreeIndex> Blocks for BySize<I> {
         self.by_address.carve(block, span, probe)
     }
 
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        let merge = self.by_address.release(span, probe)?;
+    fn way_to(&self, address: u64) -> Self::Way {
+        self.by_address.way_to(address)
+    }
+
+    fn release(&mut self, way: Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+        let merge = self.by_address.release(way, span, probe)?;
         let whole = self.by_address.at_or_below(span.first()).map(|(_, whole)| whole);
         self.remove(whole.and_then(|whole| whole.below(span)));
         self.remove(whole.and_then(|whole| whole.above(span)));

@@ -56,6 +56,8 @@ pub trait Blocks: Sized {
     type Choice: Copy;
     /// A block in its place, valid until the index changes.
     type Block: Copy;
+    /// The way to where an address is or would be, valid until the index changes.
+    type Way: Copy;
 
     /// An empty index of blocks that are made of granules.
     fn new(granule: Align) -> Result<Self, OutOfMemory>;
@@ -76,9 +78,12 @@ pub trait Blocks: Sized {
     /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
     fn carve(&mut self, block: Self::Block, span: Span, probe: &mut impl Probe) -> Fit;
 
-    /// Adds `span`, merged with the blocks it touches. May create one block, which was reserved. Where it overlaps
-    /// a free block that block is the error, and nothing was changed.
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
+    /// The way to `address`. Asks for the memory at its end, so that it arrives while the caller does something else.
+    fn way_to(&self, address: u64) -> Self::Way;
+
+    /// Adds `span`, to whose start `way` leads, merged with the blocks it touches. May create one block, which was
+    /// reserved. Where it overlaps a free block that block is the error, and nothing was changed.
+    fn release(&mut self, way: Self::Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
 
     /// The highest block that starts at or below `address`.
     fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;

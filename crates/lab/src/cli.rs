@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::reproduce::Publication;
+use freehold_lab::commands::reproduce::{self, Publication};
+use freehold_lab::commands::stress;
 use freehold_lab::output::Format;
-use freehold_lab::published::talk_2019::SAMPLES;
 use std::path::PathBuf;
 
 /// Replays, verifies and measures allocators of address space, ours beside their rivals.
@@ -91,18 +91,21 @@ pub(crate) enum Command {
         /// What was published.
         #[arg(value_enum)]
         what: Publication,
-        /// As long as it was published: the talk's 120 samples of about a second of the slowest engine.
-        #[arg(long)]
-        full: bool,
-        /// Stop after that many of the 120 samples; what is measured beside them becomes shorter, too.
-        #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=SAMPLES as u64))]
-        samples: usize,
-        /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
-        #[arg(long, value_name = "DIR")]
-        traces: Option<PathBuf>,
+        #[command(flatten)]
+        options: reproduce::Options,
         /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
+    },
+    /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
+    ///
+    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
+    Stress {
+        /// What is stressed.
+        #[arg(value_enum)]
+        suite: Suite,
+        #[command(flatten)]
+        options: stress::Options,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -134,6 +137,7 @@ impl Command {
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

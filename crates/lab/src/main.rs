@@ -68,14 +68,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(command @ Command::Reproduce { what, full, samples, traces, report }) => {
-            let options =
-                commands::reproduce::Options { full: *full, samples: *samples, traces: traces.clone() };
-            let outcome = commands::reproduce::run(*what, &options, &mut progress)?;
+        Some(command @ Command::Reproduce { what, options, report }) => {
+            let outcome = commands::reproduce::run(*what, options, &mut progress)?;
             drop(progress);
             let default = || PathBuf::from(format!("target/freehold/{}.html", what.name()));
             let page = Page::Study(report.clone().unwrap_or_else(default), &outcome.study);
             finish(&cli.common, command.name(), &outcome.document, Some(page))
+        }
+        Some(command @ Command::Stress { suite: Suite::Kva, options }) => {
+            let document = commands::stress::run(options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
         }
         Some(command @ Command::Inspect { file }) => {
             finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)

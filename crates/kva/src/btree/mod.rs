@@ -25,8 +25,10 @@ mod rooms;
 mod search;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
-use crate::bplus::{Found, Tree};
+use crate::arena::Link;
+use crate::bplus::{self, Found, Tree};
 use crate::error::check;
 use crate::index::{Blocks, Want};
 use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
@@ -53,11 +55,32 @@ pub struct BTree {
 #[derive(Clone, Copy, Debug)]
 pub struct Block(Found);
 
+/// The way to where an address is or would be, valid until the tree changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Way(bplus::Way);
+
 impl BTree {
     #[inline]
     fn block(&self, found: &Found) -> Option<Span> {
-        let leaf = &self.tree.leaves[found.path.leaf];
+        let leaf = &self.tree.leaves[found.way.end];
         Span::new(*leaf.keys().get(found.at)?, *leaf.columns.lasts.get(found.at)?)
+    }
+}
+
+impl BTree {
+    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^31 granules.
+    fn largest_below(&self, link: Link, height: usize) -> u64 {
+        let Some(below) = height.checked_sub(1) else {
+            let leaf = &self.tree.leaves[link];
+            return leaf.columns.largest(leaf.keys());
+        };
+        let inner = &self.tree.inners[link];
+        let rooms = &inner.sums.classes[0][..inner.len];
+        let most = rooms.iter().copied().max().unwrap_or(0);
+        self.tree.context.long(most).unwrap_or_else(|| {
+            let children = inner.children.iter().zip(rooms).filter(|&(_, &room)| room == most);
+            children.map(|(&child, _)| self.largest_below(child, below)).max().unwrap_or(0)
+        })
     }
 }
 
@@ -78,7 +101,7 @@ impl FreeIndex for BTree {
     }
 
     fn largest_bytes(&self) -> u64 {
-        self.tree.summary().0[0]
+        self.largest_below(self.tree.root, self.tree.height)
     }
 
     fn metadata_bytes(&self) -> usize {
@@ -102,6 +125,7 @@ impl FreeIndex for BTree {
 impl Blocks for BTree {
     type Choice = Placement;
     type Block = Block;
+    type Way = Way;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { tree: Tree::new(Kept::new(granule))? })
@@ -139,8 +163,15 @@ impl Blocks for BTree {
     }
 
     #[inline]
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        self.release_span(span, probe)
+    fn way_to(&self, address: u64) -> Way {
+        let way = self.tree.way_to(address);
+        self.tree.touch(way.end);
+        Way(way)
+    }
+
+    #[inline]
+    fn release(&mut self, way: Way, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+        self.release_span(way.0, span, probe)
     }
 
     fn at_or_below(&self, address: u64) -> Option<(Block, Span)> {

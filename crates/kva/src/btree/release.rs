@@ -2,16 +2,20 @@
 
 use super::BTree;
 use crate::Merge;
-use crate::bplus::{Found, Inserted, Path, Position, Removed};
+use crate::bplus::{Found, Inserted, Position, Removed, Way};
 use freehold_units::{Probe, Span, Work};
 
 impl BTree {
     #[inline]
-    pub(super) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        let path = self.tree.path_to(span.first());
-        let leaf = &self.tree.leaves[path.leaf];
+    pub(super) fn release_span(
+        &mut self,
+        way: Way,
+        span: Span,
+        probe: &mut impl Probe,
+    ) -> Result<Merge, Span> {
+        let leaf = &self.tree.leaves[way.end];
         let at = leaf.first_above(span.first());
-        let here = Position { leaf: path.leaf, at };
+        let here = Position { leaf: way.end, at };
         let (before, after) = (self.tree.previous(here), self.tree.at_or_after(here));
         let (previous, next) = (self.span_at(before), self.span_at(after));
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
@@ -25,10 +29,10 @@ impl BTree {
         let next = next.filter(|&block| span.touches(block));
         let merge = Merge::of(previous.is_some(), next.is_some());
         probe.count(merge.work(), 1);
-        let inside = |position: Option<Position>| position.is_some_and(|position| position.leaf == path.leaf);
-        let found = |at| Found { path, at };
+        let inside = |position: Option<Position>| position.is_some_and(|position| position.leaf == way.end);
+        let found = |at| Found { way, at };
         match (previous, next) {
-            (None, None) => self.insert(&path, at, span, probe),
+            (None, None) => self.insert(way, at, span, probe),
             (Some(block), None) if inside(before) => {
                 self.resize(&found(at - 1), block, joined(block, span), probe);
             }
@@ -37,9 +41,9 @@ impl BTree {
             }
             (Some(low), Some(high)) if inside(before) && inside(after) => {
                 let whole = joined(low, high);
-                self.tree.leaves[path.leaf].columns.lasts[at - 1] = whole.last();
+                self.tree.leaves[way.end].columns.lasts[at - 1] = whole.last();
                 if self.tree.remove(&found(at)).1 == Removed::InPlace {
-                    self.update(&path, &[low, high], &[whole], probe);
+                    self.update(way, &[low, high], &[whole], probe);
                 }
             }
             (previous, next) => self.merge_across(previous, span, next, probe),
@@ -64,27 +68,27 @@ impl BTree {
         if let Some((block, found)) = next.and_then(|block| Some((block, self.tree.find(block.first())?)))
             && self.tree.remove(&found).1 == Removed::InPlace
         {
-            self.update(&found.path, &[block], &[], probe);
+            self.update(found.way, &[block], &[], probe);
         }
         let span = next.map_or(span, |block| joined(span, block));
         match previous.and_then(|block| Some((block, self.tree.find(block.first())?))) {
             Some((block, found)) => self.resize(&found, block, joined(block, span), probe),
             None => {
-                let path = self.tree.path_to(span.first());
-                let at = self.tree.leaves[path.leaf].first_above(span.first());
-                self.insert(&path, at, span, probe);
+                let way = self.tree.way_to(span.first());
+                let at = self.tree.leaves[way.end].first_above(span.first());
+                self.insert(way, at, span, probe);
             }
         }
     }
 
     /// Adds a block of its own.
     #[inline]
-    fn insert(&mut self, path: &Path, at: usize, span: Span, probe: &mut impl Probe) {
-        if at == self.tree.leaves[path.leaf].len() {
-            self.tree.keep_apart(path, span.last());
+    fn insert(&mut self, way: Way, at: usize, span: Span, probe: &mut impl Probe) {
+        if at == self.tree.leaves[way.end].len() {
+            self.tree.keep_apart(way, span.last());
         }
-        if self.tree.insert_at(path, at, span.first(), span.last()) == Inserted::InPlace {
-            self.update(path, &[], &[span], probe);
+        if self.tree.insert_at(way, at, span.first(), span.last()) == Inserted::InPlace {
+            self.update(way, &[], &[span], probe);
         }
     }
 }

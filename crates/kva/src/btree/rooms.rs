@@ -1,14 +1,18 @@
 //! The columns of the tree: where blocks end, and what room each child has per class of alignment.
 
-use crate::bplus::{Columns, Summaries, WIDTH, array};
+use crate::bplus::{Columns, INNER_WIDTH, LEAF_WIDTH, Summaries, array};
 use freehold_units::{Align, Span};
 
 /// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
 pub(super) const CLASSES: usize = 11;
 
-/// The largest room in bytes per class; 2^64 counts as `u64::MAX`. Classes that are not kept are 0.
+/// Rooms of fewer granules are stored as they are, larger ones to 25 bits after the first.
+const EXACT_GRANULES: u64 = 1 << 31;
+const MANTISSA_BITS: u32 = 25;
+
+/// The largest room per class, in the short form of [`Kept::short`]. Classes that are not kept are 0.
 #[derive(Clone, Copy, Debug, Default, Eq)]
-pub(super) struct Room(pub(super) [u64; CLASSES]);
+pub(super) struct Room(pub(super) [u32; CLASSES]);
 
 impl PartialEq for Room {
     /// Word by word: comparing arrays calls `memcmp`, which costs more than all the rest of an update.
@@ -46,36 +50,59 @@ impl Kept {
         (shift as usize).min(CLASSES - 1)
     }
 
+    /// A size in half a word, so that a node's rooms take few cache lines. Sizes keep their order, but sizes from
+    /// 2^31 granules on, 8 TiB of pages, may come out equal if they differ by less than one part in 2^25.
+    #[inline]
+    pub(super) fn short(&self, size_bytes: u64) -> u32 {
+        let granules = size_bytes >> self.aligns[0].bytes().trailing_zeros();
+        if granules < EXACT_GRANULES {
+            return granules as u32;
+        }
+        let exponent = granules.ilog2();
+        let mantissa = (granules >> (exponent - MANTISSA_BITS)) as u32 - (1 << MANTISSA_BITS);
+        (1 << 31) + ((exponent - 31) << MANTISSA_BITS) + mantissa
+    }
+
+    /// The bytes that a short size stands for, if it stands for one size alone.
+    pub(super) fn long(&self, short: u32) -> Option<u64> {
+        let exact = u64::from(short) < EXACT_GRANULES;
+        exact.then_some(u64::from(short) << self.aligns[0].bytes().trailing_zeros())
+    }
+
     /// The room of one block in one class.
     #[inline]
-    pub(super) fn room_in(&self, block: Span, class: usize) -> u64 {
+    pub(super) fn room_in(&self, block: Span, class: usize) -> u32 {
         if class == 0 {
             // Blocks are made of granules, so this is the whole block.
-            return block.size_saturating();
+            return self.short(block.size_saturating());
         }
-        match self.aligns[class].up(block.first()) {
-            Some(first) => Span::new(first, block.last()).map_or(0, Span::size_saturating),
-            None => 0,
-        }
+        let aligned = self.aligns[class].up(block.first()).and_then(|first| Span::new(first, block.last()));
+        aligned.map_or(0, |room| self.short(room.size_saturating()))
     }
 }
 
 /// Last addresses of the blocks in a leaf; the first ones are its keys.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    pub(super) lasts: [u64; WIDTH],
+    pub(super) lasts: [u64; LEAF_WIDTH],
 }
 
 impl Ends {
     /// The largest room of one class in a leaf.
     #[inline]
-    pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u64 {
-        let blocks = firsts.iter().zip(&self.lasts);
+    pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u32 {
         if class == 0 {
-            return blocks.fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)));
+            return kept.short(self.largest(firsts));
         }
-        let blocks = blocks.filter_map(|(&first, &last)| Span::new(first, last));
+        let blocks = firsts.iter().zip(&self.lasts).filter_map(|(&first, &last)| Span::new(first, last));
         blocks.fold(0, |most, block| most.max(kept.room_in(block, class)))
+    }
+
+    /// The size of the largest block in a leaf.
+    #[inline]
+    pub(super) fn largest(&self, firsts: &[u64]) -> u64 {
+        let blocks = firsts.iter().zip(&self.lasts);
+        blocks.fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)))
     }
 }
 
@@ -84,7 +111,7 @@ impl Columns for Ends {
     type Item = u64;
 
     fn empty() -> Self {
-        Self { lasts: [0; WIDTH] }
+        Self { lasts: [0; LEAF_WIDTH] }
     }
 
     #[inline]
@@ -106,10 +133,25 @@ impl Columns for Ends {
     }
 }
 
+impl Rooms {
+    /// The first child from `child` on, of `len`, with that room or more.
+    #[inline]
+    pub(super) fn first_with(&self, class: usize, len: usize, child: usize, short: u32) -> Option<usize> {
+        let rooms = self.classes[class][..len].get(child..)?;
+        Some(child + array::first_with(rooms, |room| room >= short)?)
+    }
+
+    /// The last child before `until` with that room or more.
+    #[inline]
+    pub(super) fn last_with(&self, class: usize, until: usize, short: u32) -> Option<usize> {
+        self.classes[class][..until].iter().rposition(|&room| room >= short)
+    }
+}
+
 /// The rooms of an inner node's children, one array per class, so that a search reads only its own.
 #[derive(Clone, Debug)]
 pub(super) struct Rooms {
-    pub(super) classes: [[u64; WIDTH]; CLASSES],
+    pub(super) classes: [[u32; INNER_WIDTH]; CLASSES],
 }
 
 impl Columns for Rooms {
@@ -117,7 +159,7 @@ impl Columns for Rooms {
     type Item = Room;
 
     fn empty() -> Self {
-        Self { classes: [[0; WIDTH]; CLASSES] }
+        Self { classes: [[0; INNER_WIDTH]; CLASSES] }
     }
 
     fn insert(&mut self, len: usize, at: usize, item: Room) {
@@ -179,20 +221,6 @@ impl Summaries<Ends> for Rooms {
         let mut total = Room::default();
         for (total, rooms) in total.0.iter_mut().zip(&self.classes).take(kept.classes) {
             *total = rooms[..len].iter().copied().max().unwrap_or(0);
-        }
-        total
-    }
-
-    /// Only a class whose largest room was the changed one and has shrunk is looked through again.
-    #[inline]
-    fn retotal(&self, kept: Kept, len: usize, known: Room, before: Room, now: Room) -> Room {
-        let mut total = known;
-        for (class, total) in total.0.iter_mut().enumerate().take(kept.classes) {
-            if now.0[class] >= *total {
-                *total = now.0[class];
-            } else if before.0[class] == *total {
-                *total = self.classes[class][..len].iter().copied().max().unwrap_or(0);
-            }
         }
         total
     }

@@ -6,7 +6,7 @@
 
 use super::BTree;
 use crate::arena::Link;
-use crate::bplus::{Found, MAX_HEIGHT, Path};
+use crate::bplus::{Found, Way};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
@@ -15,14 +15,15 @@ struct Search<'a> {
     index: &'a BTree,
     want: &'a Want,
     class: usize,
+    /// The size that is wanted, as rooms are stored.
+    short: u32,
     /// Lowest address still in question for the lowest place, highest for the highest.
     edge: u64,
-    path: Path,
 }
 
-/// What a part of the tree had to say.
+/// What a leaf has to say.
 enum Verdict {
-    /// This place, in this entry of the leaf at the end of the path.
+    /// This place, in this entry.
     Fits(usize, Span),
     /// Nothing here, but perhaps further on.
     Further,
@@ -33,16 +34,12 @@ enum Verdict {
 impl BTree {
     #[inline]
     pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.first());
-        let verdict = search.lowest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.first()).lowest(probe)
     }
 
     #[inline]
     pub(super) fn highest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.last());
-        let verdict = search.highest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.last()).highest(probe)
     }
 }
 
@@ -51,48 +48,48 @@ impl<'a> Search<'a> {
     fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        let path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: index.tree.root };
-        Self { index, want, class, edge, path }
+        Self { index, want, class, short: kept.short(want.size_bytes), edge }
     }
 
+    /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
-    fn found(self, verdict: Verdict) -> Option<(Found, Span)> {
-        match verdict {
-            Verdict::Fits(at, span) => Some((Found { path: self.path, at }, span)),
-            Verdict::Further | Verdict::Nowhere => None,
-        }
-    }
-
-    fn lowest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.lowest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut child = inner.child_for(self.edge);
-        while let Some(ahead) = rooms[child..].iter().position(|&room| room >= self.want.size_bytes) {
-            child += ahead;
-            if inner.lows[child] > self.want.window.last() {
-                return Verdict::Nowhere;
+    fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let mut way = Way::to_root(tree.root);
+        let mut level = 0;
+        let mut from = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(from.is_none()));
+            let roomy = if level == tree.height {
+                match self.lowest_in_leaf(way.end) {
+                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[way.end];
+                let from = inner.child_for(self.edge).max(from.unwrap_or(0));
+                inner.sums.first_with(self.class, inner.len, from, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[way.end];
+                if inner.lows[child] > self.want.window.last() && child > 0 {
+                    return None;
+                }
+                way = way.down(inner.children[child], child);
+                (level, from) = (level + 1, None);
+            } else {
+                let (parent, taken) = way.above()?;
+                way = tree.way_of(parent);
+                (level, from) = (level - 1, Some(taken + 1));
             }
-            self.path.steps[level] = (link, child as u32);
-            match self.lowest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => child = (child + 1).max(inner.child_for(self.edge)),
-                verdict => return verdict,
-            }
-            if child >= inner.len {
-                break;
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
         let (firsts, lasts) = (leaf.keys(), &leaf.columns.lasts[..leaf.len()]);
         let mut at = leaf.first_above(self.edge).saturating_sub(1);
         let large = |(first, last): (&u64, &u64)| last - first >= size_bytes - 1;
@@ -117,34 +114,47 @@ impl<'a> Search<'a> {
         Verdict::Further
     }
 
-    fn highest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.highest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut until = inner.child_for(self.edge) + 1;
-        while let Some(child) = rooms[..until].iter().rposition(|&room| room >= self.want.size_bytes) {
-            // What lies below child + 1 is below the window if that child starts at or below it.
-            let beyond = inner.lows[..inner.len].get(child + 1);
-            if beyond.is_some_and(|&low| low <= self.want.window.first()) {
-                return Verdict::Nowhere;
+    /// As [`Search::lowest`], from the other end.
+    #[inline]
+    fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let mut way = Way::to_root(tree.root);
+        let mut level = 0;
+        let mut until = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(until.is_none()));
+            let roomy = if level == tree.height {
+                match self.highest_in_leaf(way.end) {
+                    Verdict::Fits(at, span) => return Some((Found { way, at }, span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[way.end];
+                let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
+                inner.sums.last_with(self.class, until, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[way.end];
+                // What lies below the next child is below the window if that one starts at or below it.
+                let beyond = inner.lows[..inner.len].get(child + 1);
+                if beyond.is_some_and(|&low| low <= self.want.window.first()) {
+                    return None;
+                }
+                way = way.down(inner.children[child], child);
+                (level, until) = (level + 1, None);
+            } else {
+                let (parent, taken) = way.above()?;
+                way = tree.way_of(parent);
+                (level, until) = (level - 1, Some(taken));
             }
-            self.path.steps[level] = (link, child as u32);
-            match self.highest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => until = child.min(inner.child_for(self.edge) + 1),
-                verdict => return verdict,
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn highest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
         let until = leaf.first_above(self.edge);
         let blocks = leaf.keys()[..until].iter().zip(&leaf.columns.lasts[..until]).enumerate().rev();
         for (at, (&first, &last)) in blocks {

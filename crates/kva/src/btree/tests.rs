@@ -28,8 +28,8 @@ impl Twins {
         let (mut tree, mut model) = (BTree::new(Align::PAGE).unwrap(), RbTree::new(Align::PAGE).unwrap());
         tree.reserve(1).unwrap();
         model.reserve(1).unwrap();
-        tree.release(span, &mut ()).unwrap();
-        model.release(span, &mut ()).unwrap();
+        tree.release(tree.way_to(span.first()), span, &mut ()).unwrap();
+        model.release(model.way_to(span.first()), span, &mut ()).unwrap();
         Self { tree, model, live: Vec::new() }
     }
 
@@ -56,9 +56,9 @@ impl Twins {
         let span = self.live.swap_remove(at);
         self.tree.reserve(1).unwrap();
         self.model.reserve(1).unwrap();
-        let merge: Result<Merge, Span> = self.tree.release(span, &mut ());
-        assert_eq!(merge, self.model.release(span, &mut ()));
-        assert!(self.tree.release(span, &mut ()).is_err());
+        let merge: Result<Merge, Span> = self.tree.release(self.tree.way_to(span.first()), span, &mut ());
+        assert_eq!(merge, self.model.release(self.model.way_to(span.first()), span, &mut ()));
+        assert!(self.tree.release(self.tree.way_to(span.first()), span, &mut ()).is_err());
         self.compare();
     }
 
@@ -109,10 +109,10 @@ fn an_aligned_request_enters_no_child_in_vain() {
     // A hundred thousand blocks of 8 pages that hold no multiple of 2 MiB, and one that does, at the end.
     for at in 0..100_000u64 {
         tree.reserve(1).unwrap();
-        tree.release(pages(at * 512 + 1, 8), &mut ()).unwrap();
+        tree.release(tree.way_to(pages(at * 512 + 1, 8).first()), pages(at * 512 + 1, 8), &mut ()).unwrap();
     }
     tree.reserve(1).unwrap();
-    tree.release(pages(100_000 * 512, 8), &mut ()).unwrap();
+    tree.release(tree.way_to(pages(100_000 * 512, 8).first()), pages(100_000 * 512, 8), &mut ()).unwrap();
     let mut tally = Tally::default();
     let aligned = want(4, 512, Span::ALL);
     tree.prepare(&aligned, &mut ()).unwrap();

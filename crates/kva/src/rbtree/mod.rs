@@ -98,6 +98,7 @@ impl FreeIndex for RbTree {
 impl Blocks for RbTree {
     type Choice = Placement;
     type Block = Block;
+    type Way = ();
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { nodes: Arena::new(Node::SENTINEL)?, root: Link::NONE, granule })
@@ -105,7 +106,7 @@ impl Blocks for RbTree {
 
     #[inline]
     fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.nodes.reserve(blocks, || Ok(Node::SENTINEL))
+        self.nodes.reserve(blocks, || Node::SENTINEL)
     }
 
     #[inline]
@@ -118,8 +119,12 @@ impl Blocks for RbTree {
         self.carve_node(block.0, span, probe)
     }
 
+    /// Nothing is known beforehand: the descent compares with the span as a whole.
     #[inline]
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+    fn way_to(&self, _: u64) {}
+
+    #[inline]
+    fn release(&mut self, (): (), span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
         self.release_span(span, probe)
     }
 

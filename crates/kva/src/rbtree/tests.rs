@@ -19,7 +19,7 @@ fn talk() -> RbTree {
     let mut tree = RbTree::new(Align::PAGE).unwrap();
     tree.reserve(5).unwrap();
     for (first, size) in [(30, 4), (6, 3), (40, 11), (2, 2), (14, 12)] {
-        tree.release(pages(first, size), &mut ()).unwrap();
+        tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ()).unwrap();
     }
     tree
 }
@@ -48,7 +48,8 @@ fn the_four_fits_and_merges() {
     assert_eq!(take(2, 1, pages(24, 2)), (Fit::RightEdge, pages(24, 2)));
     assert_eq!(take(2, 8, Span::ALL), (Fit::NoEdge, pages(16, 2)));
     tree.validate().unwrap();
-    let mut give = |first, size| tree.release(pages(first, size), &mut ());
+    let mut give =
+        |first, size| tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ());
     assert_eq!(give(16, 2), Ok(Merge::Both));
     assert_eq!(give(26, 2), Ok(Merge::None));
     assert_eq!(give(24, 2), Ok(Merge::Both));
@@ -64,7 +65,7 @@ fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
     tree.reserve(3).unwrap();
     // The tight block is a child of the root, too small for size + align, so the walk does not step on it.
     for (first, size) in [(100, 2), (8, 4), (200, 64)] {
-        tree.release(pages(first, size), &mut ()).unwrap();
+        tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ()).unwrap();
     }
     let tight = want(4, 8, Span::ALL);
     let at = |placement| tree.find(placement, &tight, &mut ()).map(|(_, span)| span);
@@ -98,7 +99,7 @@ fn a_window_from_a_blocks_first_byte_enters_its_right_subtree_twice_as_linux_doe
     let mut tree = RbTree::new(Align::PAGE).unwrap();
     tree.reserve(2).unwrap();
     for (first, size) in [(0, 1), (3, 6)] {
-        tree.release(pages(first, size), &mut ()).unwrap();
+        tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ()).unwrap();
     }
     let mut tally = Tally::default();
     assert!(tree.find(Placement::Lowest, &want(6, 4, Span::ALL), &mut tally).is_none());

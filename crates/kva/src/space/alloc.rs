@@ -33,8 +33,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare(request, probe) {
             Ok((block, taken, guard_granules)) => {
                 let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
+                let way = self.busy.way_to(usable.first());
                 self.take(block, taken, probe);
-                self.busy.insert(usable, guard_granules, value);
+                self.busy.insert(way, usable, guard_granules, value);
                 Ok(usable)
             }
             Err(cause) => Err(Rejected { value, cause }),

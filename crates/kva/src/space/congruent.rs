@@ -54,7 +54,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     let block = span.and_then(|span| self.free.at_or_below(span.first()));
                     if let (Some(span), Some((block, _))) = (span, block) {
                         self.take(block, span, probe);
-                        self.busy.insert(span, 0, value);
+                        self.busy.insert(self.busy.way_to(span.first()), span, 0, value);
                     }
                 }
                 Ok(base)

@@ -19,7 +19,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare_at(span) {
             Ok(block) => {
                 self.take(block, span, &mut ());
-                self.busy.insert(span, 0, value);
+                self.busy.insert(self.busy.way_to(span.first()), span, 0, value);
                 Ok(span)
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -37,7 +37,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Cost
     /// O(log n).
     pub fn resize(&mut self, first: u64, size_bytes: u64) -> Result<Span, ResizeError> {
-        let Some((found, entry)) = self.busy.find(first) else {
+        let Some((found, entry)) = self.busy.find(self.busy.way_to(first), first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let (old, old_taken) = (entry.span, self.taken(&entry));
@@ -51,7 +51,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.take(block, more, &mut ());
         } else if let Some(less) = old_taken.above(taken) {
             self.free.reserve(1).map_err(AllocError::from)?;
-            self.give_back(less, &mut ()).map_err(|region| AllocError::Occupied { region })?;
+            self.give_back(self.free.way_to(less.first()), less, &mut ())
+                .map_err(|region| AllocError::Occupied { region })?;
         }
         self.busy.set_last(&found, span.last());
         Ok(span)
@@ -68,7 +69,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// O(log n), as [`AddressSpace::alloc`].
     pub fn move_to(&mut self, first: u64, request: &Request) -> Result<Span, ResizeError> {
         let (want, guard_granules) = self.check(request)?;
-        let Some((found, entry)) = self.busy.find(first) else {
+        let Some((found, entry)) = self.busy.find(self.busy.way_to(first), first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
         let old = self.taken(&entry);
@@ -87,7 +88,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
         // Reserving makes nodes ready without moving any, so the way that was found still leads there.
         let value = self.busy.remove(&found);
-        self.busy.insert(usable, guard_granules, value);
+        self.busy.insert(self.busy.way_to(usable.first()), usable, guard_granules, value);
         Ok(usable)
     }
 
@@ -107,7 +108,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// Returns what the region that is being moved holds.
     fn give_back_held(&mut self, old: Span) {
-        let given = self.give_back(old, &mut ());
+        let given = self.give_back(self.free.way_to(old.first()), old, &mut ());
         debug_assert!(given.is_ok(), "K4: regions and free blocks are apart");
     }
 

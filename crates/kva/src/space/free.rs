@@ -25,10 +25,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::free`].
     #[inline]
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        let Some((found, entry)) = self.busy.find(first) else { return Err(self.why_not(first)) };
+        // Both ways before either leaf is looked at, so that the waits for memory overlap.
+        let (busy_way, free_way) = (self.busy.way_to(first), self.free.way_to(first));
+        let Some((found, entry)) = self.busy.find(busy_way, first) else {
+            return Err(self.why_not(first));
+        };
         let (usable, taken) = (entry.span, self.taken(&entry));
         self.free.reserve(1)?;
-        if let Err(block) = self.give_back(taken, probe) {
+        if let Err(block) = self.give_back(free_way, taken, probe) {
             return Err(FreeError::AlreadyFree { address: first, block });
         }
         Ok((usable, self.busy.remove(&found)))
@@ -37,8 +41,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
     /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
     #[inline]
-    pub(super) fn give_back(&mut self, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
-        self.free.release(taken, probe)?;
+    pub(super) fn give_back(&mut self, way: I::Way, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        self.free.release(way, taken, probe)?;
         self.free_bytes += taken.size_bytes();
         Ok(())
     }

@@ -64,7 +64,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(LayoutError::Overlap { span, block });
         }
         self.free.reserve(1)?;
-        if let Err(block) = self.free.release(span, probe) {
+        if let Err(block) = self.free.release(self.free.way_to(span.first()), span, probe) {
             return Err(LayoutError::Overlap { span, block });
         }
         let (first, last) = (self.hull.first().min(span.first()), self.hull.last().max(span.last()));

@@ -5,6 +5,7 @@ pub mod inspect;
 pub mod main_job;
 pub mod replay;
 pub mod reproduce;
+pub mod stress;
 pub mod verify;
 
 use crate::engine::EngineEntry;

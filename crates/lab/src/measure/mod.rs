@@ -11,6 +11,7 @@ mod growth;
 pub(crate) mod picture;
 mod replay;
 mod sampled;
+pub mod stress;
 mod timed;
 mod zone;
 

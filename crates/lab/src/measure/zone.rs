@@ -140,7 +140,7 @@ impl Zones {
         for (at, (op, &load_percent)) in self.ops.iter().zip(&self.load).enumerate() {
             let placed = match (way, op) {
                 (Way::Random, Op::Alloc { object, size_bytes, .. }) => {
-                    self.from_anywhere(*object, *size_bytes, &mut random)
+                    self.placed_at_random(*object, *size_bytes, &mut random)
                 }
                 _ => op.clone(),
             };
@@ -161,7 +161,7 @@ impl Zones {
     }
 
     /// The same request from a random page of the outer range upwards.
-    fn from_anywhere(&self, object: u32, size_bytes: u64, random: &mut SplitMix) -> Op {
+    fn placed_at_random(&self, object: u32, size_bytes: u64, random: &mut SplitMix) -> Op {
         let pages = self.outer.size_saturating() / PAGE;
         let first = self.outer.first() + random.uniform(pages) * PAGE;
         let window = Span::new(first, self.outer.last()).unwrap_or(self.outer);

@@ -48,6 +48,13 @@ pub struct Row {
     pub work_max: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
+    /// Repeats of a case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xfailed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,13 +30,16 @@ impl Publication {
 }
 
 /// How it is reproduced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// As long as it was published, rather than within a minute.
+    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each.
+    #[arg(long)]
     pub full: bool,
-    /// Samples at most.
-    pub samples: usize,
-    /// A folder of traces beside the bundled ones.
+    /// Stop after so many of its samples; what is measured beside them becomes shorter, too.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<usize>,
+    /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
+    #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
 }
 

@@ -98,6 +98,13 @@ impl Case {
         self.setup.names() + self.body.names()
     }
 
+    /// How many operations it is, about: each loop counts as two.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        let loops = if self.info().once { self.loops_left.min(1) } else { self.loops_left };
+        loops.saturating_mul(2) + u64::from(self.setup.len()) + u64::from(self.undo.count)
+    }
+
     /// Objects that are live now, if every request was granted.
     #[must_use]
     pub fn held(&self) -> u64 {

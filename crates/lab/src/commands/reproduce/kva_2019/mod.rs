@@ -53,7 +53,7 @@ const METHOD: [&str; 6] = [
 /// Data cannot be read, or an engine answers wrong.
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
     let entries = engines(&ENGINES)?;
-    let scale = Scale::of(options);
+    let scale = Scale::of(options)?;
     // What is asked for wrongly is said before anything is measured.
     let traces = traces::files(options.traces.as_deref())?;
     let mut tick = |what: &str| progress.tick(what);

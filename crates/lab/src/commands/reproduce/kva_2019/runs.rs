@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::engine::EngineEntry;
+use crate::failure::Failure;
 use crate::measure::{Piece, Sampled, Sampling, Source};
 use crate::published::talk_2019::{SAMPLES, WORKERS};
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
@@ -37,10 +38,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub(super) fn of(options: &Options) -> Self {
-        let samples = options.samples.clamp(1, SAMPLES);
+    /// What is asked for.
+    pub(super) fn of(options: &Options) -> Result<Self, Failure> {
+        let samples = options.samples.unwrap_or(SAMPLES);
+        if !(1..=SAMPLES).contains(&samples) {
+            return Err(Failure::Usage(format!("--samples {samples}: the talk has 1 to {SAMPLES}")));
+        }
         let share = |whole: u32| (whole * samples as u32 / SAMPLES as u32).max(20);
-        if options.full {
+        Ok(if options.full {
             Self {
                 loops: 80_000,
                 shuffles: 3,
@@ -62,7 +67,7 @@ impl Scale {
                 live: live.to_vec(),
                 periods: share(500),
             }
-        }
+        })
     }
 }
 

@@ -1,0 +1,57 @@
+//! Keeping rooms right (K9): from a changed leaf up, class by class, stopping where nothing changes.
+//!
+//! A node's largest room is looked for anew only where the largest was what shrank; else one comparison will do.
+
+use super::BTree;
+use crate::bplus::Way;
+use freehold_units::{Probe, Span, Work};
+
+impl BTree {
+    /// The leaf at the end of the way has lost the blocks `before` and gained the blocks `now`.
+    #[inline]
+    pub(super) fn update(&mut self, way: Way, before: &[Span], now: &[Span], probe: &mut impl Probe) {
+        let Some((parent, taken)) = way.above() else { return };
+        for class in 0..self.tree.context.classes {
+            let kept = &self.tree.context;
+            let most =
+                |blocks: &[Span]| blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most));
+            let known = self.tree.inners[parent].sums.classes[class][taken];
+            let gained = most(now);
+            let room = if gained >= known {
+                gained
+            } else if most(before) == known {
+                let leaf = &self.tree.leaves[way.end];
+                leaf.columns.room_in_class(kept, leaf.keys(), class)
+            } else {
+                continue;
+            };
+            if room != known {
+                self.propagate(way, class, room, probe);
+            }
+        }
+    }
+
+    /// The leaf at the end of the way has another room in a class: tells the nodes above.
+    #[inline]
+    fn propagate(&mut self, way: Way, class: usize, room: u32, probe: &mut impl Probe) {
+        let mut now = room;
+        let mut above = way.above();
+        while let Some((link, taken)) = above {
+            let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
+            probe.count(Work::MaxRecomputed, 1);
+            above = self.tree.above(link);
+            let Some((parent, taken)) = above else { return };
+            let known = self.tree.inners[parent].sums.classes[class][taken];
+            if now <= known {
+                if before < known {
+                    return;
+                }
+                let inner = &self.tree.inners[link];
+                now = inner.sums.classes[class][..inner.len].iter().copied().max().unwrap_or(0);
+                if now == known {
+                    return;
+                }
+            }
+        }
+    }
+}
