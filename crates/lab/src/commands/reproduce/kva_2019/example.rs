@@ -21,15 +21,15 @@ pub(super) fn part() -> anyhow::Result<Part> {
         id: "example",
         title: "The worked example".to_owned(),
         about: vec![
-            "The talk takes one page, then four pages, from a tree of five free blocks whose root is N4. Each node knows its \
-             subtree_max_size, the largest block in it and below it: the search goes left where that is enough, since lower \
-             addresses are on the left, and after the block is split the maxima are put right from there up, as far as \
-             they change."
+            "The talk takes one page, then four pages, from a tree of five free blocks whose root is N4. \
+             Each node knows its subtree_max_size, the largest block in it and below it: the search goes \
+             left where that is enough, since lower addresses are on the left, and after the block is \
+             split the maxima are put right from there up, as far as they change."
                 .to_owned(),
             format!(
-                "The drawings are read from our red-black tree as it runs the example; starts that the talk does not give are \
-                 chosen. All of the example's steps (fits, merges, maxima, shapes and visits) were held against \
-                 what is recorded: {} comparisons, {verdict}.",
+                "The drawings are read from our red-black tree as it runs the example; starts that the \
+                 talk does not give are chosen. All of the example's steps (fits, merges, maxima, shapes \
+                 and visits) were held against what is recorded: {} comparisons, {verdict}.",
                 count(comparisons)
             ),
         ],
@@ -85,8 +85,8 @@ fn trees(step: &Played) -> Trees {
     Trees {
         heading: format!("The worked example, {}", title(step)),
         reading: format!(
-            "{} nodes examined, page {} taken from the left edge of its block, {} maxima recomputed up to the first that was \
-             right already or the root. Numbers are pages; what changed stands out.",
+            "{} nodes examined, page {} taken from the left edge of its block, {} maxima recomputed up to \
+             the first that was right already or the root. Numbers are pages; what changed stands out.",
             work("find"),
             step.got.trim_start_matches('L'),
             work("propagate")

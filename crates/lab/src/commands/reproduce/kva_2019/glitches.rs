@@ -55,19 +55,21 @@ pub(super) fn part(
         title: "Missed deadlines".to_owned(),
         about: vec![
             format!(
-                "Why there was a rework at all: audio dropped out and frames came late, since an allocation took too long. Here \
-                 sound and pictures play over a space fragmented by others: each period of audio (64 samples at 192 kHz, {}) \
-                 needs one buffer, each frame (60 Hz, {}) needs {FRAME_BUFFERS}, while the others free and allocate two \
-                 objects a period, all of 1 to 64 pages. An allocation that takes longer than its period, or the \
-                 allocations of a frame longer than the frame, are a glitch.",
+                "Why there was a rework at all: audio dropped out and frames came late, since an \
+                 allocation took too long. Here sound and pictures play over a space fragmented by others: \
+                 each period of audio (64 samples at 192 kHz, {}) needs one buffer, each frame (60 Hz, {}) \
+                 needs {FRAME_BUFFERS}, while the others free and allocate two objects a period, all of 1 \
+                 to 64 pages. An allocation that takes longer than its period, or the allocations of a \
+                 frame longer than the frame, are a glitch.",
                 nanoseconds(AUDIO_BUDGET.ns as f64),
                 nanoseconds(FRAME_BUDGET.ns as f64)
             ),
             format!(
-                "Counted twice. By the clock: each allocation at the least of its {} rounds. By work: its steps, each at the \
-                 price that a step had in the middle of the same run, half of all steps being cheaper; beside it the price below \
-                 which nine tenths of them lie. Where the clock finds more glitches than the work, steps were dear, as those \
-                 along a list that lies scattered in memory are. Budgets are those of any machine, times those of this one.",
+                "Counted twice. By the clock: each allocation at the least of its {} rounds. By work: its \
+                 steps, each at the price that a step had in the middle of the same run, half of all steps \
+                 being cheaper; beside it the price below which nine tenths of them lie. Where the clock \
+                 finds more glitches than the work, steps were dear, as those along a list that lies \
+                 scattered in memory are. Budgets are those of any machine, times those of this one.",
                 scale.rounds
             ),
         ],
@@ -75,8 +77,9 @@ pub(super) fn part(
         tables: vec![table(&points)],
     };
     let mut notes = vec![format!(
-        "missed deadlines: left alone for {}, this machine took the CPU away for longer than a period {} times, at worst \
-         for {}. The clock of a single round counts that too; the least of {} rounds hardly does.",
+        "missed deadlines: left alone for {}, this machine took the CPU away for longer than a period {} \
+         times, at worst for {}. The clock of a single round counts that too; the least of {} rounds \
+         hardly does.",
         nanoseconds(WATCHED.as_nanos() as f64),
         count(machine.count),
         nanoseconds(machine.worst_ns as f64),
@@ -170,12 +173,17 @@ fn plot(points: &[Point], scale: &Scale) -> Plot {
     };
     Plot {
         heading: "An audio buffer's allocation against its period".to_owned(),
-        reading: "Lines are means, rings the worst allocation, both by work at its middle price; both axes are logarithmic. A ring \
-                  above the level of the period is audio that dropped out."
+        reading: "Lines are means, rings the worst allocation, both by work at its middle price; both axes \
+                  are logarithmic. A ring above the level of the period is audio that dropped out."
             .to_owned(),
         wide: true,
         x: Axis { title: "live objects".to_owned(), unit: Unit::Live, log: true, range: None },
-        y: Axis { title: "time of an allocation".to_owned(), unit: Unit::Nanoseconds, log: true, range: None },
+        y: Axis {
+            title: "time of an allocation".to_owned(),
+            unit: Unit::Nanoseconds,
+            log: true,
+            range: None,
+        },
         switch: false,
         named: true,
         group: None,
@@ -209,8 +217,8 @@ fn table(points: &[Point]) -> Table {
         "dear",
     ];
     let title = format!(
-        "Missed deadlines: periods of {} with one allocation, frames of {} with {FRAME_BUFFERS}; in the whole test, \
-         every allocation against a period",
+        "Missed deadlines: periods of {} with one allocation, frames of {} with {FRAME_BUFFERS}; in the \
+         whole test, every allocation against a period",
         nanoseconds(AUDIO_BUDGET.ns as f64),
         nanoseconds(FRAME_BUDGET.ns as f64)
     );

@@ -42,8 +42,9 @@ pub(super) fn part(runs: &SuiteRuns) -> Part {
         }
     }
     let mut about = vec![
-        "The rework split the problem: the search became cheap, and what was left was the lock around it. Most later figures \
-         are of that lock. A single owner, as here, has none, and nothing to set beside them. The notes of the table:"
+        "The rework split the problem: the search became cheap, and what was left was the lock around it. \
+         Most later figures are of that lock. A single owner, as here, has none, and nothing to set beside \
+         them. The notes of the table:"
             .to_owned(),
     ];
     let numbered = |(at, note): (usize, &String)| format!("({}) {note}.", at + 1);

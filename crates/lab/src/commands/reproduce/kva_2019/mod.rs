@@ -31,19 +31,22 @@ const ENGINES: [&str; 4] = ["gap-list", "rbtree:linux", "rbtree:lowest", "btree:
 
 /// How it was measured.
 const METHOD: [&str; 6] = [
-    "Checked first. Each engine ran all operations once while a model held every answer against the rules: inside the \
-     space and its window, aligned, overlapping nothing that lives. Engines of exactly the lowest placement had to agree \
-     with each other. The timed runs had to give the same answers again.",
-    "Counted exactly. In that run the work of every operation was counted: nodes visited, changed or rotated, and list \
-     steps. These figures are the same on every machine; where times and work disagree, believe the work.",
-    "Timed in turn. All engines ran a sample, then the next one in reverse order. An allocation's time is the least of its \
-     rounds, the clock's own cost taken off, so that what repeats is seen and what the machine adds is not. The time of a \
-     whole run is that of its samples run in one go, of each the least of its rounds.",
-    "The allocator of addresses alone. The talk timed whole vmalloc calls: pages, page tables, locks and lazy frees are in \
-     its figures and not in ours. Ratios compare as far as addresses decide, times do not.",
-    "The kernel's test without pcpu_alloc, which the gap allocator of this repository has no request for, and without the \
-     cases that differ in pages and locks alone. Setups and teardowns run in one go between bodies, since the kernel runs \
-     bodies so often that they hardly count.",
+    "Checked first. Each engine ran all operations once while a model held every answer against the rules: \
+     inside the space and its window, aligned, overlapping nothing that lives. Engines of exactly the \
+     lowest placement had to agree with each other. The timed runs had to give the same answers again.",
+    "Counted exactly. In that run the work of every operation was counted: nodes visited, changed or \
+     rotated, and list steps. These figures are the same on every machine; where times and work disagree, \
+     believe the work.",
+    "Timed in turn. All engines ran a sample, then the next one in reverse order. An allocation's time is \
+     the least of its rounds, the clock's own cost taken off, so that what repeats is seen and what the \
+     machine adds is not. The time of a whole run is that of its samples run in one go, of each the least \
+     of its rounds.",
+    "The allocator of addresses alone. The talk timed whole vmalloc calls: pages, page tables, locks and \
+     lazy frees are in its figures and not in ours. Ratios compare as far as addresses decide, times do \
+     not.",
+    "The kernel's test without pcpu_alloc, which the gap allocator of this repository has no request for, \
+     and without the cases that differ in pages and locks alone. Setups and teardowns run in one go \
+     between bodies, since the kernel runs bodies so often that they hardly count.",
     "What costs memory accesses costs less here than on a machine of 2012: times are of this machine.",
 ];
 
@@ -66,11 +69,11 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
         vec![suite::part(&runs), samples::part(&runs), zones, glitches, example, later::part(&runs), traces];
     let study = Study {
         title: "Reworking of KVA allocator in Linux kernel, tried again".to_owned(),
-        lead: "In 2019 Uladzislau Rezki told how the allocator of kernel virtual addresses stopped walking a list of \
-               busy areas and got a tree of free blocks, each knowing the largest block below it. Here are his test, \
-               his plots, his slides on zones and his worked example, on the gap allocator that was replaced, on the \
-               rework, and on two engines of ours, in one run; what was published since; and his audience's questions, \
-               answered from recorded workloads."
+        lead: "In 2019 Uladzislau Rezki told how the allocator of kernel virtual addresses stopped walking \
+               a list of busy areas and got a tree of free blocks, each knowing the largest block below \
+               it. Here are his test, his plots, his slides on zones and his worked example, on the gap \
+               allocator that was replaced, on the rework, and on two engines of ours, in one run; what \
+               was published since; and his audience's questions, answered from recorded workloads."
             .to_owned(),
         engines: entries,
         method: METHOD.to_vec(),

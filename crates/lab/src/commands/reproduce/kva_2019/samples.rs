@@ -37,13 +37,14 @@ pub(super) fn part(runs: &SuiteRuns) -> Part {
         id: "samples",
         title: "Cost of an allocation over time".to_owned(),
         about: vec![
-            "The talk's plots: 120 samples while all CPUs run the test, of each the least, the mean and the greatest time \
-             of an allocation. Its first plot is the gap allocator, its second the rework, its third the means of both. \
-             Here a sample is a number of operations, the same ones for every engine, and what the test sets up between \
-             its bodies does not count."
+            "The talk's plots: 120 samples while all CPUs run the test, of each the least, the mean and \
+             the greatest time of an allocation. Its first plot is the gap allocator, its second the \
+             rework, its third the means of both. Here a sample is a number of operations, the same ones \
+             for every engine, and what the test sets up between its bodies does not count."
                 .to_owned(),
-            "Levels: what the talk read off its plots, on a laptop of 2012 and for whole vmalloc calls. What to see: the \
-             gap allocator goes up and down by orders of magnitude with what the cases leave behind, the rework does not."
+            "Levels: what the talk read off its plots, on a laptop of 2012 and for whole vmalloc calls. \
+             What to see: the gap allocator goes up and down by orders of magnitude with what the cases \
+             leave behind, the rework does not."
                 .to_owned(),
         ],
         figures,
@@ -141,10 +142,12 @@ fn of_one(run: &SampledRun, kind: Kind, what: &str, range: Option<[f64; 2]>) -> 
     let of = |figure: fn(&Spread) -> f64| spreads.iter().map(|spread| spread.as_ref().map(figure)).collect();
     let reading = match kind {
         Kind::Work => {
-            "Exact, the same on every machine. A line that leaves at the bottom is below half a step: the cached place was right."
+            "Exact, the same on every machine. A line that leaves at the bottom is below half a step: the \
+             cached place was right."
         }
         Kind::Time => {
-            "Each allocation at the least of its rounds; 10 ns and less is the clock itself. Both plots have one scale."
+            "Each allocation at the least of its rounds; 10 ns and less is the clock itself. Both plots \
+             have one scale."
         }
     };
     Plot {
@@ -167,8 +170,9 @@ fn means(engines: &[SampledRun], kind: Kind, what: &str) -> Plot {
         means.resize(samples, None);
         line(run, vec![means])
     };
-    let reading = "The talk's third plot, ours with it. rbtree:lowest is exact for every alignment, and pays for it with \
-                   visits where aligned requests meet many holes; the B+tree is as exact at a few visits of larger nodes.";
+    let reading = "The talk's third plot, ours with it. rbtree:lowest is exact for every alignment, and \
+                   pays for it with visits where aligned requests meet many holes; the B+tree is as exact \
+                   at a few visits of larger nodes.";
     Plot {
         switch: true,
         measures: vec![Measure { name: "mean", mark: Mark::Line }],
@@ -185,8 +189,9 @@ fn state(engines: &[SampledRun]) -> Plot {
     };
     let lines =
         [("live areas", 4, of(|sample| sample.live)), ("free blocks", 2, of(|sample| sample.free_blocks))];
-    let reading = "What the cases hold at the end of each sample, and into how many pieces the free space is cut (under \
-                   the rework). The gap allocator's steps go with the first, where its cache does not help.";
+    let reading = "What the cases hold at the end of each sample, and into how many pieces the free space \
+                   is cut (under the rework). The gap allocator's steps go with the first, where its cache \
+                   does not help.";
     let y = Axis { title: "areas, blocks".to_owned(), unit: Unit::Count, log: false, range: None };
     let lines =
         lines.map(|(name, colour, values)| Line { name: name.to_owned(), colour, values: vec![values] });
@@ -215,7 +220,8 @@ fn time_text(ns: f64) -> String {
 
 fn table(engines: &[SampledRun]) -> Table {
     let header = ["", "time: least", "mean", "greatest", "steps: least", "mean", "greatest", "samples"];
-    let title = "An allocation while all cases run together: over the samples, the least, the mean of their means, the greatest";
+    let title = "An allocation while all cases run together: over the samples, the least, the mean of \
+                 their means, the greatest";
     let mut table = Table::new(title, &header);
     for (name, before) in [("talk: gap allocator", true), ("talk: rework", false)] {
         let of = |statistic| {

@@ -41,16 +41,16 @@ pub(super) fn part(runs: &SuiteRuns) -> Part {
 fn about(runs: &SuiteRuns) -> Vec<String> {
     vec![
         format!(
-            "The talk's test took 160 minutes before the rework and 3 minutes after it, on four CPUs that each ran all \
-             cases in an order of its own. Here four CPUs' cases go into one space, a pair of operations of one CPU or \
-             another in turn: {} loops of each case, {} times over with the cases in another order. A case by itself \
-             hardly fragments the space, and hardly separates the engines; beside what the others hold, the gap \
-             allocator walks.",
+            "The talk's test took 160 minutes before the rework and 3 minutes after it, on four CPUs that \
+             each ran all cases in an order of its own. Here four CPUs' cases go into one space, a pair of \
+             operations of one CPU or another in turn: {} loops of each case, {} times over with the cases \
+             in another order. A case by itself hardly fragments the space, and hardly separates the \
+             engines; beside what the others hold, the gap allocator walks.",
             count(runs.loops),
             runs.shuffles
         ),
-        "With so few loops the setups weigh more than in the kernel's run of 1_000_000 loops; the bodies by themselves \
-         and the extrapolation (marked *), say what becomes of the ratio."
+        "With so few loops the setups weigh more than in the kernel's run of 1_000_000 loops; the bodies \
+         by themselves and the extrapolation (marked *), say what becomes of the ratio."
             .to_owned(),
     ]
 }
@@ -210,8 +210,9 @@ fn progress(sampled: &Sampled) -> Plot {
     };
     Plot {
         heading: "Time to get so far in the test".to_owned(),
-        reading: "All cases together, setups and all. The lines' distance at the end is the ratio of the whole test; \
-                  where the gap allocator's line is steep, it walks. A line that ends early ran out of time."
+        reading: "All cases together, setups and all. The lines' distance at the end is the ratio of the \
+                  whole test; where the gap allocator's line is steep, it walks. A line that ends early \
+                  ran out of time."
             .to_owned(),
         wide: true,
         x: super::samples::axis(longest),
@@ -235,8 +236,8 @@ fn keys(runs: &SuiteRuns) -> Vec<Key> {
         keys.push(Key {
             value: format!("{}x", fixed(bodies)),
             text: format!(
-                "the gap allocator's time for the bodies of the test over the rework's, setups included {}x; \
-                 the talk's whole test {published}x",
+                "the gap allocator's time for the bodies of the test over the rework's, setups included \
+                 {}x; the talk's whole test {published}x",
                 fixed(whole)
             ),
         });
@@ -269,8 +270,8 @@ fn notes(runs: &SuiteRuns) -> Vec<String> {
     }
     if runs.together.runs.iter().all(|run| runs.together.complete(run)) {
         notes.push(
-            "* extrapolated: the bodies' time multiplied up to the kernel's 1_000_000 loops, the setups' added once; not \
-             measured."
+            "* extrapolated: the bodies' time multiplied up to the kernel's 1_000_000 loops, the setups' \
+             added once; not measured."
                 .to_owned(),
         );
     }

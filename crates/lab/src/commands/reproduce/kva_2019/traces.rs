@@ -112,22 +112,24 @@ fn about(asked: &[Asked]) -> Vec<String> {
     let busiest = asked.iter().filter_map(|asked| cpu_share(asked, 0)).fold(0.0, f64::max);
     let reworked = asked.iter().filter_map(|asked| cpu_share(asked, 1)).fold(0.0, f64::max);
     vec![
-        "Two questions were asked after the talk: whether one size at a time, many times over, would not tell more than random \
-         sizes; and how often a real system allocates at all, since with a few hundred forks a second a lock does not matter. The \
-         speaker had no figures. These are of recorded kernels, all sizes with their guard page."
+        "Two questions were asked after the talk: whether one size at a time, many times over, would not \
+         tell more than random sizes; and how often a real system allocates at all, since with a few \
+         hundred forks a second a lock does not matter. The speaker had no figures. These are of recorded \
+         kernels, all sizes with their guard page."
             .to_owned(),
         format!(
-            "What: in {one_size} of {traces} recorded workloads one size has at least {:.0} % of all allocations; in {bursts} of \
-             {traces} half of the allocations come in runs of ten or more of one size. How often: {} a second at most in the \
-             mean, {} in the busiest millisecond. At its mean rate the dearest of them costs the gap allocator {} of one CPU, \
-             the rework {}.{}",
+            "What: in {one_size} of {traces} recorded workloads one size has at least {:.0} % of all \
+             allocations; in {bursts} of {traces} half of the allocations come in runs of ten or more of \
+             one size. How often: {} a second at most in the mean, {} in the busiest millisecond. At its \
+             mean rate the dearest of them costs the gap allocator {} of one CPU, the rework {}.{}",
             100.0 * ONE_SIZE,
             fixed(fastest),
             count(most),
             percent(busiest),
             percent(reworked),
             if busiest.max(reworked) < LITTLE {
-                " At such rates the sum hardly matters, as the questioner thought; the worst of one allocation may."
+                " At such rates the sum hardly matters, as the questioner thought; the worst of one \
+                 allocation may."
             } else {
                 ""
             }
@@ -149,8 +151,9 @@ fn quicker(asked: &[Asked]) -> String {
         return "On none of these workloads is the gap allocator quicker than the rework.".to_owned();
     }
     format!(
-        "On {} of {} of these workloads ({}) the gap allocator is quicker than the rework and ours: one size over and over is \
-         what its cache is for, and it has fewer things to keep. It is where sizes mix and holes stay that it walks.",
+        "On {} of {} of these workloads ({}) the gap allocator is quicker than the rework and ours: one \
+         size over and over is what its cache is for, and it has fewer things to keep. It is where sizes \
+         mix and holes stay that it walks.",
         names.len(),
         asked.len(),
         names.join(", ")
@@ -198,7 +201,8 @@ fn rates(asked: &[Asked]) -> Table {
 
 /// What the allocator's part is at these rates.
 fn shares(asked: &[Asked], engines: &[EngineEntry]) -> Table {
-    let title = "What it costs: time of an operation in a loop over the trace, and the share of one CPU at its mean rate";
+    let title = "What it costs: time of an operation in a loop over the trace, and the share of one CPU at \
+                 its mean rate";
     let mut table = Table::new(title, &["trace"]);
     for entry in engines {
         table.header.extend([entry.label(), "of a CPU".to_owned()]);
@@ -293,8 +297,8 @@ fn sizes_plot(asked: &[Asked]) -> Plot {
     let x = Axis { title: "size, guard page included".to_owned(), unit: Unit::Bytes, log: true, range: None };
     plot(
         "Sizes",
-        "Share of the allocations up to a size. A step is a size that many ask for; a task's stack with its guard page is \
-         20 KiB.",
+        "Share of the allocations up to a size. A step is a size that many ask for; a task's stack with \
+         its guard page is 20 KiB.",
         x,
         at.iter().map(|&at| at as f64).collect(),
         lines(asked, &at, Demand::up_to),
@@ -310,8 +314,8 @@ fn runs_plot(asked: &[Asked]) -> Plot {
     let x = Axis { title: "length of the run".to_owned(), unit: Unit::Run, log: true, range: None };
     plot(
         "Runs of one size",
-        "Share of the allocations that come in runs of at least that many of one size. Random sizes would fall to nothing at \
-         once.",
+        "Share of the allocations that come in runs of at least that many of one size. Random sizes would \
+         fall to nothing at once.",
         x,
         at.iter().map(|&at| at as f64).collect(),
         lines(asked, &at, |demand, length| demand.in_runs_from(length)),
@@ -331,7 +335,8 @@ fn keys(asked: &[Asked]) -> Vec<Key> {
 fn rows(asked: &Asked) -> Vec<Row> {
     let demand = &asked.demand;
     let note = format!(
-        "{:.1} a second; most in 1 ms {}, in 100 ms {}, in 1 s {}; repeats {:.4}; half in runs of {}, longest {}",
+        "{:.1} a second; most in 1 ms {}, in 100 ms {}, in 1 s {}; repeats {:.4}; half in runs of {}, \
+         longest {}",
         demand.rate().unwrap_or(0.0),
         demand.busiest[0],
         demand.busiest[1],

@@ -40,23 +40,24 @@ pub(super) fn part(engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> anyho
         id: "zones",
         title: "Zones: sequential or random".to_owned(),
         about: vec![
-            "The talk asks for sequential placement because zones nest: who may take any address should leave those alone that \
-             others need. Its slide fills a large zone one after the other, and at random, and looks at a small zone inside. \
-             Here the large zone is 256 MiB, the small ones an eighth of it, and users of up to 64 pages come and go until \
-             90 % are asked for."
+            "The talk asks for sequential placement because zones nest: who may take any address should \
+             leave those alone that others need. Its slide fills a large zone one after the other, and at \
+             random, and looks at a small zone inside. Here the large zone is 256 MiB, the small ones an \
+             eighth of it, and users of up to 64 pages come and go until 90 % are asked for."
                 .to_owned(),
-            "What to see: random users take of every zone from the start, in proportion to the load, and cut what is left into \
-             pieces. Sequential ones leave a zone alone until they reach it, so all depends on where it lies: one at the high \
-             end stays whole, one at the low end goes first, much sooner than under random placement. From the high end \
-             downwards it is the other way round."
+            "What to see: random users take of every zone from the start, in proportion to the load, and \
+             cut what is left into pieces. Sequential ones leave a zone alone until they reach it, so all \
+             depends on where it lies: one at the high end stays whole, one at the low end goes first, \
+             much sooner than under random placement. From the high end downwards it is the other way \
+             round."
                 .to_owned(),
         ],
         figures: figures(&zones, &runs),
         tables: vec![table(&zones, &runs)],
     };
     let note = format!(
-        "zones: a zone is full from the load at which it has no {} in one piece, the largest that users ask for; refused are \
-         requests of users without a zone.",
+        "zones: a zone is full from the load at which it has no {} in one piece, the largest that users \
+         ask for; refused are requests of users without a zone.",
         Bytes::from(Zones::largest_request_bytes())
     );
     let rows = runs.iter().flat_map(|run| rows(&zones, run)).collect();
@@ -111,8 +112,8 @@ fn figures(zones: &Zones, runs: &[ZoneRun]) -> Vec<Figure> {
             zones,
             runs,
             "How much of a nested zone others have taken",
-            "Sequential placement keeps the zone at the high end whole until the space is nearly full, and eats the one at \
-             the low end first.",
+            "Sequential placement keeps the zone at the high end whole until the space is nearly full, and \
+             eats the one at the low end first.",
             Axis {
                 title: "of the nested zone taken by others".to_owned(),
                 unit: Unit::Percent,
@@ -225,7 +226,8 @@ fn keys(zones: &Zones, runs: &[ZoneRun]) -> Vec<Key> {
     };
     vec![Key {
         value: format!("{} : {}", percent(sequential), percent(random)),
-        text: "of a zone at the high end taken by others when half of the large zone is asked for, sequential against random"
+        text: "of a zone at the high end taken by others when half of the large zone is asked for, \
+               sequential against random"
             .to_owned(),
     }]
 }
@@ -243,7 +245,8 @@ fn rows(zones: &Zones, run: &ZoneRun) -> Vec<Row> {
                 pages: Some((left.eaten * zone_pages).round() as u64),
                 largest_free_ratio: Some(left.largest_bytes as f64 / zone.span.size_saturating() as f64),
                 note: Some(format!(
-                    "{}, nested zone {}; n is the load in percent, pages those taken of the zone's {zone_pages}",
+                    "{}, nested zone {}; n is the load in percent, pages those taken of the zone's \
+                     {zone_pages}",
                     way_name(run.way),
                     place(zone.name)
                 )),
