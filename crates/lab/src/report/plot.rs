@@ -156,7 +156,44 @@ struct Drawn<'a> {
     clock: Vec<Figure>,
 }
 
+impl Axis {
+    /// From end to end of the data.
+    pub(crate) fn linear(title: impl Into<String>, unit: Unit) -> Self {
+        Self { title: title.into(), unit, log: false, range: None }
+    }
+
+    /// The same, logarithmic.
+    pub(crate) fn log(title: impl Into<String>, unit: Unit) -> Self {
+        Self { log: true, ..Self::linear(title, unit) }
+    }
+
+    /// From one value to another.
+    pub(crate) fn between(self, first: f64, last: f64) -> Self {
+        Self { range: Some([first, last]), ..self }
+    }
+}
+
 impl Plot {
+    /// One value of each line at each point, and nothing beside.
+    pub(crate) fn new(heading: impl Into<String>, reading: impl Into<String>, axes: [Axis; 2]) -> Self {
+        let [x, y] = axes;
+        Self {
+            heading: heading.into(),
+            reading: reading.into(),
+            wide: false,
+            x,
+            y,
+            switch: false,
+            named: false,
+            group: None,
+            measures: vec![Measure { name: "", mark: Mark::Line }],
+            lines: Vec::new(),
+            guides: Vec::new(),
+            at: Vec::new(),
+            clock_s: Vec::new(),
+        }
+    }
+
     /// The model that the script draws.
     pub(super) fn json(&self) -> anyhow::Result<String> {
         let mut data = vec![self.at.iter().map(|&at| Figure(Some(at))).collect()];

@@ -79,8 +79,12 @@ impl Kind {
 
 /// The samples from left to right.
 pub(super) fn axis(samples: usize) -> Axis {
-    let range = Some([0.0, samples as f64 + 1.0]);
-    Axis { title: "sample".to_owned(), unit: Unit::Samples, log: false, range }
+    Axis::linear("sample", Unit::Samples).between(0.0, samples as f64 + 1.0)
+}
+
+/// The samples' places on it.
+pub(super) fn numbers(samples: usize) -> Vec<f64> {
+    (1..=samples).map(|sample| sample as f64).collect()
 }
 
 /// An engine's line, in its colour.
@@ -89,22 +93,9 @@ pub(super) fn line(run: &SampledRun, values: Vec<Vec<Option<f64>>>) -> Line {
     Line { colour: crate::report::colour(&name), name, values }
 }
 
-fn plot(heading: String, reading: &str, samples: usize, y: Axis) -> Plot {
-    Plot {
-        heading,
-        reading: reading.to_owned(),
-        wide: false,
-        x: axis(samples),
-        y,
-        switch: false,
-        named: false,
-        group: Some("samples".to_owned()),
-        measures: Vec::new(),
-        lines: Vec::new(),
-        guides: Vec::new(),
-        at: (1..=samples).map(|sample| sample as f64).collect(),
-        clock_s: Vec::new(),
-    }
+fn plot(heading: impl Into<String>, reading: &str, samples: usize, y: Axis) -> Plot {
+    let group = Some("samples".to_owned());
+    Plot { group, at: numbers(samples), ..Plot::new(heading, reading, [axis(samples), y]) }
 }
 
 /// From the least to the greatest of the first two engines, so that their plots can be laid side by side.
@@ -175,7 +166,6 @@ fn means(engines: &[SampledRun], kind: Kind, what: &str) -> Plot {
                    at a few visits of larger nodes.";
     Plot {
         switch: true,
-        measures: vec![Measure { name: "mean", mark: Mark::Line }],
         lines: engines.iter().map(of).collect(),
         ..plot(format!("{what} of an allocation: the means"), reading, samples, kind.axis(None))
     }
@@ -183,7 +173,7 @@ fn means(engines: &[SampledRun], kind: Kind, what: &str) -> Plot {
 
 /// What lies in the space.
 fn state(engines: &[SampledRun]) -> Plot {
-    let Some(run) = engines.get(1) else { return plot(String::new(), "", 0, Kind::Work.axis(None)) };
+    let Some(run) = engines.get(1) else { return plot("", "", 0, Kind::Work.axis(None)) };
     let of = |figure: fn(&crate::measure::Sample) -> u64| {
         run.samples.iter().map(|sample| Some(figure(sample) as f64)).collect()
     };
@@ -192,15 +182,10 @@ fn state(engines: &[SampledRun]) -> Plot {
     let reading = "What the cases hold at the end of each sample, and into how many pieces the free space \
                    is cut (under the rework). The gap allocator's steps go with the first, where its cache \
                    does not help.";
-    let y = Axis { title: "areas, blocks".to_owned(), unit: Unit::Count, log: false, range: None };
+    let y = Axis::linear("areas, blocks", Unit::Count);
     let lines =
         lines.map(|(name, colour, values)| Line { name: name.to_owned(), colour, values: vec![values] });
-    Plot {
-        wide: true,
-        measures: vec![Measure { name: "", mark: Mark::Line }],
-        lines: lines.into(),
-        ..plot("What is in the space".to_owned(), reading, run.samples.len(), y)
-    }
+    Plot { wide: true, lines: lines.into(), ..plot("What is in the space", reading, run.samples.len(), y) }
 }
 
 /// The spread over the whole run: the least of all, the mean of the samples' means, the greatest of all.

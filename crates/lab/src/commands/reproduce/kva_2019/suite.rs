@@ -1,13 +1,15 @@
 //! The whole test before and after: 160 minutes and 3 minutes in the talk.
 
 use super::runs::{KERNEL_LOOPS, SuiteRuns};
+use super::samples;
 use crate::commands::reproduce::{Part, row, times};
 use crate::measure::{Sampled, SampledRun, Sum, Total};
 use crate::output::{Row, Table, count, fixed, nanoseconds};
 use crate::published::{Figure as PublishedFigure, Published, Subject, find, rework_2019_v3, talk_2019};
-use crate::report::plot::{Axis, Line, Mark, Measure, Plot, Unit};
+use crate::report::plot::{Axis, Plot, Unit};
 use crate::report::section::Figure;
 use crate::report::{Key, Section};
+use crate::workload::suite::CASES;
 
 /// Nearer to 1 than this is noise.
 const SLOWER: f64 = 1.1;
@@ -18,7 +20,6 @@ const IN_TURN: &str = "test, each case by itself";
 
 /// The part.
 pub(super) fn part(runs: &SuiteRuns) -> Part {
-    let slower = slower(runs);
     let section = Section {
         id: "suite",
         title: "The whole test, before and after".to_owned(),
@@ -27,13 +28,13 @@ pub(super) fn part(runs: &SuiteRuns) -> Part {
         tables: vec![
             whole(runs),
             cases(runs, "work of an allocation, mean", work_text),
-            cases_ns(runs),
-            slower,
+            cases(runs, "time of an allocation, mean of the least of its rounds", ns_text),
+            slower(runs),
         ],
     };
-    let mut rows = rows(TOGETHER, &runs.together, published(&talk_2019::TABLE, Subject::SuiteTogether));
+    let mut rows = rows_of(TOGETHER, &runs.together, published(&talk_2019::TABLE, Subject::SuiteTogether));
     rows.extend(rows_of_cases(&runs.together, "together"));
-    rows.extend(self::rows(IN_TURN, &runs.in_turn, published(&rework_2019_v3::TABLE, Subject::SuiteInTurn)));
+    rows.extend(rows_of(IN_TURN, &runs.in_turn, published(&rework_2019_v3::TABLE, Subject::SuiteInTurn)));
     rows.extend(rows_of_cases(&runs.in_turn, "by itself"));
     Part { section, rows, notes: notes(runs), keys: keys(runs), failed: false }
 }
@@ -49,8 +50,8 @@ fn about(runs: &SuiteRuns) -> Vec<String> {
             count(runs.loops),
             runs.shuffles
         ),
-        "With so few loops the setups weigh more than in the kernel's run of 1_000_000 loops; the bodies \
-         by themselves and the extrapolation (marked *), say what becomes of the ratio."
+        "With so few loops the setups weigh more than in the kernel's run of 1_000_000 loops. The bodies \
+         by themselves, and the extrapolation (marked *), say what becomes of the ratio."
             .to_owned(),
     ]
 }
@@ -61,13 +62,23 @@ fn sums(sampled: &Sampled, run: &SampledRun) -> [Sum; 3] {
     [bodies, around, bodies + around]
 }
 
-/// What the kernel's number of loops would take.
+/// What one run with the kernel's number of loops would take. Cases that run once do not grow with it.
 fn extrapolated_ns(runs: &SuiteRuns, run: &SampledRun) -> f64 {
     let [bodies, around, _] = sums(&runs.together, run);
-    around.ns as f64 + bodies.ns as f64 * KERNEL_LOOPS as f64 / runs.loops as f64
+    let totals = runs.together.parts.iter().zip(runs.together.totals(run));
+    let once = totals.filter(|(part, _)| CASES.iter().any(|case| case.once && case.name == **part));
+    let once_ns: u64 = once.map(|(_, total)| total.ns).sum();
+    let grows_ns = bodies.ns.saturating_sub(once_ns);
+    extrapolate(grows_ns, around.ns + once_ns, runs.loops, runs.shuffles)
 }
 
-/// How many times faster the second engine is than the first, the gap allocator.
+/// The time of one run of the kernel's loops, given that of all runs of so many loops: what grows with them, and what
+/// does not.
+fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
+    (stays_ns as f64 + grows_ns as f64 * KERNEL_LOOPS as f64 / loops as f64) / runs as f64
+}
+
+/// How many times as much of a figure the gap allocator, which is the first, has as the rework, the second.
 fn before_and_after(sampled: &Sampled, figure: impl Fn(&SampledRun) -> f64) -> Option<f64> {
     let (before, after) = (sampled.runs.first()?, sampled.runs.get(1)?);
     Some(figure(before) / figure(after)).filter(|ratio| ratio.is_finite())
@@ -85,38 +96,47 @@ fn published(table: &'static Published, subject: Subject) -> Option<f64> {
     find(table, subject)?.ratio()
 }
 
+/// A figure of every engine, and below it how many times as much the first one has.
+struct Compared<'a> {
+    name: &'static str,
+    published: Option<&'static PublishedFigure>,
+    sampled: &'a Sampled,
+    figure: &'a dyn Fn(&SampledRun) -> f64,
+    text: fn(f64) -> String,
+}
+
+impl Compared<'_> {
+    fn add_to(&self, table: &mut Table) {
+        let runs = &self.sampled.runs;
+        let first = runs.first().map_or(0.0, self.figure);
+        let published = |text: fn(&PublishedFigure) -> String| self.published.map_or_else(String::new, text);
+        let mut cells = vec![self.name.to_owned(), published(PublishedFigure::ends_text)];
+        cells.extend(runs.iter().map(|run| (self.text)((self.figure)(run))));
+        table.row(cells);
+        let mut cells = vec!["  before / this".to_owned(), published(PublishedFigure::ratio_text)];
+        cells.extend(runs.iter().map(|run| ratio_text(first / (self.figure)(run))));
+        table.row(cells);
+    }
+}
+
 fn whole(runs: &SuiteRuns) -> Table {
     let mut table = Table::new("The whole test: published beside this run", &["", "published"]);
-    table.header.extend(runs.together.runs.iter().map(|run| run.entry.label()));
-    let texts = |figure: Option<&PublishedFigure>| {
-        let ends = figure.map_or_else(String::new, PublishedFigure::ends_text);
-        (ends, figure.map_or_else(String::new, PublishedFigure::ratio_text))
+    let (together, alone) = (&runs.together, &runs.in_turn);
+    table.header.extend(together.runs.iter().map(|run| run.entry.label()));
+    let talk = find(&talk_2019::TABLE, Subject::SuiteTogether);
+    let letter = find(&rework_2019_v3::TABLE, Subject::SuiteInTurn);
+    type FigureOf<'a> = &'a dyn Fn(&SampledRun) -> f64;
+    let mut add = |name, published, sampled, figure: FigureOf<'_>, text| {
+        Compared { name, published, sampled, figure, text }.add_to(&mut table);
     };
-    let (ends, ratio) = texts(find(&talk_2019::TABLE, Subject::SuiteTogether));
-    let together = &runs.together;
-    type Text<'a> = &'a dyn Fn(&SampledRun) -> f64;
-    let mut add =
-        |name: &str, published: &str, sampled: &Sampled, figure: Text<'_>, text: fn(f64) -> String| {
-            let mut cells = vec![name.to_owned(), published.to_owned()];
-            cells.extend(sampled.runs.iter().map(|run| text(figure(run))));
-            table.row(cells);
-        };
-    let mut compare = |name: &str, ends: &str, ratio: &str, sampled: &Sampled, figure: Text<'_>, text| {
-        add(name, ends, sampled, figure, text);
-        let first = sampled.runs.first().map_or(0.0, figure);
-        add("  before / this", ratio, sampled, &|run| first / figure(run), ratio_text);
-    };
-    compare("together", &ends, &ratio, together, &|run| sums(together, run)[2].ns as f64, nanoseconds);
-    compare("together, bodies", "", "", together, &|run| sums(together, run)[0].ns as f64, nanoseconds);
+    add("together", talk, together, &|run| sums(together, run)[2].ns as f64, nanoseconds);
+    add("together, bodies", None, together, &|run| sums(together, run)[0].ns as f64, nanoseconds);
     if together.runs.iter().all(|run| together.complete(run)) {
-        let figure = |run: &SampledRun| extrapolated_ns(runs, run);
-        compare("together, extrapolated *", &ends, &ratio, together, &figure, nanoseconds);
+        add("together, extrapolated *", talk, together, &|run| extrapolated_ns(runs, run), nanoseconds);
     }
-    compare("together, steps", "", "", together, &|run| sums(together, run)[2].work as f64, fixed);
-    let (ends, ratio) = texts(find(&rework_2019_v3::TABLE, Subject::SuiteInTurn));
-    let alone = &runs.in_turn;
-    compare("by itself", &ends, &ratio, alone, &|run| sums(alone, run)[2].ns as f64, nanoseconds);
-    compare("by itself, steps", "", "", alone, &|run| sums(alone, run)[2].work as f64, fixed);
+    add("together, steps", None, together, &|run| sums(together, run)[2].work as f64, fixed);
+    add("by itself", letter, alone, &|run| sums(alone, run)[2].ns as f64, nanoseconds);
+    add("by itself, steps", None, alone, &|run| sums(alone, run)[2].work as f64, fixed);
     table
 }
 
@@ -131,10 +151,6 @@ fn work_text(total: &Total) -> String {
 
 fn ns_text(total: &Total) -> String {
     nanoseconds(total.ns as f64 / total.allocs.max(1) as f64)
-}
-
-fn cases_ns(runs: &SuiteRuns) -> Table {
-    cases(runs, "time of an allocation, mean of the least of its rounds", ns_text)
 }
 
 /// A figure of each case, by itself and together with the others.
@@ -206,25 +222,19 @@ fn progress(sampled: &Sampled) -> Plot {
             values.push(Some(spent as f64));
         }
         values.resize(longest, None);
-        super::samples::line(run, vec![values])
+        samples::line(run, vec![values])
     };
+    let reading = "All cases together, setups and all. The lines' distance at the end is the ratio of the \
+                   whole test; where the gap allocator's line is steep, it walks. A line that ends early \
+                   ran out of time.";
+    let axes = [samples::axis(longest), Axis::log("time since the start", Unit::Nanoseconds)];
     Plot {
-        heading: "Time to get so far in the test".to_owned(),
-        reading: "All cases together, setups and all. The lines' distance at the end is the ratio of the \
-                  whole test; where the gap allocator's line is steep, it walks. A line that ends early \
-                  ran out of time."
-            .to_owned(),
         wide: true,
-        x: super::samples::axis(longest),
-        y: Axis { title: "time since the start".to_owned(), unit: Unit::Nanoseconds, log: true, range: None },
         switch: true,
         named: true,
-        group: None,
-        measures: vec![Measure { name: "time", mark: Mark::Line }],
-        lines: sampled.runs.iter().map(line).collect::<Vec<Line>>(),
-        guides: Vec::new(),
-        at: (1..=longest).map(|sample| sample as f64).collect(),
-        clock_s: Vec::new(),
+        lines: sampled.runs.iter().map(line).collect(),
+        at: samples::numbers(longest),
+        ..Plot::new("Time to get so far in the test", reading, axes)
     }
 }
 
@@ -270,8 +280,8 @@ fn notes(runs: &SuiteRuns) -> Vec<String> {
     }
     if runs.together.runs.iter().all(|run| runs.together.complete(run)) {
         notes.push(
-            "* extrapolated: the bodies' time multiplied up to the kernel's 1_000_000 loops, the setups' \
-             added once; not measured."
+            "* extrapolated to one run of the kernel's 1_000_000 loops: the bodies' time multiplied up, that of \
+             setups and of align_shift, which runs once, as it is; not measured."
                 .to_owned(),
         );
     }
@@ -279,7 +289,7 @@ fn notes(runs: &SuiteRuns) -> Vec<String> {
 }
 
 /// One row for each engine: the whole test.
-fn rows(workload: &str, sampled: &Sampled, published: Option<f64>) -> Vec<Row> {
+fn rows_of(workload: &str, sampled: &Sampled, published: Option<f64>) -> Vec<Row> {
     let first_ns = sampled.runs.first().map_or(0, |run| sums(sampled, run)[2].ns);
     let row = |run: &SampledRun| {
         let [bodies, around, all] = sums(sampled, run);
@@ -307,8 +317,20 @@ fn rows_of_cases(sampled: &Sampled, way: &str) -> Vec<Row> {
         for run in &sampled.runs {
             let costs = sampled.costs_of_part(run, part);
             let row = row(part, &run.entry, "alloc");
-            rows.push(Row { note: Some(way.to_owned()), ..super::samples::costs_row(row, &costs) });
+            rows.push(Row { note: Some(way.to_owned()), ..samples::costs_row(row, &costs) });
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loops_are_extrapolated_and_to_one_run() {
+        assert_eq!(extrapolate(100, 0, KERNEL_LOOPS, 1), 100.0);
+        // Three runs of a thousandth of the loops, 30 ns of loops and 6 ns of setups together.
+        assert_eq!(extrapolate(30, 6, KERNEL_LOOPS / 1000, 3), 10_002.0);
+    }
 }

@@ -6,7 +6,7 @@ use crate::engine::EngineEntry;
 use crate::failure::Failure;
 use crate::measure::{Demand, Replay, measure};
 use crate::output::{Row, Table, count, fixed, nanoseconds};
-use crate::report::plot::{Axis, Line, Mark, Measure, Plot, Unit};
+use crate::report::plot::{Axis, Line, Plot, Unit};
 use crate::report::section::Figure;
 use crate::report::{Key, Section};
 use crate::workload;
@@ -140,15 +140,14 @@ fn about(asked: &[Asked]) -> Vec<String> {
 
 /// Where the gap allocator is not the slower one.
 fn quicker(asked: &[Asked]) -> String {
-    let loops = |asked: &Asked| -> Option<[f64; 2]> {
-        let [gap, rework] =
-            [0, 1].map(|engine| asked.replay.runs.get(engine).map(|run| run.timed.loop_median_ns()));
-        Some([gap?, rework?])
+    let is_quicker = |asked: &&Asked| {
+        let mut loops_ns = asked.replay.runs.iter().map(|run| run.timed.loop_median_ns());
+        loops_ns.next().is_some_and(|gap_ns| loops_ns.all(|ns| gap_ns < ns))
     };
-    let quicker = asked.iter().filter(|asked| loops(asked).is_some_and(|[gap, rework]| gap < rework));
+    let quicker = asked.iter().filter(is_quicker);
     let names: Vec<&str> = quicker.map(|asked| asked.name.as_str()).collect();
     if names.is_empty() {
-        return "On none of these workloads is the gap allocator quicker than the rework.".to_owned();
+        return "On none of these workloads is the gap allocator quicker than all others.".to_owned();
     }
     format!(
         "On {} of {} of these workloads ({}) the gap allocator is quicker than the rework and ours: one \
@@ -254,26 +253,8 @@ fn histogram(asked: &[Asked]) -> Table {
 }
 
 fn plot(heading: &str, reading: &str, x: Axis, at: Vec<f64>, lines: Vec<Line>) -> Plot {
-    Plot {
-        heading: heading.to_owned(),
-        reading: reading.to_owned(),
-        wide: false,
-        x,
-        y: Axis {
-            title: "of the allocations".to_owned(),
-            unit: Unit::Percent,
-            log: false,
-            range: Some([0.0, 105.0]),
-        },
-        switch: false,
-        named: false,
-        group: None,
-        measures: vec![Measure { name: "", mark: Mark::Line }],
-        lines,
-        guides: Vec::new(),
-        at,
-        clock_s: Vec::new(),
-    }
+    let y = Axis::linear("of the allocations", Unit::Percent).between(0.0, 105.0);
+    Plot { lines, at, ..Plot::new(heading, reading, [x, y]) }
 }
 
 fn lines(asked: &[Asked], at: &[u64], figure: impl Fn(&Demand, u64) -> f64) -> Vec<Line> {
@@ -294,7 +275,7 @@ fn sizes_plot(asked: &[Asked]) -> Plot {
         .chain(sizes.iter().flat_map(|&size| [size.saturating_sub(1), size]))
         .filter(|&size| size > 0)
         .collect();
-    let x = Axis { title: "size, guard page included".to_owned(), unit: Unit::Bytes, log: true, range: None };
+    let x = Axis::log("size, guard page included", Unit::Bytes);
     plot(
         "Sizes",
         "Share of the allocations up to a size. A step is a size that many ask for; a task's stack with \
@@ -311,7 +292,7 @@ fn runs_plot(asked: &[Asked]) -> Plot {
     // Each length, and the one after it, at which its runs no longer count.
     let at: BTreeSet<u64> = lengths.into_iter().flat_map(|length| [length, length + 1]).chain([1]).collect();
     let at: Vec<u64> = at.into_iter().collect();
-    let x = Axis { title: "length of the run".to_owned(), unit: Unit::Run, log: true, range: None };
+    let x = Axis::log("length of the run", Unit::Run);
     plot(
         "Runs of one size",
         "Share of the allocations that come in runs of at least that many of one size. Random sizes would \

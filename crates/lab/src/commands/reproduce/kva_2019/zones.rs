@@ -4,7 +4,7 @@ use crate::commands::reproduce::{Part, row};
 use crate::engine::EngineEntry;
 use crate::measure::{FULL_PERCENT, Way, ZoneRun, Zones};
 use crate::output::{Row, Table, count};
-use crate::report::plot::{Axis, Line, Mark, Measure, Plot, Unit};
+use crate::report::plot::{Axis, Line, Plot, Unit};
 use crate::report::section::Figure;
 use crate::report::strip::{Strip, Strips};
 use crate::report::{Key, Section};
@@ -114,12 +114,7 @@ fn figures(zones: &Zones, runs: &[ZoneRun]) -> Vec<Figure> {
             "How much of a nested zone others have taken",
             "Sequential placement keeps the zone at the high end whole until the space is nearly full, and \
              eats the one at the low end first.",
-            Axis {
-                title: "of the nested zone taken by others".to_owned(),
-                unit: Unit::Percent,
-                log: false,
-                range: Some([0.0, 105.0]),
-            },
+            Axis::linear("of the nested zone taken by others", Unit::Percent).between(0.0, 105.0),
             |run, zone, load| Some(eaten(run, zone, load)? * 100.0),
         )),
         Figure::Plot(plot(
@@ -127,12 +122,7 @@ fn figures(zones: &Zones, runs: &[ZoneRun]) -> Vec<Figure> {
             runs,
             "The largest piece left in a nested zone",
             "What the zone's own users can still get in one piece.",
-            Axis {
-                title: "largest free piece, of the nested zone".to_owned(),
-                unit: Unit::Percent,
-                log: false,
-                range: Some([0.0, 105.0]),
-            },
+            Axis::linear("largest free piece, of the nested zone", Unit::Percent).between(0.0, 105.0),
             |run, zone, load| {
                 let size = zones.zones.get(zone)?.span.size_saturating();
                 Some(100.0 * run.at(load)?.left.get(zone)?.largest_bytes as f64 / size as f64)
@@ -164,25 +154,12 @@ fn plot(
             lines.push(Line { name, colour, values: vec![values] });
         }
     }
+    let x = Axis::linear("asked for, of the large zone", Unit::Percent).between(0.0, FULL_PERCENT as f64);
     Plot {
-        heading: heading.to_owned(),
-        reading: reading.to_owned(),
-        wide: false,
-        x: Axis {
-            title: "asked for, of the large zone".to_owned(),
-            unit: Unit::Percent,
-            log: false,
-            range: Some([0.0, FULL_PERCENT as f64]),
-        },
-        y,
-        switch: false,
-        named: false,
         group: Some("zones".to_owned()),
-        measures: vec![Measure { name: "", mark: Mark::Line }],
         lines,
-        guides: Vec::new(),
         at: loads.iter().map(|&load| load as f64).collect(),
-        clock_s: Vec::new(),
+        ..Plot::new(heading, reading, [x, y])
     }
 }
 
