@@ -64,10 +64,10 @@ pub fn write(file: &Path, input: &Input<'_>) -> anyhow::Result<()> {
     save(file, &page::render(input)?)
 }
 
-/// Writes the page of a publication, as [`write`] does.
+/// Writes the page of a publication, as [`write()`] does.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_study(
     file: &Path,
     study: &Study,
