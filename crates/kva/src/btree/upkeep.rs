@@ -13,8 +13,9 @@ impl BTree {
         let Some((parent, taken)) = way.above() else { return };
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
-            let most =
-                |blocks: &[Span]| blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most));
+            let most = |blocks: &[Span]| {
+                blocks.iter().fold(0, |most, &block| kept.room_in(block, class).max(most))
+            };
             let known = self.tree.inners[parent].sums.classes[class][taken];
             let gained = most(now);
             let room = if gained >= known {

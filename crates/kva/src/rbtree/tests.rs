@@ -48,8 +48,7 @@ fn the_four_fits_and_merges() {
     assert_eq!(take(2, 1, pages(24, 2)), (Fit::RightEdge, pages(24, 2)));
     assert_eq!(take(2, 8, Span::ALL), (Fit::NoEdge, pages(16, 2)));
     tree.validate().unwrap();
-    let mut give =
-        |first, size| tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ());
+    let mut give = |first, size| tree.release(tree.way_to(pages(first, size).first()), pages(first, size), &mut ());
     assert_eq!(give(16, 2), Ok(Merge::Both));
     assert_eq!(give(26, 2), Ok(Merge::None));
     assert_eq!(give(24, 2), Ok(Merge::Both));

@@ -51,8 +51,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.take(block, more, &mut ());
         } else if let Some(less) = old_taken.above(taken) {
             self.free.reserve(1).map_err(AllocError::from)?;
-            self.give_back(self.free.way_to(less.first()), less, &mut ())
-                .map_err(|region| AllocError::Occupied { region })?;
+            self.give_back(self.free.way_to(less.first()), less, &mut ()).map_err(|region| AllocError::Occupied { region })?;
         }
         self.busy.set_last(&found, span.last());
         Ok(span)

@@ -41,7 +41,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
     /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
     #[inline]
-    pub(super) fn give_back(&mut self, way: I::Way, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
+    pub(super) fn give_back(
+        &mut self,
+        way: I::Way,
+        taken: Span,
+        probe: &mut impl Probe,
+    ) -> Result<(), Span> {
         self.free.release(way, taken, probe)?;
         self.free_bytes += taken.size_bytes();
         Ok(())
