@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::reproduce::{self, Publication};
 use freehold_lab::commands::stress;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
@@ -83,6 +84,19 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         n: Vec<u32>,
     },
+    /// Measure what others have published again, beside their figures.
+    ///
+    /// Prints tables and writes a page with plots. Takes less than a minute in a release build.
+    Reproduce {
+        /// What was published.
+        #[arg(value_enum)]
+        what: Publication,
+        #[command(flatten)]
+        options: reproduce::Options,
+        /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
+    },
     /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
     ///
     /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
@@ -122,6 +136,7 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",

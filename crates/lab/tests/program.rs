@@ -187,6 +187,64 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
 }
 
 #[test]
+fn a_publication_is_reproduced_beside_its_figures() {
+    let folder = std::env::temp_dir().join(format!("freehold-reproduce-{}", std::process::id()));
+    let page = folder.join("page.html");
+    let args = ["reproduce", "kva-2019", "--samples", "2", "--report", &page.display().to_string()];
+    let output = freehold(&[&args[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "reproduce kva-2019");
+    let rows = document["rows"].as_array().unwrap();
+    let row = |workload: &str, engine: &str, op: &str| {
+        let wanted = |row: &&serde_json::Value| {
+            row["workload"] == workload && row["engine"] == engine && row["op"] == op
+        };
+        rows.iter().find(wanted).unwrap_or_else(|| panic!("no row {workload} {engine} {op}"))
+    };
+    let rework = rows.iter().find(|row| row["placement"] == "linux" && row["op"] == "loop").unwrap();
+    assert_eq!(rework["published"].as_f64().map(f64::round), Some(53.0));
+    for engine in ["gap-list", "rbtree", "btree"] {
+        assert!(row("test, all cases together", engine, "loop")["work_mean"].is_f64());
+        assert!(row("test, each case by itself", engine, "loop")["ratio"].is_f64());
+        assert!(row("playback", engine, "audio")["failures"].is_u64());
+        assert!(row("bpfvm.kva", engine, "loop")["ns_median"].is_f64());
+    }
+    let zones = |note: &str| {
+        let notes =
+            |row: &&serde_json::Value| row["note"].as_str().is_some_and(|text| text.starts_with(note));
+        let row = rows.iter().filter(|row| row["engine"] == "rbtree" && row["n"] == 50).find(notes).unwrap();
+        row["pages"].as_u64().unwrap()
+    };
+    assert_eq!(zones("sequential, nested zone at the high end"), 0);
+    assert!(zones("random, nested zone at the high end") > 0);
+    let example = rows.iter().find(|row| row["workload"] == "the talk's worked example").unwrap();
+    assert_eq!((&example["mismatches"], &example["count"]), (&0.into(), &14.into()));
+    let page = std::fs::read_to_string(page).unwrap();
+    for section in ["suite", "samples", "zones", "glitches", "example", "later", "traces", "method"] {
+        assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    let mail = freehold(&[&args[..], &["--format", "lkml"]].concat());
+    let mail = text(&mail.stdout);
+    let report = |line: &&str| line.starts_with("report: ");
+    assert!(mail.lines().filter(|line| !report(line)).all(|line| line.chars().count() <= 72), "{mail}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_cannot_be_reproduced_is_wrong_usage() {
+    for args in [
+        &["tennis-2019"][..],
+        &["kva-2019", "--samples", "0"],
+        &["kva-2019", "--samples", "121"],
+        &["kva-2019", "--traces", "no-such-folder"],
+        &["kva-2019", "--traces", env!("CARGO_MANIFEST_DIR")],
+    ] {
+        assert_eq!(freehold(&[&["reproduce"], args].concat()).status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
 fn stress_runs_the_kernels_cases_and_counts_what_must_fail() {
     let args = ["stress", "kva", "--loops", "100", "--repeat", "3", "--n", "200", "--json"];
     let engines = ["--engine", "rbtree", "--engine", "gap-list"];

@@ -64,7 +64,14 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_peak_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
+    /// What others have published of it, in `published_unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -16,7 +16,7 @@ pub(super) struct Palette {
 impl Palette {
     /// The known engines in the order of their list, then what else the report shows.
     pub(super) fn of(input: &Input<'_>) -> Self {
-        let mut labels: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
+        let mut labels = Self::known().labels;
         let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
         for label in replayed.chain(input.growth.iter().map(|point| point.entry.label())) {
             if !labels.contains(&label) {
@@ -24,6 +24,11 @@ impl Palette {
             }
         }
         Self { labels }
+    }
+
+    /// The known engines alone.
+    pub(super) fn known() -> Self {
+        Self { labels: ENGINES.iter().map(EngineEntry::label).collect() }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.

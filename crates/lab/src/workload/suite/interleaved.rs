@@ -7,7 +7,7 @@
 //!   yields  0  1  1  0  1  0  0  1 ...     the same for the same seed
 //! ```
 
-use super::{Batch, Case, CaseInfo, Params};
+use super::{Batch, Case, CaseInfo, Params, Phase};
 use crate::workload::SplitMix;
 use freehold_trace::kva::Op;
 
@@ -91,10 +91,17 @@ impl Interleaved {
 
     /// Appends the next batch to `ops`, as [`Case::next_batch`] does; `None` when all is done, and nothing live.
     pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: usize) -> Option<Turn> {
+        self.next_batch_by(ops, |_| most)
+    }
+
+    /// The same with batches of a length of their own for each phase. The kernel's loops are so many that its setups
+    /// are a small part of them; where loops are few, longer batches of setups keep what is live beside each body.
+    pub fn next_batch_by(&mut self, ops: &mut Vec<Op>, most: impl Fn(Phase) -> usize) -> Option<Turn> {
         while !self.cpus.is_empty() {
             let at = self.random.uniform(self.cpus.len() as u64) as usize;
             let Some(cpu) = self.cpus.get_mut(at) else { break };
             let case = cpu.current.info();
+            let most = cpu.current.phase().map_or(1, &most);
             if let Some(batch) = cpu.current.next_batch(ops, most) {
                 return Some(Turn { cpu: cpu.number, case, batch });
             }
