@@ -6,8 +6,7 @@ use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
-    BTreeMapBestFit, BTreeMapFirstFit, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps,
-    VmAllocator,
+    BTreeMapSpace, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, VmAllocator,
 };
 use freehold_trace::kva::{Driver, Engine};
 
@@ -143,7 +142,7 @@ pub const ENGINES: &[EngineEntry] = &[
         takes: Takes::Lowest,
         linear: true,
         compared: Compared::Always,
-        make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))),
     },
     EngineEntry {
         engine: "btreemap-best-fit",
@@ -152,7 +151,7 @@ pub const ENGINES: &[EngineEntry] = &[
         takes: Takes::BestFit,
         linear: true,
         compared: Compared::InBench,
-        make: |layout, granule| boxed(Ok(BTreeMapBestFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))),
     },
     EngineEntry {
         engine: "rangemap",

@@ -1,7 +1,6 @@
 //! Address-range allocators.
 
-mod btreemap_best_fit;
-mod btreemap_first_fit;
+mod btreemap;
 mod buddy;
 mod gap_list;
 mod memory;
@@ -13,8 +12,7 @@ mod regions;
 mod units;
 mod vm_allocator;
 
-pub use btreemap_best_fit::BTreeMapBestFit;
-pub use btreemap_first_fit::BTreeMapFirstFit;
+pub use btreemap::BTreeMapSpace;
 pub use buddy::Buddy;
 pub use gap_list::GapList;
 pub use naive::{Naive, lowest_fit};
