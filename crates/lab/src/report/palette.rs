@@ -14,9 +14,12 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The known engines in the order of their list, then what else the report shows.
+    /// The known engines, those first that every comparison has, so that these do not share a colour; then what else
+    /// the report shows.
     pub(super) fn of(input: &Input<'_>) -> Self {
-        let mut labels: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
+        let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
+        engines.sort_by_key(|entry| entry.compared);
+        let mut labels: Vec<String> = engines.into_iter().map(EngineEntry::label).collect();
         let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
         for label in replayed.chain(input.growth.iter().map(|point| point.entry.label())) {
             if !labels.contains(&label) {

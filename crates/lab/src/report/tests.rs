@@ -1,5 +1,6 @@
 //! The whole page, for a small input.
 
+use super::palette::Palette;
 use super::{Input, page, write};
 use crate::engine::find_engines;
 use crate::measure::{Counts, GrowthPoint, Replay, measure};
@@ -161,4 +162,15 @@ fn write_makes_the_folders() {
     write(&file, &input).unwrap();
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn engines_of_every_comparison_have_colours_of_their_own() {
+    let environment = environment();
+    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let palette = Palette::of(&input);
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
+    let colours: std::collections::BTreeSet<_> =
+        engines.iter().map(|entry| palette.colour(&entry.label())).collect();
+    assert_eq!(colours.len(), engines.len());
 }
