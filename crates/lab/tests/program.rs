@@ -172,7 +172,7 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
                 && row["ns_median"].is_f64()
         })
     };
-    for engine in ["rbtree", "btree", "gap-list", "rangemap", "offset-allocator"] {
+    for engine in ["rbtree", "btree", "gap-list", "splay", "rangemap", "offset-allocator"] {
         assert!(has("holes", engine, "alloc") && has("holes", engine, "free"), "{engine}");
         assert!(has("full_fit", engine, "pair"), "{engine}");
     }

@@ -83,6 +83,17 @@ pub const FEATURES: &[Features] = &[
         structure: "busy list, O(N)",
     },
     Features {
+        engine: "splay",
+        alignment: true,
+        window: true,
+        fixed_place: FixedPlace::Yes,
+        top_down: false,
+        congruent: false,
+        policy: "lowest",
+        free_needs: "address",
+        structure: "splay tree, log F amortised, one may take F",
+    },
+    Features {
         engine: "btreemap-first-fit",
         alignment: true,
         window: true,

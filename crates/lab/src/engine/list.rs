@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
-    BTreeMapSpace, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, VmAllocator,
+    BTreeMapSpace, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
 use freehold_trace::kva::{Driver, Engine};
 
@@ -134,6 +134,15 @@ pub const ENGINES: &[EngineEntry] = &[
         linear: true,
         compared: Compared::Always,
         make: |layout, granule| boxed(GapList::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "splay",
+        placement: None,
+        about: "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Splay::new(layout, granule)),
     },
     EngineEntry {
         engine: "btreemap-first-fit",

@@ -9,6 +9,7 @@ mod offset_allocator;
 mod range_alloc;
 mod rangemap_gaps;
 mod regions;
+mod splay;
 mod units;
 mod vm_allocator;
 
@@ -19,4 +20,5 @@ pub use naive::{Naive, lowest_fit};
 pub use offset_allocator::OffsetAllocator;
 pub use range_alloc::RangeAlloc;
 pub use rangemap_gaps::RangemapGaps;
+pub use splay::Splay;
 pub use vm_allocator::VmAllocator;
