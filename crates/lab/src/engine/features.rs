@@ -170,6 +170,17 @@ pub const FEATURES: &[Features] = &[
         free_needs: "size, alignment",
         structure: "BTreeSet per 2^k, log F; rounds up to 2^k",
     },
+    Features {
+        engine: "mmap",
+        alignment: false,
+        window: false,
+        fixed_place: FixedPlace::No("not by safe calls"),
+        top_down: false,
+        congruent: false,
+        policy: "the kernel's",
+        free_needs: "range",
+        structure: "system calls; at most vm.max_map_count",
+    },
 ];
 
 impl Features {

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
-    BTreeMapSpace, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
+    BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
-use freehold_trace::kva::{Driver, Engine};
+use freehold_trace::kva::{Answer, Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
 
@@ -25,6 +25,29 @@ pub enum Takes {
     BestFit,
     /// Any.
     Any,
+    /// Any that the kernel has in this process, in the layout or not, and another in each run.
+    KernelsChoice,
+}
+
+impl Takes {
+    /// Where answers may lie, for a layout.
+    #[must_use]
+    pub fn reach(self, layout: &[Span]) -> Vec<Span> {
+        match self {
+            Self::KernelsChoice => vec![Span::ALL],
+            _ => layout.to_vec(),
+        }
+    }
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    #[must_use]
+    pub fn repeats(self, first: &[Answer], second: &[Answer]) -> bool {
+        let alike = |(a, b): (&Answer, &Answer)| matches!((a, b), (Answer::At(_), Answer::At(_))) || a == b;
+        match self {
+            Self::KernelsChoice => first.len() == second.len() && first.iter().zip(second).all(alike),
+            _ => first == second,
+        }
+    }
 }
 
 /// Where an engine is compared without being named.
@@ -208,6 +231,15 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| boxed(Buddy::new(layout, granule)),
     },
     EngineEntry {
+        engine: "mmap",
+        placement: None,
+        about: "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them",
+        takes: Takes::KernelsChoice,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Mmap::new(layout, granule)),
+    },
+    EngineEntry {
         engine: "naive",
         placement: None,
         about: "a model that looks at everything; for checking, not for speed",
@@ -255,4 +287,20 @@ pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry
         named || (names.is_empty() && entry.compared <= place)
     };
     Ok(ENGINES.iter().filter(wanted).copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_kernel_may_answer_elsewhere_in_another_run() {
+        let (first, moved) = ([Answer::At(1), Answer::Freed], [Answer::At(2), Answer::Freed]);
+        let failed = [Answer::NoRoom, Answer::Freed];
+        for (takes, may_move) in [(Takes::Any, false), (Takes::KernelsChoice, true)] {
+            assert!(takes.repeats(&first, &first));
+            assert_eq!(takes.repeats(&first, &moved), may_move);
+            assert!(!takes.repeats(&first, &failed) && !takes.repeats(&first, &first[..1]));
+        }
+    }
 }

@@ -6,5 +6,5 @@
 mod kva;
 mod tiny;
 
-pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
+pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
