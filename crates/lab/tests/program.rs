@@ -97,6 +97,10 @@ fn an_engine_that_lacks_an_operation_is_left_out_and_named() {
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["rows"].as_array().unwrap().iter().all(|row| row["engine"] != "gap-list"));
     assert!(document["notes"].to_string().contains("gap-list left out"));
+    let output =
+        freehold(&["replay", "churn:200", "--rounds", "1", "--engine", "rbtree", "--engine", "mmap"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("mmap left out: it cannot place objects"));
 }
 
 #[test]
@@ -172,7 +176,7 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
                 && row["ns_median"].is_f64()
         })
     };
-    for engine in ["rbtree", "btree", "gap-list", "rangemap", "offset-allocator"] {
+    for engine in ["rbtree", "btree", "gap-list", "splay", "rangemap", "offset-allocator", "mmap"] {
         assert!(has("holes", engine, "alloc") && has("holes", engine, "free"), "{engine}");
         assert!(has("full_fit", engine, "pair"), "{engine}");
     }

@@ -14,7 +14,7 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The known engines in the order of their list, then what else the report shows.
+    /// The known engines, then what else the report shows.
     pub(super) fn of(input: &Input<'_>) -> Self {
         let mut labels = Self::known().labels;
         let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
@@ -26,9 +26,11 @@ impl Palette {
         Self { labels }
     }
 
-    /// The known engines alone.
+    /// The known engines alone, those first that every comparison has, so that these do not share a colour.
     pub(super) fn known() -> Self {
-        Self { labels: ENGINES.iter().map(EngineEntry::label).collect() }
+        let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
+        engines.sort_by_key(|entry| entry.compared);
+        Self { labels: engines.into_iter().map(EngineEntry::label).collect() }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.

@@ -1,5 +1,6 @@
 //! The whole page, for a small input.
 
+use super::palette::Palette;
 use super::{Input, page, write};
 use crate::engine::find_engines;
 use crate::measure::{Counts, GrowthPoint, Replay, measure};
@@ -208,4 +209,15 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
     // Half way up, an eighth of the height.
     assert!(page.contains("bottom:50.000%;height:12.500%"));
     assert_eq!(page.matches("type=\"application/json\"").count(), 1);
+}
+
+#[test]
+fn engines_of_every_comparison_have_colours_of_their_own() {
+    let environment = environment();
+    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let palette = Palette::of(&input);
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
+    let colours: std::collections::BTreeSet<_> =
+        engines.iter().map(|entry| palette.colour(&entry.label())).collect();
+    assert_eq!(colours.len(), engines.len());
 }
