@@ -54,11 +54,7 @@ impl<T: Chained> Arena<T> {
 
     /// Makes `count` vacant nodes ready, each made by `make`.
     #[inline]
-    pub(crate) fn reserve(
-        &mut self,
-        count: usize,
-        make: impl Fn() -> T,
-    ) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self, count: usize, make: impl Fn() -> T) -> Result<(), OutOfMemory> {
         while self.vacant_len < count {
             self.grow(make())?;
         }

@@ -87,7 +87,8 @@ impl<M> SizedMap<M> {
 
     fn best_fit<V>(&self, want: &Want, probe: &mut impl Probe) -> Option<(M::Block, Span)>
     where
-        M: Map<V>, {
+        M: Map<V>,
+    {
         // A window inside one block, a fixed place above all, leaves no choice of blocks.
         if let Some((block, whole)) = self.inside.block_at_or_below(want.window.first())
             && whole.covers(want.window)
@@ -222,7 +223,8 @@ impl<V, M: Map<V>> Map<V> for SizedMap<M> {
 
     fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
     where
-        V: 'a {
+        V: 'a,
+    {
         self.inside.regions()
     }
 

@@ -146,7 +146,8 @@ impl<V> Map<V> for TwoTrees<V> {
 
     fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
     where
-        V: 'a {
+        V: 'a,
+    {
         self.busy.iter().filter_map(|(first, record)| self.entry(first, record))
     }
 

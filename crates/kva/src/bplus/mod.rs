@@ -44,7 +44,8 @@ pub(crate) const INNER_WIDTH: usize = 64;
 
 /// Leaves hold up to `L` entries, inner nodes up to `N` children.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH, const N: usize = INNER_WIDTH> {
+pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH, const N: usize = INNER_WIDTH>
+{
     /// What summaries depend on.
     pub(crate) context: S::Context,
     pub(crate) leaves: Arena<Leaf<C, L>>,
@@ -64,7 +65,15 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         leaves.reserve(1, Leaf::empty)?;
         let root = leaves.take();
         leaves[root].restart();
-        Ok(Self { context, leaves, inners: Arena::new(Inner::empty())?, root, height: 0, len: 0, last: Way::NOWHERE })
+        Ok(Self {
+            context,
+            leaves,
+            inners: Arena::new(Inner::empty())?,
+            root,
+            height: 0,
+            len: 0,
+            last: Way::NOWHERE,
+        })
     }
 
     /// Makes sure that `entries` more can be inserted without asking for memory.

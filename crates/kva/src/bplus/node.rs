@@ -123,7 +123,13 @@ pub(crate) struct Inner<S: Columns, const W: usize> {
 
 impl<S: Columns, const W: usize> Inner<S, W> {
     pub(super) fn empty() -> Self {
-        Self { lows: [S::Key::default(); W], children: [Link::NONE; W], sums: S::empty(), len: 0, parent: Link::NONE }
+        Self {
+            lows: [S::Key::default(); W],
+            children: [Link::NONE; W],
+            sums: S::empty(),
+            len: 0,
+            parent: Link::NONE,
+        }
     }
 
     /// The child that holds the highest key at or below `key`.

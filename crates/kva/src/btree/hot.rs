@@ -29,8 +29,7 @@ impl Hot {
     /// More than any room.
     pub(super) const UNKNOWN: u32 = u32::MAX;
     /// No place.
-    pub(super) const NONE: Self =
-        Self { found: Way::NOWHERE.entry(0), first: 0, none_below: Self::UNKNOWN };
+    pub(super) const NONE: Self = Self { found: Way::NOWHERE.entry(0), first: 0, none_below: Self::UNKNOWN };
 }
 
 impl<V> OneTree<V> {

@@ -173,7 +173,11 @@ impl<V> OneTree<V> {
             Some(_) => 0,
             None => {
                 let position = Position { leaf: link, at };
-                if self.room(position) == most { self.span(position).map_or(0, Span::size_saturating) } else { 0 }
+                if self.room(position) == most {
+                    self.span(position).map_or(0, Span::size_saturating)
+                } else {
+                    0
+                }
             }
         });
         sizes.max().unwrap_or(0)
@@ -327,7 +331,8 @@ impl<V> Map<V> for OneTree<V> {
 
     fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
     where
-        V: 'a {
+        V: 'a,
+    {
         self.positions().filter_map(|at| self.entry(at))
     }
 

@@ -1,7 +1,7 @@
 //! Taking addresses out of a free block.
 
-use super::{At, OneTree};
 use super::segment::{Held, Segment};
+use super::{At, OneTree};
 use crate::Fit;
 use crate::bplus::{Found, Inserted, Removed};
 use freehold_units::{Probe, Span};
@@ -37,7 +37,9 @@ impl<V> OneTree<V> {
             }
             (Some(rest), None) => {
                 self.set_block(found, rest);
-                if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region) == Inserted::InPlace {
+                if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region)
+                    == Inserted::InPlace
+                {
                     self.update(found.way(), &[block], &[rest], probe);
                     self.set_hot(found, rest.first(), none_below);
                 } else {

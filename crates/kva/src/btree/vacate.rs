@@ -20,8 +20,7 @@ impl<V> OneTree<V> {
     #[inline]
     fn set_free(&mut self, found: Found, span: Span, probe: &mut impl Probe) {
         let (way, at) = (found.way(), found.at());
-        let (before, after) =
-            (self.tree.previous(found.position()), self.tree.next(found.position()));
+        let (before, after) = (self.tree.previous(found.position()), self.tree.next(found.position()));
         let (previous, next) = (self.block_at(before), self.block_at(after));
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let merge = Merge::of(previous.is_some(), next.is_some());
@@ -156,7 +155,9 @@ impl<V> OneTree<V> {
     /// `span`, in which no region lies, becomes a block or part of one; the error is the first block in it.
     pub(super) fn release_hole(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
         let mut at = self.tree.at_or_below(span.first());
-        while let Some(block) = at.and_then(|position| self.span(position)).filter(|block| block.overlaps(span)) {
+        while let Some(block) =
+            at.and_then(|position| self.span(position)).filter(|block| block.overlaps(span))
+        {
             if self.block_at(at).is_some() {
                 return Err(block);
             }
@@ -175,7 +176,8 @@ impl<V> OneTree<V> {
     /// Makes sure that a segment starts at `address`, unless a block does not end there.
     fn divide(&mut self, address: u64) {
         let Some(position) = self.tree.at_or_below(address) else { return };
-        let (Some(hole), Some(found)) = (self.span(position), self.tree.key(position).and_then(|key| self.tree.find(key)))
+        let (Some(hole), Some(found)) =
+            (self.span(position), self.tree.key(position).and_then(|key| self.tree.find(key)))
         else {
             return;
         };

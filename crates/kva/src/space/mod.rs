@@ -88,7 +88,6 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
 }
 
 impl<V> AddressSpace<V, RbTree> {

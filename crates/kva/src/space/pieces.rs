@@ -25,7 +25,6 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             }
         })
     }
-
 }
 
 impl<V> Piece<'_, V> {

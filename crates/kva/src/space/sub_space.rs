@@ -16,9 +16,9 @@
 //! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So
 //! a parent does not free, resize or move such a region, and a sub-space is given no other addresses.
 
+use super::carved::Origin;
 use super::{AddressSpace, BlockOf};
 use crate::index::Map;
-use super::carved::Origin;
 use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
 use freehold_units::Span;
 
