@@ -121,8 +121,8 @@ pub enum AllocError {
         /// The granule it must be made of.
         granule: Align,
     },
-    /// A region, or its guard, is where the request had to lie. Whose it is,
-    /// [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
+    /// A region, or its guard, is where the request had to lie: at a fixed place, or in a window that leaves no
+    /// choice. Whose it is, [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
     Occupied {
         /// The region in the way, without its guard; the highest if there are several.
         region: Span,
@@ -139,7 +139,7 @@ pub enum AllocError {
         /// Size with guard, in bytes; of a congruent request, from the lowest area to the highest.
         size_bytes: u64,
         /// Bytes that the window has of the space.
-        room_bytes: u128,
+        room_bytes: u64,
     },
     /// No multiple of the alignment lies in the window and the space with room for the size behind it, free or
     /// not: an alignment larger than the space, above all.
@@ -192,7 +192,8 @@ impl fmt::Display for AllocError {
             Self::Occupied { region } => write!(f, "{region} is in the way"),
             Self::AreasOverlap { area, other } => write!(f, "areas {area} and {other} overlap"),
             Self::TooLarge { size_bytes, room_bytes } => {
-                write!(f, "{} is more than the {} there are", Bytes::from(size_bytes), Bytes(room_bytes))
+                let (size, room) = (Bytes::from(size_bytes), Bytes::from(room_bytes));
+                write!(f, "{size} is more than the {room} there are")
             }
             Self::NoMultiple { size_bytes, align, window } => {
                 let size = Bytes::from(size_bytes);

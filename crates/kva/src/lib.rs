@@ -1,7 +1,8 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
-//! [`AddressSpace`] keeps what is free in a [`FreeIndex`], by default the augmented red-black tree of the 2019
-//! rework of the Linux vmalloc allocator, and what is taken, with the caller's values, in a B+tree by address.
+//! [`AddressSpace`] is kept in a [`FreeIndex`]. By default that is the augmented red-black tree of the 2019 rework of
+//! the Linux vmalloc allocator for what is free, and a B+tree by address for what is taken, with the caller's values;
+//! with [`BTree`] it is one tree for both.
 //!
 //! ```text
 //!          first                                                     last

@@ -37,7 +37,7 @@ impl Request {
         Self { align, ..self }
     }
 
-    /// Region and guard must lie in `window`.
+    /// Region and guard must lie in `window`, which is never empty ([`Request::within`] takes any two ends).
     #[must_use]
     #[doc(alias = "zone", alias = "vstart", alias = "vend")]
     pub const fn window(self, window: Span) -> Self {

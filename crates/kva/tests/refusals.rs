@@ -118,19 +118,19 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
             outside(Span::new(u64::MAX, u64::MAX).unwrap()),
         ),
         // Larger than the space, than all that is between its holes, than the window within it.
-        (Request::new(HUGE), AllocError::TooLarge { size_bytes: HUGE, room_bytes: 24 * 4096 }),
-        (Request::new(25 * PAGE), AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * 4096 }),
+        (Request::new(HUGE), AllocError::TooLarge { size_bytes: HUGE, room_bytes: 24 * PAGE }),
+        (Request::new(25 * PAGE), AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE }),
         (
             Request::new(24 * PAGE).guard(PAGE),
-            AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * 4096 },
+            AllocError::TooLarge { size_bytes: 25 * PAGE, room_bytes: 24 * PAGE },
         ),
         (
             Request::new(3 * PAGE).window(pages(22, 2)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * 4096 },
+            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
         ),
         (
             Request::new(3 * PAGE).window(pages(46, 9)),
-            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * 4096 },
+            AllocError::TooLarge { size_bytes: 3 * PAGE, room_bytes: 2 * PAGE },
         ),
         (
             page.window(Span::new(22 * PAGE, 23 * PAGE - 2).unwrap()),
@@ -152,12 +152,18 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
         (Request::new(12 * PAGE), no_space(12 * PAGE, granule, whole)),
         (Request::new(11 * PAGE).guard(PAGE), no_space(12 * PAGE, granule, whole)),
         (page.align(align(16 * PAGE)), no_space(PAGE, align(16 * PAGE), whole)),
-        (page.window(pages(20, 1)), no_space(PAGE, granule, pages(20, 1))),
+        (page.window(pages(19, 2)), no_space(PAGE, granule, pages(19, 2))),
         (page.window(pages(34, 2)), no_space(PAGE, granule, pages(34, 2))),
+        // Without choice, by a guard of either side, in a hole.
+        (page.window(pages(20, 1)), AllocError::Occupied { region: pages(16, 4) }),
+        (page.guard(PAGE).window(pages(43, 2)), AllocError::Occupied { region: pages(44, 4) }),
+        (page.window(pages(34, 1)), AllocError::PlaceOutside { place: pages(34, 1), space: hull() }),
+        (page.align(large).window(pages(20, 1)), no_multiple(PAGE, large, pages(20, 1))),
     ] {
         assert_eq!(refused(&mut space, &request), cause, "{request:?}");
-        let moved = unchanged(&mut space, |space| space.move_to(44 * PAGE, &request));
-        if !matches!(cause, AllocError::NoSpace { .. }) {
+        // A region that moves is not in its own way, but the other one is.
+        if cause != (AllocError::Occupied { region: pages(44, 4) }) {
+            let moved = unchanged(&mut space, |space| space.move_to(44 * PAGE, &request));
             assert_eq!(moved, Err(ResizeError::Size(cause)), "{request:?}");
         }
     }
@@ -233,10 +239,8 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
     let odd = Span::new(1, PAGE).unwrap();
     let (whole, one) = (Span::ALL, align(1));
     let large = align(1 << 40);
-    let too_large = |size: u64, room: u64| AllocError::TooLarge {
-        size_bytes: size * PAGE,
-        room_bytes: u128::from(room * PAGE),
-    };
+    let too_large =
+        |size: u64, room: u64| AllocError::TooLarge { size_bytes: size * PAGE, room_bytes: room * PAGE };
     let outside = |window| AllocError::WindowOutside { window, space: hull() };
     for (areas, align, window, cause) in [
         (&[][..], one, whole, AllocError::ZeroSize),
@@ -286,12 +290,7 @@ fn both_ends<I: FreeIndex>(placement: I::Placement) {
     let at = |address| Span::new(address, address).unwrap();
     for address in [0, u64::MAX] {
         assert_eq!(space.alloc(&Request::new(1).window(at(address)), 1).unwrap(), at(address));
-        let cause = AllocError::NoSpace {
-            size_bytes: 1,
-            align: Align::ONE,
-            window: at(address),
-            largest_free_bytes: u64::MAX - u64::from(address > 0),
-        };
+        let cause = AllocError::Occupied { region: at(address) };
         assert_eq!(refused(&mut space, &Request::new(1).window(at(address))), cause);
         let taken = unchanged(&mut space, |space| space.alloc_at(at(address), 2).unwrap_err());
         assert_eq!(taken.cause, AllocError::Occupied { region: at(address) });

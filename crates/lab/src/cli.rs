@@ -3,6 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::reproduce::{self, Publication};
+use freehold_lab::commands::stress;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
 
@@ -80,7 +82,30 @@ pub(crate) enum Command {
         workload: Vec<String>,
         /// A size for workloads that have sizes; again for more.
         #[arg(long, value_name = "N")]
-        n: Vec<u64>,
+        n: Vec<u32>,
+    },
+    /// Measure what others have published again, beside their figures.
+    ///
+    /// Prints tables and writes a page with plots. Takes less than a minute in a release build.
+    Reproduce {
+        /// What was published.
+        #[arg(value_enum)]
+        what: Publication,
+        #[command(flatten)]
+        options: reproduce::Options,
+        /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
+    },
+    /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
+    ///
+    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
+    Stress {
+        /// What is stressed.
+        #[arg(value_enum)]
+        suite: Suite,
+        #[command(flatten)]
+        options: stress::Options,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -111,6 +136,8 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

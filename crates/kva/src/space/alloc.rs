@@ -9,7 +9,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes a range for `request` and keeps `value` with it. Returns the usable addresses, without guard.
     ///
     /// # Errors
-    /// The value comes back with the reason, see [`AllocError`]; nothing was changed.
+    /// The value comes back with the reason, see [`AllocError`]; nothing was changed. A window that leaves no choice
+    /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
     ///
     /// # Cost
     /// O(log n), amortised: the structures' own memory grows by a sixteenth at a time. What a placement adds for
@@ -94,8 +95,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Why one range was not found.
     #[cold]
     pub(super) fn no_space_for(&self, want: &Want) -> AllocError {
-        let reach = want.size_bytes.saturating_sub(1);
-        self.no_space(want, Span::new(0, reach).unwrap_or(Span::ALL))
+        let &Want { size_bytes, align, window } = want;
+        if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
+            return self.in_the_way(window);
+        }
+        self.no_space(want, Span::new(0, size_bytes.saturating_sub(1)).unwrap_or(Span::ALL))
     }
 
     /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`
@@ -105,7 +109,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let &Want { size_bytes, align, window } = want;
         let reach = window.intersection(self.hull).unwrap_or(window);
         if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
-            let room_bytes = reach.size_bytes().min(self.total_bytes);
+            let room = reach.size_bytes().min(self.total_bytes);
+            let room_bytes = u64::try_from(room).unwrap_or(u64::MAX);
             return AllocError::TooLarge { size_bytes: extent.size_saturating(), room_bytes };
         }
         let lowest = align.up(reach.first().saturating_sub(extent.first()));

@@ -91,8 +91,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// for while the old one is still taken, and if there is none, as if it were free. Returns the new addresses.
     ///
     /// # Errors
-    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if the request cannot be served;
-    /// then the region is where it was.
+    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if the
+    /// request cannot be served; then the region is where it was.
     ///
     /// # Cost
     /// O(log n), as [`AddressSpace::alloc`].
@@ -133,6 +133,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.occupy(block, taken, guard_granules, value, &mut ());
             return Ok(taken);
         }
+        // The region itself is out of the index now, and so not in its own way.
         let refused = self.no_space_for(want);
         if let Some((block, _)) = self.map.block_at_or_below(old.taken.first()) {
             self.occupy(block, old.taken, old.guard_granules, value, &mut ());
@@ -154,7 +155,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// Why `span` is not free.
     #[cold]
-    fn in_the_way(&self, span: Span) -> AllocError {
+    pub(super) fn in_the_way(&self, span: Span) -> AllocError {
         match self.map.region_over(span) {
             Some(entry) => AllocError::Occupied { region: entry.span },
             None => AllocError::PlaceOutside { place: span, space: self.hull },

@@ -10,7 +10,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
-    /// region that [`AddressSpace::take_back`] alone may free, or [`FreeError::OutOfMemory`]; nothing was changed.
+    /// region that [`AddressSpace::take_back`] alone may free, or [`FreeError::OutOfMemory`], but never on a
+    /// [`BTree`](crate::BTree); nothing was changed.
     ///
     /// # Cost
     /// O(log n).

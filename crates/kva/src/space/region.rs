@@ -53,7 +53,8 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that the free-space index holds, spare room included.
+    /// Bytes of memory that the free-space index holds, spare room included. Where one tree has both free blocks and
+    /// regions, its memory is divided between them by their numbers.
     pub free_index_bytes: usize,
     /// Bytes of memory that the index of regions holds, values, marks of carved regions and spare room included.
     pub busy_index_bytes: usize,

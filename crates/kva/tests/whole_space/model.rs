@@ -151,7 +151,7 @@ impl Model {
         let reach = Interval { first: hull.first.max(within.first), end: hull.end.min(within.end) };
         let busy = self.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first);
         let all: u128 = self.free.iter().map(|block| block.end - block.first).chain(busy).sum();
-        let room_bytes = all.min(reach.end - reach.first);
+        let room_bytes = saturated(all.min(reach.end - reach.first));
         if bytes > all || high - low > reach.end - reach.first {
             return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes };
         }
@@ -227,7 +227,13 @@ impl Model {
                 assert!(any_place || best == Some(place.first), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                assert_eq!(cause, self.no_space(&[Interval::sized(0, bytes)], align, window));
+                let is_fixed = no_choice && u128::from(window.first()).is_multiple_of(self.align(align));
+                let expected = if is_fixed {
+                    self.why_not_at(window)
+                } else {
+                    self.no_space(&[Interval::sized(0, bytes)], align, window)
+                };
+                assert_eq!(cause, expected);
                 assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
             }
         }

@@ -4,6 +4,8 @@ pub mod bench;
 pub mod inspect;
 pub mod main_job;
 pub mod replay;
+pub mod reproduce;
+pub mod stress;
 pub mod verify;
 
 use crate::engine::EngineEntry;

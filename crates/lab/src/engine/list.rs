@@ -6,10 +6,9 @@ use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
-    BTreeMapBestFit, BTreeMapFirstFit, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps,
-    VmAllocator,
+    BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
-use freehold_trace::kva::{Driver, Engine};
+use freehold_trace::kva::{Answer, Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
 
@@ -26,6 +25,29 @@ pub enum Takes {
     BestFit,
     /// Any.
     Any,
+    /// Any that the kernel has in this process, in the layout or not, and another in each run.
+    KernelsChoice,
+}
+
+impl Takes {
+    /// Where answers may lie, for a layout.
+    #[must_use]
+    pub fn reach(self, layout: &[Span]) -> Vec<Span> {
+        match self {
+            Self::KernelsChoice => vec![Span::ALL],
+            _ => layout.to_vec(),
+        }
+    }
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    #[must_use]
+    pub fn repeats(self, first: &[Answer], second: &[Answer]) -> bool {
+        let alike = |(a, b): (&Answer, &Answer)| matches!((a, b), (Answer::At(_), Answer::At(_))) || a == b;
+        match self {
+            Self::KernelsChoice => first.len() == second.len() && first.iter().zip(second).all(alike),
+            _ => first == second,
+        }
+    }
 }
 
 /// Where an engine is compared without being named.
@@ -137,13 +159,22 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| boxed(GapList::new(layout, granule)),
     },
     EngineEntry {
+        engine: "splay",
+        placement: None,
+        about: "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Splay::new(layout, granule)),
+    },
+    EngineEntry {
         engine: "btreemap-first-fit",
         placement: None,
         about: "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure",
         takes: Takes::Lowest,
         linear: true,
         compared: Compared::Always,
-        make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))),
     },
     EngineEntry {
         engine: "btreemap-best-fit",
@@ -152,7 +183,7 @@ pub const ENGINES: &[EngineEntry] = &[
         takes: Takes::BestFit,
         linear: true,
         compared: Compared::InBench,
-        make: |layout, granule| boxed(Ok(BTreeMapBestFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))),
     },
     EngineEntry {
         engine: "rangemap",
@@ -198,6 +229,15 @@ pub const ENGINES: &[EngineEntry] = &[
         linear: false,
         compared: Compared::InBench,
         make: |layout, granule| boxed(Buddy::new(layout, granule)),
+    },
+    EngineEntry {
+        engine: "mmap",
+        placement: None,
+        about: "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them",
+        takes: Takes::KernelsChoice,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Mmap::new(layout, granule)),
     },
     EngineEntry {
         engine: "naive",
@@ -247,4 +287,20 @@ pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry
         named || (names.is_empty() && entry.compared <= place)
     };
     Ok(ENGINES.iter().filter(wanted).copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_kernel_may_answer_elsewhere_in_another_run() {
+        let (first, moved) = ([Answer::At(1), Answer::Freed], [Answer::At(2), Answer::Freed]);
+        let failed = [Answer::NoRoom, Answer::Freed];
+        for (takes, may_move) in [(Takes::Any, false), (Takes::KernelsChoice, true)] {
+            assert!(takes.repeats(&first, &first));
+            assert_eq!(takes.repeats(&first, &moved), may_move);
+            assert!(!takes.repeats(&first, &failed) && !takes.repeats(&first, &first[..1]));
+        }
+    }
 }

@@ -8,6 +8,6 @@ mod kva;
 mod restore;
 mod tiny;
 
-pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
+pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -48,6 +48,13 @@ pub struct Row {
     pub work_max: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
+    /// Repeats of a case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xfailed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +64,14 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_peak_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
+    /// What others have published of it, in `published_unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -6,7 +6,7 @@ use super::state::{free_digest, gap_digest};
 use crate::engine::SpaceEngine;
 use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
 use freehold::units::{Align, Span, Work};
-use freehold_rivals::kva::{GapList, lowest_fit};
+use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, FreeDigest, Op};
 
 /// An engine of which nothing is known but its answers and its free blocks.
@@ -136,6 +136,7 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
         Column::Lowest => vec![
             ("rbtree", Some("lowest"), exact::<RbTree>(layout, granule, rbtree::Placement::Lowest)?),
             ("btree", Some("lowest"), exact::<BTree>(layout, granule, btree::Placement::Lowest)?),
+            ("splay", None, Held::Exact(Box::new(Driver::new(Splay::new(layout, granule)?)))),
         ],
         Column::Highest => vec![
             ("rbtree", Some("highest"), exact::<RbTree>(layout, granule, rbtree::Placement::Highest)?),

@@ -7,6 +7,8 @@ mod state;
 mod talk;
 mod vectors;
 
+pub use talk::{Played, play_talk};
+
 use freehold_trace::TraceError;
 use std::path::{Path, PathBuf};
 

@@ -38,7 +38,7 @@ pub trait Engine {
     /// Shows every free block in address order.
     fn free_blocks(&self, visit: &mut dyn FnMut(Span));
 
-    /// Bytes of memory held for its own structures.
+    /// Bytes of memory held for its own structures; 0 where there is no telling.
     fn metadata_bytes(&self) -> usize;
 
     /// Of these, the bytes that know the free blocks, where that is a structure of its own.

@@ -236,8 +236,9 @@ fn rows(document: &mut Document, bench: &mut Bench) {
 
 fn add_alloc(row: &mut Row, run: &mut BenchRun) {
     row.failures = Some(run.failures);
-    row.bytes_per_item = (run.live > 0).then(|| run.metadata_bytes as f64 / run.live as f64);
-    row.metadata_peak_bytes = Some(run.metadata_bytes as u64);
+    let told = Some(run.metadata_bytes).filter(|&bytes| bytes > 0);
+    row.bytes_per_item = told.filter(|_| run.live > 0).map(|bytes| bytes as f64 / run.live as f64);
+    row.metadata_peak_bytes = told.map(|bytes| bytes as u64);
     add_work(row, &mut run.alloc_work);
 }
 
