@@ -4,7 +4,7 @@
 //!
 //! `cargo run -p freehold --example vmm`
 
-use freehold::kva::{AllocError, BTree, ResizeError, btree};
+use freehold::kva::{AllocError, BTree, ResizeError};
 use freehold::prelude::*;
 use std::error::Error;
 use std::string::FromUtf8Error;
@@ -20,7 +20,7 @@ impl Bridge {
     fn plug(bus: &mut AddressSpace<String>, name: &str) -> Result<Self, Box<dyn Error>> {
         let align = Align::new(MIB).ok_or("no power of two")?;
         let request = Request::new(16 * MIB).align(align);
-        Ok(Self { window: bus.carve(&request, name.to_string(), btree::Placement::Lowest)? })
+        Ok(Self { window: bus.carve(&request, name.to_string(), Placement::Lowest)? })
     }
 
     /// A BAR is aligned to its size.
@@ -57,7 +57,7 @@ fn save(bus: &AddressSpace<String>, bridge: &Bridge) -> Result<[Vec<u8>; 2], Box
 fn load([bus, window]: &[Vec<u8>; 2]) -> Result<(AddressSpace<String>, Bridge), Box<dyn Error>> {
     let name = |bytes: &[u8]| -> Result<String, FromUtf8Error> { String::from_utf8(bytes.to_vec()) };
     let mut bus = AddressSpace::restore(bus, Placement::Lowest, name)?;
-    let mut window = AddressSpace::restore(window, btree::Placement::Highest, name)?;
+    let mut window = AddressSpace::restore(window, Placement::Highest, name)?;
     bus.adopt(window.span().first(), &mut window)?;
     Ok((bus, Bridge { window }))
 }

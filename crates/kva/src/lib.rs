@@ -51,13 +51,13 @@ mod request;
 mod space;
 mod two_trees;
 
-pub use btree::BTree;
+pub use btree::{BTree, Placement};
 pub use by_size::BySize;
 pub use error::{
     AdoptError, AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError, ReturnError,
 };
 pub use fit::{Fit, Merge};
 pub use index::FreeIndex;
-pub use rbtree::{Placement, RbTree};
+pub use rbtree::RbTree;
 pub use request::Request;
 pub use space::{AddressSpace, Region, Stats, snapshot};

@@ -15,7 +15,7 @@ mod tests;
 mod validate;
 
 use crate::index::Map;
-use crate::{FreeIndex, RbTree};
+use crate::{BTree, FreeIndex, RbTree};
 use carved::{Carved, Origin};
 use core::fmt;
 use freehold_units::{Align, Span};
@@ -42,7 +42,7 @@ pub use region::{Region, Stats};
 /// # Values
 /// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
 /// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
-pub struct AddressSpace<V, I: FreeIndex = RbTree> {
+pub struct AddressSpace<V, I: FreeIndex = BTree> {
     /// What is free and what is taken, by address.
     map: I::Map<V>,
     /// The regions that sub-spaces hand out.

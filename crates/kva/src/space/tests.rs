@@ -1,5 +1,5 @@
 use super::AddressSpace;
-use crate::{AllocError, FreeError, LayoutError, Placement, Request};
+use crate::{AllocError, FreeError, LayoutError, Placement, RbTree, Request, rbtree};
 use freehold_units::{Align, Span};
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -181,7 +181,7 @@ fn one_area_may_be_the_whole_space() {
 #[test]
 fn linux_takes_tight_blocks_of_large_granules() {
     let large = Align::new(2 * PAGE).unwrap();
-    let mut space = AddressSpace::<u8>::new(pages(0, 16), large, Placement::Linux).unwrap();
+    let mut space = AddressSpace::<u8, RbTree>::new(pages(0, 16), large, rbtree::Placement::Linux).unwrap();
     let two_pages = Request::new(2 * PAGE);
     space.alloc(&two_pages.window(pages(2, 2)), 1).unwrap();
     assert_eq!(space.alloc(&two_pages, 2).unwrap(), pages(0, 2));
@@ -189,7 +189,7 @@ fn linux_takes_tight_blocks_of_large_granules() {
 
 #[test]
 fn a_clone_lives_its_own_life() {
-    let mut space = AddressSpace::<String>::new(pages(0, 8), Align::PAGE, Placement::Linux).unwrap();
+    let mut space = AddressSpace::<String>::new(pages(0, 8), Align::PAGE, Placement::Lowest).unwrap();
     space.alloc(&Request::new(PAGE), "disk".to_string()).unwrap();
     let mut copy = space.clone();
     copy.alloc(&Request::new(PAGE), "nic".to_string()).unwrap();

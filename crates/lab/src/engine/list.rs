@@ -3,7 +3,7 @@
 
 use super::{Session, SpaceEngine};
 use crate::failure::Failure;
-use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
+use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
     BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
@@ -83,36 +83,9 @@ pub struct EngineEntry {
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
-        engine: "rbtree",
-        placement: Some("lowest"),
-        about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
-        takes: Takes::Lowest,
-        linear: false,
-        compared: Compared::Always,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Lowest)),
-    },
-    EngineEntry {
-        engine: "rbtree",
-        placement: Some("linux"),
-        about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
-        takes: Takes::LowestUpToPageAlignment,
-        linear: false,
-        compared: Compared::Always,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Linux)),
-    },
-    EngineEntry {
-        engine: "rbtree",
-        placement: Some("highest"),
-        about: "the same tree from the other end; exactly the highest address that fits",
-        takes: Takes::Highest,
-        linear: false,
-        compared: Compared::IfNamed,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Highest)),
-    },
-    EngineEntry {
         engine: "btree",
         placement: Some("lowest"),
-        about: "free blocks in a B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
+        about: "free blocks and regions in one B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
         takes: Takes::Lowest,
         linear: false,
         compared: Compared::Always,
@@ -126,6 +99,35 @@ pub const ENGINES: &[EngineEntry] = &[
         linear: false,
         compared: Compared::IfNamed,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("lowest"),
+        about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::Always,
+        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("linux"),
+        about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
+        takes: Takes::LowestUpToPageAlignment,
+        linear: false,
+        compared: Compared::Always,
+        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("highest"),
+        about: "the same tree from the other end; exactly the highest address that fits",
+        takes: Takes::Highest,
+        linear: false,
+        compared: Compared::IfNamed,
+        make: |layout, granule| {
+            boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest))
+        },
     },
     EngineEntry {
         engine: "rbtree",
@@ -271,22 +273,27 @@ impl EngineEntry {
     }
 }
 
-/// The engines that `names` ask for, in the order of the list: `rbtree` for every placement of an engine,
-/// `rbtree:linux` for one. No names: those that are compared in `place`.
+/// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for
+/// one. No names: those that are compared in `place`, in the order of the list.
 ///
 /// # Errors
 /// A name that is no engine's.
 pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry>, Failure> {
-    let known = |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+    let is = |entry: &EngineEntry, name: &String| entry.engine == name || entry.label() == *name;
+    if let Some(unknown) = names.iter().find(|name| !ENGINES.iter().any(|entry| is(entry, name))) {
         let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
         return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
     }
-    let wanted = |entry: &&EngineEntry| {
-        let named = names.iter().any(|name| entry.engine == name || entry.label() == *name);
-        named || (names.is_empty() && entry.compared <= place)
-    };
-    Ok(ENGINES.iter().filter(wanted).copied().collect())
+    if names.is_empty() {
+        return Ok(ENGINES.iter().filter(|entry| entry.compared <= place).copied().collect());
+    }
+    let mut wanted: Vec<EngineEntry> = Vec::new();
+    for entry in names.iter().flat_map(|name| ENGINES.iter().filter(move |entry| is(entry, name))) {
+        if wanted.iter().all(|known| known.label() != entry.label()) {
+            wanted.push(*entry);
+        }
+    }
+    Ok(wanted)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Our [`AddressSpace`] as an engine of the lab.
 
-use freehold::kva::{AddressSpace, FreeIndex, RbTree, Request};
+use freehold::kva::{AddressSpace, BTree, FreeIndex, Request};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::Engine;
 
 /// An address space whose regions carry nothing.
 #[derive(Clone, Debug)]
-pub struct SpaceEngine<I: FreeIndex = RbTree> {
+pub struct SpaceEngine<I: FreeIndex = BTree> {
     /// The space.
     pub space: AddressSpace<(), I>,
 }

@@ -2,7 +2,7 @@
 
 use super::Checked;
 use super::events::Events;
-use freehold::kva::{AddressSpace, Placement, Request};
+use freehold::kva::{AddressSpace, RbTree, Request, rbtree};
 use freehold::units::{Align, Span, Work};
 use freehold_trace::TraceError;
 use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const PAGE: u64 = Align::PAGE.bytes();
 
-type Space = AddressSpace<()>;
+type Space = AddressSpace<(), RbTree>;
 
 pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
     let talk = Talk::read(file)?;
@@ -95,7 +95,7 @@ fn pages(first: u64, pages: u64) -> Result<Span, String> {
 fn fresh(talk: &Talk) -> Result<Space, String> {
     let layout: Result<Vec<Span>, String> =
         talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low))).collect();
-    Space::with_layout(&layout?, Align::PAGE, Placement::Linux).map_err(|error| error.to_string())
+    Space::with_layout(&layout?, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
 }
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
@@ -137,7 +137,7 @@ fn counts(named: &BTreeMap<String, u64>, events: &Events) -> BTreeMap<String, u6
 }
 
 fn nodes_of(space: &Space) -> Vec<TalkNode> {
-    let node = |node: freehold::kva::rbtree::NodeView| TalkNode {
+    let node = |node: rbtree::NodeView| TalkNode {
         start: node.span.first() / PAGE,
         size: node.span.size_saturating() / PAGE,
         subtree_max: node.subtree_max_size / PAGE,

@@ -4,7 +4,7 @@ use super::Workload;
 use super::recipe::{END_PAGE, LOW_PAGE};
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
 use crate::engine::SpaceEngine;
-use freehold::kva::{Placement, RbTree};
+use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Driver, Op};
 
@@ -33,8 +33,8 @@ pub fn whole_space() -> anyhow::Result<Span> {
 /// Runs the setup of a case.
 pub(super) fn settle(case: &mut Case, keep_natural: bool) -> anyhow::Result<Settled> {
     let space = whole_space()?;
-    let tree =
-        SpaceEngine::<RbTree>::new(&[space], Align::PAGE, Placement::Linux).map_err(anyhow::Error::msg)?;
+    let tree = SpaceEngine::<RbTree>::new(&[space], Align::PAGE, rbtree::Placement::Linux)
+        .map_err(anyhow::Error::msg)?;
     let mut driver = Driver::new(tree);
     let mut sizes: Vec<u64> = vec![0; case.objects() as usize];
     let (mut natural, mut ops) = (Vec::new(), Vec::new());

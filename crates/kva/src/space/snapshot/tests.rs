@@ -1,6 +1,6 @@
 use super::checksum::crc32;
 use super::{MAGIC, RestoreError, VERSION, kind};
-use crate::{AddressSpace, BTree, BySize, FreeIndex, Placement, RbTree, Request, btree};
+use crate::{AddressSpace, BTree, BySize, FreeIndex, Placement, RbTree, Request, rbtree};
 use core::convert::Infallible;
 use freehold_units::{Align, Span};
 use std::string::ToString;
@@ -57,7 +57,7 @@ fn picture() -> AddressSpace<u8> {
     let mut space = AddressSpace::with_layout(&layout, Align::PAGE, Placement::Lowest).unwrap();
     space.alloc_at(pages(12, 4), 7).unwrap();
     let rest = Request::new(8 * PAGE).guard(PAGE).window(pages(23, 9));
-    space.carve::<(), RbTree>(&rest, 8, Placement::Lowest).unwrap();
+    space.carve::<(), RbTree>(&rest, 8, rbtree::Placement::Lowest).unwrap();
     space
 }
 
@@ -217,7 +217,7 @@ fn numbers_take_as_many_bytes_as_they_need() {
 fn placements_and_values_are_the_callers() {
     let bytes = picture().snapshot(|_, _| ()).unwrap();
     let nothing = |bytes: &[u8]| Ok::<_, Infallible>(bytes.len());
-    let mut high = AddressSpace::<usize, BTree>::restore(&bytes, btree::Placement::Highest, nothing).unwrap();
+    let mut high = AddressSpace::<usize>::restore(&bytes, Placement::Highest, nothing).unwrap();
     assert!(high.regions().all(|region| *region.value() == 0));
     assert_eq!(high.alloc(&Request::new(PAGE), 3).unwrap(), pages(48, 1));
 }

@@ -1,7 +1,7 @@
 //! A broken engine, to see whether that is noticed.
 
 use crate::engine::{ENGINES, EngineEntry, Session, SpaceEngine};
-use freehold::kva::{Placement, RbTree};
+use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::{Driver, Engine};
 
@@ -29,7 +29,7 @@ pub(crate) struct Liar<const HOW: u8> {
 impl<const HOW: u8> Liar<HOW> {
     /// As the list of engines has it.
     fn session(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
-        let honest = SpaceEngine::new(layout, granule, Placement::Lowest)?;
+        let honest = SpaceEngine::new(layout, granule, rbtree::Placement::Lowest)?;
         Ok(Box::new(Driver::new(Self { honest, allocs: 0, frees: 0, last: None })))
     }
 }
