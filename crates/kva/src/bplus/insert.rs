@@ -1,6 +1,6 @@
 //! Adding an entry; a full node splits in two.
 
-use super::node::Inner;
+use super::node::{Inner, Leaf};
 use super::{Columns, Summaries, Tree, Way};
 use crate::arena::Link;
 
@@ -37,12 +37,19 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         Inserted::Split
     }
 
+    /// Makes room in a full leaf: a neighbour takes some of its entries, or it splits.
     #[cold]
     fn split_leaf(&mut self, way: Way, at: usize, key: C::Key, item: C::Item) {
+        let rising = Self::is_rising(at, &self.leaves[way.end()]);
+        if !rising && self.share(way, at, key) {
+            let way = self.way_to(key);
+            let leaf = &mut self.leaves[way.end()];
+            leaf.insert(leaf.first_above(key), key, item);
+            self.refresh_leaf(way);
+            return;
+        }
         let right_link = self.leaves.take();
         let (left, right) = self.leaves.pair(way.end(), right_link);
-        // Keys that come in rising order, or all before the highest, leave full leaves behind them.
-        let rising = at + 1 >= L && left.next.is_none();
         let keep = if rising { at } else { L / 2 };
         right.previous = way.end();
         right.next = left.next;
@@ -57,6 +64,41 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             self.leaves[after].previous = right_link;
         }
         self.insert_child(way, low, right_link, rising);
+    }
+
+    /// Whether keys seem to come in rising order, a few that stay the highest apart (a space cut from its start keeps
+    /// what is left, and the hole after it): such keys leave full leaves behind them.
+    fn is_rising(at: usize, leaf: &Leaf<C, L>) -> bool {
+        at + 2 >= L && leaf.next.is_none()
+    }
+
+    /// Makes a neighbour below the same parent, if one has room, take entries of a full leaf, or the new one alone if
+    /// that would be its first.
+    fn share(&mut self, way: Way, at: usize, key: C::Key) -> bool {
+        let Some((parent, taken)) = way.above() else { return false };
+        let inner = &self.inners[parent];
+        let has_room = |at: usize| self.leaves[inner.children[at]].len() + Self::SPARE_ENTRIES <= L;
+        let left_at = if taken + 1 < inner.len && has_room(taken + 1) {
+            if at == L {
+                self.inners[parent].lows[taken + 1] = key;
+                self.refresh_leaf(way);
+                return true;
+            }
+            taken
+        } else if taken > 0 && has_room(taken - 1) {
+            taken - 1
+        } else {
+            return false;
+        };
+        let (left, right) = (inner.children[left_at], inner.children[left_at + 1]);
+        let low = self.balance_leaves(left, right);
+        let sums = (self.leaf_sum(left), self.leaf_sum(right));
+        let inner = &mut self.inners[parent];
+        inner.lows[left_at + 1] = low;
+        inner.sums.set(self.context, left_at, sums.0);
+        inner.sums.set(self.context, left_at + 1, sums.1);
+        self.refresh_above(parent);
+        true
     }
 
     /// Adds a leaf right of the one that the way leads to, whose own summary has changed too. If keys come in

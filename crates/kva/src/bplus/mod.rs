@@ -212,7 +212,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         if self.leaves[self.last.end()].leads_here(key) {
             return self.last;
         }
-        let mut way = Way::to_root(self.root);
+        let mut way = Way::from_here(self.root);
         for _ in 0..self.height {
             let inner = &self.inners[way.end()];
             let taken = inner.child_for(key);
@@ -229,12 +229,6 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             return None;
         }
         Some((parent, array::position(&self.inners[parent].children, inner)?))
-    }
-
-    /// The way to an inner node.
-    pub(crate) fn way_of(&self, inner: Link) -> Way {
-        let way = |(parent, taken)| Way::new(inner, parent, taken);
-        self.above(inner).map_or_else(|| Way::to_root(inner), way)
     }
 
     /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs.

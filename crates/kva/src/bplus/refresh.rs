@@ -1,13 +1,12 @@
 //! Keeping summaries right (K9) where nodes were split or evened out: from there up, stopping at the first that
 //! does not change.
 
-use super::{Columns, Summaries, Tree};
+use super::{Columns, Summaries, Tree, Way};
 use crate::arena::Link;
 
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// The leaf that the way leads to has changed: tells those above.
-    #[cfg(test)]
-    pub(super) fn refresh_leaf(&mut self, way: super::Way) {
+    pub(super) fn refresh_leaf(&mut self, way: Way) {
         let Some((parent, taken)) = way.above() else { return };
         let sum = self.leaf_sum(way.end());
         self.inners[parent].sums.set(self.context, taken, sum);

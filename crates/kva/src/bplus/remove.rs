@@ -23,6 +23,8 @@ pub(crate) enum Removed {
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// A leaf or inner node with fewer entries is evened out with a neighbour.
     pub(super) const FEW_ENTRIES: usize = L / 2;
+    /// A leaf with so many places left can take entries from a full neighbour.
+    pub(super) const SPARE_ENTRIES: usize = if L / 4 < 2 { 2 } else { L / 4 };
     pub(super) const FEW_CHILDREN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
     /// Whether two neighbours become one: with room left for insertions, or because two halves would be few.
@@ -92,17 +94,23 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         self.shrink_root();
     }
 
+    /// Moves entries between two neighbouring leaves until they have as many. The first key of the right one.
+    pub(super) fn balance_leaves(&mut self, left: Link, right: Link) -> C::Key {
+        let (left, right) = self.leaves.pair(left, right);
+        let keep = (left.len() + right.len()) / 2;
+        if left.len() > keep {
+            left.move_tail(keep, right);
+        } else {
+            left.move_head(keep - left.len(), right);
+        }
+        right.keys()[0]
+    }
+
     fn even_leaves(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
         let (left, right) = self.leaves.pair(left_link, right_link);
         let entries = left.len() + right.len();
         if !Self::join(entries, L, Self::FEW_ENTRIES) {
-            let keep = entries / 2;
-            if left.len() > keep {
-                left.move_tail(keep, right);
-            } else {
-                left.move_head(keep - left.len(), right);
-            }
-            return Evened::Shared(right.keys()[0]);
+            return Evened::Shared(self.balance_leaves(left_link, right_link));
         }
         left.move_head(right.len(), right);
         let after = right.next;

@@ -28,10 +28,10 @@ impl Way {
         Self { nodes: u64::from(parent.number()) << 32 | u64::from(end.number()), taken: taken as u32 }
     }
 
-    /// To the root, be it a leaf or not.
+    /// To the root, be it a leaf or not; or to an inner node, from which to go on down.
     #[inline]
-    pub(crate) fn to_root(root: Link) -> Self {
-        Self::new(root, Link::NONE, 0)
+    pub(crate) fn from_here(node: Link) -> Self {
+        Self::new(node, Link::NONE, 0)
     }
 
     /// One step down, to a child of the node that it led to.

@@ -45,6 +45,19 @@ impl<V> OneTree<V> {
         (fit.last() <= want.window.last()).then_some((found, fit, none_below))
     }
 
+    /// The segment that starts at `first`, if it is the hot place or lies before it, as what was last cut from it does.
+    #[inline]
+    pub(super) fn at_hot_block(&self, first: u64) -> Option<Found> {
+        let Hot { found, .. } = self.hot;
+        let keys = self.tree.leaves[found.way().end()].keys();
+        let before = found.at().wrapping_sub(1);
+        if keys.get(before) == Some(&first) {
+            Some(found.way().entry(before))
+        } else {
+            (keys.get(found.at()) == Some(&first)).then_some(found)
+        }
+    }
+
     /// The lowest block with room for `none_below` was this.
     #[inline]
     pub(super) fn set_hot(&mut self, found: Found, first: u64, none_below: u32) {

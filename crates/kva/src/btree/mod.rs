@@ -298,9 +298,14 @@ impl<V> Map<V> for OneTree<V> {
 
     #[inline]
     fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
-        let way = self.tree.way_to(first);
-        self.touch(way);
-        let found = self.tree.find_on(way, first)?;
+        let found = match self.at_hot_block(first) {
+            Some(found) => found,
+            None => {
+                let way = self.tree.way_to(first);
+                self.touch(way);
+                self.tree.find_on(way, first)?
+            }
+        };
         Some((At::new(found), self.entry(found.position())?))
     }
 

@@ -28,20 +28,20 @@ impl<V> OneTree<V> {
             }
             (None, Some(rest)) => {
                 self.set_block(found, rest);
+                self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
                 if self.tree.insert_at(found.way(), found.at(), taken.first(), region) == Inserted::InPlace {
                     self.update(found.way(), &[block], &[rest], probe);
-                    self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
                 } else {
                     self.forget_hot();
                 }
             }
             (Some(rest), None) => {
                 self.set_block(found, rest);
+                self.set_hot(found, rest.first(), none_below);
                 if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region)
                     == Inserted::InPlace
                 {
                     self.update(found.way(), &[block], &[rest], probe);
-                    self.set_hot(found, rest.first(), none_below);
                 } else {
                     self.forget_hot();
                 }

@@ -19,6 +19,8 @@ struct Search<'a, V> {
     short: u32,
     /// Lowest address still in question for the lowest place, highest for the highest.
     edge: u64,
+    /// Whether it moved since the walk passed the nodes above.
+    leapt: bool,
 }
 
 /// What a leaf has to say.
@@ -48,14 +50,14 @@ impl<'a, V> Search<'a, V> {
     fn new(index: &'a OneTree<V>, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        Self { index, want, class, short: kept.short(want.size_bytes - 1), edge }
+        Self { index, want, class, short: kept.short(want.size_bytes - 1), edge, leapt: false }
     }
 
     /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
     fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
         let tree = &self.index.tree;
-        let mut way = Way::to_root(tree.root);
+        let mut way = Way::from_here(tree.root);
         let mut level = 0;
         let mut from = None;
         loop {
@@ -69,7 +71,10 @@ impl<'a, V> Search<'a, V> {
                 }
             } else {
                 let inner = &tree.inners[way.end()];
-                let from = inner.child_for(self.edge).max(from.unwrap_or(0));
+                let from = match from {
+                    Some(from) if !self.leapt => from,
+                    from => inner.child_for(self.edge).max(from.unwrap_or(0)),
+                };
                 inner.sums.first_with(self.class, from, self.short)
             };
             if let Some(child) = roomy {
@@ -80,8 +85,8 @@ impl<'a, V> Search<'a, V> {
                 way = way.down(inner.children[child], child);
                 (level, from) = (level + 1, None);
             } else {
-                let (parent, taken) = way.above()?;
-                way = tree.way_of(parent);
+                let (parent, taken) = if level == tree.height { way.above() } else { tree.above(way.end()) }?;
+                way = Way::from_here(parent);
                 (level, from) = (level - 1, Some(taken + 1));
             }
         }
@@ -102,7 +107,10 @@ impl<'a, V> Search<'a, V> {
                 // Every later place is higher still.
                 Some(_) => return Verdict::Nowhere,
                 None => match align.up(block.first().max(self.edge)) {
-                    Some(next) => self.edge = self.edge.max(next.min(block.last().saturating_add(1))),
+                    Some(next) => {
+                        self.edge = self.edge.max(next.min(block.last().saturating_add(1)));
+                        self.leapt = true;
+                    }
                     None => return Verdict::Nowhere,
                 },
             }
@@ -115,7 +123,7 @@ impl<'a, V> Search<'a, V> {
     #[inline]
     fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
         let tree = &self.index.tree;
-        let mut way = Way::to_root(tree.root);
+        let mut way = Way::from_here(tree.root);
         let mut level = 0;
         let mut until = None;
         loop {
@@ -141,8 +149,8 @@ impl<'a, V> Search<'a, V> {
                 way = way.down(inner.children[child], child);
                 (level, until) = (level + 1, None);
             } else {
-                let (parent, taken) = way.above()?;
-                way = tree.way_of(parent);
+                let (parent, taken) = if level == tree.height { way.above() } else { tree.above(way.end()) }?;
+                way = Way::from_here(parent);
                 (level, until) = (level - 1, Some(taken));
             }
         }
