@@ -176,14 +176,17 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
                 && row["ns_median"].is_f64()
         })
     };
+    let notes = document["notes"].to_string();
     for engine in ["rbtree", "btree", "gap-list", "splay", "rangemap", "offset-allocator", "mmap"] {
-        assert!(has("holes", engine, "alloc") && has("holes", engine, "free"), "{engine}");
-        assert!(has("full_fit", engine, "pair"), "{engine}");
+        for (workload, op) in [("holes", "alloc"), ("holes", "free"), ("full_fit", "pair")] {
+            // On a busy machine system calls may take more time than there is, which is then said.
+            let late = engine == "mmap" && notes.contains(&format!("{workload}: mmap left out"));
+            assert!(late || has(workload, engine, op), "{workload}, {op}: {engine}; {notes}");
+        }
     }
     assert!(has("zone", "rbtree", "alloc") && !has("zone", "range-alloc", "alloc"));
     let default = rows.iter().find(|row| row["default"] == true && row["op"] == "alloc").unwrap();
     assert_eq!((&default["ratio"], &default["suite"]), (&1.0.into(), &"kva".into()));
-    let notes = document["notes"].to_string();
     assert!(notes.contains("zone: range-alloc left out"), "{notes}");
     for usage in [["--n", "0"], ["--workload", "tennis"], ["--engine", "combustion"]] {
         assert_eq!(freehold(&[&args[..3], &usage].concat()).status.code(), Some(2), "{usage:?}");

@@ -177,6 +177,8 @@ impl<'a> Subject<'a> {
         for (op, &answer) in ops.iter().zip(&self.answers) {
             self.checker.check(op, answer).map_err(|reason| format!("{op:?}: {reason}"))?;
             match answer {
+                // What room the kernel has, only the kernel knows.
+                Answer::NoRoom if self.entry.takes == Takes::KernelsChoice => repeat.refused(op, None),
                 Answer::NoRoom => repeat.refused(op, self.checker.room_for(op)),
                 Answer::Unsupported => lacks = true,
                 _ => {}
