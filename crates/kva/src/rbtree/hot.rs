@@ -85,7 +85,7 @@ impl RbTree {
     #[inline]
     pub(super) fn spot_before_hot(&self, span: Span, probe: &mut impl Probe) -> Option<Spot> {
         let next = self.hot.link;
-        if next.is_none() || span.last().wrapping_add(1) != self.hot.first {
+        if next.is_none() || span.last().checked_add(1) != Some(self.hot.first) {
             return None;
         }
         let place = self.place_below(next, probe);
