@@ -72,6 +72,10 @@ pub(crate) enum Command {
         /// Be done within a minute, not ten.
         #[arg(long)]
         quick: bool,
+        /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
+        /// which pays. Takes a minute or two.
+        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n"])]
+        wishes: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
@@ -81,6 +85,14 @@ pub(crate) enum Command {
         /// A size for workloads that have sizes; again for more.
         #[arg(long, value_name = "N")]
         n: Vec<u64>,
+    },
+    /// Run a workload on engines for callgrind to count.
+    #[command(hide = true)]
+    CountInstructions {
+        workload: String,
+        n: u64,
+        #[arg(required = true)]
+        engines: Vec<String>,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -111,6 +123,7 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, Session};
+use freehold_lab::engine::{ENGINES, EngineEntry, Session, VARIANTS};
 use freehold_lab::model::{Model, listing};
 use freehold_trace::kva::{Answer, Op};
 
@@ -74,7 +74,7 @@ impl Search<'_> {
 
 #[test]
 fn every_short_string_agrees_with_brute_force() {
-    for entry in ENGINES {
+    for entry in ENGINES.iter().chain(VARIANTS) {
         let session = (entry.make)(&layout(), Align::PAGE).unwrap();
         let model = Model::new(&layout(), Align::PAGE).unwrap();
         let mut search = Search { entry, ops: Vec::new(), strings: 0 };

@@ -5,6 +5,7 @@ pub mod inspect;
 pub mod main_job;
 pub mod replay;
 pub mod verify;
+pub mod wishes;
 
 use crate::engine::EngineEntry;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,7 +1,7 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and a line
 //! here.
 
-use super::{Session, SpaceEngine};
+use super::{Session, SpaceEngine, VARIANTS};
 use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
 use freehold::units::{Align, Span};
@@ -210,7 +210,7 @@ pub const ENGINES: &[EngineEntry] = &[
     },
 ];
 
-fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
 
@@ -232,19 +232,23 @@ impl EngineEntry {
 }
 
 /// The engines that `names` ask for, in the order of the list: `rbtree` for every placement of an engine,
-/// `rbtree:linux` for one. No names: those that are compared in `place`.
+/// `rbtree:linux` for one, `rbtree:lowest+hot` for a variant. No names: those that are compared in `place`.
 ///
 /// # Errors
 /// A name that is no engine's.
 pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry>, Failure> {
-    let known = |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
+    let is_variant = |name: &String| VARIANTS.iter().any(|entry| entry.label() == *name);
+    let is_engine =
+        |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
+    let known = |name: &String| is_engine(name) || is_variant(name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
+        let all: Vec<String> = ENGINES.iter().chain(VARIANTS).map(EngineEntry::label).collect();
         return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
     }
     let wanted = |entry: &&EngineEntry| {
         let named = names.iter().any(|name| entry.engine == name || entry.label() == *name);
         named || (names.is_empty() && entry.compared <= place)
     };
-    Ok(ENGINES.iter().filter(wanted).copied().collect())
+    let named = |entry: &&EngineEntry| names.contains(&entry.label());
+    Ok(ENGINES.iter().filter(wanted).chain(VARIANTS.iter().filter(named)).copied().collect())
 }

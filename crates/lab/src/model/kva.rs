@@ -2,7 +2,7 @@
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
 use super::tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};
-use crate::engine::{ENGINES, EngineEntry, Session, Takes};
+use crate::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::Naive;
 use freehold_trace::kva::{Answer, Engine, Op};
@@ -159,7 +159,7 @@ pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op])
 /// On the first step that goes wrong: that is how a fuzzer hears of it.
 pub fn fuzz_kva(bytes: &[u8]) {
     let ops = ops_from_bytes(bytes);
-    for entry in ENGINES {
+    for entry in ENGINES.iter().chain(VARIANTS) {
         let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
         assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
