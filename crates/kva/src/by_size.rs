@@ -15,7 +15,7 @@
 use crate::bplus::{Nothing, Tree};
 use crate::error::check;
 use crate::index::{Entry, Map, Want};
-use crate::{Broken, FreeIndex, OutOfMemory};
+use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use core::marker::PhantomData;
 use freehold_units::{Align, Probe, Span, Work};
 
@@ -124,6 +124,10 @@ impl<V, M: Map<V>> Map<V> for SizedMap<M> {
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { inside: M::new(granule)?, sizes: Tree::new(())? })
+    }
+
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.inside.set_shortcuts(shortcuts, probe);
     }
 
     fn duplicate(&self) -> Self

@@ -3,7 +3,7 @@
 //! Changing an index by itself could break what the space promises, so [`Map`], which changes it, cannot be named
 //! outside this crate.
 
-use crate::{Broken, OutOfMemory};
+use crate::{Broken, OutOfMemory, Shortcuts};
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
 
@@ -54,6 +54,9 @@ pub trait Map<V>: Sized {
 
     /// An empty index of what is made of granules.
     fn new(granule: Align) -> Result<Self, OutOfMemory>;
+
+    /// Takes these shortcuts from now on, of those that the index has. Answers stay the same.
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe);
 
     /// A copy.
     fn duplicate(&self) -> Self

@@ -48,6 +48,7 @@ mod fit;
 mod index;
 pub mod rbtree;
 mod request;
+mod shortcuts;
 mod space;
 mod two_trees;
 
@@ -60,4 +61,5 @@ pub use fit::{Fit, Merge};
 pub use index::FreeIndex;
 pub use rbtree::RbTree;
 pub use request::Request;
+pub use shortcuts::Shortcuts;
 pub use space::{AddressSpace, Region, Stats, snapshot};

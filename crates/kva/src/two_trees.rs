@@ -5,7 +5,7 @@ use crate::bplus::Found;
 use crate::busy::{BusyIndex, Record};
 use crate::index::{Entry, Map, Want};
 use crate::rbtree::{Block, Placement};
-use crate::{Broken, OutOfMemory, RbTree};
+use crate::{Broken, OutOfMemory, RbTree, Shortcuts};
 use freehold_units::{Align, Probe, Span};
 
 /// Free blocks and regions apart.
@@ -45,6 +45,10 @@ impl<V> Map<V> for TwoTrees<V> {
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self { free: RbTree::new(granule)?, busy: BusyIndex::new()?, granule })
+    }
+
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.free.set_shortcuts(shortcuts, probe);
     }
 
     fn duplicate(&self) -> Self
@@ -101,7 +105,7 @@ impl<V> Map<V> for TwoTrees<V> {
     }
 
     fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
-        self.free.release(span, probe).map(|_| ())
+        self.free.add(span, probe).map(|_| ())
     }
 
     fn block_at_or_below(&self, address: u64) -> Option<(Block, Span)> {

@@ -74,6 +74,10 @@ pub(crate) enum Command {
         /// Be done within a minute, not ten.
         #[arg(long)]
         quick: bool,
+        /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
+        /// which pays. Takes a minute or two.
+        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n"])]
+        wishes: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
@@ -107,6 +111,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: stress::Options,
     },
+    /// Run a workload on engines for callgrind to count.
+    #[command(hide = true)]
+    CountInstructions {
+        workload: String,
+        n: u32,
+        #[arg(required = true)]
+        engines: Vec<String>,
+    },
     /// Show what is in a trace or vector file.
     Inspect {
         /// The file.
@@ -138,6 +150,7 @@ impl Command {
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Stress { suite: Suite::Kva, .. } => "stress kva",
+            Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

@@ -57,7 +57,16 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[]));
             finish(&cli.common, command.name(), &document, page)
         }
-        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n }) => {
+        Some(command @ Command::Bench { suite: Suite::Kva, wishes: true, .. }) => {
+            let document = commands::wishes::run(&mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(Command::CountInstructions { workload, n, engines }) => {
+            commands::wishes::run_under_callgrind(workload, *n, engines)?;
+            Ok(false)
+        }
+        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n, .. }) => {
             let options = commands::bench::Options {
                 quick: *quick,
                 engines: engine.clone(),

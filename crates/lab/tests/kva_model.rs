@@ -1,7 +1,7 @@
 //! Random operations on a tiny space, on every engine that the brute-force model can follow.
 
 use freehold::units::Align;
-use freehold_lab::engine::{ENGINES, EngineEntry};
+use freehold_lab::engine::{ENGINES, EngineEntry, VARIANTS};
 use freehold_lab::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use proptest::prelude::*;
 
@@ -22,6 +22,7 @@ proptest! {
 fn the_list_of_engines_is_in_order() {
     let defaults: Vec<_> = ENGINES.iter().filter(|entry| entry.is_default()).collect();
     assert_eq!(defaults.len(), 1, "one engine is the default");
-    let labels: std::collections::BTreeSet<_> = ENGINES.iter().map(EngineEntry::label).collect();
-    assert_eq!(labels.len(), ENGINES.len(), "names are unique");
+    let labels: std::collections::BTreeSet<_> =
+        ENGINES.iter().chain(VARIANTS).map(EngineEntry::label).collect();
+    assert_eq!(labels.len(), ENGINES.len() + VARIANTS.len(), "names are unique");
 }

@@ -63,7 +63,7 @@ impl<V> OneTree<V> {
     pub(super) fn set_hot(&mut self, found: Found, first: u64, none_below: u32) {
         if none_below == Hot::UNKNOWN {
             self.pull_hot(found, first);
-        } else {
+        } else if self.remembers_hot {
             self.hot = Hot { found, first, none_below };
         }
     }
@@ -71,7 +71,7 @@ impl<V> OneTree<V> {
     /// Something has changed at this entry, which starts at `first`, and the shape of the tree is as it was.
     #[inline]
     pub(super) fn pull_hot(&mut self, found: Found, first: u64) {
-        if first <= self.hot.first {
+        if self.remembers_hot && first <= self.hot.first {
             self.hot = Hot { found, first, ..self.hot };
         }
     }

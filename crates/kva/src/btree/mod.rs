@@ -45,7 +45,7 @@ mod validate;
 use crate::arena::Link;
 use crate::bplus::{Found, Position, Tree, Way};
 use crate::index::{Entry, Map, Want};
-use crate::{Broken, FreeIndex, OutOfMemory};
+use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use freehold_units::{Align, Probe, Span, Work};
 use hot::Hot;
 use rooms::{Kept, Rooms};
@@ -80,6 +80,7 @@ pub struct OneTree<V> {
     /// Where the first address was ever free.
     lowest: u64,
     hot: Hot,
+    remembers_hot: bool,
 }
 
 /// A segment and the way to it, valid until the tree changes.
@@ -193,7 +194,13 @@ impl<V> Map<V> for OneTree<V> {
         let mut tree = Tree::new(Kept::new(granule))?;
         tree.reserve(1)?;
         tree.insert(tree.way_to(0), 0, Segment::HOLE);
-        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE })
+        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE, remembers_hot: true })
+    }
+
+    /// Fix-ups are not put off: they stop at the first node whose largest room is another child's.
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, _: &mut impl Probe) {
+        self.remembers_hot = shortcuts.hot_block;
+        self.forget_hot();
     }
 
     fn duplicate(&self) -> Self

@@ -1,4 +1,5 @@
 use super::{OneTree, Placement};
+use crate::Shortcuts;
 use crate::index::{Entry, Map, Want};
 use crate::rbtree;
 use crate::two_trees::TwoTrees;
@@ -24,10 +25,12 @@ struct Twins {
 }
 
 impl Twins {
-    fn new(span: Span) -> Self {
+    fn new(span: Span, ours: Shortcuts, theirs: Shortcuts) -> Self {
         let (mut tree, mut model) = (OneTree::new(Align::PAGE).unwrap(), TwoTrees::new(Align::PAGE).unwrap());
         Map::<u32>::reserve(&mut tree, 1, 0).unwrap();
         Map::<u32>::reserve(&mut model, 1, 0).unwrap();
+        Map::<u32>::set_shortcuts(&mut tree, ours, &mut ());
+        Map::<u32>::set_shortcuts(&mut model, theirs, &mut ());
         tree.add(span, &mut ()).unwrap();
         model.add(span, &mut ()).unwrap();
         Self { tree, model, live: Vec::new() }
@@ -73,6 +76,7 @@ impl Twins {
 
     fn compare(&self) {
         Map::<u32>::validate(&self.tree).unwrap();
+        Map::<u32>::validate(&self.model).unwrap();
         assert!(Map::<u32>::blocks(&self.tree).eq(Map::<u32>::blocks(&self.model)));
         let entries = |entry: Entry<'_, u32>| (entry.span, entry.taken, *entry.value);
         assert!(self.tree.regions().map(entries).eq(self.model.regions().map(entries)));
@@ -82,13 +86,21 @@ impl Twins {
     }
 }
 
+fn shortcuts() -> impl Strategy<Value = Shortcuts> {
+    any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Shortcuts { hot_block, lazy_fixups })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Enough blocks for three levels, with every kind of fit, merge, split and join.
     #[test]
-    fn agrees_with_the_red_black_tree(steps in prop::collection::vec((any::<u8>(), any::<u16>(), 0u32..7, any::<u16>()), 200..1500)) {
-        let mut twins = Twins::new(pages(5, 4000));
+    fn agrees_with_the_red_black_tree(
+        ours in shortcuts(),
+        theirs in shortcuts(),
+        steps in prop::collection::vec((any::<u8>(), any::<u16>(), 0u32..7, any::<u16>()), 200..1500),
+    ) {
+        let mut twins = Twins::new(pages(5, 4000), ours, theirs);
         // Single pages with holes above them, so that there are many blocks from the start.
         for at in 0..700 {
             twins.take(false, 0, &want(1, 1, pages(5 + at * 3, 1)));

@@ -1,3 +1,5 @@
+mod shortcuts;
+
 use super::{Colour, Placement, RbTree};
 use crate::index::Want;
 use crate::{Fit, Merge};

@@ -26,7 +26,8 @@ impl RbTree {
             check(count <= self.nodes.in_use(), "K7", "the tree has no cycle", span.first())?;
             at = self.successor(at);
         }
-        check(count == self.nodes.in_use(), "K7", "every node in use is in the tree", 0)
+        check(count == self.nodes.in_use(), "K7", "every node in use is in the tree", 0)?;
+        self.check_hot()
     }
 
     fn leftmost_checked(&self) -> Result<Link, Broken> {
@@ -53,8 +54,13 @@ impl RbTree {
                 check(height == black_height, "K2", "every path has as many black nodes", address)?;
             }
         }
-        let exact = node.subtree_max_size == self.computed_max(node);
-        check(exact, "K3", "subtree_max_size is the largest block of the subtree", address)
+        let largest = self.computed_max(node);
+        let right = if link == self.pending {
+            node.subtree_max_size >= largest
+        } else {
+            node.subtree_max_size == largest
+        };
+        check(right, "K3", "subtree_max_size is the largest block of the subtree, or pending", address)
     }
 
     fn black_height_of_leftmost(&self) -> u32 {

@@ -15,10 +15,10 @@ mod tests;
 mod validate;
 
 use crate::index::Map;
-use crate::{BTree, FreeIndex, RbTree};
+use crate::{BTree, FreeIndex, RbTree, Shortcuts};
 use carved::{Carved, Origin};
 use core::fmt;
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Probe, Span};
 
 pub use region::{Region, Stats};
 
@@ -75,6 +75,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[must_use]
     pub fn placement(&self) -> I::Placement {
         self.placement
+    }
+
+    /// Takes these [`Shortcuts`] from now on. Answers stay the same.
+    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
+        self.set_shortcuts_probed(shortcuts, &mut ());
+    }
+
+    /// [`AddressSpace::set_shortcuts`], with the work counted of what was put off until now.
+    pub fn set_shortcuts_probed(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.map.set_shortcuts(shortcuts, probe);
     }
 
     /// The number of regions.

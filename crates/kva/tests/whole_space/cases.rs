@@ -1,6 +1,6 @@
 //! Random layouts and operations, which meet at both ends of the addresses and crowd a few granules.
 
-use freehold_kva::Request;
+use freehold_kva::{Request, Shortcuts};
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
 
@@ -28,6 +28,8 @@ pub(super) enum Op {
 
 #[derive(Clone, Debug)]
 pub(super) struct Case {
+    /// Of the first half; the other half has the others, what is restored has these.
+    pub(super) shortcuts: Shortcuts,
     pub(super) granule: Align,
     pub(super) layout: Vec<Span>,
     pub(super) ops: Vec<Op>,
@@ -150,6 +152,13 @@ fn layouts(granule: Align) -> impl Strategy<Value = Vec<Span>> {
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let shifts = prop_oneof![4 => Just(0), 1 => Just(12), 2 => 0u32..64];
     shifts.prop_map(|shift| Align::new(1 << shift).unwrap()).prop_flat_map(|granule| {
-        (layouts(granule), histories(granule)).prop_map(move |(layout, ops)| Case { granule, layout, ops })
+        let shortcuts =
+            any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Shortcuts { hot_block, lazy_fixups });
+        (shortcuts, layouts(granule), histories(granule)).prop_map(move |(shortcuts, layout, ops)| Case {
+            shortcuts,
+            granule,
+            layout,
+            ops,
+        })
     })
 }

@@ -13,7 +13,8 @@ mod places;
 
 use cases::{Case, Op, cases};
 use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Stats, btree, by_size, rbtree,
+    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Shortcuts, Stats, btree, by_size,
+    rbtree,
 };
 use freehold_units::{Align, Span};
 use model::{Interval, Model, Promise, Taken, saturated};
@@ -57,17 +58,20 @@ struct Twins<I: Index> {
 
 impl<I: Index> Twins<I> {
     fn play(case: &Case, placement: I::Placement, promise: Promise) {
-        let space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
+        let mut space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
+        space.set_shortcuts(case.shortcuts);
         let mut twins = Self { space, promise, model: Model::new(case), sub_spaces: Vec::new() };
         twins.compare();
         let (early, late) = case.ops.split_at(case.ops.len() / 2);
         twins.steps(early);
         let bytes = snapshot(&twins.space);
         match case.ops.len() % 3 {
-            0 => twins.restored::<RbTree>(&bytes).steps(late),
-            1 => twins.restored::<BTree>(&bytes).steps(late),
-            _ => twins.restored::<BySize<BTree>>(&bytes).steps(late),
+            0 => twins.restored::<RbTree>(&bytes, case.shortcuts).steps(late),
+            1 => twins.restored::<BTree>(&bytes, case.shortcuts).steps(late),
+            _ => twins.restored::<BySize<BTree>>(&bytes, case.shortcuts).steps(late),
         }
+        let Shortcuts { hot_block, lazy_fixups } = case.shortcuts;
+        twins.space.set_shortcuts(Shortcuts { hot_block: !hot_block, lazy_fixups: !lazy_fixups });
         twins.steps(late);
     }
 
@@ -79,12 +83,13 @@ impl<I: Index> Twins<I> {
     }
 
     /// What a snapshot brings back on some index, sub-spaces included, under the index's first placement.
-    fn restored<J: Index>(&self, bytes: &[u8]) -> Twins<J> {
+    fn restored<J: Index>(&self, bytes: &[u8], shortcuts: Shortcuts) -> Twins<J> {
         let (placement, promise) = J::placements()[0];
         let mut space =
             AddressSpace::restore(bytes, placement, |value| value.try_into().map(usize::from_le_bytes))
                 .unwrap();
         assert_eq!(snapshot(&space), bytes);
+        space.set_shortcuts(shortcuts);
         let mut sub_spaces = self.sub_spaces.clone();
         for sub_space in &mut sub_spaces {
             let region = sub_space.span();

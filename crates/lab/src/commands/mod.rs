@@ -7,6 +7,7 @@ pub mod replay;
 pub mod reproduce;
 pub mod stress;
 pub mod verify;
+pub mod wishes;
 
 use crate::engine::EngineEntry;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,7 +1,7 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and a line
 //! here.
 
-use super::{Session, SpaceEngine};
+use super::{Session, SpaceEngine, VARIANTS};
 use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
@@ -252,7 +252,7 @@ pub const ENGINES: &[EngineEntry] = &[
     },
 ];
 
-fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
 
@@ -274,23 +274,26 @@ impl EngineEntry {
 }
 
 /// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for
-/// one. No names: those that are compared in `place`, in the order of the list.
+/// one, `rbtree:lowest+hot` for a variant. No names: those that are compared in `place`, in the order of the list.
 ///
 /// # Errors
 /// A name that is no engine's.
 pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry>, Failure> {
-    let is = |entry: &EngineEntry, name: &String| entry.engine == name || entry.label() == *name;
-    if let Some(unknown) = names.iter().find(|name| !ENGINES.iter().any(|entry| is(entry, name))) {
-        let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
-        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
-    }
     if names.is_empty() {
         return Ok(ENGINES.iter().filter(|entry| entry.compared <= place).copied().collect());
     }
     let mut wanted: Vec<EngineEntry> = Vec::new();
-    for entry in names.iter().flat_map(|name| ENGINES.iter().filter(move |entry| is(entry, name))) {
-        if wanted.iter().all(|known| known.label() != entry.label()) {
-            wanted.push(*entry);
+    for name in names {
+        let listed = ENGINES.iter().filter(|entry| entry.engine == name || entry.label() == *name);
+        let named: Vec<_> = listed.chain(VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
+        if named.is_empty() {
+            let all: Vec<String> = ENGINES.iter().chain(VARIANTS).map(EngineEntry::label).collect();
+            return Err(Failure::Usage(format!("no engine {name:?}; there are {}", all.join(", "))));
+        }
+        for entry in named {
+            if wanted.iter().all(|known| known.label() != entry.label()) {
+                wanted.push(*entry);
+            }
         }
     }
     Ok(wanted)

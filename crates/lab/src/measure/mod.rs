@@ -8,6 +8,7 @@ mod counts;
 mod demand;
 mod glitch;
 mod growth;
+pub mod instructions;
 pub(crate) mod picture;
 mod replay;
 mod sampled;

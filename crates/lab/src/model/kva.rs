@@ -2,7 +2,7 @@
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
 use super::tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};
-use crate::engine::{ENGINES, EngineEntry, Session, Takes};
+use crate::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::Naive;
 use freehold_trace::kva::{Answer, Engine, Op};
@@ -152,10 +152,10 @@ pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op])
     Ok(())
 }
 
-/// The engines that the model can follow, all but one: what the kernel gives lies outside of any space that is made
+/// The engines and variants that the model can follow, all but one: what the kernel gives lies outside of any space that is made
 /// for a test, and is another each time. `mmap` has tests of its own beside its adapter.
 pub fn followed() -> impl Iterator<Item = &'static EngineEntry> {
-    ENGINES.iter().filter(|entry| entry.takes != Takes::KernelsChoice)
+    ENGINES.iter().chain(VARIANTS).filter(|entry| entry.takes != Takes::KernelsChoice)
 }
 
 /// The fuzz target's body: any bytes as operations on every engine that the model can follow, over as many spans of

@@ -47,6 +47,8 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_max: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions_mean: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
     /// Repeats of a case.
     #[serde(skip_serializing_if = "Option::is_none")]
