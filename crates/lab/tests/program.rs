@@ -64,7 +64,7 @@ fn wrong_usage_is_exit_code_2() {
     }
     let output = freehold(&["replay", "churn:100", "--engine", "nobody"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("there are rbtree:lowest"));
+    assert!(text(&output.stderr).contains("there are btree:lowest"));
 }
 
 #[test]
