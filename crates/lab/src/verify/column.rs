@@ -33,7 +33,7 @@ impl<E: Engine> Exact for Driver<E> {
 /// The engine that answers for a column.
 enum Held {
     /// The kernel's placement: its tree's shape is checked too.
-    Linux(Driver<SpaceEngine<RbTree>>),
+    Linux(Box<Driver<SpaceEngine<RbTree>>>),
     /// The gap allocator: its cached values are checked too.
     Gap(Driver<GapList>),
     /// A placement that says all by itself.
@@ -130,7 +130,7 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
     Ok(match column {
         Column::Linux => {
             let engine = SpaceEngine::new(layout, granule, rbtree::Placement::Linux)?;
-            vec![("rbtree", Some("linux"), Held::Linux(Driver::new(engine)))]
+            vec![("rbtree", Some("linux"), Held::Linux(Box::new(Driver::new(engine))))]
         }
         Column::Gap => vec![("gap-list", None, Held::Gap(Driver::new(GapList::new(layout, granule)?)))],
         Column::Lowest => vec![
