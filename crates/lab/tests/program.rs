@@ -59,6 +59,9 @@ fn wrong_usage_is_exit_code_2() {
         &["--format", "poem"],
         &["replay", "churn:0"],
         &["--report", "r.html", "inspect", "x"],
+        &["bench", "kva", "--wishes", "--quick"],
+        &["count-instructions", "fly", "1", "rbtree:lowest"],
+        &["count-instructions", "fix_size", "1", "nobody"],
     ] {
         assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
     }
@@ -88,6 +91,32 @@ fn json_is_one_document_of_flat_rows() {
         rows.iter().find(mine).unwrap()["work_mean"].as_f64().unwrap()
     };
     assert!(work("gap-list", None) > work("rbtree", Some("lowest")));
+}
+
+#[test]
+fn a_variant_is_run_by_its_full_name_alone() {
+    let labels = |engine: &str| {
+        let args =
+            ["bench", "kva", "--quick", "--workload", "churn", "--n", "100", "--engine", engine, "--json"];
+        let output = freehold(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        let placements = rows.iter().map(|row| row["placement"].as_str().unwrap().to_owned());
+        placements.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(Vec::from_iter(labels("rbtree:lowest+hot+lazy")), ["lowest+hot+lazy"]);
+    assert!(labels("btree").iter().all(|placement| placement != "lowest-hot"));
+}
+
+#[test]
+fn all_variants_answer_alike_where_instructions_are_counted() {
+    let names =
+        ["rbtree:lowest", "rbtree:lowest+hot", "rbtree:lowest+lazy", "btree:lowest-hot", "btree:lowest"];
+    for (workload, n) in [("full_fit", "1"), ("churn", "300"), ("zone", "300"), ("burst", "300")] {
+        let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
 }
 
 #[test]

@@ -103,7 +103,13 @@ fn engines() -> Result<Vec<EngineEntry>, Failure> {
     let names = [PLAIN].into_iter().chain(WISHES.iter().map(|wish| wish.engine));
     let listed = |name: &&str| ENGINES.iter().chain(VARIANTS).any(|entry| entry.label() == *name);
     let names: Vec<String> = names.filter(listed).map(str::to_owned).collect();
-    find_engines(&names, Compared::IfNamed)
+    in_order(&names)
+}
+
+/// The engines of these names, in the order of the names.
+fn in_order(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+    let each = names.iter().map(|name| find_engines(std::slice::from_ref(name), Compared::IfNamed));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
@@ -126,9 +132,5 @@ fn count_instructions(bench: &Bench, name: &str, n: u32) -> anyhow::Result<Vec<f
 /// No workload or engine has such a name, or an engine answers otherwise than the first.
 pub fn run_under_callgrind(workload: &str, n: u32, engines: &[String]) -> anyhow::Result<()> {
     let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?;
-    let mut entries = Vec::new();
-    for name in engines {
-        entries.extend(find_engines(std::slice::from_ref(name), Compared::IfNamed)?);
-    }
-    instructions::run(&entries, &workload).map_err(anyhow::Error::msg)
+    instructions::run(&in_order(engines)?, &workload).map_err(anyhow::Error::msg)
 }
