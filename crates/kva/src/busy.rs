@@ -7,6 +7,7 @@
 use crate::bplus::{Columns, Found, LEAF_WIDTH, Nothing, Position, Tree, Way};
 use crate::{Broken, OutOfMemory, error::check};
 use arrayvec::ArrayVec;
+use freehold_units::Probe;
 
 /// A region without its start. End, guard and value lie side by side: whoever wants one wants the others.
 #[derive(Clone, Debug)]
@@ -38,6 +39,10 @@ impl<V> Columns for Records<V> {
     #[inline]
     fn remove(&mut self, _: usize, at: usize) -> Record<V> {
         self.0.remove(at)
+    }
+
+    fn touch_from(&self, at: usize, probe: &mut impl Probe) {
+        probe.touch(self.0.get(at..).unwrap_or(&[]));
     }
 
     fn move_tail(&mut self, _: usize, keep: usize, right: &mut Self, _: usize) {
@@ -92,6 +97,16 @@ impl<V> BusyIndex<V> {
     #[inline]
     pub(crate) fn remove(&mut self, found: Found) -> V {
         self.tree.remove(found).0.value
+    }
+
+    /// Counts the memory that adding or removing the region that starts at `first` takes; asked before it.
+    pub(crate) fn touch_change(&self, first: u64, probe: &mut impl Probe) {
+        self.tree.touch_change(first, 0, probe);
+    }
+
+    /// Counts the memory that moved because of that; asked after it.
+    pub(crate) fn touch_moved(&self, first: u64, probe: &mut impl Probe) {
+        self.tree.touch_moved(first, probe);
     }
 
     /// The record of the region that was found, to change.

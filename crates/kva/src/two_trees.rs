@@ -76,18 +76,31 @@ impl<V> Map<V> for TwoTrees<V> {
 
     #[inline]
     fn occupy(&mut self, block: Block, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
+        if probe.counts_lines() {
+            self.busy.touch_change(taken.first(), probe);
+        }
         // The way comes first, so that the wait for memory at its end passes meanwhile.
         let way = self.busy.way_to(taken.first());
         self.free.carve(block, taken, probe);
         let guard_bytes = u64::from(guard_granules).saturating_mul(self.granule.bytes());
         let last = taken.last().saturating_sub(guard_bytes);
         self.busy.insert(way, taken.first(), Record { last, guard_granules, value });
+        if probe.counts_lines() {
+            self.busy.touch_moved(taken.first(), probe);
+        }
     }
 
     #[inline]
     fn vacate(&mut self, place: Place, taken: Span, probe: &mut impl Probe) -> Option<V> {
+        if probe.counts_lines() {
+            self.busy.touch_change(taken.first(), probe);
+        }
         self.give_back(taken, probe);
-        Some(self.busy.remove(place.0))
+        let value = self.busy.remove(place.0);
+        if probe.counts_lines() {
+            self.busy.touch_moved(taken.first(), probe);
+        }
+        Some(value)
     }
 
     fn extend(&mut self, place: Place, block: Block, more: Span, probe: &mut impl Probe) {

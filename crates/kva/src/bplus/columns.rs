@@ -1,6 +1,7 @@
 //! What stands beside the keys of a leaf: arrays of the same length, changed together with them.
 
 use core::fmt::Debug;
+use freehold_units::Probe;
 
 /// What entries are ordered by.
 pub(crate) trait Key: Copy + Ord + Default + Debug {
@@ -51,6 +52,11 @@ pub(crate) trait Columns: Sized {
     fn insert(&mut self, len: usize, at: usize, item: Self::Item);
 
     fn remove(&mut self, len: usize, at: usize) -> Self::Item;
+
+    /// Counts the memory of the entries from `at` on.
+    fn touch_from(&self, at: usize, probe: &mut impl Probe) {
+        let _ = (at, probe);
+    }
 
     /// Moves the entries from `keep` on to the start of `right`, which has `right_len`.
     fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize);

@@ -31,6 +31,7 @@ mod way;
 use crate::OutOfMemory;
 use crate::arena::{Arena, Link};
 pub(crate) use columns::{Columns, array};
+use freehold_units::Probe;
 pub(crate) use insert::Inserted;
 use node::{Inner, Leaf};
 pub(crate) use remove::Removed;
@@ -201,6 +202,25 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         &mut self.leaves[position.leaf].columns
     }
 
+    /// Counts the memory that finding `key` reads, and changing the entries about it: from `before` entries before
+    /// it to the end of its leaf.
+    pub(crate) fn touch_change(&self, key: C::Key, before: usize, probe: &mut impl Probe) {
+        let way = self.way_probed(key, probe);
+        let leaf = &self.leaves[way.end()];
+        probe.touch(leaf.keys());
+        let at = leaf.first_above(key).saturating_sub(before + 1);
+        leaf.columns.touch_from(at, probe);
+    }
+
+    /// Counts the memory of two leaves if entries moved from one to the other in the last change, at `key`.
+    pub(crate) fn touch_moved(&self, key: C::Key, probe: &mut impl Probe) {
+        if self.last.end().is_none() {
+            let leaf = &self.leaves[self.way_to(key).end()];
+            probe.touch(leaf);
+            probe.touch(&self.leaves[leaf.next]);
+        }
+    }
+
     /// Asks for the start of a leaf ahead of its use: what the caller does meanwhile hides the wait for memory.
     #[inline]
     pub(crate) fn touch(&self, leaf: Link) {
@@ -209,6 +229,12 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     #[inline]
     pub(crate) fn way_to(&self, key: C::Key) -> Way {
+        self.way_probed(key, &mut ())
+    }
+
+    /// [`Tree::way_to`], with the memory that it reads counted.
+    #[inline]
+    pub(crate) fn way_probed(&self, key: C::Key, probe: &mut impl Probe) -> Way {
         if self.leaves[self.last.end()].leads_here(key) {
             return self.last;
         }
@@ -216,6 +242,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         for _ in 0..self.height {
             let inner = &self.inners[way.end()];
             let taken = inner.child_for(key);
+            probe.touch(inner.read_for(key));
+            probe.touch(&inner.children[taken]);
             way = way.down(inner.children[taken], taken);
         }
         way

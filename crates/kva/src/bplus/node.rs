@@ -142,6 +142,12 @@ impl<S: Columns, const W: usize> Inner<S, W> {
         count_up_to(&self.lows[1..self.len], key)
     }
 
+    /// The lows that [`Inner::child_for`] compares.
+    #[inline]
+    pub(crate) fn read_for(&self, key: S::Key) -> &[S::Key] {
+        if key < self.lows[1] { &self.lows[1..2] } else { &self.lows[1..self.len] }
+    }
+
     pub(super) fn insert(&mut self, at: usize, low: S::Key, child: Link, sum: S::Item) {
         array::insert(&mut self.lows, self.len, at, low);
         array::insert(&mut self.children, self.len, at, child);

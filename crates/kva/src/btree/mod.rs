@@ -43,7 +43,7 @@ mod vacate;
 mod validate;
 
 use crate::arena::Link;
-use crate::bplus::{Found, Position, Tree, Way};
+use crate::bplus::{Columns, Found, Position, Tree, Way};
 use crate::index::{Entry, Map, Want};
 use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use freehold_units::{Align, Probe, Span, Work};
@@ -238,6 +238,7 @@ impl<V> Map<V> for OneTree<V> {
         let short = self.tree.context.short(want.size_bytes - 1);
         if let Some((found, span, none_below)) = self.in_hot_block(want, short) {
             probe.count(Work::NodeVisited, 1);
+            probe.touch(self.tree.leaves[found.way().end()].keys());
             return Some((At { found, none_below }, span));
         }
         let (found, span) = self.lowest(want, probe)?;
@@ -248,11 +249,22 @@ impl<V> Map<V> for OneTree<V> {
     #[inline]
     fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
         self.cut(block, taken, Held { guard_granules, value }, probe);
+        if probe.counts_lines() {
+            self.tree.leaves[block.found.way().end()].columns.touch_from(block.found.at(), probe);
+            self.tree.touch_moved(taken.first(), probe);
+        }
     }
 
     #[inline]
     fn vacate(&mut self, place: At, taken: Span, probe: &mut impl Probe) -> Option<V> {
-        self.release(place.found, taken, probe)
+        if probe.counts_lines() {
+            self.tree.touch_change(taken.first(), 1, probe);
+        }
+        let value = self.release(place.found, taken, probe);
+        if probe.counts_lines() {
+            self.tree.touch_moved(taken.first(), probe);
+        }
+        value
     }
 
     fn extend(&mut self, _: At, block: At, more: Span, probe: &mut impl Probe) {

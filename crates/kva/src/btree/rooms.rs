@@ -123,6 +123,12 @@ impl Rooms {
         lanes::last_with(&self.classes[class], until, short)
     }
 
+    /// The rooms that a search for the first child compares until it finds `child`.
+    #[inline]
+    pub(super) fn read_for(&self, class: usize, child: usize) -> &[u32] {
+        &self.classes[class][child / lanes::LANES * lanes::LANES..][..lanes::LANES]
+    }
+
     /// The largest room of all children.
     #[inline]
     pub(super) fn most(&self, class: usize) -> u32 {

@@ -64,6 +64,8 @@ impl<'a, V> Search<'a, V> {
             probe.count(Work::NodeVisited, u64::from(from.is_none()));
             let roomy = if level == tree.height {
                 self.index.touch(way);
+                probe.touch(tree.leaves[way.end()].keys());
+                probe.touch(&tree.leaves[way.end()].columns.rooms);
                 match self.lowest_in_leaf(way.end()) {
                     Verdict::Fits(at, span) => return Some((way.entry(at), span)),
                     Verdict::Nowhere => return None,
@@ -79,6 +81,10 @@ impl<'a, V> Search<'a, V> {
             };
             if let Some(child) = roomy {
                 let inner = &tree.inners[way.end()];
+                probe.touch(inner.read_for(self.edge));
+                probe.touch(inner.sums.read_for(self.class, child));
+                probe.touch(&inner.lows[child]);
+                probe.touch(&inner.children[child]);
                 if inner.lows[child] > self.want.window.last() && child > 0 {
                     return None;
                 }

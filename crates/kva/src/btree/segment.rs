@@ -4,6 +4,7 @@ use super::lanes::{self, LANES};
 use super::rooms::Kept;
 use crate::bplus::{Columns, LEAF_WIDTH, array};
 use arrayvec::ArrayVec;
+use freehold_units::Probe;
 
 /// Who has a region's addresses.
 #[derive(Clone, Debug)]
@@ -76,6 +77,11 @@ impl<V> Columns for Segments<V> {
         let room = array::remove(&mut self.rooms, len, at);
         self.rooms[len - 1] = 0;
         Segment { room, held: self.held.remove(at) }
+    }
+
+    fn touch_from(&self, at: usize, probe: &mut impl Probe) {
+        probe.touch(self.rooms.get(at..self.held.len()).unwrap_or(&[]));
+        probe.touch(self.held.get(at..).unwrap_or(&[]));
     }
 
     fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {

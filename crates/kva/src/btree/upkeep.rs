@@ -33,11 +33,13 @@ impl<V> OneTree<V> {
                 })
             };
             let known = self.tree.inners[parent].sums.classes[class][taken];
+            probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
             let gained = most(now);
             let room = if gained >= known {
                 gained
             } else if most(before) == known {
                 let leaf = &self.tree.leaves[way.end()];
+                probe.touch(&leaf.columns.rooms);
                 leaf.columns.room_in_class(kept, leaf.keys(), class)
             } else {
                 continue;
@@ -57,6 +59,10 @@ impl<V> OneTree<V> {
             let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
             probe.count(Work::MaxRecomputed, 1);
             above = self.tree.above(link);
+            if let Some((parent, taken)) = above {
+                probe.touch(&self.tree.inners[parent].children);
+                probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
+            }
             let Some((parent, taken)) = above else { return };
             let known = self.tree.inners[parent].sums.classes[class][taken];
             if now <= known {
@@ -64,6 +70,7 @@ impl<V> OneTree<V> {
                     return;
                 }
                 let inner = &self.tree.inners[link];
+                probe.touch(&inner.sums.classes[class]);
                 now = inner.sums.most(class);
                 if now == known {
                     return;

@@ -50,6 +50,7 @@ impl RbTree {
         let mut next = self.nodes[link].left;
         while !next.is_none() {
             probe.count(Work::LinkVisited, 1);
+            probe.touch(&self.nodes[next]);
             place = Place { parent: next, side: Side::Right };
             next = self.nodes[next].right;
         }

@@ -49,6 +49,7 @@ impl RbTree {
             return None;
         }
         probe.count(Work::NodeVisited, 1);
+        probe.touch(&self.nodes[link]);
         let fit = self.nodes[link].span.lowest_fit(want.size_bytes, want.align, want.window.first())?;
         (fit.last() <= want.window.last()).then_some((Block { link, none_below }, fit))
     }

@@ -23,6 +23,7 @@ impl RbTree {
         } else {
             self.nodes[place.parent].set_child(place.side, link);
         }
+        probe.touch(&self.nodes[link]);
         self.rebalance_after_insert(link, probe);
         // A rotation may have given the new node a maximum. At 0 it cannot pass for right, so the walk up that
         // makes its block known to its ancestors is sure to start.
@@ -88,6 +89,9 @@ impl RbTree {
         probe.count(Work::Rotated, 1);
         let up = self.nodes[down].child(side.other());
         let across = self.nodes[up].child(side);
+        for touched in [down, up, across, self.nodes[down].parent] {
+            probe.touch(&self.nodes[touched]);
+        }
         self.replace_child(down, up);
         self.nodes[down].set_child(side.other(), across);
         if !across.is_none() {

@@ -19,7 +19,11 @@ impl RbTree {
         let mut at = from;
         while at != until {
             probe.count(Work::MaxRecomputed, 1);
-            let max = self.computed_max(&self.nodes[at]);
+            let node = &self.nodes[at];
+            for touched in [at, node.left, node.right] {
+                probe.touch(&self.nodes[touched].subtree_max_size);
+            }
+            let max = self.computed_max(node);
             let node = &mut self.nodes[at];
             if node.subtree_max_size == max {
                 break;

@@ -53,6 +53,7 @@ impl RbTree {
         while !at.is_none() {
             probe.count(Work::LinkVisited, 1);
             let node = &self.nodes[at];
+            probe.touch(node);
             let side = if span.last() < node.span.first() {
                 spot.next = at;
                 Side::Left

@@ -72,6 +72,7 @@ impl RbTree {
         while !at.is_none() {
             probe.count(Work::NodeVisited, 1);
             let node = &self.nodes[at];
+            probe.touch(node);
             self.count_peek(node.left, probe);
             if from < node.span.first() && max(node.left) >= length {
                 at = node.left;
@@ -96,6 +97,7 @@ impl RbTree {
                 probe.count(Work::NodeVisited, 1);
                 probe.count(Work::NodeClimbed, 1);
                 let node = &self.nodes[at];
+                probe.touch(node);
                 if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
                     return Some((at, span));
                 }
@@ -136,6 +138,7 @@ impl RbTree {
     fn count_peek(&self, child: Link, probe: &mut impl Probe) {
         if !child.is_none() {
             probe.count(Work::ChildPeeked, 1);
+            probe.touch(&self.nodes[child].subtree_max_size);
         }
     }
 

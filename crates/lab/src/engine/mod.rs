@@ -1,12 +1,14 @@
 //! The engines: ours and every rival's, behind one trait and in one list.
 
 mod features;
+mod lines;
 mod list;
 mod session;
 mod space;
 mod variants;
 
 pub use features::{FEATURES, Features, FixedPlace};
+pub use lines::Touched;
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;

@@ -1,5 +1,6 @@
 //! A driven engine whose kind is forgotten: one virtual call for a batch, none for an operation.
 
+use super::Touched;
 use freehold::units::{Span, Tally};
 use freehold_trace::kva::{Answer, Driver, Engine, Op};
 use std::time::Instant;
@@ -14,6 +15,9 @@ pub trait Session {
 
     /// Runs one operation and counts its work.
     fn run_counted(&mut self, op: &Op) -> (Answer, Tally);
+
+    /// Runs one operation and counts its work and the cache lines that it touches.
+    fn run_touching(&mut self, op: &Op) -> (Answer, Touched);
 
     /// Names the objects that will be used, so that a timed run asks for no memory on their behalf.
     fn expect_objects(&mut self, objects: u32);
@@ -56,6 +60,12 @@ impl<E: Engine + 'static> Session for Driver<E> {
         let mut tally = Tally::default();
         let answer = self.run(op, &mut tally);
         (answer, tally)
+    }
+
+    fn run_touching(&mut self, op: &Op) -> (Answer, Touched) {
+        let mut touched = Touched::default();
+        let answer = self.run(op, &mut touched);
+        (answer, touched)
     }
 
     fn expect_objects(&mut self, objects: u32) {

@@ -4,7 +4,7 @@
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
 use super::{Checker, Counts};
-use crate::engine::{EngineEntry, Session};
+use crate::engine::{EngineEntry, Session, Touched};
 use crate::workload::bench::BenchWorkload;
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Op};
@@ -40,6 +40,10 @@ pub struct BenchRun {
     pub alloc_work: Counts,
     /// Work of each free.
     pub free_work: Counts,
+    /// Cache lines that each allocation touches; 0 for engines that do not tell.
+    pub alloc_lines: Counts,
+    /// Cache lines that each free touches.
+    pub free_lines: Counts,
     /// Bytes of the engine's own structures at the end of the checked run.
     pub metadata_bytes: usize,
     /// Live regions then.
@@ -175,7 +179,7 @@ fn check(
     let mut done = 0;
     while done < wanted && started.elapsed() < limit {
         for op in workload.pieces(done, workload.period).into_iter().flatten() {
-            let (answer, tally) = session.run_counted(op);
+            let (answer, mut touched) = session.run_touching(op);
             let at = run.answers.len();
             let checked = checker.check(op, answer);
             checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
@@ -187,7 +191,7 @@ fn check(
                 }
                 _ => {}
             }
-            run.note(op, answer, tally.steps());
+            run.note(op, answer, &mut touched);
         }
         done += workload.period;
     }
@@ -226,6 +230,8 @@ impl BenchRun {
             failures: 0,
             alloc_work: Counts::default(),
             free_work: Counts::default(),
+            alloc_lines: Counts::default(),
+            free_lines: Counts::default(),
             metadata_bytes: 0,
             live: 0,
             alloc_ns: Vec::new(),
@@ -234,10 +240,16 @@ impl BenchRun {
         }
     }
 
-    fn note(&mut self, op: &Op, answer: Answer, steps: u64) {
+    fn note(&mut self, op: &Op, answer: Answer, touched: &mut Touched) {
         self.answers.push(answer);
         self.failures += u64::from(answer == Answer::NoRoom);
-        if op.is_free() { self.free_work.add(steps) } else { self.alloc_work.add(steps) }
+        let (work, lines) = if op.is_free() {
+            (&mut self.free_work, &mut self.free_lines)
+        } else {
+            (&mut self.alloc_work, &mut self.alloc_lines)
+        };
+        work.add(touched.tally.steps());
+        lines.add(touched.lines());
     }
 
     /// Times one round. Where operations come in batches of a kind, each batch is timed by itself.

@@ -1,7 +1,7 @@
 //! Instructions that operations take, which no noisy machine can bend: counted by valgrind's callgrind.
 //!
 //! The program runs itself under valgrind, on one workload and several engines in turn. Of all that it does there, only
-//! what happens inside [`measured`] is counted; after each return from what it calls, callgrind writes out how much that
+//! what happens inside `measured` is counted; after each return from what it calls, callgrind writes out how much that
 //! was. (It does so only after functions that were entered while it counted: hence two.)
 
 use crate::engine::{EngineEntry, Session};

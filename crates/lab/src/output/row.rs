@@ -46,6 +46,9 @@ pub struct Row {
     pub work_p999: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_max: Option<u64>,
+    /// Cache lines of 64 bytes that an operation touches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

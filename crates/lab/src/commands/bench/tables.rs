@@ -2,6 +2,7 @@
 
 use crate::commands::default_mark;
 use crate::engine::{EngineEntry, FEATURES, Features};
+use crate::measure::Counts;
 use crate::measure::bench::{Bench, BenchRun};
 use crate::output::{Document, Row, Table, count, fixed};
 
@@ -226,7 +227,7 @@ fn rows(document: &mut Document, bench: &mut Bench) {
             row.ratio = ours.filter(|&ours| ours > 0.0).map(|ours| ns / ours);
             match op {
                 "alloc" => add_alloc(&mut row, run),
-                "free" => add_work(&mut row, &mut run.free_work),
+                "free" => add_work(&mut row, &mut run.free_work, &run.free_lines),
                 _ => {}
             }
             document.rows.push(row);
@@ -239,10 +240,11 @@ fn add_alloc(row: &mut Row, run: &mut BenchRun) {
     let told = Some(run.metadata_bytes).filter(|&bytes| bytes > 0);
     row.bytes_per_item = told.filter(|_| run.live > 0).map(|bytes| bytes as f64 / run.live as f64);
     row.metadata_peak_bytes = told.map(|bytes| bytes as u64);
-    add_work(row, &mut run.alloc_work);
+    add_work(row, &mut run.alloc_work, &run.alloc_lines);
 }
 
-fn add_work(row: &mut Row, work: &mut crate::measure::Counts) {
+fn add_work(row: &mut Row, work: &mut Counts, lines: &Counts) {
+    row.lines_mean = Some(lines.mean()).filter(|&mean| mean > 0.0);
     row.work_mean = Some(work.mean());
     row.work_p99 = Some(work.percentile(990));
     row.work_p999 = Some(work.percentile(999));
