@@ -1,16 +1,16 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
-//! [`AddressSpace`] is kept in a [`FreeIndex`]. By default that is the augmented red-black tree of the 2019 rework of
-//! the Linux vmalloc allocator for what is free, and a B+tree by address for what is taken, with the caller's values;
-//! with [`BTree`] it is one tree for both.
+//! [`AddressSpace`] is kept in a [`FreeIndex`]. By default that is the [`BTree`]: one B+tree of free blocks and regions,
+//! each with the caller's value, where every node knows the room below each child. With [`RbTree`] the free blocks
+//! are in the augmented red-black tree of the 2019 rework of the Linux vmalloc allocator, and the regions in a
+//! tree of their own.
 //!
 //! ```text
 //!          first                                                     last
 //!  space     |####|......|########|g|..........|#####|.................|
 //!            busy  free   busy guard    free     busy        free
-//!                    |                    |                     |
-//!  free index        +---------- red-black tree, each node -----+
-//!                     knowing the largest block below it
+//!            |     |      |             |        |           |
+//!  BTree     +-----+------+-------------+--------+-----------+   one tree
 //! ```
 //!
 //! ```
