@@ -54,7 +54,6 @@ impl<V> OneTree<V> {
         self.regions += 1;
     }
 
-    #[cold]
     fn cut_middle(
         &mut self,
         found: Found,
@@ -64,12 +63,15 @@ impl<V> OneTree<V> {
         probe: &mut impl Probe,
     ) {
         self.set_block(found, below);
-        if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region) == Inserted::InPlace {
-            self.update(found.way(), &[block], &[below], probe);
+        self.blocks += 1;
+        let (way, rest) = (found.way(), Segment::free(self.short(above)));
+        if self.tree.insert_at(way, found.at() + 1, taken.first(), region) == Inserted::InPlace {
+            if self.tree.insert_at(way, found.at() + 2, above.first(), rest) == Inserted::InPlace {
+                self.update(way, &[block], &[below, above], probe);
+            }
+            return;
         }
         let way = self.tree.way_to(above.first());
-        let rest = Segment::free(self.short(above));
-        self.blocks += 1;
         if self.tree.insert(way, above.first(), rest) == Inserted::InPlace {
             self.update(way, &[], &[above], probe);
         }

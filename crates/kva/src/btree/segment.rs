@@ -53,8 +53,14 @@ impl<V> Segments<V> {
         if class == 0 {
             return lanes::most(&self.rooms);
         }
-        let blocks = firsts.iter().zip(&self.rooms).filter(|&(_, &room)| room > 0);
-        blocks.fold(0, |most, (&first, &room)| most.max(kept.room_in(first, room, class)))
+        // A block has no more aligned room than room, so most need not be aligned.
+        let mut most = 0;
+        for (&first, &room) in firsts.iter().zip(&self.rooms) {
+            if room > most {
+                most = most.max(kept.room_in(first, room, class));
+            }
+        }
+        most
     }
 }
 

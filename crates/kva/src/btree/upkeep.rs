@@ -24,6 +24,7 @@ impl<V> OneTree<V> {
         now: &[Span],
         probe: &mut impl Probe,
     ) {
+        let largest = before.iter().chain(now).fold(0, |most, &block| most.max(self.short(block)));
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
             let most = |blocks: &[Span]| {
@@ -33,6 +34,10 @@ impl<V> OneTree<V> {
                 })
             };
             let known = self.tree.inners[parent].sums.classes[class][taken];
+            // No block has more aligned room than room.
+            if largest < known {
+                continue;
+            }
             probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
             let gained = most(now);
             let room = if gained >= known {
