@@ -2,6 +2,7 @@
 
 mod features;
 mod list;
+pub mod percpu;
 mod session;
 mod space;
 

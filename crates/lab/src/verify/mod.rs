@@ -3,6 +3,7 @@
 mod anchors;
 mod column;
 mod events;
+mod percpu;
 mod state;
 mod talk;
 mod vectors;
@@ -59,6 +60,8 @@ impl Checked {
 pub struct FileChecks {
     /// The file.
     pub file: PathBuf,
+    /// The family of engines that it is about.
+    pub suite: &'static str,
     /// What was checked, by column, workload or case.
     pub checks: Vec<Checked>,
 }
@@ -84,14 +87,19 @@ impl FileChecks {
 /// The file cannot be read as any kind that can be checked.
 pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let checks = if name.ends_with(".tsv") {
-        anchors::verify(file, tick)?
-    } else if first_line(file)?.starts_with("# kva-talk") {
-        talk::verify(file)?
+    let first = if name.ends_with(".tsv") { String::new() } else { first_line(file)? };
+    let (suite, checks) = if name.ends_with(".tsv") {
+        ("kva", anchors::verify(file, tick)?)
+    } else if first.starts_with("# kva-talk") {
+        ("kva", talk::verify(file)?)
+    } else if first.starts_with("# unit ") {
+        ("percpu", percpu::placements::verify(file, tick)?)
+    } else if first.starts_with("@run ") {
+        ("percpu", percpu::area::verify(file, tick)?)
     } else {
-        vectors::verify(file, tick)?
+        ("kva", vectors::verify(file, tick)?)
     };
-    Ok(FileChecks { file: file.to_owned(), checks })
+    Ok(FileChecks { file: file.to_owned(), suite, checks })
 }
 
 fn first_line(file: &Path) -> Result<String, TraceError> {

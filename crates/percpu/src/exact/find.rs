@@ -1,0 +1,115 @@
+//! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
+
+use super::Hints;
+use super::classes::{class, class_of_at_least};
+use crate::chunk::{Chunk, NONE};
+use crate::chunks::{Chunks, End};
+use crate::geometry::{align_up, base_of};
+use crate::placement::Spot;
+use crate::request::Want;
+use freehold_units::{Probe, Work};
+
+/// Chunks whose longest run may or may not do are tried so often before one is taken that will.
+const TRIES: u32 = 4;
+
+/// A place in a chunk that is there.
+#[inline]
+pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    let maybe = class(want.bits);
+    let sure = class_of_at_least(want.bits + want.align - 1);
+    let lists = chunks.slots.sidelined();
+    if maybe < sure
+        && let Some(spot) = find_on(chunks, maybe, sure, TRIES, want, probe)
+    {
+        return Some(spot);
+    }
+    if let Some(spot) = find_on(chunks, sure, lists, u32::MAX, want, probe) {
+        return Some(spot);
+    }
+    // Before a free chunk is begun, whatever has room by chance, and what was set aside.
+    if maybe < sure
+        && let Some(spot) = find_on(chunks, maybe, sure, u32::MAX, want, probe)
+    {
+        return Some(spot);
+    }
+    find_on(chunks, lists, chunks.slots.to_depopulate(), u32::MAX, want, probe)
+}
+
+/// A place in a chunk of the lists `from..end`; no more than `tries` chunks are looked at.
+#[inline]
+fn find_on(
+    chunks: &mut Chunks<Hints>,
+    from: u32,
+    end: u32,
+    mut tries: u32,
+    want: &Want,
+    probe: &mut impl Probe,
+) -> Option<Spot> {
+    let mut slot = from;
+    while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
+        let ends = chunks.slots.ends(occupied);
+        let mut index = ends.first;
+        while index != NONE {
+            if tries == 0 {
+                return None;
+            }
+            tries -= 1;
+            probe.count(Work::ChunkVisited, 1);
+            let next = if index == ends.last { NONE } else { chunks.at(index).next };
+            let chunk = chunks.at_mut(index);
+            if !chunk.hints.refuses(want) {
+                if let Some(bit) = look(chunk, want, probe) {
+                    return Some(Spot { chunk: index, bit });
+                }
+                if !want.atomic {
+                    // Not first again: others of the list get their turn.
+                    chunk.hints.refused = (want.bits, want.align);
+                    chunks.move_to(index, occupied, End::Tail);
+                }
+            }
+            index = next;
+        }
+        slot = occupied + 1;
+    }
+    None
+}
+
+/// The start of the first block's best run that has room.
+#[inline]
+fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    let hints = &chunk.hints;
+    let first = hints.first_block;
+    for (block, run) in (first..).zip(&hints.best[first as usize..]) {
+        let start = align_up(run.start(), want.align);
+        if run.len() >= want.bits && start + want.bits <= run.start() + run.len() {
+            let (start, end) = (base_of(block) + start, base_of(block) + run.start() + run.len());
+            let found = if want.atomic { populated(chunk, start, end, want) } else { Some(start) };
+            if found.is_some() {
+                probe.count(Work::BlockVisited, u64::from(block - first) + 1);
+                return found;
+            }
+        }
+    }
+    probe.count(Work::BlockVisited, u64::from(hints.count() - first));
+    None
+}
+
+/// The first place of the free run `start..end` whose pages have memory.
+fn populated(chunk: &Chunk<Hints>, mut start: u32, end: u32, want: &Want) -> Option<u32> {
+    while start + want.bits <= end {
+        match chunk.hole_in_pages(&(start..start + want.bits)) {
+            None => return Some(start),
+            Some(next) => start = align_up(next, want.align),
+        }
+    }
+    None
+}
+
+impl Hints {
+    /// Whether it is known from before that nothing fits.
+    #[inline]
+    fn refuses(&self, want: &Want) -> bool {
+        let (bits, align) = self.refused;
+        bits != 0 && bits <= want.bits && align <= want.align
+    }
+}
