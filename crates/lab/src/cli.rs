@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
@@ -78,9 +79,12 @@ pub(crate) enum Command {
         /// A workload, like `churn`; again for more.
         #[arg(long, value_name = "NAME")]
         workload: Vec<String>,
-        /// A size for workloads that have sizes; again for more.
+        /// A size for workloads that have sizes; again for more. Of percpu, the number of objects.
         #[arg(long, value_name = "N")]
         n: Vec<u64>,
+        /// Bytes of a chunk for each CPU, for percpu alone.
+        #[arg(long, value_name = "BYTES", default_value = "256K")]
+        unit: Bytes,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -102,6 +106,8 @@ pub(crate) enum Command {
 pub(crate) enum Suite {
     /// Address ranges.
     Kva,
+    /// Objects that exist once per CPU.
+    Percpu,
 }
 
 impl Command {
@@ -111,6 +117,7 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

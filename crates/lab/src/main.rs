@@ -57,7 +57,19 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let measured = Measured { replays: &replays, growth: &[] };
             finish(&cli.common, command.name(), &document, report.as_ref().map(|file| (file, measured)))
         }
-        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n }) => {
+        Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit }) => {
+            let options = commands::bench_percpu::Options {
+                quick: *quick,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                objects: n.clone(),
+                unit: *unit,
+            };
+            let document = commands::bench_percpu::run(&options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n, .. }) => {
             let options = commands::bench::Options {
                 quick: *quick,
                 engines: engine.clone(),

@@ -6,6 +6,7 @@ mod clock;
 mod counted;
 mod counts;
 mod growth;
+pub mod percpu;
 pub(crate) mod picture;
 mod replay;
 mod timed;

@@ -20,6 +20,18 @@ pub struct Row {
     pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
+    /// Bytes of each object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// What each object's offset is a multiple of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<u64>,
+    /// In which order objects are freed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<&'static str>,
+    /// Bytes of a chunk for each CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +66,9 @@ pub struct Row {
     pub largest_free_ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_ratio: Option<f64>,
+    /// Pages of a unit that have memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_peak_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod files;
+pub mod percpu;
 mod random;
 pub mod recipe;
 mod synthetic;

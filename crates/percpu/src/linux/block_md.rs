@@ -1,9 +1,10 @@
 //! What is remembered of the free runs of a block, or of a chunk as if it were one.
 //!
-//! Invariants (P3, for blocks): `contig_hint` is the longest free run and starts at `contig_hint_start`;
-//! `scan_hint`, unless 0, is a free run shorter than that and before it, or as long and anywhere; `left_free` and
-//! `right_free` are no longer than the runs at the edges, and `right_free` is exact; nothing below `first_free`
-//! is free. Where a run was and is no more, its start stays as it was.
+//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` are free where they start, and
+//! the latter is no longer; `left_free` and `right_free` are no more than the runs at the edges; nothing below
+//! `first_free` is free. They may promise less: a scan hint that takes the place of a longest run is the longest
+//! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
+//! stays as it was.
 
 use crate::bitmap::Bitmap;
 use core::ops::Range;

@@ -8,22 +8,20 @@ use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
 use core::ops::Range;
 
-/// Checks P3 and P4.
+/// Checks P3.
 pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     let whole = &chunk.hints.chunk;
     for (index, block) in (0..).zip(&chunk.hints.blocks) {
         let base = base_of(index);
         let runs = Runs { chunk, range: base..base + BLOCK_BITS };
-        check(block.contig_hint == runs.longest(), "P3", "a block's contig_hint is its longest free run", base)?;
         let right = base + BLOCK_BITS - chunk.used.after_last_set(runs.range.clone());
-        check(block.right_free == right, "P3", "right_free is the free run at the right edge", base)?;
+        check(block.right_free <= right, "P3", "right_free is no more than the free run at the right edge", base)?;
         let left = chunk.used.next_set(runs.range.clone()) - base;
-        check(block.left_free >= left, "P3", "left_free is no less than the free run at the left edge", base)?;
+        check(block.left_free == left, "P3", "left_free is the free run at the left edge", base)?;
         validate_record(&runs, block)?;
     }
     let runs = Runs { chunk, range: 0..whole.bits };
-    check(whole.contig_hint <= runs.longest(), "P4", "a chunk's contig_hint is no more than there is", 0)?;
-    check(R::SCAN_HINT || whole.scan_hint == 0, "P4", "there is no scan_hint in this form", 0)?;
+    check(R::SCAN_HINT || whole.scan_hint == 0, "P3", "there is no scan_hint in this form", 0)?;
     validate_record(&runs, whole)
 }
 
@@ -34,16 +32,6 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn longest(&self) -> u32 {
-        let (mut longest, mut at) = (0, self.range.start);
-        while at < self.range.end {
-            let start = self.chunk.used.next_clear(at..self.range.end);
-            at = self.chunk.used.next_set(start..self.range.end);
-            longest = longest.max(at - start);
-        }
-        longest
-    }
-
     /// Whether a hint that is not 0 is a free run.
     fn has(&self, start: u32, len: u32) -> bool {
         let start = self.range.start + start;
@@ -59,8 +47,6 @@ fn validate_record(runs: &Runs<'_>, record: &BlockMd) -> Result<(), Broken> {
     let scan = runs.has(record.scan_hint_start, record.scan_hint);
     check(scan, "P3", "scan_hint is free", base + record.scan_hint_start)?;
     check(record.scan_hint <= record.contig_hint, "P3", "scan_hint is no longer than contig_hint", base)?;
-    let before = record.scan_hint == record.contig_hint || record.scan_hint_start < record.contig_hint_start;
-    check(record.scan_hint == 0 || before, "P3", "a shorter scan_hint is before contig_hint", base)?;
     let first = runs.chunk.used.next_clear(runs.range.clone());
     check(base + record.first_free <= first, "P3", "nothing below first_free is free", base)
 }

@@ -9,8 +9,6 @@ use std::path::Path;
 
 /// Records between two ticks.
 const TICK: u64 = 4096;
-/// Digests between two checks of all invariants.
-const VALIDATE: u64 = 16;
 
 pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let vectors = Vectors::open(file)?;
@@ -44,7 +42,6 @@ fn replay<P: Placement + Clone>(
         driver: Driver::new(fresh, vectors.setup().balance),
         checked: Checked { what: "placements".to_owned(), engine, ..Checked::default() },
         balance_due: false,
-        digests: 0,
     };
     while let Some(record) = vectors.next().transpose()? {
         let line = vectors.line();
@@ -62,7 +59,6 @@ struct Replay<P: Placement> {
     checked: Checked,
     /// The last operation had work done that the file must tell of next.
     balance_due: bool,
-    digests: u64,
 }
 
 impl<P: Placement + Clone> Replay<P> {
@@ -109,11 +105,8 @@ impl<P: Placement + Clone> Replay<P> {
             lines: expected.lines.as_ref().map(|_| lines),
         };
         self.checked.compare(line, format!("{expected:?}"), format!("{got:?}"));
-        self.digests += 1;
-        if self.digests % VALIDATE == 1 {
-            let valid = self.driver.engine().validate();
-            self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
-        }
+        let valid = self.driver.engine().validate();
+        self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
     }
 }
 
