@@ -17,6 +17,11 @@ const fn from_mask(from: u32) -> u64 {
     !0 << (from % WORD)
 }
 
+/// The bits of a word up to `last`, which is one of them.
+const fn up_to_mask(last: u32) -> u64 {
+    !0 >> (WORD - 1 - last % WORD)
+}
+
 impl Bitmap {
     /// `len` clear bits.
     pub(crate) fn new(len: u32) -> Result<Self, OutOfMemory> {
@@ -68,20 +73,24 @@ impl Bitmap {
         self.apply(range, |word, mask| *word &= !mask);
     }
 
-    #[inline]
+    /// Changes the bits of a range, given as a mask of each word.
+    #[inline(always)]
     fn apply(&mut self, range: Range<u32>, change: impl Fn(&mut u64, u64)) {
         if range.is_empty() {
             return;
         }
         let last = range.end - 1;
         let (low, high) = ((range.start / WORD) as usize, (last / WORD) as usize);
-        let (head, tail) = (from_mask(range.start), !0 >> (WORD - 1 - last % WORD));
+        let (head, tail) = (from_mask(range.start), up_to_mask(last));
         if low == high {
             return change(&mut self.words[low], head & tail);
         }
         change(&mut self.words[low], head);
+        // Were it known that these words become all ones or zeros, `memset` would be called for them, and the next
+        // read of a word beside them would wait until its wide store is done.
+        let all = core::hint::black_box(!0);
         for word in &mut self.words[low + 1..high] {
-            change(word, !0);
+            change(word, all);
         }
         change(&mut self.words[high], tail);
     }
@@ -98,23 +107,28 @@ impl Bitmap {
         self.next(range, !0)
     }
 
-    /// The first bit that is set in the words, each turned over by `flip`.
-    #[inline]
+    /// The first bit that is set in the words, each turned over by `flip`. Mostly it is in the first word.
+    #[inline(always)]
     fn next(&self, range: Range<u32>, flip: u64) -> u32 {
         if range.is_empty() {
             return range.end;
         }
-        let mut at = (range.start / WORD) as usize;
-        let end = range.end.div_ceil(WORD) as usize;
-        let mut word = (self.words[at] ^ flip) & from_mask(range.start);
-        while word == 0 {
-            at += 1;
-            if at >= end {
-                return range.end;
-            }
-            word = self.words[at] ^ flip;
+        let at = range.start / WORD;
+        let word = (self.words[at as usize] ^ flip) & from_mask(range.start);
+        if word != 0 {
+            return (at * WORD + word.trailing_zeros()).min(range.end);
         }
-        (at as u32 * WORD + word.trailing_zeros()).min(range.end)
+        self.next_words(at + 1, range.end, flip)
+    }
+
+    /// The same from a whole word on.
+    fn next_words(&self, first: u32, end: u32, flip: u64) -> u32 {
+        for (at, word) in (first..end.div_ceil(WORD)).zip(&self.words[first as usize..]) {
+            if word ^ flip != 0 {
+                return (at * WORD + (word ^ flip).trailing_zeros()).min(end);
+            }
+        }
+        end
     }
 
     /// One past the last set bit of the range; its start if there is none.
@@ -129,22 +143,31 @@ impl Bitmap {
         self.after_last(range, !0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn after_last(&self, range: Range<u32>, flip: u64) -> u32 {
         if range.is_empty() {
             return range.start;
         }
         let last = range.end - 1;
-        let mut at = (last / WORD) as usize;
-        let mut word = (self.words[at] ^ flip) & (!0 >> (WORD - 1 - last % WORD));
-        while word == 0 {
-            if at as u32 * WORD <= range.start {
-                return range.start;
-            }
-            at -= 1;
-            word = self.words[at] ^ flip;
+        let at = last / WORD;
+        let word = (self.words[at as usize] ^ flip) & up_to_mask(last);
+        if word != 0 {
+            return ((at + 1) * WORD - word.leading_zeros()).max(range.start);
         }
-        ((at as u32 + 1) * WORD - word.leading_zeros()).max(range.start)
+        self.after_last_words(range.start, at, flip)
+    }
+
+    /// The same in the words before word `end`.
+    fn after_last_words(&self, start: u32, end: u32, flip: u64) -> u32 {
+        for (at, word) in (0..end).zip(&self.words[..end as usize]).rev() {
+            if (at + 1) * WORD <= start {
+                break;
+            }
+            if word ^ flip != 0 {
+                return ((at + 1) * WORD - (word ^ flip).leading_zeros()).max(start);
+            }
+        }
+        start
     }
 }
 

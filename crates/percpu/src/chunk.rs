@@ -22,6 +22,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub struct Chunk<H> {
     /// How many chunks had the position before.
     pub(crate) generation: u32,
+    /// The list that it belonged on by its room after the last change, wherever it is.
+    pub(crate) slot_by_room: u32,
     /// The list it is on, and its neighbours there; of a vacant position, `next` is the next vacant one.
     pub(crate) slot: u32,
     pub(crate) previous: u32,
@@ -49,6 +51,7 @@ impl<H> Chunk<H> {
         populated.set_range(0..if whole { pages } else { 0 });
         Ok(Self {
             generation,
+            slot_by_room: 0,
             slot: 0,
             previous: NONE,
             next: NONE,
@@ -86,8 +89,8 @@ impl<H> Chunk<H> {
     #[inline]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) {
         self.used.set_range(object.clone());
-        self.bounds.set(object.start);
         self.bounds.clear_range(object.start + 1..object.end);
+        self.bounds.set(object.start);
         self.bounds.set(object.end);
         self.free_bits -= object.end - object.start;
         self.objects += 1;
@@ -112,11 +115,15 @@ impl<H> Chunk<H> {
             return Err(FreeError::AlreadyFree { place });
         }
         if !self.bounds.get(start) {
-            let object = self.bounds.after_last_set(0..start) - 1;
-            let object = Place { offset_bytes: object * BIT_BYTES, ..place };
-            return Err(FreeError::Interior { place, object });
+            return Err(self.interior(place, start));
         }
         Ok(start..self.object_end(start, bits))
+    }
+
+    #[cold]
+    fn interior(&self, place: Place, bit: u32) -> FreeError {
+        let object = self.bounds.after_last_set(0..bit) - 1;
+        FreeError::Interior { place, object: Place { offset_bytes: object * BIT_BYTES, ..place } }
     }
 
     /// One past the last bit of the object that starts at `start`.

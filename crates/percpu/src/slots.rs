@@ -26,6 +26,8 @@ pub(crate) struct Ends {
 pub struct Slots {
     ends: Vec<Ends>,
     occupied: Bitmap,
+    /// Which words of `occupied` have a bit.
+    occupied_words: u64,
     /// The lists before the three special ones.
     lists: u32,
 }
@@ -37,7 +39,9 @@ impl Slots {
         let mut ends = Vec::new();
         ends.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
         ends.resize(count, Ends { first: NONE, last: NONE });
-        Ok(Self { ends, occupied: Bitmap::new(lists + 3)?, lists })
+        let occupied = Bitmap::new(lists + 3)?;
+        debug_assert!(occupied.words().len() <= u64::BITS as usize, "one word marks all words");
+        Ok(Self { ends, occupied, occupied_words: 0, lists })
     }
 
     /// Chunks that were emptied and wait to be needed again.
@@ -72,15 +76,26 @@ impl Slots {
         } else {
             self.occupied.set(slot);
         }
+        let word = (slot / u64::BITS) as usize;
+        let any = u64::from(self.occupied.words()[word] != 0);
+        self.occupied_words = self.occupied_words & !(1 << word) | any << word;
     }
 
     /// The first list from `slot` on and before `end` that has a chunk.
     #[inline]
     pub(crate) fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
-        if slot >= end {
-            return None;
-        }
-        let found = self.occupied.next_set(slot..end);
+        let (word, words) = ((slot / u64::BITS) as usize, self.occupied.words());
+        let here = words[word] & !0 << (slot % u64::BITS);
+        let found = if here != 0 {
+            slot / u64::BITS * u64::BITS + here.trailing_zeros()
+        } else {
+            let behind = self.occupied_words & !1 << word;
+            if behind == 0 {
+                return None;
+            }
+            let word = behind.trailing_zeros();
+            word * u64::BITS + words[word as usize].trailing_zeros()
+        };
         (found < end).then_some(found)
     }
 

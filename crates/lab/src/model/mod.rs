@@ -4,7 +4,11 @@
 //! The same steps serve the random tests, the exhaustive tests and the fuzz targets.
 
 mod kva;
+mod percpu;
 mod tiny;
 
 pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
+pub use percpu::{
+    PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops,
+};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -1,9 +1,9 @@
 //! Which list a longest run belongs on.
 
 /// Lengths up to this, in bits, have a list each.
-const LINEAR: u32 = 512;
+const LINEAR: u32 = 256;
 /// Lists for each doubling beyond.
-const PER_DOUBLING: u32 = 16;
+const PER_DOUBLING: u32 = 4;
 
 const LINEAR_SHIFT: u32 = LINEAR.ilog2();
 const STEP_SHIFT: u32 = PER_DOUBLING.ilog2();

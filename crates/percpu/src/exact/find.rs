@@ -7,6 +7,7 @@ use crate::chunks::{Chunks, End};
 use crate::geometry::{align_up, base_of};
 use crate::placement::Spot;
 use crate::request::Want;
+use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 /// Chunks whose longest run may or may not do are tried so often before one is taken that will.
@@ -15,38 +16,49 @@ const TRIES: u32 = 4;
 /// A place in a chunk that is there.
 #[inline]
 pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
-    let maybe = class(want.bits);
-    let sure = class_of_at_least(want.bits + want.align - 1);
     let lists = chunks.slots.sidelined();
-    if maybe < sure
-        && let Some(spot) = find_on(chunks, maybe, sure, TRIES, want, probe)
+    let maybe = class(want.bits);
+    let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
+    if chunks.slots.next_occupied(maybe, sure).is_some()
+        && let Some(spot) = find_on(chunks, maybe..sure, TRIES, want, probe)
     {
         return Some(spot);
     }
-    if let Some(spot) = find_on(chunks, sure, lists, u32::MAX, want, probe) {
-        return Some(spot);
+    if let Some(slot) = chunks.slots.next_occupied(sure, lists) {
+        // Any chunk of these lists will do, but for one whose room has no memory.
+        let index = chunks.slots.ends(slot).first;
+        probe.count(Work::ChunkVisited, 1);
+        chunks.at_mut(index).hints.pass_full_blocks();
+        if let Some(bit) = look(chunks.at(index), want, probe) {
+            return Some(Spot { chunk: index, bit });
+        }
     }
-    // Before a free chunk is begun, whatever has room by chance, and what was set aside.
-    if maybe < sure
-        && let Some(spot) = find_on(chunks, maybe, sure, u32::MAX, want, probe)
-    {
-        return Some(spot);
-    }
-    find_on(chunks, lists, chunks.slots.to_depopulate(), u32::MAX, want, probe)
+    find_elsewhere(chunks, maybe..sure, want, probe)
 }
 
-/// A place in a chunk of the lists `from..end`; no more than `tries` chunks are looked at.
-#[inline]
+/// Before a free chunk is begun: whatever has room by chance, or in populated pages, and what was set aside.
+#[cold]
+fn find_elsewhere(
+    chunks: &mut Chunks<Hints>,
+    maybe: Range<u32>,
+    want: &Want,
+    probe: &mut impl Probe,
+) -> Option<Spot> {
+    let begin = if want.atomic { maybe.end } else { chunks.slots.sidelined() };
+    let rest = begin..chunks.slots.to_depopulate();
+    find_on(chunks, maybe, u32::MAX, want, probe).or_else(|| find_on(chunks, rest, u32::MAX, want, probe))
+}
+
+/// A place in a chunk of some lists; no more than `tries` chunks are looked at.
 fn find_on(
     chunks: &mut Chunks<Hints>,
-    from: u32,
-    end: u32,
+    lists: Range<u32>,
     mut tries: u32,
     want: &Want,
     probe: &mut impl Probe,
 ) -> Option<Spot> {
-    let mut slot = from;
-    while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
+    let mut slot = lists.start;
+    while let Some(occupied) = chunks.slots.next_occupied(slot, lists.end) {
         let ends = chunks.slots.ends(occupied);
         let mut index = ends.first;
         while index != NONE {
@@ -106,6 +118,14 @@ fn populated(chunk: &Chunk<Hints>, mut start: u32, end: u32, want: &Want) -> Opt
 }
 
 impl Hints {
+    /// Moves the bound of the first block with a run up, as far as it goes.
+    #[inline]
+    fn pass_full_blocks(&mut self) {
+        while self.best[self.first_block as usize].is_none() && self.first_block + 1 < self.count() {
+            self.first_block += 1;
+        }
+    }
+
     /// Whether it is known from before that nothing fits.
     #[inline]
     fn refuses(&self, want: &Want) -> bool {

@@ -96,13 +96,13 @@ impl Strategy for Exact {
     }
 
     #[inline]
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
-        chunk.hints.took(&chunk.used, object, probe);
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        chunk.hints.took(&chunk.used, object, probe)
     }
 
     #[inline]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
-        chunk.hints.gave(&chunk.used, object, probe);
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        chunk.hints.gave(&chunk.used, object, probe)
     }
 
     #[inline]

@@ -4,10 +4,42 @@ use super::Hints;
 use super::record::{Longest, Run};
 use super::runs::longest;
 use crate::bitmap::Bitmap;
-use crate::geometry::BLOCK_BITS;
+use crate::geometry::{BLOCK_BITS, base_of};
 use freehold_units::{Probe, Work};
 
+/// Runs that are tried before all of a block is looked at.
+const NEAR: u32 = 4;
+
 impl Hints {
+    /// Finds the longest run that starts in the block, which had its best one at `from`, and of which no other is
+    /// longer than `most`. Where there are many of that length, one follows soon.
+    pub(super) fn find_best(
+        &mut self,
+        used: &Bitmap,
+        block: u32,
+        from: u32,
+        most: u32,
+        probe: &mut impl Probe,
+    ) {
+        let (base, was) = (base_of(block), Run::new(from, most));
+        let mut at = base + from;
+        // Runs at the right edge may go on, so only those before it are known whole.
+        let end = base + BLOCK_BITS - u32::from(self.blocks[block as usize].right);
+        for _ in 0..NEAR {
+            let start = used.next_clear(used.next_set(at.min(end)..end)..end);
+            if start == end {
+                break;
+            }
+            at = used.next_set(start..end);
+            let run = Run::new(start - base, at - start);
+            if run.len() == most && !was.beats(run) {
+                probe.count(Work::BitScanned, u64::from(at - base - from));
+                return self.set_best(block, run, most, probe);
+            }
+        }
+        self.rescan(used, block, probe);
+    }
+
     /// Finds the longest run that starts in the block. One that comes from the block before is not of this one;
     /// one that goes on into the next counts in full.
     pub(super) fn rescan(&mut self, used: &Bitmap, block: u32, probe: &mut impl Probe) {
@@ -35,13 +67,7 @@ impl Hints {
     pub(super) fn set_best(&mut self, block: u32, best: Run, rest: u32, probe: &mut impl Probe) {
         self.best[block as usize] = best;
         self.blocks[block as usize].rest = rest;
-        if best.is_none() {
-            if block == self.first_block {
-                let behind = &self.best[block as usize..];
-                let empty = behind.iter().take_while(|run| run.is_none()).count() as u32;
-                self.first_block = (block + empty).min(self.count() - 1);
-            }
-        } else {
+        if !best.is_none() {
             self.first_block = self.first_block.min(block);
         }
         let longest = &mut self.longest;

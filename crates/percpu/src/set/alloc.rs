@@ -60,34 +60,31 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Puts memory behind the pages of the place that have none.
     #[inline]
     fn populate_under(&mut self, spot: Spot, want: &Want) -> Result<(), OutOfMemory> {
-        let pages = Chunk::<P::Hints>::pages_of(&(spot.bit..spot.bit + want.bits));
         let chunk = self.chunks.at(spot.chunk);
-        if chunk.populated.next_clear(pages.clone()) == pages.end {
+        if chunk.populated_pages == self.config.blocks() {
             return Ok(());
         }
-        self.populate(spot.chunk, pages, u32::MAX)?;
+        let pages = Chunk::<P::Hints>::pages_of(&(spot.bit..spot.bit + want.bits));
+        if chunk.populated.next_clear(pages.clone()) < pages.end {
+            self.populate(spot.chunk, pages, u32::MAX)?;
+        }
         Ok(())
     }
 
     #[inline]
     fn take(&mut self, spot: Spot, want: &Want, probe: &mut impl Probe) {
         let object = spot.bit..spot.bit + want.bits;
-        let pages = Chunk::<P::Hints>::pages_of(&object);
-        let was = self.slot_of(spot.chunk);
         let chunk = self.chunks.at_mut(spot.chunk);
-        let edges = u32::from(P::block_is_free(&chunk.hints, pages.start))
-            + u32::from(pages.end - pages.start > 1 && P::block_is_free(&chunk.hints, pages.end - 1));
-        let emptied = edges + (pages.end - pages.start).saturating_sub(2);
         chunk.mark_taken(&object);
-        P::took(chunk, &object, probe);
-        chunk.empty_pages -= emptied;
+        let begun = P::took(chunk, &object, probe);
+        chunk.empty_pages -= begun;
         let isolated = chunk.isolated;
         self.objects += 1;
-        self.relocate(spot.chunk, was);
+        self.relocate(spot.chunk);
         if isolated {
             self.reintegrate(spot.chunk);
         } else {
-            self.chunks.empty_pages -= emptied;
+            self.chunks.empty_pages -= begun;
         }
         self.balance_wanted |= self.chunks.empty_pages < EMPTY_PAGES_LOW;
     }

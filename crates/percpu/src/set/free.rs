@@ -48,20 +48,15 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     #[inline]
     fn give_back(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        let pages = Chunk::<P::Hints>::pages_of(object);
-        let was = self.slot_of(index);
         let chunk = self.chunks.at_mut(index);
         chunk.mark_free(object);
-        P::gave(chunk, object, probe);
-        let edges = u32::from(P::block_is_free(&chunk.hints, pages.start))
-            + u32::from(pages.end - pages.start > 1 && P::block_is_free(&chunk.hints, pages.end - 1));
-        let emptied = edges + (pages.end - pages.start).saturating_sub(2);
+        let emptied = P::gave(chunk, object, probe);
         chunk.empty_pages += emptied;
         if !chunk.isolated {
             self.chunks.empty_pages += emptied;
         }
         self.objects -= 1;
-        self.relocate(index, was);
+        self.relocate(index);
         self.consider_emptying(index);
         (object.end - object.start) * BIT_BYTES
     }

@@ -23,8 +23,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
         self.populated_pages += u64::from(chunk.populated_pages);
         self.chunks.empty_pages += chunk.empty_pages;
+        let free = self.chunks.slots.free();
         self.chunks.add(id, chunk);
-        self.chunks.link(id.index, self.chunks.slots.free(), End::Head);
+        self.chunks.at_mut(id.index).slot_by_room = free;
+        self.chunks.link(id.index, free, End::Head);
         Ok(())
     }
 

@@ -12,12 +12,14 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     /// Moves a chunk whose room changed: to the head of a list of more room, to the tail of one of less. One whose
-    /// list by its room was and is the same stays, wherever it was put meanwhile.
+    /// list by its room is what it was stays, wherever it was put meanwhile.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
-    pub(super) fn relocate(&mut self, index: u32, was: u32) {
+    pub(super) fn relocate(&mut self, index: u32) {
         let slot = self.slot_of(index);
-        if slot != was && !self.chunks.at(index).isolated {
+        let chunk = self.chunks.at_mut(index);
+        let was = core::mem::replace(&mut chunk.slot_by_room, slot);
+        if slot != was && !chunk.isolated {
             self.chunks.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
         }
     }

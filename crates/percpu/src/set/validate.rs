@@ -55,7 +55,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let slots = &self.chunks.slots;
         let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
         check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
-        let right = aside || slot == 0 || slot == self.slot_of(index);
+        let by_room = self.chunks.at(index).slot_by_room;
+        check(by_room == self.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
+        let right = aside || slot == 0 || slot == by_room;
         check(right, "P1", "a chunk is on the list of its room", 0)
     }
 

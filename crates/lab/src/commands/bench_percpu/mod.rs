@@ -5,13 +5,14 @@ mod tables;
 use super::Progress;
 use crate::engine::percpu::{EngineEntry, find_engines};
 use crate::failure::Failure;
-use crate::measure::percpu::{churn, deletion, fill, stale_hint};
+use crate::measure::percpu::{churn, deletion, fill, over_operations, stale_hint};
 use crate::output::Document;
 use crate::workload::percpu::{
-    CASES, Churn, Deletion, LIVE, Size, StaleHint, second_half_sizes, seed_sizes,
+    CASES, Churn, Deletion, LIVE, Recorded, Size, StaleHint, second_half_sizes, seed_sizes,
 };
 use freehold::percpu::{Config, Population};
 use freehold::units::Bytes;
+use std::path::Path;
 use tables::Tables;
 
 /// Objects of the posting's tables.
@@ -28,7 +29,7 @@ pub struct Options {
     pub quick: bool,
     /// Engines by name; none is all.
     pub engines: Vec<String>,
-    /// Workloads by name; none is all.
+    /// Workloads by name, or files with operations; none is all workloads.
     pub workloads: Vec<String>,
     /// The number of objects, the last one counts; none is the posting's.
     pub objects: Vec<u64>,
@@ -74,10 +75,12 @@ impl Plan {
 /// No engine or workload has such a name, the unit is none, or an engine answers wrong.
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
     let plan = Plan::of(options)?;
-    let known = |name: &String| CASES.iter().any(|case| case.name == *name);
-    if let Some(unknown) = options.workloads.iter().find(|name| !known(name)) {
+    let is_case = |name: &String| CASES.iter().any(|case| case.name == *name);
+    let is_known = |name: &&String| is_case(name) || Path::new(name).is_file();
+    if let Some(unknown) = options.workloads.iter().find(|name| !is_known(name)) {
         let all: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))).into());
+        let reason = format!("no workload or file {unknown:?}; there are {}", all.join(", "));
+        return Err(Failure::Usage(reason).into());
     }
     let mut tables = Tables::new(plan.whole.unit_bytes);
     for case in CASES {
@@ -85,7 +88,30 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Documen
             one(case.name, &plan, &mut tables, progress).map_err(anyhow::Error::msg)?;
         }
     }
+    let files: Vec<&String> = options.workloads.iter().filter(|name| !is_case(name)).collect();
+    if !files.is_empty() {
+        pages(&files, &plan, &mut tables, progress)?;
+    }
     Ok(tables.document)
+}
+
+/// Pages over recorded operations, file by file.
+fn pages(
+    files: &[&String],
+    plan: &Plan,
+    tables: &mut Tables,
+    progress: &mut Progress,
+) -> anyhow::Result<()> {
+    let mut runs = Vec::new();
+    for file in files {
+        progress.tick(file);
+        let recorded = Recorded::read(file.as_ref())?;
+        let Recorded { config, balances, ops, .. } = &recorded;
+        let pages = over_operations(&plan.engines, config, *balances, ops).map_err(anyhow::Error::msg)?;
+        runs.push((recorded.name, pages));
+    }
+    tables.pages(&plan.engines, &runs);
+    Ok(())
 }
 
 fn one(name: &'static str, plan: &Plan, tables: &mut Tables, progress: &mut Progress) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! The results as tables for people and rows for programs.
 
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, StaleHintRun, median};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun, median};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::percpu::{Churn, ORDERS, Order, Size};
 use freehold::units::Bytes;
@@ -135,6 +135,37 @@ impl Tables {
                 let row = self.row("stale-hint", &run.entry);
                 self.document.rows.push(Row { op: Some(op), pages: Some(pages), ..row });
             }
+        }
+        self.document.tables.push(table);
+    }
+
+    /// Pages over recorded operations: the most, and the sum as a ratio to the first engine's.
+    pub(super) fn pages(&mut self, engines: &[EngineEntry], runs: &[(String, Vec<Pages>)]) {
+        let title = "pages of a unit over recorded operations: at peak, and summed, the first engine's as 1";
+        let mut header = vec!["file".to_owned()];
+        for entry in engines {
+            header.extend([entry.engine.to_owned(), "sum".to_owned()]);
+        }
+        let mut table = Table { header, ..Table::new(title, &[]) };
+        for (file, pages) in runs {
+            let first = pages.first().map(|pages| pages.sum as f64);
+            let mut cells = vec![file.clone()];
+            for run in pages {
+                let ratio = ratio(run.sum as f64, first);
+                cells.extend([count(run.peak), ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"))]);
+                self.document.rows.push(Row {
+                    suite: "percpu",
+                    workload: Some("pages".to_owned()),
+                    engine: Some(run.entry.engine),
+                    default: run.entry.is_default().then_some(true),
+                    file: Some(file.clone()),
+                    pages: Some(run.peak),
+                    ratio,
+                    failures: Some(run.failures),
+                    ..Row::default()
+                });
+            }
+            table.row(cells);
         }
         self.document.tables.push(table);
     }

@@ -17,8 +17,8 @@ pub struct EngineEntry {
     pub engine: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// Whether an object that may wait for memory is always placed, whatever its size and alignment.
-    pub places_all: bool,
+    /// What sizes are rounded up to and offsets are multiples of, in bytes.
+    pub grain_bytes: u64,
     /// Whether it tells pages with memory from others, so that it has requests that cannot wait.
     pub knows_pages: bool,
     /// Makes one.
@@ -30,35 +30,35 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "bitmap",
         about: "bitmaps with exact hints; the chunk whose longest free run is just enough",
-        places_all: true,
+        grain_bytes: 4,
         knows_pages: true,
         make: |config, balances| boxed(ChunkSetEngine::<Exact>::new(config), balances),
     },
     EngineEntry {
         engine: "bitmap-linux",
         about: "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale",
-        places_all: true,
+        grain_bytes: 4,
         knows_pages: true,
         make: |config, balances| boxed(ChunkSetEngine::<Linux>::new(config), balances),
     },
     EngineEntry {
         engine: "bitmap-linux-fixed",
         about: "the same with that hint put right",
-        places_all: true,
+        grain_bytes: 4,
         knows_pages: true,
         make: |config, balances| boxed(ChunkSetEngine::<LinuxFixed>::new(config), balances),
     },
     EngineEntry {
         engine: "bitmap-2017",
         about: "the bitmap allocator as posted in 2017; unverified, as no kernel of that age recorded answers",
-        places_all: true,
+        grain_bytes: 4,
         knows_pages: true,
         make: |config, balances| boxed(ChunkSetEngine::<Linux2017>::new(config), balances),
     },
     EngineEntry {
         engine: "area-map",
         about: "what Linux had from 3.15 to 4.13: each chunk's areas in an array of integers, moved as they come and go",
-        places_all: true,
+        grain_bytes: 2,
         knows_pages: false,
         make: |config, balances| boxed(AreaMap::new(config.unit_bytes), balances),
     },

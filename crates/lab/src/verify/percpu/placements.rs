@@ -2,9 +2,10 @@
 
 use crate::engine::percpu::ChunkSetEngine;
 use crate::verify::Checked;
-use freehold::percpu::{Config, Linux, LinuxFixed, PAGE_BYTES, Placement, Population};
+use crate::workload::percpu::config;
+use freehold::percpu::{Config, Linux, LinuxFixed, Placement};
 use freehold_trace::TraceError;
-use freehold_trace::percpu::{Answer, Digest, Driver, Engine, Record, Setup, Variant, Vectors, chunk_lines_hash};
+use freehold_trace::percpu::{Answer, Digest, Driver, Engine, Record, Variant, Vectors, chunk_lines_hash};
 use std::path::Path;
 
 /// Records between two ticks.
@@ -18,16 +19,6 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
         Variant::Fixed => replay::<LinuxFixed>(vectors, &config, "bitmap-linux-fixed", tick),
     };
     checked.map(|checked| vec![checked])
-}
-
-/// The set of chunks that a file was recorded with: one CPU's flavour has all its memory from the start.
-fn config(setup: &Setup) -> Result<Config, String> {
-    if setup.page_bytes != u64::from(PAGE_BYTES) {
-        return Err(format!("pages of {} bytes; there are only pages of {PAGE_BYTES}", setup.page_bytes));
-    }
-    let unit_bytes = u32::try_from(setup.unit_bytes).map_err(|_| "the unit is too large")?;
-    let population = if setup.cpus == 1 { Population::Whole } else { Population::OnDemand };
-    Ok(Config::new(unit_bytes, setup.cpus).population(population))
 }
 
 fn replay<P: Placement + Clone>(

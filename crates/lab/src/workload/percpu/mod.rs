@@ -1,10 +1,12 @@
 //! The workloads of the percpu family: what the posting of 2017 measured, what its followers did, and churn.
 
 mod churn;
+mod files;
 mod holes;
 mod order;
 
 pub use churn::{Churn, LIVE};
+pub use files::{Recorded, config};
 pub use holes::{Deletion, StaleHint};
 pub use order::{ORDERS, Order};
 
