@@ -36,6 +36,9 @@ pub trait Strategy: Sized {
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
 
+    /// Whether pages are kept ready in chunks that were set aside, too, where they do not count as ready.
+    const READIES_ASIDE: bool;
+
     /// The number of lists that chunks with room are kept on; list 0 is for those that nothing fits in.
     fn lists(config: &Config) -> u32;
 

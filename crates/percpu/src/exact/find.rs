@@ -2,6 +2,7 @@
 
 use super::Hints;
 use super::classes::{class, class_of_at_least};
+use super::record::Run;
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::{Chunks, End};
 use crate::geometry::{align_up, base_of};
@@ -28,7 +29,7 @@ pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Pro
         // Any chunk of these lists will do, but for one whose room has no memory.
         let index = chunks.slots.ends(slot).first;
         probe.count(Work::ChunkVisited, 1);
-        chunks.at_mut(index).hints.pass_full_blocks();
+        chunks.at_mut(index).hints.tighten_bounds();
         if let Some(bit) = look(chunks.at(index), want, probe) {
             return Some(Spot { chunk: index, bit });
         }
@@ -86,24 +87,36 @@ fn find_on(
     None
 }
 
-/// The start of the first block's best run that has room.
+/// The start of the tightest of the blocks' best runs that have room.
 #[inline]
 fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
     let first = hints.first_block;
-    for (block, run) in (first..).zip(&hints.best[first as usize..]) {
-        let start = align_up(run.start(), want.align);
-        if run.len() >= want.bits && start + want.bits <= run.start() + run.len() {
-            let (start, end) = (base_of(block) + start, base_of(block) + run.start() + run.len());
-            let found = if want.atomic { populated(chunk, start, end, want) } else { Some(start) };
-            if found.is_some() {
-                probe.count(Work::BlockVisited, u64::from(block - first) + 1);
-                return found;
-            }
-        }
+    let runs = &hints.best[first as usize..hints.end_block as usize];
+    probe.count(Work::BlockVisited, runs.len() as u64);
+    if want.atomic {
+        return look_in_populated(chunk, want);
     }
-    probe.count(Work::BlockVisited, u64::from(hints.count() - first));
-    None
+    let at = match runs {
+        // As while a chunk is filled for the first time.
+        [_] => 0,
+        _ => {
+            let tightest = runs.iter().map(|run| run.tightness(want)).min()?;
+            runs.iter().position(|run| run.tightness(want) == tightest)?
+        }
+    };
+    let run = runs.get(at).filter(|run| run.tightness(want) != Run::TOO_TIGHT)?;
+    Some(base_of(first + at as u32) + align_up(run.start(), want.align))
+}
+
+/// The first of the blocks' best runs that have room in pages with memory.
+fn look_in_populated(chunk: &Chunk<Hints>, want: &Want) -> Option<u32> {
+    let runs = (0..).zip(&chunk.hints.best);
+    let mut runs = runs.filter(|(_, run)| run.tightness(want) != Run::TOO_TIGHT);
+    runs.find_map(|(block, run)| {
+        let start = base_of(block) + run.start();
+        populated(chunk, align_up(start, want.align), start + run.len(), want)
+    })
 }
 
 /// The first place of the free run `start..end` whose pages have memory.
@@ -118,11 +131,14 @@ fn populated(chunk: &Chunk<Hints>, mut start: u32, end: u32, want: &Want) -> Opt
 }
 
 impl Hints {
-    /// Moves the bound of the first block with a run up, as far as it goes.
+    /// Moves the bounds of the blocks that runs start in together, as far as they go.
     #[inline]
-    fn pass_full_blocks(&mut self) {
-        while self.best[self.first_block as usize].is_none() && self.first_block + 1 < self.count() {
+    fn tighten_bounds(&mut self) {
+        while self.first_block + 1 < self.end_block && self.best[self.first_block as usize].is_none() {
             self.first_block += 1;
+        }
+        while self.first_block + 1 < self.end_block && self.best[self.end_block as usize - 1].is_none() {
+            self.end_block -= 1;
         }
     }
 

@@ -8,8 +8,8 @@
 //!
 //! A block knows the longest free run that *starts* in it, however far it goes on; a chunk knows the longest of
 //! its blocks' runs. Both are exact, so a request looks at one chunk: the first on the list of the smallest
-//! longest run that will do. There it takes the first block whose run will do, and the start of that run. No bits
-//! are searched. Lists are one per length up to 512 bits, and 16 for every doubling beyond.
+//! longest run that will do. There it takes the start of the tightest of the blocks' runs that will do. No bits are
+//! searched. Lists are one per length up to 256 bits, and 4 for every doubling beyond.
 //!
 //! Taking the chunk whose best is just enough keeps the long runs of others whole: with random sizes, under 2 % of
 //! the memory is in holes, where first fit leaves 10 %.
@@ -60,6 +60,8 @@ pub struct Hints {
     longest: Longest,
     /// No run starts in a block below.
     first_block: u32,
+    /// Nor in this one or above.
+    end_block: u32,
     /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
     refused: (u32, u32),
 }
@@ -72,6 +74,8 @@ impl Strategy for Exact {
     type Hints = Hints;
 
     const ISOLATES: bool = true;
+
+    const READIES_ASIDE: bool = false;
 
     fn lists(config: &Config) -> u32 {
         classes::class(config.bits()) + 1
@@ -144,7 +148,7 @@ impl Hints {
         let mut free_blocks = Bitmap::new(count)?;
         free_blocks.set_range(0..count);
         let longest = Longest { len: bits, block: 0, rest: 0 };
-        Ok(Self { best, blocks, free_blocks, longest, first_block: 0, refused: (0, 0) })
+        Ok(Self { best, blocks, free_blocks, longest, first_block: 0, end_block: 1, refused: (0, 0) })
     }
 
     fn count(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! What is remembered of a block, and of a chunk's blocks.
 
+use crate::request::Want;
+
 /// A free run of a block: where it starts in the block, and its length in bits, which may pass the block's end.
 /// Length 0 is no run. One word: the length above ten bits of start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,16 @@ impl Run {
     #[inline]
     pub(super) const fn is_none(self) -> bool {
         self.0 == 0
+    }
+
+    /// No room.
+    pub(super) const TOO_TIGHT: u32 = u32::MAX;
+
+    /// The less, the tighter a request fits: by length, then by start.
+    #[inline]
+    pub(super) const fn tightness(self, want: &Want) -> u32 {
+        let skipped = self.start().wrapping_neg() & (want.align - 1);
+        if self.len() >= want.bits + skipped { self.0 } else { Self::TOO_TIGHT }
     }
 
     /// Whether it is to be preferred: longer, or as long and better aligned.

@@ -69,6 +69,7 @@ impl Hints {
         self.blocks[block as usize].rest = rest;
         if !best.is_none() {
             self.first_block = self.first_block.min(block);
+            self.end_block = self.end_block.max(block + 1);
         }
         let longest = &mut self.longest;
         if block != longest.block {

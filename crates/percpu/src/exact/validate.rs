@@ -4,7 +4,7 @@ use super::Hints;
 use crate::Broken;
 use crate::chunk::Chunk;
 use crate::error::check;
-use crate::geometry::{BLOCK_BITS, base_of, block_of};
+use crate::geometry::{BLOCK_BITS, base_of};
 
 /// Checks P7.
 pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
@@ -54,6 +54,7 @@ fn validate_chunk(hints: &Hints) -> Result<(), Broken> {
     check(hints.best[longest.block as usize].len() == most, "P8", "it starts in its block", at)?;
     let others = lens().filter(|&(block, _)| block != longest.block).map(|(_, len)| len).max().unwrap_or(0);
     check(longest.rest >= others, "P8", "rest is no less than any other block's best run", at)?;
-    let first = lens().find(|&(_, len)| len > 0).map_or(u32::MAX, |(block, _)| block);
-    check(hints.first_block <= first, "P8", "no run starts below first_block", base_of(block_of(first)))
+    let inside = |block| (hints.first_block..hints.end_block).contains(&block);
+    let outside = lens().find(|&(block, len)| len > 0 && !inside(block));
+    check(outside.is_none(), "P8", "runs start in blocks within the bounds", base_of(hints.first_block))
 }

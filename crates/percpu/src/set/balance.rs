@@ -106,6 +106,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 let candidate =
                     self.chunks.list(slot).find(|&index| self.chunks.at(index).populated_pages < pages);
                 if let Some(index) = candidate {
+                    if !P::READIES_ASIDE && self.chunks.at(index).isolated {
+                        self.reintegrate(index);
+                    }
                     wanted -= self.populate(index, 0..pages, wanted)?;
                 }
             }
