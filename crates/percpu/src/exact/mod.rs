@@ -19,7 +19,8 @@
 //!
 //! A longest run may fit in length and not in alignment. Few such chunks are tried before one is taken that has
 //! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until something in
-//! it is freed.
+//! it is freed. Of runs of one length the best aligned is preferred; a shorter run of a block that would do where
+//! its longest does not is not seen.
 
 mod classes;
 mod find;

@@ -86,7 +86,7 @@ fn and(a: &Words, b: &Words) -> Words {
     core::array::from_fn(|at| a[at] & b[at])
 }
 
-fn any(words: &Words) -> bool {
+fn some(words: &Words) -> bool {
     words.iter().fold(0, |all, word| all | word) != 0
 }
 
@@ -97,7 +97,7 @@ fn shift(free: &Words) -> (Run, u32) {
     powers[0] = *free;
     while doublings + 1 < DOUBLINGS {
         let longer = and(&powers[doublings], &down(&powers[doublings], 1 << doublings));
-        if !any(&longer) {
+        if !some(&longer) {
             break;
         }
         doublings += 1;
@@ -106,7 +106,7 @@ fn shift(free: &Words) -> (Run, u32) {
     let (mut longest, mut len) = (powers[doublings], 1 << doublings);
     for (power, runs) in powers[..doublings].iter().enumerate().rev() {
         let longer = and(&longest, &down(runs, len));
-        if any(&longer) {
+        if some(&longer) {
             (longest, len) = (longer, len + (1 << power));
         }
     }
@@ -145,7 +145,7 @@ mod tests {
                 let part = low.min(high)..low.max(high);
                 let free = free_words(&used, block, &part);
                 let (walked, rest) = walk(&used, base_of(block), part.clone());
-                if any(&free) {
+                if some(&free) {
                     let (shifted, bound) = shift(&free);
                     prop_assert_eq!(shifted.len(), walked.len());
                     prop_assert!(!walked.beats(shifted) && !shifted.beats(walked));

@@ -42,20 +42,22 @@ impl Hints {
         self.refused = (0, 0);
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         let (base, limit) = (base_of(first), base_of(last + 1));
-        // Its neighbours are mostly used, or the best run.
+        // What is beside it is mostly used, the best run, or the run at an edge; else the bits tell.
         let best = self.best[first as usize];
         let (best_start, best_end) = (base + best.start(), base + best.start() + best.len());
         let start = if best_end == object.start && !best.is_none() {
             best_start
+        } else if base + u32::from(self.blocks[first as usize].left) == object.start {
+            base - self.free_before(first)
         } else {
-            let start = used.after_last_set(base..object.start);
-            if start == base { base - self.free_before(first) } else { start }
+            used.after_last_set(base..object.start)
         };
         let end = if best_start == object.end && !best.is_none() {
             best_end
+        } else if object.end + u32::from(self.blocks[last as usize].right) == limit {
+            limit + self.free_after(last)
         } else {
-            let end = used.next_set(object.end..limit);
-            if end == limit { limit + self.free_after(last) } else { end }
+            used.next_set(object.end..limit)
         };
         if first == last && start > base && end < limit {
             self.grow(first, in_block(start), in_block(object.end), run_of(start, end), probe);
