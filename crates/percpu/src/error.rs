@@ -195,6 +195,11 @@ impl fmt::Display for Broken {
 impl core::error::Error for Broken {}
 
 /// `Ok` if `holds`, else the broken invariant; which chunk it is about, its caller adds.
-pub(crate) fn check(holds: bool, invariant: &'static str, rule: &'static str, bit: u32) -> Result<(), Broken> {
+pub(crate) fn check(
+    holds: bool,
+    invariant: &'static str,
+    rule: &'static str,
+    bit: u32,
+) -> Result<(), Broken> {
     if holds { Ok(()) } else { Err(Broken { invariant, rule, chunk: 0, bit }) }
 }

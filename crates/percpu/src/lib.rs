@@ -50,9 +50,7 @@ mod slots;
 
 pub use error::{AllocError, Broken, ConfigError, FreeError, OutOfMemory};
 pub use exact::Exact;
-pub use geometry::{
-    BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population,
-};
+pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 pub use linux::{Linux, Linux2017, LinuxFixed};
 pub use placement::Placement;
 pub use request::{ChunkId, Place, Request};

@@ -8,7 +8,5 @@ mod percpu;
 mod tiny;
 
 pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
-pub use percpu::{
-    PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops,
-};
+pub use percpu::{PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

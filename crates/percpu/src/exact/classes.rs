@@ -8,7 +8,8 @@ const PER_DOUBLING: u32 = 4;
 const LINEAR_SHIFT: u32 = LINEAR.ilog2();
 const STEP_SHIFT: u32 = PER_DOUBLING.ilog2();
 
-const _: () = assert!(LINEAR.is_power_of_two() && PER_DOUBLING.is_power_of_two() && STEP_SHIFT < LINEAR_SHIFT);
+const _: () =
+    assert!(LINEAR.is_power_of_two() && PER_DOUBLING.is_power_of_two() && STEP_SHIFT < LINEAR_SHIFT);
 
 /// The list for runs of so many bits.
 #[inline]

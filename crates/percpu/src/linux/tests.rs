@@ -1,7 +1,8 @@
 //! What the kernel's placements are known for.
 
 use crate::{
-    ChunkSet, Config, Exact, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place, Placement, Population, Request,
+    ChunkSet, Config, Exact, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place, Placement, Population,
+    Request,
 };
 use std::vec::Vec;
 

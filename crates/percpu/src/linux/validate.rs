@@ -15,7 +15,12 @@ pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {
         let base = base_of(index);
         let runs = Runs { chunk, range: base..base + BLOCK_BITS };
         let right = base + BLOCK_BITS - chunk.used.after_last_set(runs.range.clone());
-        check(block.right_free <= right, "P3", "right_free is no more than the free run at the right edge", base)?;
+        check(
+            block.right_free <= right,
+            "P3",
+            "right_free is no more than the free run at the right edge",
+            base,
+        )?;
         let left = chunk.used.next_set(runs.range.clone()) - base;
         check(block.left_free == left, "P3", "left_free is the free run at the left edge", base)?;
         validate_record(&runs, block)?;

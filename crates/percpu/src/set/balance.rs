@@ -4,8 +4,8 @@
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::chunks::End;
 use crate::chunk::NONE;
+use crate::chunks::End;
 use crate::geometry::BLOCK_BITS;
 use crate::placement::Placement;
 

@@ -42,12 +42,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Puts memory behind the unpopulated ones of `pages`, which no object is in, the lowest first and `most` of
     /// them. Returns how many there were.
     #[doc(alias = "pcpu_populate_chunk")]
-    pub(super) fn populate(
-        &mut self,
-        index: u32,
-        pages: Range<u32>,
-        most: u32,
-    ) -> Result<u32, OutOfMemory> {
+    pub(super) fn populate(&mut self, index: u32, pages: Range<u32>, most: u32) -> Result<u32, OutOfMemory> {
         let id = self.chunks.id(index);
         let (mut done, mut at) = (0, pages.start);
         while done < most {

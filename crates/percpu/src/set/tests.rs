@@ -183,7 +183,11 @@ fn play<P: Placement>(steps: &[Step], population: Population) {
                         let pages = &set.backing().pages[&place.chunk];
                         let end = u64::from(place.offset_bytes) + size;
                         let first = (place.offset_bytes / PAGE_BYTES) as usize;
-                        assert!(pages[first..end.div_ceil(u64::from(PAGE_BYTES)) as usize].iter().all(|page| *page));
+                        assert!(
+                            pages[first..end.div_ceil(u64::from(PAGE_BYTES)) as usize]
+                                .iter()
+                                .all(|page| *page)
+                        );
                         assert!(u64::from(place.offset_bytes).is_multiple_of(request.align_bytes));
                         live.push((place, size));
                     }

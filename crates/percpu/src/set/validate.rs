@@ -25,7 +25,12 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
         check(objects == self.objects, "P6", "the count of objects is their number", 0)?;
         check(populated == self.populated_pages, "P6", "populated_pages is their number", 0)?;
-        check(empty == self.chunks.empty_pages, "P6", "empty_pages is their number but for isolated chunks", 0)
+        check(
+            empty == self.chunks.empty_pages,
+            "P6",
+            "empty_pages is their number but for isolated chunks",
+            0,
+        )
     }
 
     fn validate_lists(&self) -> Result<(), Broken> {

@@ -265,7 +265,9 @@ impl AreaChunk {
                 objects += 1;
             }
         }
-        if self.map.first().copied().unwrap_or(0) & !USED != 0 || self.map.last() != Some(&(unit_bytes | USED)) {
+        if self.map.first().copied().unwrap_or(0) & !USED != 0
+            || self.map.last() != Some(&(unit_bytes | USED))
+        {
             return Err("the map does not cover the unit".to_owned());
         }
         if free != self.free_bytes || largest > self.contig_hint || objects != self.objects {

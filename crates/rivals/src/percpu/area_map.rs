@@ -261,7 +261,8 @@ impl Engine for AreaMap {
         for (slot, ends) in self.slots.iter().enumerate() {
             let (mut index, mut previous) = (ends.first, NONE);
             while index != NONE {
-                let chunk = self.chunks.get(index as usize).ok_or("a list names a chunk that is not there")?;
+                let chunk =
+                    self.chunks.get(index as usize).ok_or("a list names a chunk that is not there")?;
                 if chunk.slot != slot || chunk.previous != previous || self.chunk_slot(index) != slot {
                     return Err(format!("chunk {index} is not where its list has it"));
                 }

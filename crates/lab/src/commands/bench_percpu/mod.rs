@@ -96,12 +96,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Documen
 }
 
 /// Pages over recorded operations, file by file.
-fn pages(
-    files: &[&String],
-    plan: &Plan,
-    tables: &mut Tables,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
+fn pages(files: &[&String], plan: &Plan, tables: &mut Tables, progress: &mut Progress) -> anyhow::Result<()> {
     let mut runs = Vec::new();
     for file in files {
         progress.tick(file);

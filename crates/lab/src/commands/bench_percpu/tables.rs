@@ -40,8 +40,10 @@ impl Tables {
     /// One size of objects: a row for each engine.
     pub(super) fn fill(&mut self, name: &'static str, size: Size, runs: &[FillRun]) {
         let title = format!("{name} {}, units of {}: ns for one object", size.label(), self.unit());
-        let mut table =
-            Table::new(title, &["engine", "objects", "alloc", "in-order", "alternating", "reverse", "random"]);
+        let mut table = Table::new(
+            title,
+            &["engine", "objects", "alloc", "in-order", "alternating", "reverse", "random"],
+        );
         let first = runs.first().map(|run| median(&run.alloc_ns));
         let first_free = |order: Order| runs.first().map(|run| run.free_ns(order));
         for run in runs {
@@ -152,7 +154,8 @@ impl Tables {
             let mut cells = vec![file.clone()];
             for run in pages {
                 let ratio = ratio(run.sum as f64, first);
-                cells.extend([count(run.peak), ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"))]);
+                cells
+                    .extend([count(run.peak), ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"))]);
                 self.document.rows.push(Row {
                     suite: "percpu",
                     workload: Some("pages".to_owned()),

@@ -32,7 +32,9 @@ impl Objects {
             let end = place.offset_bytes + size;
             let next = self.spans.get(at + 1).filter(|(next, _)| next.chunk == place.chunk);
             if next.is_some_and(|(next, _)| next.offset_bytes < end) || end > unit_bytes {
-                return Err(format!("{size} bytes at {place:?} reach into the next object, or pass the unit"));
+                return Err(format!(
+                    "{size} bytes at {place:?} reach into the next object, or pass the unit"
+                ));
             }
         }
         Ok(())

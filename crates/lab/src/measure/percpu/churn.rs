@@ -56,7 +56,10 @@ pub fn churn(
             }
         }
     }
-    running.into_iter().map(|(session, places, run)| finish(session.as_ref(), &places, run, config, churn)).collect()
+    running
+        .into_iter()
+        .map(|(session, places, run)| finish(session.as_ref(), &places, run, config, churn))
+        .collect()
 }
 
 fn finish(

@@ -59,11 +59,8 @@ impl Playing {
         };
         let half = if run.half { ", second half filled" } else { "" };
         let AreaRun { size_bytes, align, objects, .. } = run;
-        let what = format!(
-            "{objects} x {size_bytes}/{} of {}K, {order}{half}",
-            align.bytes(),
-            run.unit_bytes >> 10
-        );
+        let what =
+            format!("{objects} x {size_bytes}/{} of {}K, {order}{half}", align.bytes(), run.unit_bytes >> 10);
         let checked = Checked { what, engine: "area-map", ..Checked::default() };
         let (alloc, free) = Default::default();
         Ok(Self { run, driver, alloc, free, allocated: 0, freed: 0, checked })
@@ -74,7 +71,11 @@ impl Playing {
             AreaRecord::Run(_) => {}
             AreaRecord::Alloc(op, answer, work) => {
                 let got = self.alloc(&op, tick);
-                self.checked.compare(line, format!("{answer:?} {work:?}"), format!("{:?} {:?}", got.0, got.1));
+                self.checked.compare(
+                    line,
+                    format!("{answer:?} {work:?}"),
+                    format!("{:?} {:?}", got.0, got.1),
+                );
             }
             AreaRecord::AllocSum(done, work) => {
                 self.alloc_up_to(done, tick);

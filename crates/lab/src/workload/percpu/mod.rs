@@ -23,13 +23,22 @@ pub struct Case {
 
 /// Every workload.
 pub const CASES: [Case; 8] = [
-    Case { name: "seed", about: "objects of one size, then freed in order, alternating, in reverse and at random" },
+    Case {
+        name: "seed",
+        about: "objects of one size, then freed in order, alternating, in reverse and at random",
+    },
     Case { name: "second-half", about: "the same in units whose second halves are full of 4-byte objects" },
     Case { name: "aligned", about: "4-byte objects aligned to 8 and to 64 bytes" },
     Case { name: "footprint", about: "bytes of metadata for an object, by size" },
-    Case { name: "churn-4-64", about: "200000 live objects of 4..=64 bytes; a random one freed, another placed" },
+    Case {
+        name: "churn-4-64",
+        about: "200000 live objects of 4..=64 bytes; a random one freed, another placed",
+    },
     Case { name: "churn-4-1024", about: "the same with 4..=1024 bytes" },
-    Case { name: "stale-hint", about: "holes everywhere but in the first block of each chunk, then refilled" },
+    Case {
+        name: "stale-hint",
+        about: "holes everywhere but in the first block of each chunk, then refilled",
+    },
     Case { name: "deletion", about: "11000 groups of objects, 10 of 11 groups deleted" },
 ];
 

@@ -37,7 +37,8 @@ impl Order {
         match self {
             Self::InOrder => {}
             Self::Alternating => {
-                order = allocated.iter().step_by(2).chain(allocated.iter().skip(1).step_by(2)).copied().collect();
+                order =
+                    allocated.iter().step_by(2).chain(allocated.iter().skip(1).step_by(2)).copied().collect();
             }
             Self::Reverse => order.reverse(),
             Self::Random => {
