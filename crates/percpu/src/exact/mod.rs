@@ -15,7 +15,7 @@
 //! the memory is in holes, where first fit leaves 10 %.
 //!
 //! A record's `rest` is no less than the second longest run. While what remains of the longest run is no shorter
-//! than that, it is known to be the longest still; only then must the bits be looked at ([`runs`]), 64 at a time.
+//! than that, it is known to be the longest still; only then must the bits be looked at (`runs.rs`), 64 at a time.
 //!
 //! A longest run may fit in length and not in alignment. Few such chunks are tried before one is taken that has
 //! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until something in
