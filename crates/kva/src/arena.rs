@@ -18,6 +18,15 @@ impl Link {
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
     }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The link of that [`number`](Self::number).
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
 }
 
 /// A node that can lend a link while it is vacant.
@@ -45,13 +54,9 @@ impl<T: Chained> Arena<T> {
 
     /// Makes `count` vacant nodes ready, each made by `make`.
     #[inline]
-    pub(crate) fn reserve(
-        &mut self,
-        count: usize,
-        make: impl Fn() -> Result<T, OutOfMemory>,
-    ) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self, count: usize, make: impl Fn() -> T) -> Result<(), OutOfMemory> {
         while self.vacant_len < count {
-            self.grow(make()?)?;
+            self.grow(make())?;
         }
         Ok(())
     }
@@ -95,11 +100,6 @@ impl<T: Chained> Arena<T> {
         } else {
             (&mut high[0], &mut low[b.0 as usize])
         }
-    }
-
-    /// Nodes of any kind, the sentinel not counted.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len() - 1
     }
 
     /// Nodes that are neither vacant nor the sentinel.

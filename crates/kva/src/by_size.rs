@@ -14,8 +14,9 @@
 
 use crate::bplus::{Nothing, Tree};
 use crate::error::check;
-use crate::index::{Blocks, Want};
-use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
+use crate::index::{Entry, Map, Want};
+use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
+use core::marker::PhantomData;
 use freehold_units::{Align, Probe, Span, Work};
 
 /// How addresses are chosen when blocks are known by size too.
@@ -29,9 +30,18 @@ pub enum Placement<P> {
 }
 
 /// An index with its blocks ordered by size as well. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct BySize<I>(PhantomData<I>);
+
+impl<I: FreeIndex> FreeIndex for BySize<I> {
+    type Placement = Placement<I::Placement>;
+    type Map<V> = SizedMap<I::Map<V>>;
+}
+
+/// Free blocks and regions as inside, and the blocks by size.
 #[derive(Clone, Debug)]
-pub struct BySize<I> {
-    by_address: I,
+pub struct SizedMap<M> {
+    inside: M,
     sizes: Tree<Nothing<u128>, Nothing<u128>>,
 }
 
@@ -40,22 +50,47 @@ fn key(block: Span) -> u128 {
     u128::from(block.last() - block.first()) << 64 | u128::from(block.first())
 }
 
-impl<I: FreeIndex> BySize<I> {
-    fn add(&mut self, block: Option<Span>) {
+impl<M> SizedMap<M> {
+    fn note(&mut self, block: Option<Span>) {
         if let Some(block) = block {
-            self.sizes.insert(key(block), ());
+            self.sizes.insert(self.sizes.way_to(key(block)), key(block), ());
         }
     }
 
-    fn remove(&mut self, block: Option<Span>) {
+    fn forget(&mut self, block: Option<Span>) {
         if let Some(found) = block.and_then(|block| self.sizes.find(key(block))) {
-            self.sizes.remove(&found);
+            self.sizes.remove(found);
         }
     }
 
-    fn best_fit(&self, want: &Want, probe: &mut impl Probe) -> Option<(I::Block, Span)> {
+    /// `span` is about to be taken from the block that covers it.
+    fn note_taken<V>(&mut self, span: Span)
+    where
+        M: Map<V>,
+    {
+        let whole = self.inside.block_at_or_below(span.first()).map(|(_, whole)| whole);
+        self.forget(whole);
+        self.note(whole.and_then(|whole| whole.below(span)));
+        self.note(whole.and_then(|whole| whole.above(span)));
+    }
+
+    /// `span` has become a block or part of one.
+    fn note_freed<V>(&mut self, span: Span)
+    where
+        M: Map<V>,
+    {
+        let whole = self.inside.block_at_or_below(span.first()).map(|(_, whole)| whole);
+        self.forget(whole.and_then(|whole| whole.below(span)));
+        self.forget(whole.and_then(|whole| whole.above(span)));
+        self.note(whole);
+    }
+
+    fn best_fit<V>(&self, want: &Want, probe: &mut impl Probe) -> Option<(M::Block, Span)>
+    where
+        M: Map<V>,
+    {
         // A window inside one block, a fixed place above all, leaves no choice of blocks.
-        if let Some((block, whole)) = self.by_address.at_or_below(want.window.first())
+        if let Some((block, whole)) = self.inside.block_at_or_below(want.window.first())
             && whole.covers(want.window)
         {
             probe.count(Work::NodeVisited, 1);
@@ -73,7 +108,7 @@ impl<I: FreeIndex> BySize<I> {
             let block = Span::new(first, first.checked_add(reach)?)?;
             let fit = block.lowest_fit(want.size_bytes, want.align, want.window.first());
             if let Some(fit) = fit.filter(|fit| fit.last() <= want.window.last()) {
-                let (block, _) = self.by_address.at_or_below(first)?;
+                let (block, _) = self.inside.block_at_or_below(first)?;
                 return Some((block, fit));
             }
             at = self.sizes.next(position);
@@ -82,85 +117,138 @@ impl<I: FreeIndex> BySize<I> {
     }
 }
 
-impl<I: FreeIndex> FreeIndex for BySize<I> {
-    type Placement = Placement<I::Placement>;
-
-    fn iter(&self) -> impl Iterator<Item = Span> {
-        self.by_address.iter()
-    }
-
-    fn len(&self) -> usize {
-        self.by_address.len()
-    }
-
-    fn largest_bytes(&self) -> u64 {
-        self.by_address.largest_bytes()
-    }
-
-    fn metadata_bytes(&self) -> usize {
-        self.by_address.metadata_bytes().saturating_add(self.sizes.bytes())
-    }
-
-    fn validate(&self) -> Result<(), Broken> {
-        self.by_address.validate()?;
-        self.sizes.validate()?;
-        check(self.sizes.len() == self.len(), "K11", "there are as many keys as blocks", 0)?;
-        for block in self.iter() {
-            let known = self.sizes.find(key(block)).is_some();
-            check(known, "K11", "every block has its key", block.first())?;
-        }
-        Ok(())
-    }
-}
-
-impl<I: FreeIndex> Blocks for BySize<I> {
-    type Choice = Placement<I::Placement>;
-    type Block = I::Block;
+impl<V, M: Map<V>> Map<V> for SizedMap<M> {
+    type Choice = Placement<M::Choice>;
+    type Block = M::Block;
+    type Place = M::Place;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        Ok(Self { by_address: I::new(granule)?, sizes: Tree::new(())? })
+        Ok(Self { inside: M::new(granule)?, sizes: Tree::new(())? })
     }
 
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.by_address.reserve(blocks)?;
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.inside.set_shortcuts(shortcuts, probe);
+    }
+
+    fn duplicate(&self) -> Self
+    where
+        V: Clone,
+    {
+        Self { inside: self.inside.duplicate(), sizes: self.sizes.clone() }
+    }
+
+    fn reserve(&mut self, regions: usize, freed: usize) -> Result<(), OutOfMemory> {
+        self.inside.reserve(regions, freed)?;
         // Cutting the middle out of a block takes one key out and puts two in.
-        self.sizes.reserve(blocks.saturating_mul(2))
+        self.sizes.reserve(regions.saturating_add(freed).saturating_mul(2))
     }
 
     fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
-        self.by_address.prepare(want, probe)?;
+        self.inside.prepare(want, probe)?;
         self.sizes.reserve(2)
     }
 
     fn find(&self, choice: Self::Choice, want: &Want, probe: &mut impl Probe) -> Option<(Self::Block, Span)> {
         match choice {
             Placement::BestFit => self.best_fit(want, probe),
-            Placement::ByAddress(placement) => self.by_address.find(placement, want, probe),
+            Placement::ByAddress(placement) => self.inside.find(placement, want, probe),
         }
     }
 
-    fn carve(&mut self, block: Self::Block, span: Span, probe: &mut impl Probe) -> Fit {
-        let whole = self.by_address.at_or_below(span.first()).map(|(_, whole)| whole);
-        self.remove(whole);
-        self.add(whole.and_then(|whole| whole.below(span)));
-        self.add(whole.and_then(|whole| whole.above(span)));
-        self.by_address.carve(block, span, probe)
+    fn occupy(
+        &mut self,
+        block: Self::Block,
+        taken: Span,
+        guard_granules: u32,
+        value: V,
+        probe: &mut impl Probe,
+    ) {
+        self.note_taken(taken);
+        self.inside.occupy(block, taken, guard_granules, value, probe);
     }
 
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        let merge = self.by_address.release(span, probe)?;
-        let whole = self.by_address.at_or_below(span.first()).map(|(_, whole)| whole);
-        self.remove(whole.and_then(|whole| whole.below(span)));
-        self.remove(whole.and_then(|whole| whole.above(span)));
-        self.add(whole);
-        Ok(merge)
+    fn vacate(&mut self, place: Self::Place, taken: Span, probe: &mut impl Probe) -> Option<V> {
+        let value = self.inside.vacate(place, taken, probe)?;
+        self.note_freed(taken);
+        Some(value)
     }
 
-    fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)> {
-        self.by_address.at_or_below(address)
+    fn extend(&mut self, place: Self::Place, block: Self::Block, more: Span, probe: &mut impl Probe) {
+        self.note_taken(more);
+        self.inside.extend(place, block, more, probe);
     }
 
-    fn before(&self, block: Self::Block) -> Option<(Self::Block, Span)> {
-        self.by_address.before(block)
+    fn shorten(&mut self, place: Self::Place, less: Span, probe: &mut impl Probe) {
+        self.inside.shorten(place, less, probe);
+        self.note_freed(less);
+    }
+
+    fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        self.inside.add(span, probe)?;
+        self.note_freed(span);
+        Ok(())
+    }
+
+    fn block_at_or_below(&self, address: u64) -> Option<(Self::Block, Span)> {
+        self.inside.block_at_or_below(address)
+    }
+
+    fn block_before(&self, block: Self::Block) -> Option<(Self::Block, Span)> {
+        self.inside.block_before(block)
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Span> {
+        self.inside.blocks()
+    }
+
+    fn block_count(&self) -> usize {
+        self.inside.block_count()
+    }
+
+    fn largest_bytes(&self) -> u64 {
+        self.inside.largest_bytes()
+    }
+
+    fn region(&self, first: u64) -> Option<(Self::Place, Entry<'_, V>)> {
+        self.inside.region(first)
+    }
+
+    fn region_at(&self, address: u64) -> Option<Entry<'_, V>> {
+        self.inside.region_at(address)
+    }
+
+    fn value_at(&mut self, address: u64) -> Option<(u64, &mut V)> {
+        self.inside.value_at(address)
+    }
+
+    fn region_over(&self, span: Span) -> Option<Entry<'_, V>> {
+        self.inside.region_over(span)
+    }
+
+    fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
+    where
+        V: 'a,
+    {
+        self.inside.regions()
+    }
+
+    fn region_count(&self) -> usize {
+        self.inside.region_count()
+    }
+
+    fn bytes(&self) -> (usize, usize) {
+        let (blocks, regions) = self.inside.bytes();
+        (blocks.saturating_add(self.sizes.bytes()), regions)
+    }
+
+    fn validate(&self) -> Result<(), Broken> {
+        self.inside.validate()?;
+        self.sizes.validate()?;
+        check(self.sizes.len() == self.block_count(), "K11", "there are as many keys as blocks", 0)?;
+        for block in self.blocks() {
+            let known = self.sizes.find(key(block)).is_some();
+            check(known, "K11", "every block has its key", block.first())?;
+        }
+        Ok(())
     }
 }

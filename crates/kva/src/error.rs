@@ -1,7 +1,11 @@
 //! Why an operation was refused: one small enum per question, each carrying what is in the way.
 
+mod sub_space;
+
 use core::fmt;
 use freehold_units::{Align, Bytes, Span};
+
+pub use sub_space::{AdoptError, ReturnError};
 
 /// The allocator that holds the engine's own nodes had no memory left. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,11 @@ pub enum LayoutError {
     },
     /// A layout of no span at all.
     Empty,
+    /// A sub-space has the addresses that it was carved with, and no others.
+    SubSpace {
+        /// What it was carved with.
+        space: Span,
+    },
     /// No memory for the index.
     OutOfMemory,
 }
@@ -44,6 +53,7 @@ impl fmt::Display for LayoutError {
             Self::NotGranular { span, granule } => write!(f, "{span} is not made of granules of {granule}"),
             Self::Overlap { span, block } => write!(f, "{span} overlaps {block}"),
             Self::Empty => f.write_str("a space needs at least one span"),
+            Self::SubSpace { space } => write!(f, "a sub-space stays {space}"),
             Self::OutOfMemory => OutOfMemory.fmt(f),
         }
     }
@@ -69,19 +79,40 @@ pub enum AllocError {
         /// The granule it must be a multiple of.
         granule: Align,
     },
-    /// Size and guard together pass 2^64 - 1 bytes.
+    /// Size and guard together pass 2^64 - 1 bytes, or the last address.
     SizeOverflow,
     /// A guard of 2^32 granules or more.
     GuardTooLarge {
         /// The guard asked for, in bytes.
         guard_bytes: u64,
     },
-    /// The window, or the fixed place, is not in the space.
+    /// A window that ends before it starts.
+    WindowEmpty {
+        /// Its lowest address.
+        first: u64,
+        /// Its highest address, below the lowest.
+        last: u64,
+    },
+    /// The window has no address of the space.
     WindowOutside {
         /// The window asked for.
         window: Span,
         /// The whole space.
         space: Span,
+    },
+    /// A fixed place has addresses that the space was never given: beyond its ends, or in a hole of its layout.
+    PlaceOutside {
+        /// The place asked for.
+        place: Span,
+        /// The whole space, holes included.
+        space: Span,
+    },
+    /// A fixed place does not start and end on multiples of the granule.
+    PlaceNotGranular {
+        /// The place asked for.
+        place: Span,
+        /// The granule it must be made of.
+        granule: Align,
     },
     /// An area of a congruent request does not start and end on multiples of the granule.
     AreaNotGranular {
@@ -90,7 +121,8 @@ pub enum AllocError {
         /// The granule it must be made of.
         granule: Align,
     },
-    /// A region, or its guard, is where the request had to lie. Who it belongs to, `region_at` tells.
+    /// A region, or its guard, is where the request had to lie: at a fixed place, or in a window that leaves no
+    /// choice. Whose it is, [`region_at`](crate::AddressSpace::region_at) tells at any of the region's addresses.
     Occupied {
         /// The region in the way, without its guard; the highest if there are several.
         region: Span,
@@ -102,7 +134,25 @@ pub enum AllocError {
         /// Position of the other.
         other: usize,
     },
-    /// No free block can hold the request.
+    /// More than there is of the space within the window, free or not.
+    TooLarge {
+        /// Size with guard, in bytes; of a congruent request, from the lowest area to the highest.
+        size_bytes: u64,
+        /// Bytes that the window has of the space.
+        room_bytes: u64,
+    },
+    /// No multiple of the alignment lies in the window and the space with room for the size behind it, free or
+    /// not: an alignment larger than the space, above all.
+    NoMultiple {
+        /// Size with guard, in bytes; of a congruent request, of all areas.
+        size_bytes: u64,
+        /// The alignment that counted: the request's or the granule, whichever is larger.
+        align: Align,
+        /// Where a multiple had to lie.
+        window: Span,
+    },
+    /// No free block can hold the request, though the space could if less were taken, or if its layout had no
+    /// holes.
     NoSpace {
         /// Size with guard, in bytes.
         size_bytes: u64,
@@ -128,12 +178,27 @@ impl fmt::Display for AllocError {
             Self::GuardTooLarge { guard_bytes } => {
                 write!(f, "a guard of {} is 2^32 granules or more", Bytes::from(guard_bytes))
             }
+            Self::WindowEmpty { first, last } => {
+                write!(f, "a window from {first:#x} to {last:#x} is empty")
+            }
             Self::WindowOutside { window, space } => write!(f, "window {window} lies outside {space}"),
+            Self::PlaceOutside { place, space } => write!(f, "{place} is not all in the space, {space}"),
+            Self::PlaceNotGranular { place, granule } => {
+                write!(f, "{place} is not made of granules of {granule}")
+            }
             Self::AreaNotGranular { area, granule } => {
                 write!(f, "area {area} is not made of granules of {granule}")
             }
             Self::Occupied { region } => write!(f, "{region} is in the way"),
             Self::AreasOverlap { area, other } => write!(f, "areas {area} and {other} overlap"),
+            Self::TooLarge { size_bytes, room_bytes } => {
+                let (size, room) = (Bytes::from(size_bytes), Bytes::from(room_bytes));
+                write!(f, "{size} is more than the {room} there are")
+            }
+            Self::NoMultiple { size_bytes, align, window } => {
+                let size = Bytes::from(size_bytes);
+                write!(f, "no multiple of {align} in {window} has {size} behind it")
+            }
             Self::NoSpace { size_bytes, align, window, largest_free_bytes } => write!(
                 f,
                 "no room for {} aligned to {align} in {window}; the largest free block has {}",
@@ -153,28 +218,29 @@ impl From<OutOfMemory> for AllocError {
     }
 }
 
-/// A refused allocation, with the value that was to be stored.
+/// A refused operation, with what was handed in for it: the value that an allocation was to store, the sub-space
+/// that was to be taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Rejected<T> {
-    /// The value, handed back.
+pub struct Rejected<T, E = AllocError> {
+    /// What was handed in, handed back.
     pub value: T,
     /// Why.
-    pub cause: AllocError,
+    pub cause: E,
 }
 
-impl<T> fmt::Debug for Rejected<T> {
+impl<T, E: fmt::Debug> fmt::Debug for Rejected<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rejected").field("cause", &self.cause).finish_non_exhaustive()
     }
 }
 
-impl<T> fmt::Display for Rejected<T> {
+impl<T, E: fmt::Display> fmt::Display for Rejected<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.cause.fmt(f)
     }
 }
 
-impl<T> core::error::Error for Rejected<T> {}
+impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {}
 
 /// Why nothing was freed. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +256,11 @@ pub enum FreeError {
     Interior {
         /// The address.
         address: u64,
+        /// The region, without its guard.
+        region: Span,
+    },
+    /// The region is carved: a sub-space hands out its addresses.
+    Carved {
         /// The region, without its guard.
         region: Span,
     },
@@ -211,6 +282,7 @@ impl fmt::Display for FreeError {
             Self::Interior { address, region } => {
                 write!(f, "{address:#x} lies inside {region}, not at its start")
             }
+            Self::Carved { region } => write!(f, "a sub-space was carved from {region}"),
             Self::Unknown { address } => write!(f, "{address:#x} is not an address of this space"),
             Self::OutOfMemory => OutOfMemory.fmt(f),
         }
@@ -244,6 +316,12 @@ impl fmt::Display for ResizeError {
 }
 
 impl core::error::Error for ResizeError {}
+
+impl From<FreeError> for ResizeError {
+    fn from(error: FreeError) -> Self {
+        Self::Address(error)
+    }
+}
 
 impl From<AllocError> for ResizeError {
     fn from(error: AllocError) -> Self {

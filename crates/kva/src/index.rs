@@ -1,9 +1,9 @@
-//! Free-space indexes: what anyone may ask of one, and what the space alone may do to it.
+//! Indexes: what a user may ask of one, and what the space alone may do to it.
 //!
-//! Changing an index by itself could break what the space promises, so [`Blocks`], the half that changes it,
-//! cannot be named outside this crate.
+//! Changing an index by itself could break what the space promises, so [`Map`], which changes it, cannot be named
+//! outside this crate.
 
-use crate::{Broken, Fit, Merge, OutOfMemory};
+use crate::{Broken, OutOfMemory, Shortcuts};
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
 
@@ -18,71 +18,123 @@ pub struct Want {
     pub window: Span,
 }
 
-/// An ordered set of free blocks: the part of a space that finds room. Implemented by
-/// [`RbTree`](crate::RbTree) and [`BTree`](crate::BTree).
-///
-/// Blocks are disjoint and never touch: neighbours are merged as they come (invariant K1).
-pub trait FreeIndex: Blocks<Choice = <Self as FreeIndex>::Placement> {
+/// What a space is kept in: [`RbTree`](crate::RbTree), [`BTree`](crate::BTree), or one of them
+/// [`BySize`](crate::BySize).
+pub trait FreeIndex {
     /// The placements that this index can answer; what it cannot is not a value of this type.
     type Placement: Copy + Default + fmt::Debug;
 
+    /// Free blocks and regions with values of type `V`.
+    #[doc(hidden)]
+    type Map<V>: Map<V, Choice = Self::Placement>;
+}
+
+/// A region as an index knows it.
+#[derive(Debug)]
+pub struct Entry<'a, V> {
+    /// The usable addresses.
+    pub span: Span,
+    /// These and the guard's.
+    pub taken: Span,
+    /// Granules of the guard.
+    pub guard_granules: u32,
+    /// What the caller stored.
+    pub value: &'a V,
+}
+
+/// What a space does to its index. Blocks are disjoint and never touch: neighbours are merged as they come (K1).
+/// Blocks and regions never overlap (K4).
+pub trait Map<V>: Sized {
+    /// How addresses are chosen.
+    type Choice: Copy;
+    /// A free block in its place, valid until the index changes.
+    type Block: Copy;
+    /// A region in its place, valid until the index changes.
+    type Place: Copy;
+
+    /// An empty index of what is made of granules.
+    fn new(granule: Align) -> Result<Self, OutOfMemory>;
+
+    /// Takes these shortcuts from now on, of those that the index has. Answers stay the same.
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe);
+
+    /// A copy.
+    fn duplicate(&self) -> Self
+    where
+        V: Clone;
+
+    /// Makes sure that so many regions can be added or made shorter or longer, or spans be added, and that so many
+    /// regions can be vacated, without asking for memory.
+    fn reserve(&mut self, regions: usize, vacated: usize) -> Result<(), OutOfMemory>;
+
+    /// Makes ready for one request: what [`Map::reserve`] does for a region, and whatever is kept only if asked.
+    fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory>;
+
+    /// The block for a request, and the span to take from it. Changes nothing.
+    fn find(&self, choice: Self::Choice, want: &Want, probe: &mut impl Probe) -> Option<(Self::Block, Span)>;
+
+    /// Takes `taken` out of `block`, which covers it, for a region; a region was reserved.
+    fn occupy(
+        &mut self,
+        block: Self::Block,
+        taken: Span,
+        guard_granules: u32,
+        value: V,
+        probe: &mut impl Probe,
+    );
+
+    /// Gives back what the region at `place` has taken, merged with the blocks it touches; so much was reserved.
+    /// `None` if there is no region: then nothing was changed.
+    fn vacate(&mut self, place: Self::Place, taken: Span, probe: &mut impl Probe) -> Option<V>;
+
+    /// Gives the region the start of `block`, which follows on its guard: region and guard move up.
+    fn extend(&mut self, place: Self::Place, block: Self::Block, more: Span, probe: &mut impl Probe);
+
+    /// Gives back `less`, the end of what the region has taken: its guard moves down; so much was reserved.
+    fn shorten(&mut self, place: Self::Place, less: Span, probe: &mut impl Probe);
+
+    /// Makes `span` free, which overlaps no region; so much was reserved. Where it overlaps a free block that
+    /// block is the error, and nothing was changed.
+    fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span>;
+
+    /// The highest block that starts at or below `address`.
+    fn block_at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;
+
+    /// The block before `block` in address order.
+    fn block_before(&self, block: Self::Block) -> Option<(Self::Block, Span)>;
+
     /// All blocks in address order.
-    fn iter(&self) -> impl Iterator<Item = Span>;
+    fn blocks(&self) -> impl Iterator<Item = Span>;
 
     /// The number of blocks.
-    fn len(&self) -> usize;
-
-    /// Whether there is no block.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    fn block_count(&self) -> usize;
 
     /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
     fn largest_bytes(&self) -> u64;
 
-    /// The bytes of memory that the index holds, its spare room included.
-    fn metadata_bytes(&self) -> usize;
+    /// The region that starts at `first`.
+    fn region(&self, first: u64) -> Option<(Self::Place, Entry<'_, V>)>;
 
-    /// Checks every invariant from scratch. Cost: linear.
-    ///
-    /// # Errors
-    /// The first invariant that fails.
+    /// The region that `address` belongs to, or its guard.
+    fn region_at(&self, address: u64) -> Option<Entry<'_, V>>;
+
+    /// The same, with the value to change: the last usable address and the value.
+    fn value_at(&mut self, address: u64) -> Option<(u64, &mut V)>;
+
+    /// The highest region that overlaps `span`, its guard included.
+    fn region_over(&self, span: Span) -> Option<Entry<'_, V>>;
+
+    /// All regions in address order.
+    fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
+    where
+        V: 'a;
+
+    /// The number of regions.
+    fn region_count(&self) -> usize;
+
+    /// Bytes of memory held for free blocks, and for regions; spare room included.
+    fn bytes(&self) -> (usize, usize);
+
+    /// Checks every invariant of the index from scratch. Cost: linear.
     fn validate(&self) -> Result<(), Broken>;
-}
-
-/// What a space does to its index.
-pub trait Blocks: Sized {
-    /// How addresses are chosen.
-    type Choice: Copy;
-    /// A block in its place, valid until the index changes.
-    type Block: Copy;
-
-    /// An empty index of blocks that are made of granules.
-    fn new(granule: Align) -> Result<Self, OutOfMemory>;
-
-    /// Makes sure that `blocks` more blocks can be created without asking for memory.
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory>;
-
-    /// Makes ready for one request: room for one more block, and whatever the index keeps only if asked.
-    #[inline]
-    fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
-        let _ = (want, probe);
-        self.reserve(1)
-    }
-
-    /// The block for a request, and the span to cut from it. Changes nothing.
-    fn find(&self, choice: Self::Choice, want: &Want, probe: &mut impl Probe) -> Option<(Self::Block, Span)>;
-
-    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
-    fn carve(&mut self, block: Self::Block, span: Span, probe: &mut impl Probe) -> Fit;
-
-    /// Adds `span`, merged with the blocks it touches. May create one block, which was reserved. Where it overlaps
-    /// a free block that block is the error, and nothing was changed.
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span>;
-
-    /// The highest block that starts at or below `address`.
-    fn at_or_below(&self, address: u64) -> Option<(Self::Block, Span)>;
-
-    /// The block before `block` in address order.
-    fn before(&self, block: Self::Block) -> Option<(Self::Block, Span)>;
 }

@@ -1,7 +1,8 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
-//! [`AddressSpace`] keeps what is free in a [`FreeIndex`], by default the augmented red-black tree of the 2019
-//! rework of the Linux vmalloc allocator, and what is taken, with the caller's values, in a B+tree by address.
+//! [`AddressSpace`] is kept in a [`FreeIndex`]. By default that is the augmented red-black tree of the 2019 rework of
+//! the Linux vmalloc allocator for what is free, and a B+tree by address for what is taken, with the caller's values;
+//! with [`BTree`] it is one tree for both.
 //!
 //! ```text
 //!          first                                                     last
@@ -47,13 +48,18 @@ mod fit;
 mod index;
 pub mod rbtree;
 mod request;
+mod shortcuts;
 mod space;
+mod two_trees;
 
-pub use btree::BTree;
+pub use btree::{BTree, Placement};
 pub use by_size::BySize;
-pub use error::{AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError};
+pub use error::{
+    AdoptError, AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError, ReturnError,
+};
 pub use fit::{Fit, Merge};
 pub use index::FreeIndex;
-pub use rbtree::{Placement, RbTree};
+pub use rbtree::RbTree;
 pub use request::Request;
-pub use space::{AddressSpace, Region, Stats};
+pub use shortcuts::Shortcuts;
+pub use space::{AddressSpace, Region, Stats, snapshot};

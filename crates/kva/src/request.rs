@@ -1,5 +1,6 @@
 //! What is asked of a space.
 
+use crate::AllocError;
 use freehold_units::{Align, Span};
 
 /// A request for one range.
@@ -36,11 +37,32 @@ impl Request {
         Self { align, ..self }
     }
 
-    /// Region and guard must lie in `window`.
+    /// Region and guard must lie in `window`, which is never empty ([`Request::within`] takes any two ends).
     #[must_use]
     #[doc(alias = "zone", alias = "vstart", alias = "vend")]
     pub const fn window(self, window: Span) -> Self {
         Self { window, ..self }
+    }
+
+    /// Region and guard must lie at `first..=last`: a [window](Self::window) whose ends come from a guest or a
+    /// file, and may be the wrong way round.
+    ///
+    /// # Errors
+    /// [`AllocError::WindowEmpty`] if `last` is below `first`.
+    ///
+    /// ```
+    /// use freehold_kva::{AllocError, Request};
+    /// let request = Request::new(0x1000);
+    /// assert_eq!(request.within(0x8000, 0xffff)?.window.size_bytes(), 0x8000);
+    /// let empty = AllocError::WindowEmpty { first: 0x8000, last: 0x7fff };
+    /// assert_eq!(request.within(0x8000, 0x7fff), Err(empty));
+    /// # Ok::<(), AllocError>(())
+    /// ```
+    pub const fn within(self, first: u64, last: u64) -> Result<Self, AllocError> {
+        match Span::new(first, last) {
+            Some(window) => Ok(self.window(window)),
+            None => Err(AllocError::WindowEmpty { first, last }),
+        }
     }
 
     /// `guard_bytes` after the region stay taken with it, and belong to nobody.

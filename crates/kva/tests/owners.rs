@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use freehold_kva::snapshot::Writer;
 use freehold_kva::{AddressSpace, AllocError, BTree, FreeIndex, RbTree, Request};
 use freehold_units::{Align, Span};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::string::FromUtf8Error;
 
 const PAGE: u64 = 4096;
 /// Enough regions for leaves to split and to be evened out.
@@ -165,6 +167,32 @@ fn a_panicking_drop_harms_nothing<I: FreeIndex>() {
     assert_eq!(ledger.alive.get(), 0, "the others are dropped all the same");
 }
 
+fn a_panic_half_way_through_a_snapshot_harms_nothing<I: FreeIndex>() {
+    let ledger = Rc::new(Ledger::default());
+    let space: AddressSpace<_, I> = owned(&ledger);
+    let names = |owner: &Owner, to: &mut Writer| to.put(owner.name.as_bytes());
+    let bytes = space.snapshot(names).unwrap();
+    let encoded = Cell::new(0);
+    let panics_in_the_middle = |owner: &Owner, to: &mut Writer| {
+        encoded.set(encoded.get() + 1);
+        assert!(encoded.get() < REGIONS / 2, "this encoding was to panic");
+        names(owner, to);
+    };
+    assert!(catch_unwind(AssertUnwindSafe(|| space.snapshot(panics_in_the_middle))).is_err());
+    all_named_by_place(&space);
+    drop(space);
+
+    let decode = |name: &[u8]| {
+        let mut owner = Owner::new(&ledger, 0);
+        owner.name = String::from_utf8(name.to_vec())?;
+        assert_ne!(owner.name, format!("owner {REGIONS}"), "this decoding was to panic");
+        Ok::<_, FromUtf8Error>(owner)
+    };
+    let restore = || AddressSpace::<_, I>::restore(&bytes, I::Placement::default(), decode);
+    assert!(catch_unwind(AssertUnwindSafe(restore)).is_err());
+    assert_eq!(ledger.alive.get(), 0, "what was decoded before is dropped");
+}
+
 fn large_values_keep_their_places<I: FreeIndex + Clone>() {
     let mut space: AddressSpace<[u64; 512], I> = filled(|page| [page; 512]);
     for page in (0..REGIONS).map(place).filter(|page| page % 3 != 0) {
@@ -242,6 +270,7 @@ over_both_indexes!(
     rejected_values_come_back,
     a_panicking_clone_harms_nothing,
     a_panicking_drop_harms_nothing,
+    a_panic_half_way_through_a_snapshot_harms_nothing,
     large_values_keep_their_places,
     values_of_no_size_are_counted_too,
 );

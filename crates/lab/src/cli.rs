@@ -4,6 +4,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
+use freehold_lab::commands::reproduce::{self, Publication};
+use freehold_lab::commands::stress;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
 
@@ -73,6 +75,10 @@ pub(crate) enum Command {
         /// Be done within a minute, not ten.
         #[arg(long)]
         quick: bool,
+        /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
+        /// which pays, for kva alone. Takes a minute or two.
+        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "unit"])]
+        wishes: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
@@ -81,10 +87,41 @@ pub(crate) enum Command {
         workload: Vec<String>,
         /// A size for workloads that have sizes; again for more. Of percpu, the number of objects.
         #[arg(long, value_name = "N")]
-        n: Vec<u64>,
+        n: Vec<u32>,
         /// Bytes of a chunk for each CPU, for percpu alone.
         #[arg(long, value_name = "BYTES", default_value = "256K")]
         unit: Bytes,
+    },
+    /// Measure what others have published again, beside their figures.
+    ///
+    /// Prints tables and writes a page with plots. Takes less than a minute in a release build.
+    Reproduce {
+        /// What was published.
+        #[arg(value_enum)]
+        what: Publication,
+        #[command(flatten)]
+        options: reproduce::Options,
+        /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
+    },
+    /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
+    ///
+    /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
+    Stress {
+        /// What is stressed.
+        #[arg(value_enum)]
+        suite: Stressed,
+        #[command(flatten)]
+        options: stress::Options,
+    },
+    /// Run a workload on engines for callgrind to count.
+    #[command(hide = true)]
+    CountInstructions {
+        workload: String,
+        n: u32,
+        #[arg(required = true)]
+        engines: Vec<String>,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -110,6 +147,13 @@ pub(crate) enum Suite {
     Percpu,
 }
 
+/// A family of engines that has a stress test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stressed {
+    /// Address ranges.
+    Kva,
+}
+
 impl Command {
     /// The command's name in documents.
     pub(crate) fn name(&self) -> &'static str {
@@ -118,6 +162,9 @@ impl Command {
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
+            Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Stress { suite: Stressed::Kva, .. } => "stress kva",
+            Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",
             Self::Man => "man",

@@ -12,6 +12,7 @@ pub mod hash;
 pub mod measure;
 pub mod model;
 pub mod output;
+pub mod published;
 pub mod report;
 pub mod verify;
 pub mod workload;

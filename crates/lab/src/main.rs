@@ -5,12 +5,12 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Suite};
+use cli::{Cli, Command, Common, Stressed, Suite};
 use freehold_lab::commands::{self, Progress};
 use freehold_lab::failure::Failure;
 use freehold_lab::measure::{GrowthPoint, Replay};
 use freehold_lab::output::{Document, Environment, Format};
-use freehold_lab::report;
+use freehold_lab::report::{self, Study};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,9 +42,9 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         None => {
             let outcome = commands::main_job::run(&mut progress)?;
             drop(progress);
-            let measured = Measured { replays: &outcome.replays, growth: &outcome.growth };
-            let report = cli.report.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_REPORT));
-            finish(&cli.common, "freehold", &outcome.document, Some((&report, measured)))
+            let file = cli.report.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_REPORT));
+            let page = Page::Report(file, &outcome.replays, &outcome.growth);
+            finish(&cli.common, "freehold", &outcome.document, Some(page))
         }
         Some(command @ Command::Verify { files }) => {
             let document = commands::verify::run(files, &mut progress);
@@ -54,10 +54,13 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         Some(command @ Command::Replay { files, engine, rounds, report }) => {
             let (document, replays) = commands::replay::run(files, engine, *rounds, &mut progress)?;
             drop(progress);
-            let measured = Measured { replays: &replays, growth: &[] };
-            finish(&cli.common, command.name(), &document, report.as_ref().map(|file| (file, measured)))
+            let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[]));
+            finish(&cli.common, command.name(), &document, page)
         }
-        Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit }) => {
+        Some(Command::Bench { suite: Suite::Percpu, wishes: true, .. }) => {
+            Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into())
+        }
+        Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit, .. }) => {
             let options = commands::bench_percpu::Options {
                 quick: *quick,
                 engines: engine.clone(),
@@ -69,6 +72,15 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
+        Some(command @ Command::Bench { suite: Suite::Kva, wishes: true, .. }) => {
+            let document = commands::wishes::run(&mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(Command::CountInstructions { workload, n, engines }) => {
+            commands::wishes::run_under_callgrind(workload, *n, engines)?;
+            Ok(false)
+        }
         Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n, .. }) => {
             let options = commands::bench::Options {
                 quick: *quick,
@@ -77,6 +89,18 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
                 sizes: n.clone(),
             };
             let document = commands::bench::run(&options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(command @ Command::Reproduce { what, options, report }) => {
+            let outcome = commands::reproduce::run(*what, options, &mut progress)?;
+            drop(progress);
+            let default = || PathBuf::from(format!("target/freehold/{}.html", what.name()));
+            let page = Page::Study(report.clone().unwrap_or_else(default), &outcome.study);
+            finish(&cli.common, command.name(), &outcome.document, Some(page))
+        }
+        Some(command @ Command::Stress { suite: Stressed::Kva, options }) => {
+            let document = commands::stress::run(options, &mut progress)?;
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
@@ -95,24 +119,27 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         }
     }
 }
-/// What a report draws beside the tables.
-struct Measured<'a> {
-    replays: &'a [Replay],
-    growth: &'a [GrowthPoint],
+
+/// A page to write beside the results, and where to.
+enum Page<'a> {
+    /// Workloads on engines.
+    Report(PathBuf, &'a [Replay], &'a [GrowthPoint]),
+    /// A publication.
+    Study(PathBuf, &'a Study),
 }
 
-/// Writes the report, then the results; whether something differed.
+/// Writes the page, then the results; whether something differed.
 fn finish(
     common: &Common,
     command: &str,
     document: &Document,
-    report: Option<(&PathBuf, Measured<'_>)>,
+    page: Option<Page<'_>>,
 ) -> anyhow::Result<bool> {
     let environment = Environment::here();
     let format = if common.json { Format::Json } else { common.format };
     let mut text = document.render(format, command, &environment)?;
-    if let Some((file, measured)) = report {
-        write_report(file, &environment, document, &measured)?;
+    if let Some(page) = page {
+        let file = page.write(&environment, document)?;
         match format {
             // A JSON document stays one document: the path goes where people look.
             Format::Json => drop(writeln!(std::io::stderr(), "report: {}", file.display())),
@@ -131,20 +158,19 @@ fn print(text: &[u8]) -> anyhow::Result<bool> {
     }
 }
 
-fn write_report(
-    file: &Path,
-    environment: &Environment,
-    document: &Document,
-    measured: &Measured<'_>,
-) -> anyhow::Result<()> {
-    report::write(
-        file,
-        &report::Input {
-            environment,
-            replays: measured.replays,
-            growth: measured.growth,
-            tables: &document.tables,
-            notes: &document.notes,
-        },
-    )
+impl Page<'_> {
+    /// Writes it; where it is.
+    fn write(&self, environment: &Environment, document: &Document) -> anyhow::Result<&Path> {
+        match self {
+            Self::Report(file, replays, growth) => {
+                let (tables, notes) = (&document.tables, &document.notes);
+                report::write(file, &report::Input { environment, replays, growth, tables, notes })?;
+                Ok(file)
+            }
+            Self::Study(file, study) => {
+                report::write_study(file, study, environment, &document.notes)?;
+                Ok(file)
+            }
+        }
+    }
 }

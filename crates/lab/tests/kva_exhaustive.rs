@@ -1,9 +1,9 @@
-//! Every string of a few operations on a space of six pages, on every engine of the list beside the model.
+//! Every string of a few operations on a space of six pages, on every engine that the model can follow.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::units::{Align, Span};
-use freehold_lab::engine::{ENGINES, EngineEntry, Session};
-use freehold_lab::model::{Model, listing};
+use freehold_lab::engine::{EngineEntry, Session};
+use freehold_lab::model::{Model, followed, listing};
 use freehold_trace::kva::{Answer, Op};
 
 const PAGE: u64 = 4096;
@@ -74,7 +74,7 @@ impl Search<'_> {
 
 #[test]
 fn every_short_string_agrees_with_brute_force() {
-    for entry in ENGINES {
+    for entry in followed() {
         let session = (entry.make)(&layout(), Align::PAGE).unwrap();
         let model = Model::new(&layout(), Align::PAGE).unwrap();
         let mut search = Search { entry, ops: Vec::new(), strings: 0 };

@@ -1,8 +1,8 @@
-//! Random operations on a tiny space, on every engine of the list beside the brute-force model.
+//! Random operations on a tiny space, on every engine that the brute-force model can follow.
 
 use freehold::units::Align;
-use freehold_lab::engine::{ENGINES, EngineEntry};
-use freehold_lab::model::{ops_from_bytes, run_ops, spans_managed, tiny_layout};
+use freehold_lab::engine::{ENGINES, EngineEntry, VARIANTS};
+use freehold_lab::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use proptest::prelude::*;
 
 proptest! {
@@ -11,7 +11,7 @@ proptest! {
     #[test]
     fn every_engine_agrees_with_brute_force(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let ops = ops_from_bytes(&bytes);
-        for entry in ENGINES {
+        for entry in followed() {
             let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
@@ -22,6 +22,7 @@ proptest! {
 fn the_list_of_engines_is_in_order() {
     let defaults: Vec<_> = ENGINES.iter().filter(|entry| entry.is_default()).collect();
     assert_eq!(defaults.len(), 1, "one engine is the default");
-    let labels: std::collections::BTreeSet<_> = ENGINES.iter().map(EngineEntry::label).collect();
-    assert_eq!(labels.len(), ENGINES.len(), "names are unique");
+    let labels: std::collections::BTreeSet<_> =
+        ENGINES.iter().chain(VARIANTS).map(EngineEntry::label).collect();
+    assert_eq!(labels.len(), ENGINES.len() + VARIANTS.len(), "names are unique");
 }

@@ -51,6 +51,28 @@ fn a_file_that_is_cut_off_or_unknown_fails_with_its_line() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_of_the_suite_that_its_beginning_tells() {
+    let folder = std::env::temp_dir().join(format!("freehold-suites-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let unit = "# unit 32768 page 4096 cpus 1 variant stock balance off seed 1 digest_every 10\n";
+    for (begins, suite) in [
+        (unit, Some("percpu")),
+        ("@run unit 32768 size 4\n", Some("percpu")),
+        ("# kva-vectors 1\n", Some("kva")),
+        ("neither\n", None),
+    ] {
+        let file = folder.join("cut.txt");
+        std::fs::write(&file, begins).unwrap();
+        let output = freehold(&["verify", &file.display().to_string(), "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{begins}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let row = &document["rows"][0];
+        assert_eq!((row["suite"].as_str(), row["mismatches"].as_u64()), (suite, Some(1)), "{row}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2() {
     for args in [
         &["verify"][..],
@@ -59,12 +81,18 @@ fn wrong_usage_is_exit_code_2() {
         &["--format", "poem"],
         &["replay", "churn:0"],
         &["--report", "r.html", "inspect", "x"],
+        &["bench", "kva", "--wishes", "--quick"],
+        &["bench", "percpu", "--wishes"],
+        &["bench", "percpu", "--n", "0"],
+        &["stress", "percpu"],
+        &["count-instructions", "fly", "1", "rbtree:lowest"],
+        &["count-instructions", "fix_size", "1", "nobody"],
     ] {
         assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
     }
     let output = freehold(&["replay", "churn:100", "--engine", "nobody"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("there are rbtree:lowest"));
+    assert!(text(&output.stderr).contains("there are btree:lowest"));
 }
 
 #[test]
@@ -91,12 +119,42 @@ fn json_is_one_document_of_flat_rows() {
 }
 
 #[test]
+fn a_variant_is_run_by_its_full_name_alone() {
+    let labels = |engine: &str| {
+        let args =
+            ["bench", "kva", "--quick", "--workload", "churn", "--n", "100", "--engine", engine, "--json"];
+        let output = freehold(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        let placements = rows.iter().map(|row| row["placement"].as_str().unwrap().to_owned());
+        placements.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(Vec::from_iter(labels("rbtree:lowest+hot+lazy")), ["lowest+hot+lazy"]);
+    assert!(labels("btree").iter().all(|placement| placement != "lowest-hot"));
+}
+
+#[test]
+fn all_variants_answer_alike_where_instructions_are_counted() {
+    let names =
+        ["rbtree:lowest", "rbtree:lowest+hot", "rbtree:lowest+lazy", "btree:lowest-hot", "btree:lowest"];
+    for (workload, n) in [("full_fit", "1"), ("churn", "300"), ("zone", "300"), ("burst", "300")] {
+        let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn an_engine_that_lacks_an_operation_is_left_out_and_named() {
     let output = freehold(&["replay", &data("vectors/kva/pcpu_tight.txt.zst"), "--rounds", "1", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["rows"].as_array().unwrap().iter().all(|row| row["engine"] != "gap-list"));
     assert!(document["notes"].to_string().contains("gap-list left out"));
+    let output =
+        freehold(&["replay", "churn:200", "--rounds", "1", "--engine", "rbtree", "--engine", "mmap"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("mmap left out: it cannot place objects"));
 }
 
 #[test]
@@ -172,17 +230,158 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
                 && row["ns_median"].is_f64()
         })
     };
-    for engine in ["rbtree", "btree", "gap-list", "rangemap", "offset-allocator"] {
-        assert!(has("holes", engine, "alloc") && has("holes", engine, "free"), "{engine}");
-        assert!(has("full_fit", engine, "pair"), "{engine}");
+    let notes = document["notes"].to_string();
+    for engine in ["rbtree", "btree", "gap-list", "splay", "rangemap", "offset-allocator", "mmap"] {
+        for (workload, op) in [("holes", "alloc"), ("holes", "free"), ("full_fit", "pair")] {
+            // On a busy machine system calls may take more time than there is, which is then said.
+            let late = engine == "mmap" && notes.contains(&format!("{workload}: mmap left out"));
+            assert!(late || has(workload, engine, op), "{workload}, {op}: {engine}; {notes}");
+        }
     }
     assert!(has("zone", "rbtree", "alloc") && !has("zone", "range-alloc", "alloc"));
     let default = rows.iter().find(|row| row["default"] == true && row["op"] == "alloc").unwrap();
     assert_eq!((&default["ratio"], &default["suite"]), (&1.0.into(), &"kva".into()));
-    let notes = document["notes"].to_string();
     assert!(notes.contains("zone: range-alloc left out"), "{notes}");
     for usage in [["--n", "0"], ["--workload", "tennis"], ["--engine", "combustion"]] {
         assert_eq!(freehold(&[&args[..3], &usage].concat()).status.code(), Some(2), "{usage:?}");
+    }
+}
+
+#[test]
+fn a_publication_is_reproduced_beside_its_figures() {
+    let folder = std::env::temp_dir().join(format!("freehold-reproduce-{}", std::process::id()));
+    let page = folder.join("page.html");
+    let args = ["reproduce", "kva-2019", "--samples", "2", "--report", &page.display().to_string()];
+    let output = freehold(&[&args[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "reproduce kva-2019");
+    let rows = document["rows"].as_array().unwrap();
+    let row = |workload: &str, engine: &str, op: &str| {
+        let wanted = |row: &&serde_json::Value| {
+            row["workload"] == workload && row["engine"] == engine && row["op"] == op
+        };
+        rows.iter().find(wanted).unwrap_or_else(|| panic!("no row {workload} {engine} {op}"))
+    };
+    let rework = rows.iter().find(|row| row["placement"] == "linux" && row["op"] == "loop").unwrap();
+    assert_eq!(rework["published"].as_f64().map(f64::round), Some(53.0));
+    for engine in ["gap-list", "rbtree", "btree"] {
+        assert!(row("test, all cases together", engine, "loop")["work_mean"].is_f64());
+        assert!(row("test, each case by itself", engine, "loop")["ratio"].is_f64());
+        assert!(row("playback", engine, "audio")["failures"].is_u64());
+        assert!(row("bpfvm.kva", engine, "loop")["ns_median"].is_f64());
+    }
+    let zones = |note: &str| {
+        let notes =
+            |row: &&serde_json::Value| row["note"].as_str().is_some_and(|text| text.starts_with(note));
+        let row = rows.iter().filter(|row| row["engine"] == "rbtree" && row["n"] == 50).find(notes).unwrap();
+        row["pages"].as_u64().unwrap()
+    };
+    assert_eq!(zones("sequential, nested zone at the high end"), 0);
+    assert!(zones("random, nested zone at the high end") > 0);
+    let example = rows.iter().find(|row| row["workload"] == "the talk's worked example").unwrap();
+    assert_eq!((&example["mismatches"], &example["count"]), (&0.into(), &14.into()));
+    let page = std::fs::read_to_string(page).unwrap();
+    for section in ["suite", "samples", "zones", "glitches", "example", "later", "traces", "method"] {
+        assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    let mail = freehold(&[&args[..], &["--format", "lkml"]].concat());
+    let mail = text(&mail.stdout);
+    let report = |line: &&str| line.starts_with("report: ");
+    assert!(mail.lines().filter(|line| !report(line)).all(|line| line.chars().count() <= 72), "{mail}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_cannot_be_reproduced_is_wrong_usage() {
+    for args in [
+        &["tennis-2019"][..],
+        &["kva-2019", "--samples", "0"],
+        &["kva-2019", "--samples", "121"],
+        &["kva-2019", "--traces", "no-such-folder"],
+        &["kva-2019", "--traces", env!("CARGO_MANIFEST_DIR")],
+    ] {
+        assert_eq!(freehold(&[&["reproduce"], args].concat()).status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn stress_runs_the_kernels_cases_and_counts_what_must_fail() {
+    let args = ["stress", "kva", "--loops", "100", "--repeat", "3", "--n", "200", "--json"];
+    let engines = ["--engine", "rbtree", "--engine", "gap-list"];
+    let output = freehold(&[&args[..], &engines].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "stress kva");
+    let rows = document["rows"].as_array().unwrap();
+    let row = |workload: &str, engine: &str, op: &str| {
+        let mine = |row: &&serde_json::Value| {
+            row["workload"] == workload && row["engine"] == engine && row["op"] == op && row["suite"] == "kva"
+        };
+        rows.iter().find(mine).unwrap_or_else(|| panic!("no {op} of {workload} on {engine}"))
+    };
+    for case in ["fix_size", "full_fit", "long_busy_list", "random_size", "fix_align", "random_size_align"] {
+        let per_loop = if case == "long_busy_list" { 2 } else { 1 };
+        for engine in ["rbtree", "gap-list"] {
+            let whole = row(case, engine, "loop");
+            assert_eq!(
+                (&whole["count"], &whole["passed"], &whole["failed"]),
+                (&300.into(), &3.into(), &0.into())
+            );
+            assert!(whole["ns_median"].is_f64() && whole["n"].is_null(), "{whole}");
+            let alloc = row(case, engine, "alloc");
+            assert_eq!(
+                (&alloc["count"], &alloc["failures"]),
+                (&(300 * per_loop).into(), &0.into()),
+                "{case}"
+            );
+            assert!(alloc["work_mean"].is_f64() && alloc["ns_p99"].is_u64(), "{alloc}");
+        }
+    }
+    let shift = row("align_shift", "rbtree", "loop");
+    assert_eq!((&shift["passed"], &shift["failed"], &shift["xfailed"]), (&0.into(), &0.into(), &3.into()));
+    assert_eq!(row("align_shift", "gap-list", "alloc")["failures"], 3 * 22);
+    assert_eq!(row("pcpu_alloc", "rbtree", "loop")["passed"], 3);
+    assert_eq!(row("pcpu_alloc", "gap-list", "loop")["note"], "does not have these requests");
+    for case in ["churn", "holes", "zone", "aligned", "aligned-2m", "burst", "seqfill"] {
+        assert_eq!(row(case, "gap-list", "loop")["passed"], 3, "{case}");
+        assert_eq!(row(case, "rbtree", "loop")["n"], 200, "{case}");
+    }
+    assert!(document["notes"].to_string().contains(" failed as expected"));
+}
+
+#[test]
+fn stress_takes_masks_and_times_and_fails_if_nothing_was_run() {
+    let args = ["stress", "kva", "--loops", "100", "--repeat", "1", "--format", "lkml"];
+    let output = freehold(&[&args[..], &["--mask", "0x105", "--duration", "1h"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("fix_size") && said.contains("long_busy_list") && !said.contains("full_fit"),
+        "{said}"
+    );
+    assert!(said.contains("0x100 is no case") && said.contains("Summary: btree:lowest"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 72), "{said}");
+
+    let lacking = freehold(&[&args[..], &["--case", "pcpu_alloc", "--engine", "gap-list"]].concat());
+    assert_eq!(lacking.status.code(), Some(1));
+    assert!(text(&lacking.stdout).contains("nothing was run"), "{}", text(&lacking.stdout));
+
+    for usage in [
+        ["--case", "fix_sise"],
+        ["--mask", "256"],
+        ["--mask", "0"],
+        ["--mask", "all"],
+        ["--loops", "0"],
+        ["--repeat", "0"],
+        ["--n", "0"],
+        ["--engine", "combustion"],
+        ["--mode", "idle"],
+        ["--duration", "30"],
+        ["--duration", "0s"],
+        ["--duration", "s"],
+    ] {
+        assert_eq!(freehold(&[&args[..2], &usage].concat()).status.code(), Some(2), "{usage:?}");
     }
 }
 

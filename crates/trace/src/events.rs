@@ -1,11 +1,9 @@
 //! Recorded traces event by event: what all kinds share.
 //!
-//! Every line starts with the time since the line before, the CPU and the task; what follows is up to the
-//! kind. Cost: one line of memory.
+//! Every line starts with the time since the line before, the CPU and the task; what follows is up to the kind.
 
-use crate::{Fields, Kind, Lines, TraceError, TraceHeader};
+use crate::{Fields, Format, Kind, Lines, Reader, TraceError, TraceHeader};
 use std::marker::PhantomData;
-use std::path::Path;
 
 /// When and where an event happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,71 +28,42 @@ pub trait TraceEvent: Sized {
     fn parse(stamp: Stamp, fields: &mut Fields<'_>) -> Result<Self, String>;
 }
 
-/// The events of a file, in order.
-pub struct EventReader<E> {
-    lines: Lines,
+/// A trace whose lines are events of one kind.
+pub struct TraceFormat<E> {
     header: TraceHeader,
     now_ns: u64,
-    ended: bool,
     events: PhantomData<fn() -> E>,
 }
 
-impl<E: TraceEvent> EventReader<E> {
-    /// Opens a trace of the events' kind.
-    ///
-    /// # Errors
-    /// The file cannot be opened, or is no such trace.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Self::new(Lines::open(file)?)
-    }
+/// The events of a file, in order.
+pub type EventReader<E> = Reader<TraceFormat<E>>;
 
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// It is no trace of the events' kind.
-    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
-        let header = TraceHeader::read(&mut lines)?;
+impl<E: TraceEvent> Format for TraceFormat<E> {
+    type Record = E;
+
+    fn begin(lines: &mut Lines) -> Result<Self, TraceError> {
+        let header = TraceHeader::read(lines)?;
         if header.kind != E::KIND {
             let reason = format!("a trace of kind {}, not {}", header.kind.name(), E::KIND.name());
             return Err(lines.error(reason));
         }
-        Ok(Self { lines, header, now_ns: 0, ended: false, events: PhantomData })
+        Ok(Self { header, now_ns: 0, events: PhantomData })
     }
 
-    /// What the file says of itself.
-    #[must_use]
-    pub fn header(&self) -> &TraceHeader {
-        &self.header
-    }
-
-    /// An error at the line of the event that was read last.
-    pub fn error(&self, reason: impl Into<String>) -> TraceError {
-        self.lines.error(reason)
-    }
-
-    fn read(&mut self) -> Result<Option<E>, TraceError> {
-        let now_ns = self.now_ns;
-        let parsed = match self.lines.advance()? {
-            Some(text) => parse(text, now_ns),
-            None => return Ok(None),
-        };
-        let (at_ns, event) = parsed.map_err(|reason| self.lines.error(reason))?;
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<E>, TraceError> {
+        let Some(text) = lines.advance()? else { return Ok(None) };
+        let parsed = parse(text, self.now_ns);
+        let (at_ns, event) = parsed.map_err(|reason| lines.error(reason))?;
         self.now_ns = at_ns;
         Ok(Some(event))
     }
 }
 
-impl<E: TraceEvent> Iterator for EventReader<E> {
-    type Item = Result<E, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.read().transpose();
-        self.ended = !matches!(event, Some(Ok(_)));
-        event
+impl<E: TraceEvent> EventReader<E> {
+    /// What the file says of itself.
+    #[must_use]
+    pub fn header(&self) -> &TraceHeader {
+        &self.format.header
     }
 }
 

@@ -1,8 +1,7 @@
 //! The first lines of a recorded trace, the same for every kind.
 
+use crate::lines::HEADER_CUT_OFF;
 use crate::{Lines, TraceError};
-
-const CUT_OFF: &str = "the file ends within its header";
 
 /// What a trace records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +69,7 @@ impl TraceHeader {
     /// # Errors
     /// They are not what a trace starts with.
     pub fn read(lines: &mut Lines) -> Result<Self, TraceError> {
-        let first = lines.require(CUT_OFF)?.to_owned();
+        let first = lines.require(HEADER_CUT_OFF)?.to_owned();
         let words = first.strip_prefix("#vml-trace v1 ");
         let words = words.ok_or_else(|| lines.error("not a trace: line 1 must start `#vml-trace v1`"))?;
         let word = |name: &str| {
@@ -105,6 +104,6 @@ impl TraceHeader {
 }
 
 fn prefixed(lines: &mut Lines, prefix: &str) -> Result<String, TraceError> {
-    let text = lines.require(CUT_OFF)?.strip_prefix(prefix).map(str::to_owned);
+    let text = lines.require(HEADER_CUT_OFF)?.strip_prefix(prefix).map(str::to_owned);
     text.ok_or_else(|| lines.error(format!("the line must start {prefix:?}")))
 }

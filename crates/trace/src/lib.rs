@@ -14,11 +14,13 @@ mod lines;
 pub mod maple;
 pub mod mt;
 pub mod percpu;
+mod reader;
 #[cfg(test)]
 mod tests;
 pub mod vma;
 
 pub use error::TraceError;
-pub use events::{EventReader, Stamp, TraceEvent};
+pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
 pub use header::{Kind, TraceHeader};
 pub use lines::{Fields, Lines};
+pub use reader::{Format, Reader};

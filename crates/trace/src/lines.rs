@@ -10,6 +10,9 @@ use std::str::FromStr;
 /// The longest line that is taken for text, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 
+/// Why a header cannot be read on.
+pub(crate) const HEADER_CUT_OFF: &str = "the file ends within its header";
+
 /// The lines of a file. Names ending in `.zst` are decompressed on the way.
 pub struct Lines {
     file: PathBuf,
@@ -71,6 +74,36 @@ impl Lines {
     pub fn require(&mut self, missing: &str) -> Result<&str, TraceError> {
         let (file, number) = (self.file.clone(), self.number + 1);
         self.advance()?.ok_or_else(|| TraceError::at(&file, number, missing))
+    }
+
+    /// Reads the first line, which must be this one: the file is then what it should be.
+    ///
+    /// # Errors
+    /// Those of [`Lines::advance`], and if it is another.
+    pub fn title(&mut self, title: &str, what: &str) -> Result<(), TraceError> {
+        if self.advance()? == Some(title) {
+            return Ok(());
+        }
+        Err(self.error(format!("not {what}: line 1 must be `{title}`")))
+    }
+
+    /// Reads the lines of a header one by one, up to the one that ends it.
+    ///
+    /// # Errors
+    /// Those of [`Lines::require`], and what `read` says of a line.
+    pub fn header(
+        &mut self,
+        end: &str,
+        mut read: impl FnMut(&str) -> Result<(), String>,
+    ) -> Result<(), TraceError> {
+        loop {
+            let text = self.require(HEADER_CUT_OFF)?;
+            if text == end {
+                return Ok(());
+            }
+            let read = read(text);
+            read.map_err(|reason| self.error(reason))?;
+        }
     }
 
     /// Reads on to the end of the file, where nothing may follow.

@@ -187,7 +187,7 @@ const READERS: [(&str, &[u8], Reader); 14] = [
         Ok(kva::Recording::from_events(kva::Events::new(lines(bytes))?)?.ops.len())
     }),
     ("percpu vectors", PERCPU_VECTORS.as_bytes(), |bytes| count(percpu::Vectors::new(lines(bytes))?)),
-    ("area vectors", AREA_VECTORS.as_bytes(), |bytes| count(percpu::AreaVectors::new(lines(bytes)))),
+    ("area vectors", AREA_VECTORS.as_bytes(), |bytes| count(percpu::AreaVectors::new(lines(bytes))?)),
     ("percpu trace", PERCPU_TRACE.as_bytes(), |bytes| count(percpu::Events::new(lines(bytes))?)),
     ("percpu recording", PERCPU_TRACE.as_bytes(), |bytes| {
         Ok(percpu::Recording::from_events(percpu::Events::new(lines(bytes))?)?.ops.len())
@@ -195,7 +195,7 @@ const READERS: [(&str, &[u8], Reader); 14] = [
     ("vma trace", VMA_TRACE.as_bytes(), |bytes| count(vma::Events::new(lines(bytes))?)),
     ("mt trace", MT_TRACE.as_bytes(), |bytes| count(mt::Events::new(lines(bytes))?)),
     ("maple vectors", MAPLE_VECTORS.as_bytes(), |bytes| count(maple::Vectors::new(lines(bytes))?)),
-    ("maple examples", MAPLE_EXAMPLE.as_bytes(), |bytes| count(maple::Examples::new(lines(bytes)))),
+    ("maple examples", MAPLE_EXAMPLE.as_bytes(), |bytes| count(maple::Examples::new(lines(bytes))?)),
     ("maple stream", MAPLE_STREAM, |bytes| count(maple::Stream::new(lines(bytes))?)),
 ];
 

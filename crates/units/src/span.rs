@@ -108,6 +108,12 @@ impl Span {
         Self::new(self.first.max(other.first), self.last.min(other.last))
     }
 
+    /// From the lower of the two starts to the higher of the two ends: the smallest span that covers both.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self { first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+
     /// Whether `next` starts right after this span ends.
     #[must_use]
     pub const fn touches(self, next: Self) -> bool {
@@ -241,6 +247,7 @@ mod tests {
             prop_assert_eq!(x.overlaps(y), !shared.is_empty());
             prop_assert_eq!(x.intersection(y).is_some(), !shared.is_empty());
             prop_assert_eq!(x.covers(y), x.intersection(y) == Some(y));
+            prop_assert_eq!(x.hull(y), Span { first: a.min(c), last: b.max(d) });
             prop_assert_eq!(x.touches(y), u128::from(b) + 1 == u128::from(c));
             if x.covers(y) {
                 let around = x.below(y).map_or(0, Span::size_bytes) + x.above(y).map_or(0, Span::size_bytes);

@@ -26,6 +26,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod way;
 
 use crate::OutOfMemory;
 use crate::arena::{Arena, Link};
@@ -34,68 +35,54 @@ pub(crate) use insert::Inserted;
 use node::{Inner, Leaf};
 pub(crate) use remove::Removed;
 pub(crate) use summary::{Nothing, Summaries};
+pub(crate) use way::{Found, Position, Way};
 
-/// Entries of a node.
-pub(crate) const WIDTH: usize = 32;
-/// Inner nodes have eight children or more, but for one on each level, so 2^32 leaves stand no higher.
-pub(crate) const MAX_HEIGHT: usize = 12;
+/// Entries of a leaf: with two columns of words it takes 512 bytes.
+pub(crate) const LEAF_WIDTH: usize = 31;
+/// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
+pub(crate) const INNER_WIDTH: usize = 64;
 
-/// Where an entry lies, valid until the tree changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
-    pub(crate) leaf: Link,
-    pub(crate) at: usize,
-}
-
-/// The inner nodes passed on the way to a leaf, each with the child that was taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    pub(crate) steps: [(Link, u32); MAX_HEIGHT],
-    pub(crate) leaf: Link,
-}
-
-/// An entry and the way to it, valid until the tree changes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
-    pub(crate) path: Path,
-    pub(crate) at: usize,
-}
-
-impl Found {
-    pub(crate) fn position(&self) -> Position {
-        Position { leaf: self.path.leaf, at: self.at }
-    }
-}
-
+/// Leaves hold up to `L` entries, inner nodes up to `N` children.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree<C: Columns, S: Summaries<C>, const W: usize = WIDTH> {
+pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH, const N: usize = INNER_WIDTH>
+{
     /// What summaries depend on.
     pub(crate) context: S::Context,
-    pub(crate) leaves: Arena<Leaf<C, W>>,
-    pub(crate) inners: Arena<Inner<S, W>>,
+    pub(crate) leaves: Arena<Leaf<C, L>>,
+    pub(crate) inners: Arena<Inner<S, N>>,
     /// A leaf if `height` is 0, else an inner node.
     pub(crate) root: Link,
     /// Levels of inner nodes.
     pub(crate) height: usize,
     len: usize,
+    /// Where the last change was, while the way still leads there; else to no leaf.
+    last: Way,
 }
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     pub(crate) fn new(context: S::Context) -> Result<Self, OutOfMemory> {
         let mut leaves = Arena::new(Leaf::empty())?;
-        leaves.reserve(1, Leaf::with_room)?;
+        leaves.reserve(1, Leaf::empty)?;
         let root = leaves.take();
         leaves[root].restart();
-        Ok(Self { context, leaves, inners: Arena::new(Inner::empty())?, root, height: 0, len: 0 })
+        Ok(Self {
+            context,
+            leaves,
+            inners: Arena::new(Inner::empty())?,
+            root,
+            height: 0,
+            len: 0,
+            last: Way::NOWHERE,
+        })
     }
 
     /// Makes sure that `entries` more can be inserted without asking for memory.
     #[inline]
     pub(crate) fn reserve(&mut self, entries: usize) -> Result<(), OutOfMemory> {
-        self.leaves.reserve(entries, Leaf::with_room)?;
+        self.leaves.reserve(entries, Leaf::empty)?;
         // Each insertion can split every level and add one.
         let inners = entries.saturating_mul(self.height.saturating_add(1));
-        self.inners.reserve(inners, || Ok(Inner::empty()))
+        self.inners.reserve(inners, Inner::empty)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -104,8 +91,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
 
     /// Bytes held, spare room included.
     pub(crate) fn bytes(&self) -> usize {
-        let apart = self.leaves.len().saturating_mul(C::bytes_apart(W));
-        self.leaves.bytes().saturating_add(self.inners.bytes()).saturating_add(apart)
+        self.leaves.bytes().saturating_add(self.inners.bytes())
     }
 
     /// Sums up anew, every leaf and every node, after a change of the context. Cost: linear. Returns the number
@@ -130,36 +116,38 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     /// The entry with the highest key at or below `key`.
     #[inline]
     pub(crate) fn at_or_below(&self, key: C::Key) -> Option<Position> {
-        let mut at = self.root;
-        for _ in 0..self.height {
-            let inner = &self.inners[at];
-            at = inner.children[inner.child_for(key)];
-        }
-        let leaf = &self.leaves[at];
+        let link = self.way_to(key).end();
+        let leaf = &self.leaves[link];
         match leaf.first_above(key).checked_sub(1) {
-            Some(entry) => Some(Position { leaf: at, at: entry }),
+            Some(at) => Some(Position { leaf: link, at }),
             None => self.last_of(leaf.previous),
         }
     }
 
     /// Where a key is or would be; perhaps one past the last of a leaf.
     pub(crate) fn place_of(&self, key: C::Key) -> Position {
-        let path = self.path_to(key);
-        let leaf = &self.leaves[path.leaf];
+        let link = self.way_to(key).end();
+        let leaf = &self.leaves[link];
         let at = leaf.first_above(key);
         let is_there = at > 0 && leaf.keys()[at - 1] == key;
-        Position { leaf: path.leaf, at: at - usize::from(is_there) }
+        Position { leaf: link, at: at - usize::from(is_there) }
     }
 
     /// The entry of that key, and the way to it.
     #[inline]
     pub(crate) fn find(&self, key: C::Key) -> Option<Found> {
-        let path = self.path_to(key);
-        let leaf = &self.leaves[path.leaf];
-        let at = leaf.first_above(key).checked_sub(1)?;
-        (leaf.keys().get(at) == Some(&key)).then_some(Found { path, at })
+        self.find_on(self.way_to(key), key)
     }
 
+    /// The entry of that key, at the end of the way to it.
+    #[inline]
+    pub(crate) fn find_on(&self, way: Way, key: C::Key) -> Option<Found> {
+        let leaf = &self.leaves[way.end()];
+        let at = leaf.first_above(key).checked_sub(1)?;
+        (leaf.keys().get(at) == Some(&key)).then(|| way.entry(at))
+    }
+
+    #[inline]
     fn last_of(&self, leaf: Link) -> Option<Position> {
         let at = self.leaves[leaf].len().checked_sub(1)?;
         Some(Position { leaf, at })
@@ -173,12 +161,14 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         if self.leaves[at].len() == 0 { None } else { Some(Position { leaf: at, at: 0 }) }
     }
 
+    #[inline]
     pub(crate) fn next(&self, position: Position) -> Option<Position> {
         let Position { leaf, at } = position;
         self.at_or_after(Position { leaf, at: at + 1 })
     }
 
     /// The entry at a place, which may be one past the leaf's last: then the first of the next leaf.
+    #[inline]
     pub(crate) fn at_or_after(&self, position: Position) -> Option<Position> {
         if position.at < self.leaves[position.leaf].len() {
             return Some(position);
@@ -187,15 +177,8 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         if leaf.is_none() { None } else { Some(Position { leaf, at: 0 }) }
     }
 
-    /// The summary of all entries.
-    pub(crate) fn summary(&self) -> S::One {
-        match self.height {
-            0 => self.leaf_sum(self.root),
-            _ => self.inners[self.root].sums.total(self.context, self.inners[self.root].len),
-        }
-    }
-
     /// The entry before a place, which may be one past the leaf's last.
+    #[inline]
     pub(crate) fn previous(&self, position: Position) -> Option<Position> {
         match position.at.checked_sub(1) {
             Some(at) => Some(Position { at, ..position }),
@@ -203,27 +186,70 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         }
     }
 
+    #[inline]
     pub(crate) fn key(&self, position: Position) -> Option<C::Key> {
         self.leaves[position.leaf].keys().get(position.at).copied()
     }
 
+    #[inline]
     pub(crate) fn columns(&self, position: Position) -> &C {
         &self.leaves[position.leaf].columns
     }
 
+    #[inline]
     pub(crate) fn columns_mut(&mut self, position: Position) -> &mut C {
         &mut self.leaves[position.leaf].columns
     }
 
+    /// Asks for the start of a leaf ahead of its use: what the caller does meanwhile hides the wait for memory.
     #[inline]
-    pub(crate) fn path_to(&self, key: C::Key) -> Path {
-        let mut path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: self.root };
-        for step in path.steps.iter_mut().take(self.height) {
-            let inner = &self.inners[path.leaf];
-            let child = inner.child_for(key);
-            *step = (path.leaf, child as u32);
-            path.leaf = inner.children[child];
+    pub(crate) fn touch(&self, leaf: Link) {
+        core::hint::black_box(self.leaves[leaf].len());
+    }
+
+    #[inline]
+    pub(crate) fn way_to(&self, key: C::Key) -> Way {
+        if self.leaves[self.last.end()].leads_here(key) {
+            return self.last;
         }
-        path
+        let mut way = Way::from_here(self.root);
+        for _ in 0..self.height {
+            let inner = &self.inners[way.end()];
+            let taken = inner.child_for(key);
+            way = way.down(inner.children[taken], taken);
+        }
+        way
+    }
+
+    /// The parent of an inner node, and which child of it the node is; `None` for the root.
+    #[inline]
+    pub(crate) fn above(&self, inner: Link) -> Option<(Link, usize)> {
+        let parent = self.inners[inner].parent;
+        if parent.is_none() {
+            return None;
+        }
+        Some((parent, array::position(&self.inners[parent].children, inner)?))
+    }
+
+    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs.
+    fn adopt(&mut self, link: Link, height: usize) {
+        // Leaves do not know their parent: whoever comes to them has passed it.
+        if height == 1 {
+            return;
+        }
+        for at in 0..self.inners[link].len {
+            let child = self.inners[link].children[at];
+            self.inners[child].parent = link;
+        }
+    }
+
+    fn leaf_sum(&self, leaf: Link) -> S::One {
+        let leaf = &self.leaves[leaf];
+        S::of_leaf(self.context, leaf.keys(), &leaf.columns)
+    }
+
+    fn inner_sum(&self, link: Link) -> S::One {
+        let inner = &self.inners[link];
+        inner.sums.total(self.context, inner.len)
     }
 }

@@ -1,17 +1,18 @@
 //! The nodes: arrays side by side, shifted as entries come and go.
 
 use super::columns::{Columns, Key, array};
-use crate::OutOfMemory;
 use crate::arena::{Chained, Link};
 
-/// Up to `W` entries in the order of their keys.
+/// Up to `W` entries in the order of their keys. Whoever comes here wants the length and then keys, so these share
+/// the first cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Leaf<C: Columns, const W: usize> {
-    keys: [C::Key; W],
-    len: usize,
-    pub(crate) columns: C,
+    len: u32,
     pub(super) previous: Link,
     pub(super) next: Link,
+    keys: [C::Key; W],
+    pub(crate) columns: C,
 }
 
 impl<C: Columns, const W: usize> Leaf<C, W> {
@@ -25,10 +26,6 @@ impl<C: Columns, const W: usize> Leaf<C, W> {
         }
     }
 
-    pub(super) fn with_room() -> Result<Self, OutOfMemory> {
-        Ok(Self { columns: C::with_room()?, ..Self::empty() })
-    }
-
     /// Forgets which leaves it stood between; a vacant leaf holds no entry.
     pub(super) fn restart(&mut self) {
         self.previous = Link::NONE;
@@ -37,12 +34,22 @@ impl<C: Columns, const W: usize> Leaf<C, W> {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     #[inline]
     pub(crate) fn keys(&self) -> &[C::Key] {
-        &self.keys[..self.len]
+        &self.keys[..self.len()]
+    }
+
+    /// Whether the way to `key` leads here for certain. It may lead here even if not.
+    #[inline]
+    pub(super) fn leads_here(&self, key: C::Key) -> bool {
+        match self.keys() {
+            [] => false,
+            &[first, ..] if key < first => self.previous.is_none(),
+            &[.., last] => key <= last || self.next.is_none(),
+        }
     }
 
     /// Gives the entry at `at` another key, between the same neighbours and not below what the leaf may hold.
@@ -54,38 +61,45 @@ impl<C: Columns, const W: usize> Leaf<C, W> {
     /// The first entry whose key is above `key`.
     #[inline]
     pub(crate) fn first_above(&self, key: C::Key) -> usize {
+        if key < self.keys[0] {
+            return 0;
+        }
         count_up_to(self.keys(), key)
     }
 
     #[inline]
     pub(super) fn insert(&mut self, at: usize, key: C::Key, item: C::Item) {
-        array::insert(&mut self.keys, self.len, at, key);
-        self.columns.insert(self.len, at, item);
+        let len = self.len();
+        array::insert(&mut self.keys, len, at, key);
+        self.columns.insert(len, at, item);
         self.len += 1;
     }
 
     #[inline]
     pub(super) fn remove(&mut self, at: usize) -> C::Item {
-        array::remove(&mut self.keys, self.len, at);
-        let item = self.columns.remove(self.len, at);
+        let len = self.len();
+        array::remove(&mut self.keys, len, at);
+        let item = self.columns.remove(len, at);
         self.len -= 1;
         item
     }
 
     /// Moves the entries from `keep` on to the start of `right`, the leaf after this one.
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
-        array::move_tail(&self.keys, self.len, keep, &mut right.keys, right.len);
-        self.columns.move_tail(self.len, keep, &mut right.columns, right.len);
-        right.len += self.len - keep;
-        self.len = keep;
+        let (len, right_len) = (self.len(), right.len());
+        array::move_tail(&self.keys, len, keep, &mut right.keys, right_len);
+        self.columns.move_tail(len, keep, &mut right.columns, right_len);
+        right.len = (right_len + len - keep) as u32;
+        self.len = keep as u32;
     }
 
     /// Moves the first `count` entries of `right`, the leaf after this one, to the end.
     pub(super) fn move_head(&mut self, count: usize, right: &mut Self) {
-        array::move_head(&mut self.keys, self.len, count, &mut right.keys, right.len);
-        self.columns.move_head(self.len, count, &mut right.columns, right.len);
-        self.len += count;
-        right.len -= count;
+        let (len, right_len) = (self.len(), right.len());
+        array::move_head(&mut self.keys, len, count, &mut right.keys, right_len);
+        self.columns.move_head(len, count, &mut right.columns, right_len);
+        self.len = (len + count) as u32;
+        right.len = (right_len - count) as u32;
     }
 }
 
@@ -103,16 +117,28 @@ pub(crate) struct Inner<S: Columns, const W: usize> {
     pub(crate) children: [Link; W],
     pub(crate) sums: S,
     pub(crate) len: usize,
+    /// [`Link::NONE`] for the root.
+    pub(super) parent: Link,
 }
 
 impl<S: Columns, const W: usize> Inner<S, W> {
     pub(super) fn empty() -> Self {
-        Self { lows: [S::Key::default(); W], children: [Link::NONE; W], sums: S::empty(), len: 0 }
+        Self {
+            lows: [S::Key::default(); W],
+            children: [Link::NONE; W],
+            sums: S::empty(),
+            len: 0,
+            parent: Link::NONE,
+        }
     }
 
     /// The child that holds the highest key at or below `key`.
     #[inline]
     pub(crate) fn child_for(&self, key: S::Key) -> usize {
+        // A search without a window's start asks for the lowest key at every node.
+        if key < self.lows[1] {
+            return 0;
+        }
         count_up_to(&self.lows[1..self.len], key)
     }
 

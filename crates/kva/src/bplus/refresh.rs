@@ -1,46 +1,29 @@
-//! Keeping summaries right (K9): from a leaf up, stopping at the first that does not change.
+//! Keeping summaries right (K9) where nodes were split or evened out: from there up, stopping at the first that
+//! does not change.
 
-use super::{Columns, Path, Summaries, Tree};
+use super::{Columns, Summaries, Tree, Way};
+use crate::arena::Link;
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
-    /// What its parent knows of the leaf that the path leads to; `None` if the leaf is the root.
-    #[inline]
-    pub(crate) fn leaf_summary(&self, path: &Path) -> Option<S::One> {
-        let &(parent, taken) = path.steps[..self.height].last()?;
-        Some(self.inners[parent].sums.get(self.context, taken as usize))
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
+    /// The leaf that the way leads to has changed: tells those above.
+    pub(super) fn refresh_leaf(&mut self, way: Way) {
+        let Some((parent, taken)) = way.above() else { return };
+        let sum = self.leaf_sum(way.end());
+        self.inners[parent].sums.set(self.context, taken, sum);
+        self.refresh_above(parent);
     }
 
-    /// The leaf that the path leads to is now known by `one`.
-    #[inline]
-    pub(crate) fn set_leaf_summary(&mut self, path: &Path, one: S::One) {
-        let mut now = one;
-        for level in (0..self.height).rev() {
-            let (link, taken) = path.steps[level];
-            let above = level.checked_sub(1).map(|above| path.steps[above]);
-            let known = above.map(|(link, taken)| self.inners[link].sums.get(self.context, taken as usize));
-            let inner = &mut self.inners[link];
-            let before = inner.sums.get(self.context, taken as usize);
-            if before == now {
-                return;
-            }
-            inner.sums.set(self.context, taken as usize, now);
-            let Some(known) = known else { return };
-            now = inner.sums.retotal(self.context, inner.len, known, before, now);
-        }
-    }
-
-    /// The children of the inner node that the path passes at `level` have changed: tells those above.
-    pub(super) fn refresh_above(&mut self, path: &Path, level: usize) {
-        for below in (1..=level).rev() {
-            let (link, _) = path.steps[below];
-            let inner = &self.inners[link];
-            let total = inner.sums.total(self.context, inner.len);
-            let (parent, taken) = path.steps[below - 1];
+    /// The children of an inner node have changed: tells those above.
+    pub(super) fn refresh_above(&mut self, link: Link) {
+        let mut below = link;
+        while let Some((parent, taken)) = self.above(below) {
+            let total = self.inner_sum(below);
             let sums = &mut self.inners[parent].sums;
-            if sums.get(self.context, taken as usize) == total {
+            if sums.get(self.context, taken) == total {
                 return;
             }
-            sums.set(self.context, taken as usize, total);
+            sums.set(self.context, taken, total);
+            below = parent;
         }
     }
 }

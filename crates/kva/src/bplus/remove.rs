@@ -1,6 +1,6 @@
 //! Removing an entry; a node less than a quarter full joins a neighbour or takes from it.
 
-use super::{Columns, Found, Path, Summaries, Tree};
+use super::{Columns, Found, Summaries, Tree, Way};
 use crate::arena::Link;
 
 /// What became of two neighbouring nodes.
@@ -14,82 +14,103 @@ enum Evened<K> {
 /// What a removal did to the shape of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
-    /// Paths are still right.
+    /// Ways are still right.
     InPlace,
-    /// Nodes were evened out: paths are void, and all summaries are right.
+    /// Nodes were evened out: ways are void, and all summaries are right.
     Evened,
 }
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     /// A leaf or inner node with fewer entries is evened out with a neighbour.
-    pub(super) const FEW_ENTRIES: usize = W / 4;
-    pub(super) const FEW_CHILDREN: usize = if W / 4 < 2 { 2 } else { W / 4 };
+    pub(super) const FEW_ENTRIES: usize = L / 2;
+    /// A leaf with so many places left can take entries from a full neighbour.
+    pub(super) const SPARE_ENTRIES: usize = if L / 4 < 2 { 2 } else { L / 4 };
+    pub(super) const FEW_CHILDREN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
     /// Whether two neighbours become one: with room left for insertions, or because two halves would be few.
-    const fn join(entries: usize, few: usize) -> bool {
-        entries <= W - few || entries < 2 * few
+    const fn join(entries: usize, width: usize, few: usize) -> bool {
+        entries <= width - few || entries < 2 * few
+    }
+
+    /// Removes the entry that was found and those after it, `count` in all, from one leaf. Summaries are as with
+    /// [`Tree::remove`].
+    pub(crate) fn remove_run(&mut self, found: Found, count: usize) -> Removed {
+        for _ in 1..count {
+            self.leaves[found.way().end()].remove(found.at());
+            self.len -= 1;
+        }
+        self.remove(found).1
     }
 
     /// Removes the entry that was found. Whether summaries are right after it is then the caller's concern,
     /// unless nodes were evened out.
     #[inline]
-    pub(crate) fn remove(&mut self, found: &Found) -> (C::Item, Removed) {
-        let leaf = &mut self.leaves[found.path.leaf];
-        let item = leaf.remove(found.at);
+    pub(crate) fn remove(&mut self, found: Found) -> (C::Item, Removed) {
+        let leaf = &mut self.leaves[found.way().end()];
+        let item = leaf.remove(found.at());
         self.len -= 1;
         if leaf.len() >= Self::FEW_ENTRIES || self.height == 0 {
+            self.last = found.way();
             return (item, Removed::InPlace);
         }
-        self.even_out(&found.path);
+        self.last = Way::NOWHERE;
+        self.even_out(found.way());
         (item, Removed::Evened)
     }
 
-    /// Goes up the path from a leaf with few entries, as far as nodes have few.
+    /// Goes up from a leaf with few entries, as far as nodes have few.
     #[cold]
-    fn even_out(&mut self, path: &Path) {
-        for (level, &(parent, taken)) in path.steps[..self.height].iter().enumerate().rev() {
+    fn even_out(&mut self, way: Way) {
+        let (mut above, mut height) = (way.above(), 0);
+        while let Some((parent, taken)) = above {
             // A parent has two children or more: with one it would have been joined or dropped.
-            let left_at = (taken as usize).saturating_sub(1);
+            let left_at = taken.saturating_sub(1);
             let children = &self.inners[parent].children;
             let (left, right) = (children[left_at], children[left_at + 1]);
-            let (evened, sums) = if level + 1 == self.height {
+            let (evened, sums) = if height == 0 {
                 (self.even_leaves(left, right), (self.leaf_sum(left), self.leaf_sum(right)))
             } else {
-                (self.even_inners(left, right), (self.inner_sum(left), self.inner_sum(right)))
+                let evened = self.even_inners(left, right);
+                self.adopt(left, height);
+                self.adopt(right, height);
+                (evened, (self.inner_sum(left), self.inner_sum(right)))
             };
-            let parent = &mut self.inners[parent];
-            parent.sums.set(self.context, left_at, sums.0);
+            above = self.above(parent);
+            height += 1;
+            let inner = &mut self.inners[parent];
+            inner.sums.set(self.context, left_at, sums.0);
             match evened {
-                Evened::Joined => parent.remove(left_at + 1),
+                Evened::Joined => inner.remove(left_at + 1),
                 Evened::Shared(low) => {
-                    parent.lows[left_at + 1] = low;
-                    parent.sums.set(self.context, left_at + 1, sums.1);
+                    inner.lows[left_at + 1] = low;
+                    inner.sums.set(self.context, left_at + 1, sums.1);
                 }
             }
-            if parent.len >= Self::FEW_CHILDREN {
-                self.refresh_above(path, level);
+            if inner.len >= Self::FEW_CHILDREN {
+                self.refresh_above(parent);
                 break;
             }
         }
         self.shrink_root();
     }
 
-    fn inner_sum(&self, link: Link) -> S::One {
-        let inner = &self.inners[link];
-        inner.sums.total(self.context, inner.len)
+    /// Moves entries between two neighbouring leaves until they have as many. The first key of the right one.
+    pub(super) fn balance_leaves(&mut self, left: Link, right: Link) -> C::Key {
+        let (left, right) = self.leaves.pair(left, right);
+        let keep = (left.len() + right.len()) / 2;
+        if left.len() > keep {
+            left.move_tail(keep, right);
+        } else {
+            left.move_head(keep - left.len(), right);
+        }
+        right.keys()[0]
     }
 
     fn even_leaves(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
         let (left, right) = self.leaves.pair(left_link, right_link);
         let entries = left.len() + right.len();
-        if !Self::join(entries, Self::FEW_ENTRIES) {
-            let keep = entries / 2;
-            if left.len() > keep {
-                left.move_tail(keep, right);
-            } else {
-                left.move_head(keep - left.len(), right);
-            }
-            return Evened::Shared(right.keys()[0]);
+        if !Self::join(entries, L, Self::FEW_ENTRIES) {
+            return Evened::Shared(self.balance_leaves(left_link, right_link));
         }
         left.move_head(right.len(), right);
         let after = right.next;
@@ -104,7 +125,7 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
     fn even_inners(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
         let (left, right) = self.inners.pair(left_link, right_link);
         let entries = left.len + right.len;
-        if !Self::join(entries, Self::FEW_CHILDREN) {
+        if !Self::join(entries, N, Self::FEW_CHILDREN) {
             let keep = entries / 2;
             if left.len > keep {
                 left.move_tail(keep, right);
@@ -124,6 +145,9 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
             self.root = self.inners[root].children[0];
             self.inners.give_back(root);
             self.height -= 1;
+            if self.height > 0 {
+                self.inners[self.root].parent = Link::NONE;
+            }
         }
     }
 }

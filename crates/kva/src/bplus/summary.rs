@@ -21,19 +21,6 @@ pub(crate) trait Summaries<C: Columns>: Columns<Key = C::Key, Item = Self::One> 
 
     /// The summary of the first `len` children together.
     fn total(&self, context: Self::Context, len: usize) -> Self::One;
-
-    /// The same, where one child was known by `before` and now is by `now`, and all were known by `known`.
-    fn retotal(
-        &self,
-        context: Self::Context,
-        len: usize,
-        known: Self::One,
-        before: Self::One,
-        now: Self::One,
-    ) -> Self::One {
-        let _ = (known, before, now);
-        self.total(context, len)
-    }
 }
 
 /// Nothing beside the keys, nothing known of children.

@@ -47,25 +47,23 @@ impl<const W: usize> Summaries<Self> for Values<W> {
 
 /// Drives a tree and a `BTreeMap` by the same keys: present ones are removed, absent ones inserted.
 fn agrees<const W: usize>(keys: &[u64]) {
-    let mut tree = Tree::<Values<W>, Values<W>, W>::new(()).unwrap();
+    let mut tree = Tree::<Values<W>, Values<W>, W, W>::new(()).unwrap();
     let mut model = BTreeMap::new();
     for &key in keys {
         let value = key * 7 % 64;
         if model.remove(&key).is_some() {
             let found = tree.find(key).unwrap();
-            let (item, removed) = tree.remove(&found);
+            let (item, removed) = tree.remove(found);
             assert_eq!(item, value);
             if removed == super::Removed::InPlace {
-                let sum = tree.leaf_sum(found.path.leaf);
-                tree.set_leaf_summary(&found.path, sum);
+                tree.refresh_leaf(found.way());
             }
         } else {
             tree.reserve(1).unwrap();
-            let path = tree.path_to(key);
-            let at = tree.leaves[path.leaf].first_above(key);
-            if tree.insert_at(&path, at, key, value) == super::Inserted::InPlace {
-                let sum = tree.leaf_sum(path.leaf);
-                tree.set_leaf_summary(&path, sum);
+            let way = tree.way_to(key);
+            let at = tree.leaves[way.end()].first_above(key);
+            if tree.insert_at(way, at, key, value) == super::Inserted::InPlace {
+                tree.refresh_leaf(way);
             }
             model.insert(key, value);
         }
@@ -94,7 +92,7 @@ proptest! {
 
     #[test]
     fn agrees_with_std_as_used(keys in prop::collection::vec(0u64..400, 0..900)) {
-        agrees::<{ super::WIDTH }>(&keys);
+        agrees::<32>(&keys);
     }
 }
 
@@ -114,7 +112,7 @@ fn order_of_arrival_fills_leaves() {
     let mut tree = Tree::<Nothing<u64>, Nothing<u64>>::new(()).unwrap();
     for key in 0..10_000 {
         tree.reserve(1).unwrap();
-        tree.insert(key, ());
+        tree.insert(tree.way_to(key), key, ());
     }
-    assert_eq!(tree.leaves.in_use(), 10_000usize.div_ceil(super::WIDTH));
+    assert_eq!(tree.leaves.in_use(), 10_000usize.div_ceil(super::LEAF_WIDTH));
 }

@@ -5,7 +5,7 @@ use super::{Columns, Summaries, Tree};
 use crate::arena::Link;
 use crate::error::{Broken, check};
 
-impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
+impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
     pub(crate) fn validate(&self) -> Result<(), Broken> {
         let mut walk = Walk { previous: Link::NONE, leaves: 0, inners: 0, entries: 0 };
         self.check_below(self.root, self.height, (C::Key::default(), C::Key::MAX), &mut walk)?;
@@ -33,8 +33,11 @@ impl<C: Columns, S: Summaries<C>, const W: usize> Tree<C, S, W> {
         };
         let inner = &self.inners[link];
         let few = if may_be_few { 2 } else { Self::FEW_CHILDREN };
-        check((few..=W).contains(&inner.len), "K8", "an inner node is a quarter full", low.address())?;
+        check((few..=N).contains(&inner.len), "K8", "an inner node is a quarter full", low.address())?;
         walk.inners += 1;
+        for &child in inner.children[..inner.len].iter().filter(|_| below > 0) {
+            check(self.inners[child].parent == link, "K8", "a node knows its parent", low.address())?;
+        }
         for at in 0..inner.len {
             let from = if at == 0 { low } else { inner.lows[at] };
             let to = if at + 1 < inner.len { inner.lows[at + 1].before() } else { high };

@@ -1,5 +1,15 @@
-//! The free-space index that the talk wished for: a B+tree of free blocks, each child known by the largest
-//! request that it can serve.
+//! The B+tree that the talk wished for, and regions in it too: one tree of all addresses, each child known by the
+//! largest request that it can serve.
+//!
+//! ```text
+//!   addresses   |  hole  |######|g|....|####|.........|###|  hole  |
+//!   segments    0        a        b    c    d         e   f            where each starts; it ends where the next does
+//!   room        0        0        5    0    9         0   0            of free blocks
+//!   held        -        x        -    y    -         z   -            guard and value of regions
+//! ```
+//!
+//! A region lies where its block was cut and becomes a block where it lies, so that one way down the tree and one
+//! leaf serve a whole request; with the two kinds apart each needs a way and a leaf of its own.
 //!
 //! A child is known not by its largest block alone, but by the largest *aligned* room in it, for every alignment up
 //! to 1024 granules. A search looks at the class of its alignment, so it never passes over a block that would do,
@@ -13,25 +23,33 @@
 //!                             |-------|
 //! ```
 //!
-//! Invariants: K1 blocks disjoint, ascending, never touching; K8 the tree's shape; K9 every stored room exact.
-//! Cost: find, carve and release visit O(log blocks) nodes of 32 entries; the first request of a class visits all
-//! of them once. Memory: 16 bytes a slot, slots about two thirds full after random use, and a third more for nodes.
+//! Invariants: K1 blocks never touch; K8 the tree's shape, and the way to any address of a block leads to its leaf;
+//! K9 every stored room exact.
+//! Cost: every operation visits O(log segments) nodes, leaves of 31 segments and nodes of 64 children; the first
+//! request of a class visits all of them once. Giving back never needs memory.
 //!
-//! Source: the talk's wish list; rooms per alignment class are this project's.
+//! Source: the talk's wish list; rooms per alignment class, and regions in the same tree, are this project's.
 
-mod carve;
-mod release;
+mod hot;
+mod lanes;
+mod occupy;
 mod rooms;
 mod search;
+mod segment;
 #[cfg(test)]
 mod tests;
+mod upkeep;
+mod vacate;
+mod validate;
 
-use crate::bplus::{Found, Tree};
-use crate::error::check;
-use crate::index::{Blocks, Want};
-use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
+use crate::arena::Link;
+use crate::bplus::{Found, Position, Tree, Way};
+use crate::index::{Entry, Map, Want};
+use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use freehold_units::{Align, Probe, Span, Work};
-use rooms::{Ends, Kept, Rooms};
+use hot::Hot;
+use rooms::{Kept, Rooms};
+use segment::{Held, Segment, Segments};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,73 +61,160 @@ pub enum Placement {
     Highest,
 }
 
-/// Free blocks in a B+tree. See the [module](self).
-#[derive(Clone, Debug)]
-pub struct BTree {
-    tree: Tree<Ends, Rooms>,
-}
-
-/// A block of the tree and the way to it, valid until the tree changes.
+/// Free blocks and regions in one B+tree. See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct Block(Found);
-
-impl BTree {
-    #[inline]
-    fn block(&self, found: &Found) -> Option<Span> {
-        let leaf = &self.tree.leaves[found.path.leaf];
-        Span::new(*leaf.keys().get(found.at)?, *leaf.columns.lasts.get(found.at)?)
-    }
-}
+pub enum BTree {}
 
 impl FreeIndex for BTree {
     type Placement = Placement;
+    type Map<V> = OneTree<V>;
+}
 
-    fn iter(&self) -> impl Iterator<Item = Span> {
-        let mut at = self.tree.first();
-        core::iter::from_fn(move || {
-            let position = at?;
-            at = self.tree.next(position);
-            Span::new(self.tree.key(position)?, *self.tree.columns(position).lasts.get(position.at)?)
-        })
-    }
+/// The tree of all segments.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct OneTree<V> {
+    tree: Tree<Segments<V>, Rooms>,
+    blocks: usize,
+    regions: usize,
+    /// Where the first address was ever free.
+    lowest: u64,
+    hot: Hot,
+    remembers_hot: bool,
+}
 
-    fn len(&self) -> usize {
-        self.tree.len()
-    }
+/// A segment and the way to it, valid until the tree changes.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    found: Found,
+    /// As [`Hot::none_below`] if it is a block that was searched for.
+    none_below: u32,
+}
 
-    fn largest_bytes(&self) -> u64 {
-        self.tree.summary().0[0]
-    }
-
-    fn metadata_bytes(&self) -> usize {
-        self.tree.bytes()
-    }
-
-    fn validate(&self) -> Result<(), Broken> {
-        self.tree.validate()?;
-        let mut previous: Option<Span> = None;
-        let mut blocks = 0;
-        for block in self.iter() {
-            let apart = previous.is_none_or(|p| p.last() < block.first() && !p.touches(block));
-            check(apart, "K1", "blocks ascend and never touch", block.first())?;
-            previous = Some(block);
-            blocks += 1;
-        }
-        check(blocks == self.len(), "K1", "every block is a span", 0)
+impl At {
+    fn new(found: Found) -> Self {
+        Self { found, none_below: Hot::UNKNOWN }
     }
 }
 
-impl Blocks for BTree {
-    type Choice = Placement;
-    type Block = Block;
+impl<V> OneTree<V> {
+    /// All addresses of a segment: up to where the next one starts.
+    #[inline]
+    fn span(&self, position: Position) -> Option<Span> {
+        let first = self.tree.key(position)?;
+        let next = self.tree.next(position).and_then(|next| self.tree.key(next));
+        Span::new(first, next.map_or(u64::MAX, |next| next.wrapping_sub(1)))
+    }
 
-    fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        Ok(Self { tree: Tree::new(Kept::new(granule))? })
+    /// Asks at once for all of a leaf that may not be in the cache, and for what its parent knows of it. They would
+    /// else be waited for one by one.
+    #[inline]
+    fn touch(&self, way: Way) {
+        if let Some((parent, taken)) = way.above()
+            && self.tree.height > 1
+        {
+            let known = self.tree.inners[parent].sums.classes[0][taken];
+            core::hint::black_box(self.tree.leaves[way.end()].columns.touch() ^ known);
+        }
     }
 
     #[inline]
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.tree.reserve(blocks)
+    fn room(&self, position: Position) -> u32 {
+        self.tree.columns(position).rooms[position.at]
+    }
+
+    #[inline]
+    fn held(&self, position: Position) -> Option<&Held<V>> {
+        self.tree.columns(position).held.get(position.at)?.as_ref()
+    }
+
+    /// The size of a free block in the short form.
+    #[inline]
+    fn short(&self, block: Span) -> u32 {
+        self.tree.context.short(block.last() - block.first())
+    }
+
+    #[inline]
+    fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
+        let held = self.held(position)?;
+        let taken = self.span(position)?;
+        let guard_bytes = u64::from(held.guard_granules).saturating_mul(self.tree.context.granule().bytes());
+        let span = Span::new(taken.first(), taken.last().checked_sub(guard_bytes)?)?;
+        Some(Entry { span, taken, guard_granules: held.guard_granules, value: &held.value })
+    }
+
+    /// Every segment in address order.
+    fn positions(&self) -> impl Iterator<Item = Position> {
+        core::iter::successors(self.tree.first(), |&at| self.tree.next(at))
+    }
+
+    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^31 granules.
+    fn largest_below(&self, link: Link, height: usize) -> u64 {
+        let (most, len, children) = match height {
+            0 => {
+                let leaf = &self.tree.leaves[link];
+                (lanes::most(&leaf.columns.rooms), leaf.len(), None)
+            }
+            _ => {
+                let inner = &self.tree.inners[link];
+                (inner.sums.most(0), inner.len, Some(inner))
+            }
+        };
+        if most == 0 {
+            return 0;
+        }
+        if let Some(reach) = self.tree.context.long(most) {
+            return reach.saturating_add(1);
+        }
+        let sizes = (0..len).map(|at| match children {
+            Some(inner) if inner.sums.classes[0][at] == most => {
+                self.largest_below(inner.children[at], height - 1)
+            }
+            Some(_) => 0,
+            None => {
+                let position = Position { leaf: link, at };
+                if self.room(position) == most {
+                    self.span(position).map_or(0, Span::size_saturating)
+                } else {
+                    0
+                }
+            }
+        });
+        sizes.max().unwrap_or(0)
+    }
+}
+
+impl<V> Map<V> for OneTree<V> {
+    type Choice = Placement;
+    type Block = At;
+    type Place = At;
+
+    fn new(granule: Align) -> Result<Self, OutOfMemory> {
+        let mut tree = Tree::new(Kept::new(granule))?;
+        tree.reserve(1)?;
+        tree.insert(tree.way_to(0), 0, Segment::HOLE);
+        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE, remembers_hot: true })
+    }
+
+    /// Fix-ups are not put off: they stop at the first node whose largest room is another child's.
+    fn set_shortcuts(&mut self, shortcuts: Shortcuts, _: &mut impl Probe) {
+        self.remembers_hot = shortcuts.hot_block;
+        self.forget_hot();
+    }
+
+    fn duplicate(&self) -> Self
+    where
+        V: Clone,
+    {
+        self.clone()
+    }
+
+    /// What is cut from the middle of a block adds two segments, and so does a span that is added amid a hole. A
+    /// region that becomes free adds none.
+    #[inline]
+    fn reserve(&mut self, regions: usize, _: usize) -> Result<(), OutOfMemory> {
+        self.tree.reserve(regions.saturating_mul(2))
     }
 
     /// Keeps up the rooms of the request's class from now on, if they are not yet: a space whose requests are
@@ -121,35 +226,140 @@ impl Blocks for BTree {
             self.tree.context.classes = class + 1;
             probe.count(Work::MaxRecomputed, self.tree.resummarise());
         }
-        self.tree.reserve(1)
+        self.reserve(1, 0)
     }
 
     #[inline]
-    fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(Block, Span)> {
-        let (found, span) = match placement {
-            Placement::Lowest => self.lowest(want, probe),
-            Placement::Highest => self.highest(want, probe),
-        }?;
-        Some((Block(found), span))
+    fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(At, Span)> {
+        if placement == Placement::Highest {
+            let (found, span) = self.highest(want, probe)?;
+            return Some((At::new(found), span));
+        }
+        let short = self.tree.context.short(want.size_bytes - 1);
+        if let Some((found, span, none_below)) = self.in_hot_block(want, short) {
+            probe.count(Work::NodeVisited, 1);
+            return Some((At { found, none_below }, span));
+        }
+        let (found, span) = self.lowest(want, probe)?;
+        let knows = want.window.first() <= self.lowest && self.tree.context.class_of(want.align) == 0;
+        Some((At { found, none_below: if knows { short } else { Hot::UNKNOWN } }, span))
     }
 
     #[inline]
-    fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
-        self.carve_found(&block.0, span, probe)
+    fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
+        self.cut(block, taken, Held { guard_granules, value }, probe);
     }
 
     #[inline]
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        self.release_span(span, probe)
+    fn vacate(&mut self, place: At, taken: Span, probe: &mut impl Probe) -> Option<V> {
+        self.release(place.found, taken, probe)
     }
 
-    fn at_or_below(&self, address: u64) -> Option<(Block, Span)> {
-        let key = self.tree.key(self.tree.at_or_below(address)?)?;
-        let found = self.tree.find(key)?;
-        Some((Block(found), self.block(&found)?))
+    fn extend(&mut self, _: At, block: At, more: Span, probe: &mut impl Probe) {
+        self.forget_hot();
+        self.cut_start(block.found, more, probe);
     }
 
-    fn before(&self, block: Block) -> Option<(Block, Span)> {
-        self.at_or_below(self.block(&block.0)?.first().checked_sub(1)?)
+    fn shorten(&mut self, place: At, less: Span, probe: &mut impl Probe) {
+        self.forget_hot();
+        self.release_end(place.found, less, probe);
+    }
+
+    fn add(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        self.forget_hot();
+        self.lowest = self.lowest.min(span.first());
+        self.release_hole(span, probe)
+    }
+
+    fn block_at_or_below(&self, address: u64) -> Option<(At, Span)> {
+        let way = self.tree.way_to(address);
+        if let Some(at) = self.tree.leaves[way.end()].first_above(address).checked_sub(1) {
+            let found = way.entry(at);
+            if self.room(found.position()) > 0 {
+                return Some((At::new(found), self.span(found.position())?));
+            }
+        }
+        // The highest granule that is free at or below the address.
+        let align = self.tree.context.granule();
+        let last = align.down(address) + (align.bytes() - 1);
+        let want = Want { size_bytes: align.bytes(), align, window: Span::new(0, last)? };
+        let (found, _) = self.highest(&want, &mut ())?;
+        Some((At::new(found), self.span(found.position())?))
+    }
+
+    fn block_before(&self, block: At) -> Option<(At, Span)> {
+        self.block_at_or_below(self.tree.key(block.found.position())?.checked_sub(1)?)
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Span> {
+        self.positions().filter(|&at| self.room(at) > 0).filter_map(|at| self.span(at))
+    }
+
+    fn block_count(&self) -> usize {
+        self.blocks
+    }
+
+    fn largest_bytes(&self) -> u64 {
+        self.largest_below(self.tree.root, self.tree.height)
+    }
+
+    #[inline]
+    fn region(&self, first: u64) -> Option<(At, Entry<'_, V>)> {
+        let found = match self.at_hot_block(first) {
+            Some(found) => found,
+            None => {
+                let way = self.tree.way_to(first);
+                self.touch(way);
+                self.tree.find_on(way, first)?
+            }
+        };
+        Some((At::new(found), self.entry(found.position())?))
+    }
+
+    fn region_at(&self, address: u64) -> Option<Entry<'_, V>> {
+        self.entry(self.tree.at_or_below(address)?)
+    }
+
+    fn value_at(&mut self, address: u64) -> Option<(u64, &mut V)> {
+        let position = self.tree.at_or_below(address)?;
+        let last = self.entry(position)?.span.last();
+        let held = self.tree.columns_mut(position).held.get_mut(position.at)?.as_mut()?;
+        Some((last, &mut held.value))
+    }
+
+    fn region_over(&self, span: Span) -> Option<Entry<'_, V>> {
+        let mut at = self.tree.at_or_below(span.last());
+        while let Some(position) = at {
+            if self.span(position)?.last() < span.first() {
+                return None;
+            }
+            if let Some(entry) = self.entry(position) {
+                return Some(entry);
+            }
+            at = self.tree.previous(position);
+        }
+        None
+    }
+
+    fn regions<'a>(&'a self) -> impl Iterator<Item = Entry<'a, V>>
+    where
+        V: 'a,
+    {
+        self.positions().filter_map(|at| self.entry(at))
+    }
+
+    fn region_count(&self) -> usize {
+        self.regions
+    }
+
+    /// The tree's memory, divided by the number of segments of each kind.
+    fn bytes(&self) -> (usize, usize) {
+        let all = self.tree.bytes();
+        let blocks = (all as u128 * self.blocks as u128 / self.tree.len() as u128) as usize;
+        (blocks, all - blocks)
+    }
+
+    fn validate(&self) -> Result<(), Broken> {
+        self.check_all()
     }
 }

@@ -1,14 +1,21 @@
-//! The columns of the tree: where blocks end, and what room each child has per class of alignment.
+//! What room each child of a node has per class of alignment.
 
-use crate::bplus::{Columns, Summaries, WIDTH, array};
-use freehold_units::{Align, Span};
+use super::lanes;
+use super::segment::Segments;
+use crate::bplus::{Columns, INNER_WIDTH, Summaries, array};
+use freehold_units::Align;
 
 /// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
 pub(super) const CLASSES: usize = 11;
 
-/// The largest room in bytes per class; 2^64 counts as `u64::MAX`. Classes that are not kept are 0.
+/// Rooms of fewer granules are stored as they are, larger ones to so many bits after the first: all in 31 bits.
+const EXACT_BITS: u32 = 30;
+const EXACT_GRANULES: u64 = 1 << EXACT_BITS;
+const MANTISSA_BITS: u32 = 24;
+
+/// The largest room per class, in the short form of [`Kept::short`]. Classes that are not kept are 0.
 #[derive(Clone, Copy, Debug, Default, Eq)]
-pub(super) struct Room(pub(super) [u64; CLASSES]);
+pub(super) struct Room(pub(super) [u32; CLASSES]);
 
 impl PartialEq for Room {
     /// Word by word: comparing arrays calls `memcmp`, which costs more than all the rest of an update.
@@ -46,70 +53,88 @@ impl Kept {
         (shift as usize).min(CLASSES - 1)
     }
 
-    /// The room of one block in one class.
+    pub(super) fn granule(&self) -> Align {
+        self.aligns[0]
+    }
+
+    fn granule_bits(&self) -> u32 {
+        self.aligns[0].bytes().trailing_zeros()
+    }
+
+    /// A size in half a word, so that rooms take few cache lines; it is given less one, so that 2^64 fits. Sizes keep
+    /// their order, but from 2^30 granules on, 4 TiB of pages, they may come out equal if they differ by less than
+    /// one part in 2^24.
     #[inline]
-    pub(super) fn room_in(&self, block: Span, class: usize) -> u64 {
+    pub(super) fn short(&self, reach: u64) -> u32 {
+        let before_last = reach >> self.granule_bits();
+        if before_last < EXACT_GRANULES - 1 { before_last as u32 + 1 } else { Self::rounded(before_last) }
+    }
+
+    #[cold]
+    fn rounded(before_last: u64) -> u32 {
+        let granules = u128::from(before_last) + 1;
+        let exponent = granules.ilog2();
+        let mantissa = (granules >> (exponent - MANTISSA_BITS)) as u32 - (1 << MANTISSA_BITS);
+        (1 << EXACT_BITS) + ((exponent - EXACT_BITS) << MANTISSA_BITS) + mantissa
+    }
+
+    /// The size, less one, that a short size stands for, if it stands for one size alone.
+    #[inline]
+    pub(super) fn long(&self, short: u32) -> Option<u64> {
+        let exact = short > 0 && u64::from(short) < EXACT_GRANULES;
+        // 2^64 wraps to 0, and 0 to the last address.
+        exact.then(|| (u64::from(short) << self.granule_bits()).wrapping_sub(1))
+    }
+
+    /// The largest size, less one, with that short size, which is not 0.
+    fn most(&self, short: u32) -> u64 {
+        self.long(short).unwrap_or_else(|| {
+            let exponent = EXACT_BITS + ((short - (1 << EXACT_BITS)) >> MANTISSA_BITS);
+            let mantissa = u128::from(short & ((1 << MANTISSA_BITS) - 1)) + (1 << MANTISSA_BITS);
+            let granules = ((mantissa + 1) << (exponent - MANTISSA_BITS)) - 1;
+            u64::try_from((granules << self.granule_bits()) - 1).unwrap_or(u64::MAX)
+        })
+    }
+
+    /// The room in one class of a block with that start and size. Of a block whose size is rounded it may be more
+    /// than there is, never less.
+    #[inline]
+    pub(super) fn room_in(&self, first: u64, room: u32, class: usize) -> u32 {
         if class == 0 {
             // Blocks are made of granules, so this is the whole block.
-            return block.size_saturating();
+            return room;
         }
-        match self.aligns[class].up(block.first()) {
-            Some(first) => Span::new(first, block.last()).map_or(0, Span::size_saturating),
-            None => 0,
-        }
+        let skipped = self.aligns[class].up(first).map(|aligned| aligned - first);
+        let rest = skipped.and_then(|skipped| self.most(room).checked_sub(skipped));
+        rest.map_or(0, |reach| self.short(reach))
     }
 }
 
-/// Last addresses of the blocks in a leaf; the first ones are its keys.
-#[derive(Clone, Debug)]
-pub(super) struct Ends {
-    pub(super) lasts: [u64; WIDTH],
-}
-
-impl Ends {
-    /// The largest room of one class in a leaf.
+impl Rooms {
+    /// The first child from `child` on with that room or more.
     #[inline]
-    pub(super) fn room_in_class(&self, kept: &Kept, firsts: &[u64], class: usize) -> u64 {
-        let blocks = firsts.iter().zip(&self.lasts);
-        if class == 0 {
-            return blocks.fold(0, |most, (first, last)| most.max((last - first).saturating_add(1)));
-        }
-        let blocks = blocks.filter_map(|(&first, &last)| Span::new(first, last));
-        blocks.fold(0, |most, block| most.max(kept.room_in(block, class)))
+    pub(super) fn first_with(&self, class: usize, child: usize, short: u32) -> Option<usize> {
+        lanes::first_with(&self.classes[class], child, short)
+    }
+
+    /// The last child before `until` with that room or more.
+    #[inline]
+    pub(super) fn last_with(&self, class: usize, until: usize, short: u32) -> Option<usize> {
+        lanes::last_with(&self.classes[class], until, short)
+    }
+
+    /// The largest room of all children.
+    #[inline]
+    pub(super) fn most(&self, class: usize) -> u32 {
+        lanes::most(&self.classes[class])
     }
 }
 
-impl Columns for Ends {
-    type Key = u64;
-    type Item = u64;
-
-    fn empty() -> Self {
-        Self { lasts: [0; WIDTH] }
-    }
-
-    #[inline]
-    fn insert(&mut self, len: usize, at: usize, item: u64) {
-        array::insert(&mut self.lasts, len, at, item);
-    }
-
-    #[inline]
-    fn remove(&mut self, len: usize, at: usize) -> u64 {
-        array::remove(&mut self.lasts, len, at)
-    }
-
-    fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
-        array::move_tail(&self.lasts, len, keep, &mut right.lasts, right_len);
-    }
-
-    fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
-        array::move_head(&mut self.lasts, len, count, &mut right.lasts, right_len);
-    }
-}
-
-/// The rooms of an inner node's children, one array per class, so that a search reads only its own.
+/// The rooms of an inner node's children, one array per class, so that a search reads only its own. Behind the
+/// last child they are 0.
 #[derive(Clone, Debug)]
 pub(super) struct Rooms {
-    pub(super) classes: [[u64; WIDTH]; CLASSES],
+    pub(super) classes: [[u32; INNER_WIDTH]; CLASSES],
 }
 
 impl Columns for Rooms {
@@ -117,7 +142,7 @@ impl Columns for Rooms {
     type Item = Room;
 
     fn empty() -> Self {
-        Self { classes: [[0; WIDTH]; CLASSES] }
+        Self { classes: [[0; INNER_WIDTH]; CLASSES] }
     }
 
     fn insert(&mut self, len: usize, at: usize, item: Room) {
@@ -130,31 +155,34 @@ impl Columns for Rooms {
         let mut removed = Room::default();
         for (room, rooms) in removed.0.iter_mut().zip(&mut self.classes) {
             *room = array::remove(rooms, len, at);
+            rooms[len - 1] = 0;
         }
         removed
     }
 
     fn move_tail(&mut self, len: usize, keep: usize, right: &mut Self, right_len: usize) {
-        for (rooms, right) in self.classes.iter().zip(&mut right.classes) {
+        for (rooms, right) in self.classes.iter_mut().zip(&mut right.classes) {
             array::move_tail(rooms, len, keep, right, right_len);
+            rooms[keep..len].fill(0);
         }
     }
 
     fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize) {
         for (rooms, right) in self.classes.iter_mut().zip(&mut right.classes) {
             array::move_head(rooms, len, count, right, right_len);
+            right[right_len - count..right_len].fill(0);
         }
     }
 }
 
-impl Summaries<Ends> for Rooms {
+impl<V> Summaries<Segments<V>> for Rooms {
     type One = Room;
     type Context = Kept;
 
-    fn of_leaf(kept: Kept, keys: &[u64], ends: &Ends) -> Room {
+    fn of_leaf(kept: Kept, keys: &[u64], segments: &Segments<V>) -> Room {
         let mut room = Room::default();
         for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            *room = ends.room_in_class(&kept, keys, class);
+            *room = segments.room_in_class(&kept, keys, class);
         }
         room
     }
@@ -175,24 +203,10 @@ impl Summaries<Ends> for Rooms {
         }
     }
 
-    fn total(&self, kept: Kept, len: usize) -> Room {
+    fn total(&self, kept: Kept, _: usize) -> Room {
         let mut total = Room::default();
         for (total, rooms) in total.0.iter_mut().zip(&self.classes).take(kept.classes) {
-            *total = rooms[..len].iter().copied().max().unwrap_or(0);
-        }
-        total
-    }
-
-    /// Only a class whose largest room was the changed one and has shrunk is looked through again.
-    #[inline]
-    fn retotal(&self, kept: Kept, len: usize, known: Room, before: Room, now: Room) -> Room {
-        let mut total = known;
-        for (class, total) in total.0.iter_mut().enumerate().take(kept.classes) {
-            if now.0[class] >= *total {
-                *total = now.0[class];
-            } else if before.0[class] == *total {
-                *total = self.classes[class][..len].iter().copied().max().unwrap_or(0);
-            }
+            *total = lanes::most(rooms);
         }
         total
     }

@@ -4,25 +4,28 @@
 //! that lies beyond. Above the last class of alignment a block may have the room and yet not fit; then no address
 //! before its next multiple can serve, and the walk goes on from there.
 
-use super::BTree;
+use super::{OneTree, lanes};
 use crate::arena::Link;
-use crate::bplus::{Found, MAX_HEIGHT, Path};
+use crate::bplus::{Found, Position, Way};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
 /// A search on its way through the tree.
-struct Search<'a> {
-    index: &'a BTree,
+struct Search<'a, V> {
+    index: &'a OneTree<V>,
     want: &'a Want,
     class: usize,
+    /// The size that is wanted, as rooms are stored.
+    short: u32,
     /// Lowest address still in question for the lowest place, highest for the highest.
     edge: u64,
-    path: Path,
+    /// Whether it moved since the walk passed the nodes above.
+    leapt: bool,
 }
 
-/// What a part of the tree had to say.
+/// What a leaf has to say.
 enum Verdict {
-    /// This place, in this entry of the leaf at the end of the path.
+    /// This place, in this entry.
     Fits(usize, Span),
     /// Nothing here, but perhaps further on.
     Further,
@@ -30,136 +33,145 @@ enum Verdict {
     Nowhere,
 }
 
-impl BTree {
+impl<V> OneTree<V> {
     #[inline]
     pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.first());
-        let verdict = search.lowest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.first()).lowest(probe)
     }
 
     #[inline]
     pub(super) fn highest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
-        let mut search = Search::new(self, want, want.window.last());
-        let verdict = search.highest_below(self.tree.root, 0, probe);
-        search.found(verdict)
+        Search::new(self, want, want.window.last()).highest(probe)
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a, V> Search<'a, V> {
     #[inline]
-    fn new(index: &'a BTree, want: &'a Want, edge: u64) -> Self {
+    fn new(index: &'a OneTree<V>, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
         let class = kept.class_of(want.align).min(kept.classes - 1);
-        let path = Path { steps: [(Link::NONE, 0); MAX_HEIGHT], leaf: index.tree.root };
-        Self { index, want, class, edge, path }
+        Self { index, want, class, short: kept.short(want.size_bytes - 1), edge, leapt: false }
     }
 
+    /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
-    fn found(self, verdict: Verdict) -> Option<(Found, Span)> {
-        match verdict {
-            Verdict::Fits(at, span) => Some((Found { path: self.path, at }, span)),
-            Verdict::Further | Verdict::Nowhere => None,
-        }
-    }
-
-    fn lowest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.lowest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut child = inner.child_for(self.edge);
-        while let Some(ahead) = rooms[child..].iter().position(|&room| room >= self.want.size_bytes) {
-            child += ahead;
-            if inner.lows[child] > self.want.window.last() {
-                return Verdict::Nowhere;
+    fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let mut way = Way::from_here(tree.root);
+        let mut level = 0;
+        let mut from = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(from.is_none()));
+            let roomy = if level == tree.height {
+                self.index.touch(way);
+                match self.lowest_in_leaf(way.end()) {
+                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[way.end()];
+                let from = match from {
+                    Some(from) if !self.leapt => from,
+                    from => inner.child_for(self.edge).max(from.unwrap_or(0)),
+                };
+                inner.sums.first_with(self.class, from, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[way.end()];
+                if inner.lows[child] > self.want.window.last() && child > 0 {
+                    return None;
+                }
+                way = way.down(inner.children[child], child);
+                (level, from) = (level + 1, None);
+            } else {
+                let (parent, taken) = if level == tree.height { way.above() } else { tree.above(way.end()) }?;
+                way = Way::from_here(parent);
+                (level, from) = (level - 1, Some(taken + 1));
             }
-            self.path.steps[level] = (link, child as u32);
-            match self.lowest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => child = (child + 1).max(inner.child_for(self.edge)),
-                verdict => return verdict,
-            }
-            if child >= inner.len {
-                break;
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
-        let (firsts, lasts) = (leaf.keys(), &leaf.columns.lasts[..leaf.len()]);
-        let mut at = leaf.first_above(self.edge).saturating_sub(1);
-        let large = |(first, last): (&u64, &u64)| last - first >= size_bytes - 1;
-        while let Some(ahead) = firsts[at..].iter().zip(&lasts[at..]).position(large) {
-            at += ahead;
-            let (first, last) = (firsts[at], lasts[at]);
-            if first > window.last() {
+        let mut from = leaf.first_above(self.edge).saturating_sub(1);
+        while let Some(at) = lanes::first_with(&leaf.columns.rooms, from, self.short) {
+            let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
+            if block.first() > window.last() {
                 return Verdict::Nowhere;
             }
-            let Some(block) = Span::new(first, last) else { return Verdict::Nowhere };
             match block.lowest_fit(size_bytes, align, self.edge) {
                 Some(fit) if fit.last() <= window.last() => return Verdict::Fits(at, fit),
                 // Every later place is higher still.
                 Some(_) => return Verdict::Nowhere,
-                None => match align.up(first.max(self.edge)) {
-                    Some(next) => self.edge = self.edge.max(next.min(last.saturating_add(1))),
+                None => match align.up(block.first().max(self.edge)) {
+                    Some(next) => {
+                        self.edge = self.edge.max(next.min(block.last().saturating_add(1)));
+                        self.leapt = true;
+                    }
                     None => return Verdict::Nowhere,
                 },
             }
-            at += 1;
+            from = at + 1;
         }
         Verdict::Further
     }
 
-    fn highest_below(&mut self, link: Link, level: usize, probe: &mut impl Probe) -> Verdict {
-        probe.count(Work::NodeVisited, 1);
-        if level == self.index.tree.height {
-            return self.highest_in_leaf(link);
-        }
-        let inner = &self.index.tree.inners[link];
-        let rooms = &inner.sums.classes[self.class][..inner.len];
-        let mut until = inner.child_for(self.edge) + 1;
-        while let Some(child) = rooms[..until].iter().rposition(|&room| room >= self.want.size_bytes) {
-            // What lies below child + 1 is below the window if that child starts at or below it.
-            let beyond = inner.lows[..inner.len].get(child + 1);
-            if beyond.is_some_and(|&low| low <= self.want.window.first()) {
-                return Verdict::Nowhere;
+    /// As [`Search::lowest`], from the other end.
+    #[inline]
+    fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+        let tree = &self.index.tree;
+        let mut way = Way::from_here(tree.root);
+        let mut level = 0;
+        let mut until = None;
+        loop {
+            probe.count(Work::NodeVisited, u64::from(until.is_none()));
+            let roomy = if level == tree.height {
+                match self.highest_in_leaf(way.end()) {
+                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
+                    Verdict::Nowhere => return None,
+                    Verdict::Further => None,
+                }
+            } else {
+                let inner = &tree.inners[way.end()];
+                let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
+                inner.sums.last_with(self.class, until, self.short)
+            };
+            if let Some(child) = roomy {
+                let inner = &tree.inners[way.end()];
+                // What lies below the next child is below the window if that one starts at or below it.
+                let beyond = inner.lows[..inner.len].get(child + 1);
+                if beyond.is_some_and(|&low| low <= self.want.window.first()) {
+                    return None;
+                }
+                way = way.down(inner.children[child], child);
+                (level, until) = (level + 1, None);
+            } else {
+                let (parent, taken) = if level == tree.height { way.above() } else { tree.above(way.end()) }?;
+                way = Way::from_here(parent);
+                (level, until) = (level - 1, Some(taken));
             }
-            self.path.steps[level] = (link, child as u32);
-            match self.highest_below(inner.children[child], level + 1, probe) {
-                Verdict::Further => until = child.min(inner.child_for(self.edge) + 1),
-                verdict => return verdict,
-            }
         }
-        Verdict::Further
     }
 
     #[inline]
     fn highest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
-        self.path.leaf = link;
-        let until = leaf.first_above(self.edge);
-        let blocks = leaf.keys()[..until].iter().zip(&leaf.columns.lasts[..until]).enumerate().rev();
-        for (at, (&first, &last)) in blocks {
-            if last < window.first() {
+        let mut until = leaf.first_above(self.edge);
+        while let Some(at) = lanes::last_with(&leaf.columns.rooms, until, self.short) {
+            let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
+            if block.last() < window.first() {
                 return Verdict::Nowhere;
             }
-            if last - first < size_bytes - 1 {
-                continue;
-            }
-            let Some(block) = Span::new(first, last) else { continue };
             match block.highest_fit(size_bytes, align, self.edge) {
                 Some(fit) if fit.first() >= window.first() => return Verdict::Fits(at, fit),
                 Some(_) => return Verdict::Nowhere,
-                None => self.edge = self.edge.min(first),
+                None => self.edge = self.edge.min(block.first()),
             }
+            until = at;
         }
         Verdict::Further
     }

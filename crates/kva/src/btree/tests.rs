@@ -1,7 +1,8 @@
-use super::{BTree, Placement};
-use crate::index::{Blocks, Want};
-use crate::rbtree::{self, RbTree};
-use crate::{Fit, FreeIndex, Merge};
+use super::{OneTree, Placement};
+use crate::Shortcuts;
+use crate::index::{Entry, Map, Want};
+use crate::rbtree;
+use crate::two_trees::TwoTrees;
 use freehold_units::{Align, Span, Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -16,37 +17,42 @@ fn want(size: u64, align: u64, window: Span) -> Want {
     Want { size_bytes: size * PAGE, align: Align::new(align * PAGE).unwrap(), window }
 }
 
-/// Takes from and gives to both indexes at once, and compares them after every step.
+/// Takes from and gives to both maps at once, and compares them after every step.
 struct Twins {
-    tree: BTree,
-    model: RbTree,
+    tree: OneTree<u32>,
+    model: TwoTrees<u32>,
     live: Vec<Span>,
 }
 
 impl Twins {
-    fn new(span: Span) -> Self {
-        let (mut tree, mut model) = (BTree::new(Align::PAGE).unwrap(), RbTree::new(Align::PAGE).unwrap());
-        tree.reserve(1).unwrap();
-        model.reserve(1).unwrap();
-        tree.release(span, &mut ()).unwrap();
-        model.release(span, &mut ()).unwrap();
+    fn new(span: Span, ours: Shortcuts, theirs: Shortcuts) -> Self {
+        let (mut tree, mut model) = (OneTree::new(Align::PAGE).unwrap(), TwoTrees::new(Align::PAGE).unwrap());
+        Map::<u32>::reserve(&mut tree, 1, 0).unwrap();
+        Map::<u32>::reserve(&mut model, 1, 0).unwrap();
+        Map::<u32>::set_shortcuts(&mut tree, ours, &mut ());
+        Map::<u32>::set_shortcuts(&mut model, theirs, &mut ());
+        tree.add(span, &mut ()).unwrap();
+        model.add(span, &mut ()).unwrap();
         Self { tree, model, live: Vec::new() }
     }
 
-    fn take(&mut self, high: bool, want: &Want) {
-        self.tree.reserve(1).unwrap();
-        self.model.reserve(1).unwrap();
+    fn take(&mut self, high: bool, guard: u32, want: &Want) {
         let (ours, theirs) = match high {
             false => (Placement::Lowest, rbtree::Placement::Lowest),
             true => (Placement::Highest, rbtree::Placement::Highest),
         };
         self.tree.prepare(want, &mut ()).unwrap();
+        self.model.prepare(want, &mut ()).unwrap();
         let found = self.tree.find(ours, want, &mut ());
         let expected = self.model.find(theirs, want, &mut ());
         assert_eq!(found.map(|(_, span)| span), expected.map(|(_, span)| span), "{want:?}");
         if let (Some((block, span)), Some((other, _))) = (found, expected) {
-            let fit: Fit = self.tree.carve(block, span, &mut ());
-            assert_eq!(fit, self.model.carve(other, span, &mut ()));
+            let (mut ours, mut theirs) = (Tally::default(), Tally::default());
+            self.tree.occupy(block, span, guard, span.first() as u32, &mut ours);
+            self.model.occupy(other, span, guard, span.first() as u32, &mut theirs);
+            for fit in [Work::FitFull, Work::FitLeftEdge, Work::FitRightEdge, Work::FitNoEdge] {
+                assert_eq!(ours.of(fit), theirs.of(fit));
+            }
             self.live.push(span);
         }
         self.compare();
@@ -54,20 +60,34 @@ impl Twins {
 
     fn give(&mut self, at: usize) {
         let span = self.live.swap_remove(at);
-        self.tree.reserve(1).unwrap();
-        self.model.reserve(1).unwrap();
-        let merge: Result<Merge, Span> = self.tree.release(span, &mut ());
-        assert_eq!(merge, self.model.release(span, &mut ()));
-        assert!(self.tree.release(span, &mut ()).is_err());
+        Map::<u32>::reserve(&mut self.model, 0, 1).unwrap();
+        let (mut ours, mut theirs) = (Tally::default(), Tally::default());
+        let (place, entry) = self.tree.region(span.first()).unwrap();
+        assert_eq!(entry.taken, span);
+        assert_eq!(self.tree.vacate(place, span, &mut ours), Some(span.first() as u32));
+        let (place, _) = self.model.region(span.first()).unwrap();
+        assert_eq!(self.model.vacate(place, span, &mut theirs), Some(span.first() as u32));
+        for merge in [Work::MergedNone, Work::MergedPrevious, Work::MergedNext, Work::MergedBoth] {
+            assert_eq!(ours.of(merge), theirs.of(merge));
+        }
+        assert!(self.tree.add(span, &mut ()).is_err());
         self.compare();
     }
 
     fn compare(&self) {
-        self.tree.validate().unwrap();
-        assert!(self.tree.iter().eq(self.model.iter()));
-        assert_eq!(self.tree.largest_bytes(), self.model.largest_bytes());
-        assert_eq!(self.tree.len(), self.model.len());
+        Map::<u32>::validate(&self.tree).unwrap();
+        Map::<u32>::validate(&self.model).unwrap();
+        assert!(Map::<u32>::blocks(&self.tree).eq(Map::<u32>::blocks(&self.model)));
+        let entries = |entry: Entry<'_, u32>| (entry.span, entry.taken, *entry.value);
+        assert!(self.tree.regions().map(entries).eq(self.model.regions().map(entries)));
+        assert_eq!(Map::<u32>::largest_bytes(&self.tree), Map::<u32>::largest_bytes(&self.model));
+        assert_eq!(Map::<u32>::block_count(&self.tree), Map::<u32>::block_count(&self.model));
+        assert_eq!(Map::<u32>::region_count(&self.tree), self.live.len());
     }
+}
+
+fn shortcuts() -> impl Strategy<Value = Shortcuts> {
+    any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Shortcuts { hot_block, lazy_fixups })
 }
 
 proptest! {
@@ -75,11 +95,15 @@ proptest! {
 
     /// Enough blocks for three levels, with every kind of fit, merge, split and join.
     #[test]
-    fn agrees_with_the_red_black_tree(steps in prop::collection::vec((any::<u8>(), any::<u16>(), 0u32..7, any::<u16>()), 200..1500)) {
-        let mut twins = Twins::new(pages(5, 4000));
+    fn agrees_with_the_red_black_tree(
+        ours in shortcuts(),
+        theirs in shortcuts(),
+        steps in prop::collection::vec((any::<u8>(), any::<u16>(), 0u32..7, any::<u16>()), 200..1500),
+    ) {
+        let mut twins = Twins::new(pages(5, 4000), ours, theirs);
         // Single pages with holes above them, so that there are many blocks from the start.
         for at in 0..700 {
-            twins.take(false, &want(1, 1, pages(5 + at * 3, 1)));
+            twins.take(false, 0, &want(1, 1, pages(5 + at * 3, 1)));
         }
         for (kind, pick, shift, place) in steps {
             let size = 1 + u64::from(pick % 7);
@@ -92,27 +116,25 @@ proptest! {
                 let at = usize::from(place) % twins.live.len();
                 twins.give(at);
             } else {
-                twins.take(kind % 2 == 0, &want(size, 1 << (shift * u32::from(kind % 4 == 0)), window));
+                twins.take(kind % 2 == 0, u32::from(kind) % size as u32, &want(size, 1 << (shift * u32::from(kind % 4 == 0)), window));
             }
         }
         while !twins.live.is_empty() {
             let at = usize::from(twins.live.len() as u16) * 7919 % twins.live.len();
             twins.give(at);
         }
-        prop_assert_eq!(twins.tree.len(), 1);
+        prop_assert_eq!(Map::<u32>::block_count(&twins.tree), 1);
     }
 }
 
 #[test]
 fn an_aligned_request_enters_no_child_in_vain() {
-    let mut tree = BTree::new(Align::PAGE).unwrap();
+    let mut tree = OneTree::<()>::new(Align::PAGE).unwrap();
     // A hundred thousand blocks of 8 pages that hold no multiple of 2 MiB, and one that does, at the end.
-    for at in 0..100_000u64 {
-        tree.reserve(1).unwrap();
-        tree.release(pages(at * 512 + 1, 8), &mut ()).unwrap();
+    for at in 0..=100_000u64 {
+        tree.reserve(1, 0).unwrap();
+        tree.add(pages(at * 512 + u64::from(at < 100_000), 8), &mut ()).unwrap();
     }
-    tree.reserve(1).unwrap();
-    tree.release(pages(100_000 * 512, 8), &mut ()).unwrap();
     let mut tally = Tally::default();
     let aligned = want(4, 512, Span::ALL);
     tree.prepare(&aligned, &mut ()).unwrap();

@@ -1,26 +1,34 @@
 //! Cutting a span out of a block: the four fits.
 
-use super::RbTree;
 use super::insert::Place;
 use super::node::Side;
+use super::{Block, RbTree};
 use crate::Fit;
 use crate::arena::Link;
 use freehold_units::{Probe, Span, Work};
 
 impl RbTree {
     #[inline]
-    pub(super) fn carve_node(&mut self, link: Link, span: Span, probe: &mut impl Probe) -> Fit {
-        let block = self.nodes[link].span;
-        debug_assert!(block.covers(span));
-        let fit = Fit::of(block, span);
+    pub(super) fn carve_node(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
+        let link = block.link;
+        let whole = self.nodes[link].span;
+        debug_assert!(whole.covers(span));
+        let fit = Fit::of(whole, span);
         probe.count(fit.work(), 1);
-        match (block.below(span), block.above(span)) {
-            (None, None) => self.erase(link, probe),
-            (None, Some(rest)) | (Some(rest), None) => self.resize(link, rest, probe),
+        match (whole.below(span), whole.above(span)) {
+            (None, None) => {
+                self.erase(link, probe);
+                self.note_carved(block, Link::NONE, whole.first());
+            }
+            (None, Some(rest)) | (Some(rest), None) => {
+                self.resize(link, rest, probe);
+                self.note_carved(block, link, rest.first());
+            }
             (Some(below), Some(above)) => {
                 self.resize(link, above, probe);
                 let place = self.place_below(link, probe);
-                self.insert_at(place, below, probe);
+                let rest = self.insert_at(place, below, probe);
+                self.note_carved(block, rest, below.first());
             }
         }
         fit
@@ -28,12 +36,15 @@ impl RbTree {
 
     /// Gives the node another span, between the same neighbours.
     pub(super) fn resize(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
+        if self.shortcuts.lazy_fixups {
+            return self.resize_lazily(link, span, probe);
+        }
         self.nodes[link].span = span;
         self.propagate(link, Link::NONE, probe);
     }
 
     /// The vacant place just below `link` in address order, found from the node itself, not from the root.
-    fn place_below(&self, link: Link, probe: &mut impl Probe) -> Place {
+    pub(super) fn place_below(&self, link: Link, probe: &mut impl Probe) -> Place {
         probe.count(Work::LinkVisited, 1);
         let mut place = Place { parent: link, side: Side::Left };
         let mut next = self.nodes[link].left;

@@ -14,6 +14,7 @@ struct Deficit {
 impl RbTree {
     /// Removes the node. Maxima are put right before the tree is balanced, so that rotations carry right ones.
     pub(super) fn erase(&mut self, node: Link, probe: &mut impl Probe) {
+        self.settle_before_erasing(node, probe);
         let (left, right) = (self.nodes[node].left, self.nodes[node].right);
         let (lost, deficit, orphan) = if left.is_none() || right.is_none() {
             self.unlink_with_one_child(node, if left.is_none() { right } else { left }, probe)

@@ -14,7 +14,8 @@ pub(super) struct Place {
 
 impl RbTree {
     /// Adds a node for `span` at `place`. A node was reserved.
-    pub(super) fn insert_at(&mut self, place: Place, span: Span, probe: &mut impl Probe) {
+    pub(super) fn insert_at(&mut self, place: Place, span: Span, probe: &mut impl Probe) -> Link {
+        self.settle(probe);
         let link = self.nodes.take();
         self.nodes[link] = Node { span, parent: place.parent, colour: Colour::Red, ..Node::SENTINEL };
         if place.parent.is_none() {
@@ -27,6 +28,7 @@ impl RbTree {
         // makes its block known to its ancestors is sure to start.
         self.nodes[link].subtree_max_size = 0;
         self.propagate(link, Link::NONE, probe);
+        link
     }
 
     fn rebalance_after_insert(&mut self, inserted: Link, probe: &mut impl Probe) {

@@ -14,7 +14,8 @@
 //! Neighbours for merging come from the descent that a free makes anyway: the last turn right leads past the
 //! previous block, the last turn left past the next one.
 //!
-//! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact.
+//! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact, but
+//! above the one node that [`Shortcuts::lazy_fixups`] may leave pending; K16 what is known of the hot block.
 //! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
 //! with an alignment may visit more, in the worst case all.
 //! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
@@ -23,7 +24,9 @@
 
 mod carve;
 mod erase;
+mod hot;
 mod insert;
+mod lazy;
 mod node;
 mod propagate;
 mod release;
@@ -34,9 +37,10 @@ mod validate;
 mod view;
 
 use crate::arena::{Arena, Link};
-use crate::index::{Blocks, Want};
-use crate::{Broken, Fit, FreeIndex, Merge, OutOfMemory};
+use crate::two_trees::TwoTrees;
+use crate::{Fit, FreeIndex, OutOfMemory, Shortcuts};
 use freehold_units::{Align, Probe, Span};
+use hot::Hot;
 use node::Node;
 
 pub use node::{Colour, NodeView};
@@ -65,69 +69,89 @@ pub struct RbTree {
     root: Link,
     /// What every block starts at a multiple of.
     granule: Align,
+    /// Where the first address was ever free.
+    lowest: u64,
+    shortcuts: Shortcuts,
+    hot: Hot,
+    /// The node whose shrinking its ancestors do not know of yet.
+    pending: Link,
 }
 
 /// A node of the tree, valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Block(Link);
+pub struct Block {
+    link: Link,
+    /// A size that no block before it has, or [`Hot::UNKNOWN`].
+    none_below: u64,
+}
 
 impl FreeIndex for RbTree {
     type Placement = Placement;
+    type Map<V> = TwoTrees<V>;
+}
 
-    fn iter(&self) -> impl Iterator<Item = Span> {
+impl RbTree {
+    pub(crate) fn new(granule: Align) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            nodes: Arena::new(Node::SENTINEL)?,
+            root: Link::NONE,
+            granule,
+            lowest: u64::MAX,
+            shortcuts: Shortcuts::NONE,
+            hot: Hot::NONE,
+            pending: Link::NONE,
+        })
+    }
+
+    pub(crate) fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.settle(probe);
+        self.hot = Hot::NONE;
+        self.shortcuts = shortcuts;
+    }
+
+    /// Makes sure that `blocks` more blocks can be created without asking for memory.
+    #[inline]
+    pub(crate) fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
+        self.nodes.reserve(blocks, || Node::SENTINEL)
+    }
+
+    /// All blocks in address order.
+    pub fn iter(&self) -> impl Iterator<Item = Span> {
         self.ascending()
     }
 
-    fn len(&self) -> usize {
+    /// The number of blocks.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.nodes.in_use()
     }
 
-    fn largest_bytes(&self) -> u64 {
-        self.nodes[self.root].subtree_max_size
+    /// Whether there is no block.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    fn metadata_bytes(&self) -> usize {
+    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
+    #[must_use]
+    pub fn largest_bytes(&self) -> u64 {
+        self.settled_max(self.root)
+    }
+
+    /// The bytes of memory that the index holds, its spare room included.
+    #[must_use]
+    pub fn metadata_bytes(&self) -> usize {
         self.nodes.bytes()
     }
 
-    fn validate(&self) -> Result<(), Broken> {
-        self.check_all()
-    }
-}
-
-impl Blocks for RbTree {
-    type Choice = Placement;
-    type Block = Block;
-
-    fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        Ok(Self { nodes: Arena::new(Node::SENTINEL)?, root: Link::NONE, granule })
-    }
-
+    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
     #[inline]
-    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.nodes.reserve(blocks, || Ok(Node::SENTINEL))
+    pub(crate) fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
+        self.carve_node(block, span, probe)
     }
 
-    #[inline]
-    fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(Block, Span)> {
-        self.search(placement, want, probe)
-    }
-
-    #[inline]
-    fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
-        self.carve_node(block.0, span, probe)
-    }
-
-    #[inline]
-    fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        self.release_span(span, probe)
-    }
-
-    fn at_or_below(&self, address: u64) -> Option<(Block, Span)> {
-        self.floor(address)
-    }
-
-    fn before(&self, block: Block) -> Option<(Block, Span)> {
-        self.predecessor(block.0)
+    /// The block before `block` in address order.
+    pub(crate) fn before(&self, block: Block) -> Option<(Block, Span)> {
+        self.predecessor(block.link)
     }
 }

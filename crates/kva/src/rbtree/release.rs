@@ -8,30 +8,37 @@ use crate::arena::Link;
 use freehold_units::{Probe, Span, Work};
 
 /// Where a span belongs, and its neighbours.
-struct Spot {
-    place: Place,
-    previous: Link,
-    next: Link,
+pub(super) struct Spot {
+    pub(super) place: Place,
+    pub(super) previous: Link,
+    pub(super) next: Link,
 }
 
 impl RbTree {
     #[inline]
-    pub(super) fn release_span(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
-        let Spot { place, previous, next } = self.locate(span, probe)?;
+    pub(crate) fn release(&mut self, span: Span, probe: &mut impl Probe) -> Result<Merge, Span> {
+        let Spot { place, previous, next } = match self.spot_before_hot(span, probe) {
+            Some(spot) => spot,
+            None => self.locate(span, probe)?,
+        };
         let before = self.block(previous).map(|(_, block)| block).filter(|block| block.touches(span));
         let after = self.block(next).map(|(_, block)| block).filter(|&block| span.touches(block));
         let merge = Merge::of(before.is_some(), after.is_some());
         probe.count(merge.work(), 1);
         let merged = joined(before, span, after);
-        match merge {
+        let link = match merge {
             Merge::None => self.insert_at(place, span, probe),
-            Merge::Previous => self.resize(previous, merged, probe),
-            Merge::Next => self.resize(next, merged, probe),
+            Merge::Previous => previous,
+            Merge::Next => next,
             Merge::Both => {
                 self.erase(next, probe);
-                self.resize(previous, merged, probe);
+                previous
             }
+        };
+        if merge != Merge::None {
+            self.resize(link, merged, probe);
         }
+        self.note_released(link);
         Ok(merge)
     }
 

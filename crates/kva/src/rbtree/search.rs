@@ -5,6 +5,7 @@
 //! testing each ancestor and entering its right subtree unless it lies before what is done already. (Where the
 //! window starts with the very block, that subtree is entered twice, as in Linux.)
 
+use super::hot::Hot;
 use super::{Block, Placement, RbTree};
 use crate::arena::Link;
 use crate::index::Want;
@@ -12,26 +13,59 @@ use freehold_units::{Align, Probe, Span, Work};
 
 impl RbTree {
     #[inline]
-    pub(super) fn search(
+    pub(crate) fn search(
         &self,
         placement: Placement,
         want: &Want,
         probe: &mut impl Probe,
     ) -> Option<(Block, Span)> {
-        let found = match placement {
-            Placement::Lowest => self.lowest(want, want.size_bytes, want.window.last(), probe),
-            Placement::Linux => self.lowest(want, self.linux_length(want), u64::MAX, probe),
+        let (link, span, none_below) = match placement {
+            Placement::Lowest => {
+                if let Some(found) = self.in_hot_block(want, probe) {
+                    return Some(found);
+                }
+                let (link, span) = self.lowest(want, want.size_bytes, want.window.last(), probe)?;
+                (link, span, self.none_below(want))
+            }
+            Placement::Linux => {
+                let (link, span) = self.linux(want, probe)?;
+                (link, span, Hot::UNKNOWN)
+            }
             Placement::Highest => return self.highest(self.root, want, probe),
         };
         // Blocks come in address order, so if the first that fits passes the window's end, so does every other.
-        found.filter(|(_, span)| span.last() <= want.window.last())
+        (span.last() <= want.window.last()).then_some((Block { link, none_below }, span))
     }
 
     /// The first block in address order that holds the request, among those that the walk steps on when it
     /// enters only subtrees with a block of `length` bytes, up to the first that starts above `until`. Exact if
     /// `length` is the request's size.
     #[inline]
-    fn lowest(&self, want: &Want, length: u64, until: u64, probe: &mut impl Probe) -> Option<(Block, Span)> {
+    fn lowest(&self, want: &Want, length: u64, until: u64, probe: &mut impl Probe) -> Option<(Link, Span)> {
+        self.walk(want, length, until, |link| self.nodes[link].subtree_max_size, probe)
+    }
+
+    /// [`RbTree::lowest`], as the kernel asks for it: while a node is pending, which it does not know of, by the
+    /// maxima that will be.
+    #[inline]
+    fn linux(&self, want: &Want, probe: &mut impl Probe) -> Option<(Link, Span)> {
+        let length = self.linux_length(want);
+        if self.pending.is_none() {
+            self.lowest(want, length, u64::MAX, probe)
+        } else {
+            self.walk(want, length, u64::MAX, |link| self.settled_max(link), probe)
+        }
+    }
+
+    #[inline]
+    fn walk(
+        &self,
+        want: &Want,
+        length: u64,
+        until: u64,
+        max: impl Fn(Link) -> u64,
+        probe: &mut impl Probe,
+    ) -> Option<(Link, Span)> {
         let &Want { size_bytes, align, window } = want;
         let mut from = window.first();
         let mut at = self.root;
@@ -39,18 +73,18 @@ impl RbTree {
             probe.count(Work::NodeVisited, 1);
             let node = &self.nodes[at];
             self.count_peek(node.left, probe);
-            if from < node.span.first() && self.nodes[node.left].subtree_max_size >= length {
+            if from < node.span.first() && max(node.left) >= length {
                 at = node.left;
                 continue;
             }
             if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
-                return Some((Block(at), span));
+                return Some((at, span));
             }
             if node.span.first() > until {
                 return None;
             }
             self.count_peek(node.right, probe);
-            if self.nodes[node.right].subtree_max_size >= length {
+            if max(node.right) >= length {
                 at = node.right;
                 continue;
             }
@@ -63,10 +97,10 @@ impl RbTree {
                 probe.count(Work::NodeClimbed, 1);
                 let node = &self.nodes[at];
                 if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
-                    return Some((Block(at), span));
+                    return Some((at, span));
                 }
                 self.count_peek(node.right, probe);
-                if from <= node.span.first() && self.nodes[node.right].subtree_max_size >= length {
+                if from <= node.span.first() && max(node.right) >= length {
                     // Everything up to this node is done: its left part must not be entered again.
                     from = node.span.first().saturating_add(1);
                     at = node.right;
@@ -93,7 +127,7 @@ impl RbTree {
         }
         let fit = node.span.highest_fit(want.size_bytes, want.align, want.window.last());
         if let Some(fit) = fit.filter(|fit| fit.first() >= want.window.first()) {
-            return Some((Block(top), fit));
+            return Some((Block { link: top, none_below: Hot::UNKNOWN }, fit));
         }
         if first > want.window.first() { self.highest(node.left, want, probe) } else { None }
     }
@@ -105,7 +139,7 @@ impl RbTree {
         }
     }
 
-    pub(super) fn floor(&self, address: u64) -> Option<(Block, Span)> {
+    pub(crate) fn floor(&self, address: u64) -> Option<(Block, Span)> {
         let (mut at, mut best) = (self.root, Link::NONE);
         while !at.is_none() {
             let node = &self.nodes[at];

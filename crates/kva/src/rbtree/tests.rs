@@ -1,6 +1,8 @@
+mod shortcuts;
+
 use super::{Colour, Placement, RbTree};
-use crate::index::{Blocks, Want};
-use crate::{Fit, FreeIndex, Merge};
+use crate::index::Want;
+use crate::{Fit, Merge};
 use freehold_units::{Align, Span, Tally, Work};
 use std::vec::Vec;
 
@@ -40,7 +42,7 @@ fn the_four_fits_and_merges() {
     let mut tree = talk();
     tree.reserve(2).unwrap();
     let mut take = |size, align, window| {
-        let (block, span) = tree.find(Placement::Lowest, &want(size, align, window), &mut ()).unwrap();
+        let (block, span) = tree.search(Placement::Lowest, &want(size, align, window), &mut ()).unwrap();
         (tree.carve(block, span, &mut ()), span)
     };
     assert_eq!(take(2, 1, Span::ALL), (Fit::Full, pages(2, 2)));
@@ -67,7 +69,7 @@ fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
         tree.release(pages(first, size), &mut ()).unwrap();
     }
     let tight = want(4, 8, Span::ALL);
-    let at = |placement| tree.find(placement, &tight, &mut ()).map(|(_, span)| span);
+    let at = |placement| tree.search(placement, &tight, &mut ()).map(|(_, span)| span);
     assert_eq!(at(Placement::Lowest), Some(pages(8, 4)));
     assert_eq!(at(Placement::Linux), Some(pages(200, 4)));
 }
@@ -76,7 +78,7 @@ fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
 fn a_step_of_work_is_a_step_counted() {
     let tree = talk();
     let mut tally = Tally::default();
-    tree.find(Placement::Lowest, &want(4, 1, Span::ALL), &mut tally);
+    tree.search(Placement::Lowest, &want(4, 1, Span::ALL), &mut tally);
     assert_eq!(tally.of(Work::NodeVisited), 3);
     assert_eq!(tally.of(Work::NodeClimbed), 0);
 }
@@ -84,12 +86,12 @@ fn a_step_of_work_is_a_step_counted() {
 #[test]
 fn neighbours_and_floors() {
     let tree = talk();
-    let (block, span) = tree.at_or_below(13 * PAGE).unwrap();
+    let (block, span) = tree.floor(13 * PAGE).unwrap();
     assert_eq!(span, pages(6, 3));
     let (block, span) = tree.before(block).unwrap();
     assert_eq!(span, pages(2, 2));
     assert!(tree.before(block).is_none());
-    assert!(tree.at_or_below(2 * PAGE - 1).is_none());
+    assert!(tree.floor(2 * PAGE - 1).is_none());
     assert_eq!(tree.iter().map(|span| span.first() / PAGE).collect::<Vec<_>>(), [2, 6, 14, 30, 40]);
 }
 
@@ -101,6 +103,6 @@ fn a_window_from_a_blocks_first_byte_enters_its_right_subtree_twice_as_linux_doe
         tree.release(pages(first, size), &mut ()).unwrap();
     }
     let mut tally = Tally::default();
-    assert!(tree.find(Placement::Lowest, &want(6, 4, Span::ALL), &mut tally).is_none());
+    assert!(tree.search(Placement::Lowest, &want(6, 4, Span::ALL), &mut tally).is_none());
     assert_eq!((tally.of(Work::NodeVisited), tally.of(Work::NodeClimbed)), (5, 2));
 }

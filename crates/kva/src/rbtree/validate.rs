@@ -6,7 +6,7 @@ use crate::arena::Link;
 use crate::error::{Broken, check};
 
 impl RbTree {
-    pub(super) fn check_all(&self) -> Result<(), Broken> {
+    pub(crate) fn validate(&self) -> Result<(), Broken> {
         check(self.nodes[Link::NONE].subtree_max_size == 0, "K3", "the sentinel's maximum is 0", 0)?;
         check(self.nodes[Link::NONE].colour == Colour::Black, "K2", "the sentinel is black", 0)?;
         let root = &self.nodes[self.root];
@@ -26,7 +26,8 @@ impl RbTree {
             check(count <= self.nodes.in_use(), "K7", "the tree has no cycle", span.first())?;
             at = self.successor(at);
         }
-        check(count == self.nodes.in_use(), "K7", "every node in use is in the tree", 0)
+        check(count == self.nodes.in_use(), "K7", "every node in use is in the tree", 0)?;
+        self.check_hot()
     }
 
     fn leftmost_checked(&self) -> Result<Link, Broken> {
@@ -53,8 +54,13 @@ impl RbTree {
                 check(height == black_height, "K2", "every path has as many black nodes", address)?;
             }
         }
-        let exact = node.subtree_max_size == self.computed_max(node);
-        check(exact, "K3", "subtree_max_size is the largest block of the subtree", address)
+        let largest = self.computed_max(node);
+        let right = if link == self.pending {
+            node.subtree_max_size >= largest
+        } else {
+            node.subtree_max_size == largest
+        };
+        check(right, "K3", "subtree_max_size is the largest block of the subtree, or pending", address)
     }
 
     fn black_height_of_leftmost(&self) -> u32 {

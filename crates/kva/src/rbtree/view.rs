@@ -1,5 +1,6 @@
 //! Reading the tree from outside: blocks in address order, nodes in preorder, neighbours.
 
+use super::hot::Hot;
 use super::{Block, NodeView, RbTree};
 use crate::arena::Link;
 use freehold_units::Span;
@@ -16,7 +17,7 @@ impl RbTree {
             let node = &self.nodes[at];
             let view = NodeView {
                 span: node.span,
-                subtree_max_size: node.subtree_max_size,
+                subtree_max_size: self.settled_max(at),
                 colour: node.colour,
                 depth,
             };
@@ -58,7 +59,11 @@ impl RbTree {
     }
 
     pub(super) fn block(&self, link: Link) -> Option<(Block, Span)> {
-        if link.is_none() { None } else { Some((Block(link), self.nodes[link].span)) }
+        if link.is_none() {
+            None
+        } else {
+            Some((Block { link, none_below: Hot::UNKNOWN }, self.nodes[link].span))
+        }
     }
 
     pub(super) fn leftmost(&self, top: Link) -> Link {

@@ -10,7 +10,7 @@
 //! a base that would do, so the answer is the highest one.
 
 use super::AddressSpace;
-use crate::index::Want;
+use crate::index::{Map, Want};
 use crate::{AllocError, FreeIndex, Rejected};
 use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Span};
@@ -51,10 +51,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             Ok(base) => {
                 for (area, value) in areas {
                     let span = area.shifted(base);
-                    let block = span.and_then(|span| self.free.at_or_below(span.first()));
+                    let block = span.and_then(|span| self.map.block_at_or_below(span.first()));
                     if let (Some(span), Some((block, _))) = (span, block) {
-                        self.take(block, span, probe);
-                        self.busy.insert(span, 0, value);
+                        self.occupy(block, span, 0, value, probe);
                     }
                 }
                 Ok(base)
@@ -72,12 +71,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let align = align.max(self.granule);
         self.check_window(window)?;
         self.check_areas(areas)?;
-        self.free.reserve(areas.len())?;
-        self.busy.reserve(areas.len())?;
+        self.map.reserve(areas.len(), 0)?;
         self.highest_base(areas, align, window).ok_or_else(|| {
             let size_bytes =
                 areas.iter().fold(0u64, |sum, (area, _)| sum.saturating_add(area.size_saturating()));
-            self.no_space(&Want { size_bytes, align, window })
+            let extent = areas.iter().map(|&(area, _)| area).reduce(Span::hull);
+            self.no_space(&Want { size_bytes, align, window }, extent.unwrap_or(Span::ALL))
         })
     }
 
@@ -115,7 +114,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
-        let (mut block, mut span) = self.free.at_or_below(area.shifted(base)?.last())?;
+        let (mut block, mut span) = self.map.block_at_or_below(area.shifted(base)?.last())?;
         loop {
             let needed = area.shifted(base)?;
             if span.covers(needed) {
@@ -124,7 +123,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             if span.last() < needed.last() {
                 base = align.down(span.last().checked_sub(area.last())?);
             } else {
-                (block, span) = self.free.before(block)?;
+                (block, span) = self.map.block_before(block)?;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Freeing by address.
 
 use super::AddressSpace;
-use crate::busy::Entry;
+use crate::index::Map;
 use crate::{FreeError, FreeIndex};
 use freehold_units::{Probe, Span};
 
@@ -9,8 +9,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees the region that starts at `first`, its guard with it. Returns its usable addresses and the value.
     ///
     /// # Errors
-    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`] or
-    /// [`FreeError::OutOfMemory`]; nothing was changed.
+    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
+    /// region that [`AddressSpace::take_back`] alone may free, or [`FreeError::OutOfMemory`], but never on a
+    /// [`BTree`](crate::BTree); nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -25,38 +26,44 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::free`].
     #[inline]
     pub fn free_probed(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        let Some((found, entry)) = self.busy.find(first) else { return Err(self.why_not(first)) };
-        let (usable, taken) = (entry.span, self.taken(&entry));
-        self.free.reserve(1)?;
-        if let Err(block) = self.give_back(taken, probe) {
-            return Err(FreeError::AlreadyFree { address: first, block });
-        }
-        Ok((usable, self.busy.remove(&found)))
+        self.check_whole(first)?;
+        self.free_region(first, probe)
     }
 
-    /// Returns what a region held to the free index; a block was reserved. K4 keeps regions and free blocks apart,
-    /// so the error, a free block that overlaps, is not reached; if it were, nothing was changed.
+    /// Frees a region that may be carved.
     #[inline]
-    pub(super) fn give_back(&mut self, taken: Span, probe: &mut impl Probe) -> Result<(), Span> {
-        self.free.release(taken, probe)?;
-        self.free_bytes += taken.size_bytes();
-        Ok(())
+    pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
+        let Some((place, entry)) = self.map.region(first) else { return Err(self.why_not(first)) };
+        let (usable, taken) = (entry.span, entry.taken);
+        self.map.reserve(0, 1)?;
+        match self.map.vacate(place, taken, probe) {
+            Some(value) => {
+                self.free_bytes += taken.size_bytes();
+                Ok((usable, value))
+            }
+            None => Err(self.why_not(first)),
+        }
     }
 
-    /// The addresses that a region keeps from others: its own and its guard's.
-    pub(super) fn taken(&self, entry: &Entry<'_, V>) -> Span {
-        let guard_bytes = u64::from(entry.guard_granules).saturating_mul(self.granule.bytes());
-        let last = entry.span.last().saturating_add(guard_bytes);
-        Span::new(entry.span.first(), last).unwrap_or(entry.span)
+    /// Refuses the start of a carved region.
+    #[inline]
+    pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
+        if self.carved.holds(first) { Err(self.why_not(first)) } else { Ok(()) }
     }
 
+    /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
-        let below = self.busy.at_or_below(address);
-        if let Some(entry) = below.filter(|entry| self.taken(entry).contains(address)) {
-            return FreeError::Interior { address, region: entry.span };
+        if let Some(entry) = self.map.region_at(address) {
+            let region = entry.span;
+            let starts = region.first() == address;
+            return if starts {
+                FreeError::Carved { region }
+            } else {
+                FreeError::Interior { address, region }
+            };
         }
-        match self.free.at_or_below(address) {
+        match self.map.block_at_or_below(address) {
             Some((_, block)) if block.contains(address) => FreeError::AlreadyFree { address, block },
             _ => FreeError::Unknown { address },
         }

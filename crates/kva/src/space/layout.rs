@@ -1,8 +1,9 @@
 //! Making a space out of the spans it may hand out.
 
 use super::AddressSpace;
-use crate::busy::BusyIndex;
-use crate::{FreeIndex, LayoutError};
+use super::carved::{Carved, Origin};
+use crate::index::Map;
+use crate::{FreeIndex, LayoutError, OutOfMemory};
 use freehold_units::{Align, Probe, Span};
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
@@ -27,26 +28,32 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::new`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
     pub fn with_layout(spans: &[Span], granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
         let &first_span = spans.first().ok_or(LayoutError::Empty)?;
-        let mut space = Self {
-            free: I::new(granule)?,
-            busy: BusyIndex::new()?,
-            hull: first_span,
-            granule,
-            placement,
-            total_bytes: 0,
-            free_bytes: 0,
-        };
+        let mut space = Self::bare(first_span, granule, placement)?;
         for &span in spans {
             space.add(span)?;
         }
         Ok(space)
     }
 
+    /// A space with no address yet.
+    pub(super) fn bare(hull: Span, granule: Align, placement: I::Placement) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            map: I::Map::new(granule)?,
+            carved: Carved::default(),
+            origin: Origin::NONE,
+            hull,
+            granule,
+            placement,
+            total_bytes: 0,
+            free_bytes: 0,
+        })
+    }
+
     /// Gives the space more addresses to hand out.
     ///
     /// # Errors
     /// [`LayoutError::NotGranular`]; [`LayoutError::Overlap`] with a free block or a region;
-    /// [`LayoutError::OutOfMemory`]. Nothing was changed.
+    /// [`LayoutError::SubSpace`]; [`LayoutError::OutOfMemory`]. Nothing was changed.
     pub fn add(&mut self, span: Span) -> Result<(), LayoutError> {
         self.add_probed(span, &mut ())
     }
@@ -59,16 +66,17 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if !self.made_of_granules(span) {
             return Err(LayoutError::NotGranular { span, granule: self.granule });
         }
-        let below = self.busy.at_or_below(span.last()).map(|entry| self.taken(&entry));
-        if let Some(block) = below.filter(|taken| taken.overlaps(span)) {
+        if self.is_sub_space() {
+            return Err(LayoutError::SubSpace { space: self.hull });
+        }
+        if let Some(entry) = self.map.region_over(span) {
+            return Err(LayoutError::Overlap { span, block: entry.taken });
+        }
+        self.map.reserve(1, 0)?;
+        if let Err(block) = self.map.add(span, probe) {
             return Err(LayoutError::Overlap { span, block });
         }
-        self.free.reserve(1)?;
-        if let Err(block) = self.free.release(span, probe) {
-            return Err(LayoutError::Overlap { span, block });
-        }
-        let (first, last) = (self.hull.first().min(span.first()), self.hull.last().max(span.last()));
-        self.hull = Span::new(first, last).unwrap_or(self.hull);
+        self.hull = self.hull.hull(span);
         self.total_bytes += span.size_bytes();
         self.free_bytes += span.size_bytes();
         Ok(())

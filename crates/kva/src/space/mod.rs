@@ -1,28 +1,40 @@
 //! A space of addresses with one owner: what is free, what is taken and by whom.
 
 mod alloc;
+mod carved;
 mod congruent;
 mod fixed;
 mod free;
 mod layout;
+mod pieces;
 mod region;
+pub mod snapshot;
+mod sub_space;
 #[cfg(test)]
 mod tests;
 mod validate;
 
-use crate::busy::BusyIndex;
-use crate::{FreeIndex, RbTree};
-use freehold_units::{Align, Span};
+use crate::index::Map;
+use crate::{BTree, FreeIndex, RbTree, Shortcuts};
+use carved::{Carved, Origin};
+use core::fmt;
+use freehold_units::{Align, Probe, Span};
 
 pub use region::{Region, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.
 ///
-/// `V` is what the caller keeps with each region: its device, its owner. `I` is the free-space index.
+/// `V` is what the caller keeps with each region: its device, its owner. `I` is what
+/// the space is kept in.
 ///
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
-/// K6: every block and region is made of whole granules.
+/// K6: every block and region is made of whole granules. K12, K13: a region stays as it is while a sub-space hands
+/// out its addresses.
+///
+/// # Copies
+/// A clone has regions, values and free blocks of its own. Sub-spaces are not cloned with it: its carved regions
+/// await theirs, which [`adopt`](Self::adopt) gives them.
 ///
 /// # Cost
 /// Every operation is O(log n) in the number of regions, but for what a placement says of alignments.
@@ -30,10 +42,13 @@ pub use region::{Region, Stats};
 /// # Values
 /// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
 /// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
-#[derive(Clone, Debug)]
-pub struct AddressSpace<V, I: FreeIndex = RbTree> {
-    free: I,
-    busy: BusyIndex<V>,
+pub struct AddressSpace<V, I: FreeIndex = BTree> {
+    /// What is free and what is taken, by address.
+    map: I::Map<V>,
+    /// The regions that sub-spaces hand out.
+    carved: Carved,
+    /// What makes a sub-space known to its parent.
+    origin: Origin,
     /// From the lowest to the highest address of the layout; what lies between may have holes.
     hull: Span,
     granule: Align,
@@ -62,10 +77,20 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.placement
     }
 
+    /// Takes these [`Shortcuts`] from now on. Answers stay the same.
+    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
+        self.set_shortcuts_probed(shortcuts, &mut ());
+    }
+
+    /// [`AddressSpace::set_shortcuts`], with the work counted of what was put off until now.
+    pub fn set_shortcuts_probed(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
+        self.map.set_shortcuts(shortcuts, probe);
+    }
+
     /// The number of regions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.busy.len()
+        self.map.region_count()
     }
 
     /// Whether nothing is allocated.
@@ -73,10 +98,29 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
 
-    /// The free-space index, to look at.
+impl<V> AddressSpace<V, RbTree> {
+    /// The red-black tree of free blocks, to look at.
     #[must_use]
-    pub fn free_index(&self) -> &I {
-        &self.free
+    pub fn free_index(&self) -> &RbTree {
+        &self.map.free
     }
 }
+
+impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
+    fn clone(&self) -> Self {
+        Self { map: self.map.duplicate(), carved: self.carved.clone(), origin: self.origin.clone(), ..*self }
+    }
+}
+
+impl<V, I: FreeIndex> fmt::Debug for AddressSpace<V, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("AddressSpace");
+        shown.field("span", &self.hull).field("granule", &self.granule).field("placement", &self.placement);
+        shown.field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+/// A free block of a space.
+type BlockOf<V, I> = <<I as FreeIndex>::Map<V> as Map<V>>::Block;

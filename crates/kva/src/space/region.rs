@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use crate::FreeIndex;
-use crate::busy::Entry;
+use crate::index::{Entry, Map};
 use freehold_units::Span;
 
 /// An allocated region and the caller's value.
@@ -11,6 +11,7 @@ pub struct Region<'a, V> {
     span: Span,
     guard: Option<Span>,
     value: &'a V,
+    is_carved: bool,
 }
 
 impl<'a, V> Region<'a, V> {
@@ -31,6 +32,12 @@ impl<'a, V> Region<'a, V> {
     pub fn value(&self) -> &'a V {
         self.value
     }
+
+    /// Whether a sub-space hands out its addresses.
+    #[must_use]
+    pub fn is_carved(&self) -> bool {
+        self.is_carved
+    }
 }
 
 /// The figures of a space.
@@ -46,9 +53,10 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that the free-space index holds, spare room included.
+    /// Bytes of memory that the free-space index holds, spare room included. Where one tree has both free blocks and
+    /// regions, its memory is divided between them by their numbers.
     pub free_index_bytes: usize,
-    /// Bytes of memory that the index of regions holds, values and spare room included.
+    /// Bytes of memory that the index of regions holds, values, marks of carved regions and spare room included.
     pub busy_index_bytes: usize,
 }
 
@@ -60,49 +68,51 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let entry = self.busy.at_or_below(address)?;
+        let entry = self.map.region_at(address)?;
         if entry.span.contains(address) { Some(self.region(entry)) } else { None }
     }
 
     /// The region whose guard `address` lies in: whose end was overrun.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let region = self.region(self.busy.at_or_below(address)?);
+        let region = self.region(self.map.region_at(address)?);
         if region.guard.is_some_and(|guard| guard.contains(address)) { Some(region) } else { None }
     }
 
     /// The value of the region that `address` belongs to, to change.
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
-        let (last, value) = self.busy.value_mut(address)?;
+        let (last, value) = self.map.value_at(address)?;
         if address <= last { Some(value) } else { None }
     }
 
     /// All regions in address order.
     pub fn regions(&self) -> impl Iterator<Item = Region<'_, V>> {
-        self.busy.iter().map(|entry| self.region(entry))
+        self.map.regions().map(|entry| self.region(entry))
     }
 
     /// All free blocks in address order.
     pub fn free_blocks(&self) -> impl Iterator<Item = Span> {
-        self.free.iter()
+        self.map.blocks()
     }
 
     /// The figures of the space. Cost: constant.
     #[must_use]
     pub fn stats(&self) -> Stats {
+        let (free_index_bytes, busy_index_bytes) = self.map.bytes();
         Stats {
-            regions: self.busy.len(),
+            regions: self.map.region_count(),
             busy_bytes: self.total_bytes - self.free_bytes,
-            free_blocks: self.free.len(),
+            free_blocks: self.map.block_count(),
             free_bytes: self.free_bytes,
-            largest_free_bytes: self.free.largest_bytes(),
-            free_index_bytes: self.free.metadata_bytes(),
-            busy_index_bytes: self.busy.bytes(),
+            largest_free_bytes: self.map.largest_bytes(),
+            free_index_bytes,
+            busy_index_bytes: busy_index_bytes.saturating_add(self.carved.bytes()),
         }
     }
 
     fn region<'a>(&self, entry: Entry<'a, V>) -> Region<'a, V> {
-        let guard = self.taken(&entry).above(entry.span);
-        Region { span: entry.span, guard, value: entry.value }
+        let guard = entry.taken.above(entry.span);
+        let is_carved = self.carved.holds(entry.span.first());
+        Region { span: entry.span, guard, value: entry.value, is_carved }
     }
 }

@@ -1,5 +1,5 @@
 use super::AddressSpace;
-use crate::{AllocError, FreeError, LayoutError, Placement, Request};
+use crate::{AllocError, FreeError, LayoutError, Placement, RbTree, Request, rbtree};
 use freehold_units::{Align, Span};
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -160,7 +160,7 @@ fn congruent_areas_are_checked_and_given_back() {
     assert_eq!(ask(&[odd]), Err((1, AllocError::AreaNotGranular { area: 0, granule: Align::PAGE })));
     let clash = AllocError::AreasOverlap { area: 0, other: 1 };
     assert_eq!(ask(&[pages(0, 2), pages(1, 2)]), Err((2, clash)));
-    assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::NoSpace { .. }))));
+    assert!(matches!(ask(&[pages(0, 17)]), Err((1, AllocError::TooLarge { .. }))));
     assert_eq!(ask(&[pages(0, 1), pages(4, 2)]), Ok(10 * PAGE));
     assert_eq!(space.regions().map(|region| region.span()).collect::<Vec<_>>(), [pages(10, 1), pages(14, 2)]);
     space.validate().unwrap();
@@ -181,7 +181,7 @@ fn one_area_may_be_the_whole_space() {
 #[test]
 fn linux_takes_tight_blocks_of_large_granules() {
     let large = Align::new(2 * PAGE).unwrap();
-    let mut space = AddressSpace::<u8>::new(pages(0, 16), large, Placement::Linux).unwrap();
+    let mut space = AddressSpace::<u8, RbTree>::new(pages(0, 16), large, rbtree::Placement::Linux).unwrap();
     let two_pages = Request::new(2 * PAGE);
     space.alloc(&two_pages.window(pages(2, 2)), 1).unwrap();
     assert_eq!(space.alloc(&two_pages, 2).unwrap(), pages(0, 2));
@@ -189,7 +189,7 @@ fn linux_takes_tight_blocks_of_large_granules() {
 
 #[test]
 fn a_clone_lives_its_own_life() {
-    let mut space = AddressSpace::<String>::new(pages(0, 8), Align::PAGE, Placement::Linux).unwrap();
+    let mut space = AddressSpace::<String>::new(pages(0, 8), Align::PAGE, Placement::Lowest).unwrap();
     space.alloc(&Request::new(PAGE), "disk".to_string()).unwrap();
     let mut copy = space.clone();
     copy.alloc(&Request::new(PAGE), "nic".to_string()).unwrap();
@@ -223,8 +223,8 @@ fn a_fixed_place_is_taken_or_its_owner_named() {
     assert_eq!(space.alloc_at(pages(4, 4), "disk").unwrap(), pages(4, 4));
     for (place, cause) in [
         (pages(6, 4), AllocError::Occupied { region: pages(4, 4) }),
-        (pages(14, 4), AllocError::WindowOutside { window: pages(14, 4), space: pages(0, 16) }),
-        (span(1, PAGE), AllocError::AreaNotGranular { area: 0, granule: Align::PAGE }),
+        (pages(14, 4), AllocError::PlaceOutside { place: pages(14, 4), space: pages(0, 16) }),
+        (span(1, PAGE), AllocError::PlaceNotGranular { place: span(1, PAGE), granule: Align::PAGE }),
     ] {
         let rejected = space.alloc_at(place, "nic").unwrap_err();
         assert_eq!((rejected.value, rejected.cause), ("nic", cause));

@@ -1,8 +1,10 @@
 //! Checking the whole space from scratch.
 
 use super::AddressSpace;
+use super::pieces::Piece;
+use crate::FreeIndex;
 use crate::error::{Broken, check};
-use crate::{FreeIndex, Region};
+use crate::index::Map;
 use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
@@ -11,30 +13,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.
     pub fn validate(&self) -> Result<(), Broken> {
-        self.free.validate()?;
-        self.busy.validate()?;
-        let (mut blocks, mut regions) = (self.free.iter().peekable(), self.regions().peekable());
+        self.map.validate()?;
+        self.carved.validate(|first| self.map.region(first).is_some())?;
         let (mut free_bytes, mut busy_bytes) = (0u128, 0u128);
         let mut previous: Option<Span> = None;
-        loop {
-            let region_next = match (blocks.peek(), regions.peek()) {
-                (Some(block), Some(region)) => region.span().first() < block.first(),
-                (Some(_), None) => false,
-                (None, Some(_)) => true,
-                (None, None) => break,
-            };
-            let next = if region_next { regions.next().map(taken) } else { blocks.next() };
-            let Some(span) = next else { break };
-            let sum = if region_next { &mut busy_bytes } else { &mut free_bytes };
-            *sum += span.size_bytes();
+        for piece in self.pieces() {
+            let span = piece.extent();
+            match piece {
+                Piece::Free(_) => free_bytes += span.size_bytes(),
+                Piece::Busy(_) => busy_bytes += span.size_bytes(),
+            }
             self.check_piece(previous, span)?;
             previous = Some(span);
         }
-        let largest = self.free.iter().map(Span::size_saturating).max().unwrap_or(0);
-        check(largest == self.free.largest_bytes(), "K5", "largest_bytes is the largest block's", 0)?;
+        let largest = self.map.blocks().map(Span::size_saturating).max().unwrap_or(0);
+        check(largest == self.map.largest_bytes(), "K5", "largest_bytes is the largest block's", 0)?;
         check(free_bytes == self.free_bytes, "K5", "free_bytes is the sum of the free blocks", 0)?;
         let all = free_bytes + busy_bytes == self.total_bytes;
-        check(all, "K4", "every byte of the layout is free or taken", 0)
+        check(all, "K4", "every byte of the layout is free or taken", 0)?;
+        let whole = self.total_bytes == self.hull.size_bytes();
+        check(whole || !self.is_sub_space(), "K13", "a sub-space has no holes", self.hull.first())
     }
 
     fn check_piece(&self, previous: Option<Span>, span: Span) -> Result<(), Broken> {
@@ -45,10 +43,4 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let whole = self.granule.divides(first) && self.granule.divides(end);
         check(whole, "K6", "blocks and regions are made of granules", first)
     }
-}
-
-/// The region with its guard.
-fn taken<V>(region: Region<'_, V>) -> Span {
-    let last = region.guard().map_or(region.span().last(), Span::last);
-    Span::new(region.span().first(), last).unwrap_or(region.span())
 }

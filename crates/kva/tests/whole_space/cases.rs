@@ -1,6 +1,6 @@
 //! Random layouts and operations, which meet at both ends of the addresses and crowd a few granules.
 
-use freehold_kva::Request;
+use freehold_kva::{Request, Shortcuts};
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
 
@@ -13,12 +13,23 @@ pub(super) enum Op {
     /// A region by its place in address order, modulo their number.
     FreeRegion(usize),
     FreeAt(u64),
+    AllocAt(Span),
+    /// A region as in `FreeRegion`, and its new size.
+    Resize(usize, u64),
+    Move(usize, Request),
+    Carve(Request),
+    /// A sub-space by its age, modulo their number.
+    TakeBack(usize),
+    /// The same, whose parent gives it up.
+    Disown(usize),
     /// Asks about an address and changes the value of its region.
     TouchAt(u64),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Case {
+    /// Of the first half; the other half has the others, what is restored has these.
+    pub(super) shortcuts: Shortcuts,
     pub(super) granule: Align,
     pub(super) layout: Vec<Span>,
     pub(super) ops: Vec<Op>,
@@ -90,12 +101,21 @@ fn ops(granule: Align) -> impl Strategy<Value = Op> {
     let ends = (addresses(granule), addresses(granule));
     let windows = prop_oneof![2 => Just(Span::ALL), 1 => ends.prop_map(|(a, b)| between(a, b))];
     let congruent = (areas(granule), aligns(), windows);
+    let place = (addresses(granule), sizes(granule))
+        .prop_map(|(first, size)| Span::from_size(first, size).unwrap_or(between(first, first)));
+    let region = any::<usize>;
     prop_oneof![
         8 => requests(granule).prop_map(Op::Alloc),
         3 => requests(granule).prop_map(Op::Find),
         3 => congruent.prop_map(|(areas, align, window)| Op::Congruent(areas, align, window)),
         4 => any::<usize>().prop_map(Op::FreeRegion),
         2 => addresses(granule).prop_map(Op::FreeAt),
+        2 => place.prop_map(Op::AllocAt),
+        2 => (region(), sizes(granule)).prop_map(|(region, size)| Op::Resize(region, size)),
+        2 => (region(), requests(granule)).prop_map(|(region, request)| Op::Move(region, request)),
+        2 => requests(granule).prop_map(Op::Carve),
+        1 => region().prop_map(Op::TakeBack),
+        1 => region().prop_map(Op::Disown),
         2 => addresses(granule).prop_map(Op::TouchAt),
     ]
 }
@@ -132,6 +152,13 @@ fn layouts(granule: Align) -> impl Strategy<Value = Vec<Span>> {
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let shifts = prop_oneof![4 => Just(0), 1 => Just(12), 2 => 0u32..64];
     shifts.prop_map(|shift| Align::new(1 << shift).unwrap()).prop_flat_map(|granule| {
-        (layouts(granule), histories(granule)).prop_map(move |(layout, ops)| Case { granule, layout, ops })
+        let shortcuts =
+            any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Shortcuts { hot_block, lazy_fixups });
+        (shortcuts, layouts(granule), histories(granule)).prop_map(move |(shortcuts, layout, ops)| Case {
+            shortcuts,
+            granule,
+            layout,
+            ops,
+        })
     })
 }

@@ -1,6 +1,7 @@
 //! The space against a brute-force model, over the whole of the 64-bit addresses and both ends of them:
 //! random layouts, granules, sizes, guards, windows and alignments. After every operation everything that can
-//! be seen of the space is compared.
+//! be seen of the space is compared. Half-way, a snapshot is restored onto some index, and the copy is held against
+//! the model to the end as well.
 //!
 //! A case that fails is shrunk and printed with its layout and its operations.
 
@@ -8,9 +9,13 @@
 
 mod cases;
 mod model;
+mod places;
 
 use cases::{Case, Op, cases};
-use freehold_kva::{AddressSpace, BTree, FreeIndex, RbTree, Request, Stats, btree, rbtree};
+use freehold_kva::{
+    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Shortcuts, Stats, btree, by_size,
+    rbtree,
+};
 use freehold_units::{Align, Span};
 use model::{Interval, Model, Promise, Taken, saturated};
 use proptest::prelude::*;
@@ -34,22 +39,65 @@ impl Index for BTree {
     }
 }
 
+impl Index for BySize<BTree> {
+    fn placements() -> Vec<(by_size::Placement<btree::Placement>, Promise)> {
+        use btree::Placement::Highest;
+        use by_size::Placement::{BestFit, ByAddress};
+        vec![(BestFit, Promise::Best), (ByAddress(Highest), Promise::Highest)]
+    }
+}
+
 /// A space and its model, played together.
 struct Twins<I: Index> {
     space: AddressSpace<usize, I>,
     promise: Promise,
     model: Model,
+    /// In the order in which they were carved.
+    sub_spaces: Vec<AddressSpace<(), BTree>>,
 }
 
 impl<I: Index> Twins<I> {
     fn play(case: &Case, placement: I::Placement, promise: Promise) {
-        let space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
-        let mut twins = Self { space, promise, model: Model::new(case) };
+        let mut space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
+        space.set_shortcuts(case.shortcuts);
+        let mut twins = Self { space, promise, model: Model::new(case), sub_spaces: Vec::new() };
         twins.compare();
-        for (at, op) in case.ops.iter().enumerate() {
-            twins.step(at, op);
-            twins.compare();
+        let (early, late) = case.ops.split_at(case.ops.len() / 2);
+        twins.steps(early);
+        let bytes = snapshot(&twins.space);
+        match case.ops.len() % 3 {
+            0 => twins.restored::<RbTree>(&bytes, case.shortcuts).steps(late),
+            1 => twins.restored::<BTree>(&bytes, case.shortcuts).steps(late),
+            _ => twins.restored::<BySize<BTree>>(&bytes, case.shortcuts).steps(late),
         }
+        let Shortcuts { hot_block, lazy_fixups } = case.shortcuts;
+        twins.space.set_shortcuts(Shortcuts { hot_block: !hot_block, lazy_fixups: !lazy_fixups });
+        twins.steps(late);
+    }
+
+    fn steps(&mut self, ops: &[Op]) {
+        for (at, op) in ops.iter().enumerate() {
+            self.step(at, op);
+            self.compare();
+        }
+    }
+
+    /// What a snapshot brings back on some index, sub-spaces included, under the index's first placement.
+    fn restored<J: Index>(&self, bytes: &[u8], shortcuts: Shortcuts) -> Twins<J> {
+        let (placement, promise) = J::placements()[0];
+        let mut space =
+            AddressSpace::restore(bytes, placement, |value| value.try_into().map(usize::from_le_bytes))
+                .unwrap();
+        assert_eq!(snapshot(&space), bytes);
+        space.set_shortcuts(shortcuts);
+        let mut sub_spaces = self.sub_spaces.clone();
+        for sub_space in &mut sub_spaces {
+            let region = sub_space.span();
+            assert_eq!(space.adopt(region.first(), sub_space), Ok(region));
+        }
+        let twins = Twins { space, promise, model: self.model.clone(), sub_spaces };
+        twins.compare();
+        twins
     }
 
     fn step(&mut self, at: usize, op: &Op) {
@@ -62,11 +110,17 @@ impl<I: Index> Twins<I> {
             }
             Op::Congruent(areas, align, window) => self.congruent(at, areas, *align, *window),
             Op::FreeRegion(which) => {
-                let which = which % self.model.taken.len().max(1);
-                let first = self.model.taken.keys().nth(which).map(|&first| saturated(first));
-                first.into_iter().for_each(|first| self.free(first));
+                if let Some(taken) = self.region(*which) {
+                    self.free(taken.usable.span().first());
+                }
             }
             Op::FreeAt(address) => self.free(*address),
+            Op::AllocAt(place) => self.alloc_at(at, *place),
+            Op::Resize(which, size) => self.resize(*which, *size),
+            Op::Move(which, request) => self.move_to(*which, request),
+            Op::Carve(request) => self.carve(at, request),
+            Op::TakeBack(which) => self.take_back(*which),
+            Op::Disown(which) => self.disown(*which),
             Op::TouchAt(address) => self.touch(at, *address),
         }
     }
@@ -75,13 +129,22 @@ impl<I: Index> Twins<I> {
         let answer = self.space.alloc(request, at);
         let given_back = answer.as_ref().err().map_or(at, |rejected| rejected.value);
         assert_eq!(given_back, at);
-        let answer = answer.map_err(|rejected| rejected.cause);
+        self.judge_and_take(at, request, answer.map_err(|rejected| rejected.cause));
+    }
+
+    /// Whether the answer to an allocation is right; then the model follows.
+    fn judge_and_take(&mut self, at: usize, request: &Request, answer: Result<Span, AllocError>) {
         self.model.judge(request, self.promise, answer);
         if let Ok(span) = answer {
             let usable = Interval::of(span);
             let with_guard = Interval { end: usable.end + u128::from(request.guard_bytes), ..usable };
             self.model.take(usable, with_guard, at);
         }
+    }
+
+    /// A region by its place in address order.
+    fn region(&self, which: usize) -> Option<Taken> {
+        self.model.taken.values().nth(which % self.model.taken.len().max(1)).copied()
     }
 
     fn congruent(&mut self, at: usize, areas: &[Span], align: Align, window: Span) {
@@ -98,8 +161,7 @@ impl<I: Index> Twins<I> {
                 }
             }
             Err(rejected) if faults.is_empty() => {
-                let bytes = areas.iter().map(|area| area.end - area.first).sum();
-                assert_eq!((rejected.cause, highest), (self.model.no_space(bytes, align, window), None));
+                assert_eq!((rejected.cause, highest), (self.model.no_space(&areas, align, window), None));
                 assert_eq!(rejected.value, valued);
             }
             Err(rejected) => {
@@ -110,12 +172,12 @@ impl<I: Index> Twins<I> {
     }
 
     fn free(&mut self, first: u64) {
-        match self.model.taken.remove(&first.into()) {
-            Some(taken) => {
+        match self.model.taken.get(&first.into()).copied() {
+            Some(taken) if !taken.is_carved => {
                 assert_eq!(self.space.free(first), Ok((taken.usable.span(), taken.value)));
-                self.model.give(taken.with_guard);
+                self.model.forget(taken);
             }
-            None => assert_eq!(self.space.free(first), Err(self.model.why_not(first))),
+            _ => assert_eq!(self.space.free(first), Err(self.model.why_not(first))),
         }
     }
 
@@ -140,10 +202,17 @@ impl<I: Index> Twins<I> {
         let model = &self.model;
         let blocks: Vec<Interval> = self.space.free_blocks().map(Interval::of).collect();
         assert_eq!(blocks, model.free);
-        let regions = self.space.regions().map(|region| (region.span(), region.guard(), *region.value()));
+        let regions = self.space.regions();
+        let regions =
+            regions.map(|region| (region.span(), region.guard(), *region.value(), region.is_carved()));
         let taken = model.taken.values().map(|taken| {
             let guard = Interval { first: taken.usable.end, ..taken.with_guard };
-            (taken.usable.span(), (guard.first < guard.end).then(|| guard.span()), taken.value)
+            (
+                taken.usable.span(),
+                (guard.first < guard.end).then(|| guard.span()),
+                taken.value,
+                taken.is_carved,
+            )
         });
         assert!(regions.eq(taken));
         let stats = self.space.stats();
@@ -157,6 +226,10 @@ impl<I: Index> Twins<I> {
         };
         assert_eq!(stats, figures);
     }
+}
+
+fn snapshot<I: Index>(space: &AddressSpace<usize, I>) -> Vec<u8> {
+    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 fn config() -> ProptestConfig {
@@ -181,5 +254,10 @@ proptest! {
     #[test]
     fn a_space_of_a_btree_is_the_model(case in cases()) {
         play::<BTree>(&case);
+    }
+
+    #[test]
+    fn a_space_with_blocks_by_size_is_the_model(case in cases()) {
+        play::<BySize<BTree>>(&case);
     }
 }

@@ -12,6 +12,8 @@ const PAGE: u128 = 4096;
 pub(super) enum Promise {
     Lowest,
     Highest,
+    /// The lowest in the smallest block that has a place, in the lowest of equals.
+    Best,
     /// The lowest for alignments up to a page and for windows without choice, else any place or none.
     Linux,
 }
@@ -28,7 +30,7 @@ impl Interval {
         Self { first: span.first().into(), end: u128::from(span.last()) + 1 }
     }
 
-    fn sized(first: u128, bytes: u128) -> Self {
+    pub(super) fn sized(first: u128, bytes: u128) -> Self {
         Self { first, end: first + bytes }
     }
 
@@ -54,8 +56,10 @@ pub(super) struct Taken {
     pub(super) usable: Interval,
     pub(super) with_guard: Interval,
     pub(super) value: usize,
+    pub(super) is_carved: bool,
 }
 
+#[derive(Clone)]
 pub(super) struct Model {
     granule: Align,
     hull: Span,
@@ -89,10 +93,21 @@ impl Model {
         let block = self.free[at];
         let rest = [Interval { end: with_guard.first, ..block }, Interval { first: with_guard.end, ..block }];
         self.free.splice(at..=at, rest.into_iter().filter(|rest| rest.first < rest.end));
-        self.taken.insert(usable.first, Taken { usable, with_guard, value });
+        self.taken.insert(usable.first, Taken { usable, with_guard, value, is_carved: false });
     }
 
-    fn is_free(&self, interval: Interval) -> bool {
+    /// Whether a sub-space hands out a region's addresses.
+    pub(super) fn mark(&mut self, usable: Interval, is_carved: bool) {
+        self.taken.get_mut(&usable.first).unwrap().is_carved = is_carved;
+    }
+
+    /// A region is gone.
+    pub(super) fn forget(&mut self, taken: Taken) {
+        self.taken.remove(&taken.usable.first);
+        self.give(taken.with_guard);
+    }
+
+    pub(super) fn is_free(&self, interval: Interval) -> bool {
         self.free.iter().any(|block| block.covers(interval))
     }
 
@@ -100,13 +115,14 @@ impl Model {
         align.max(self.granule).bytes().into()
     }
 
-    fn lowest(&self, bytes: u128, align: Align, window: Span) -> Option<u128> {
+    /// The lowest place in each block that has one, with the block's size.
+    fn places(&self, bytes: u128, align: Align, window: Span) -> impl Iterator<Item = (u128, u128)> {
         let (align, window) = (self.align(align), Interval::of(window));
-        let places = self.free.iter().map(|block| {
+        self.free.iter().filter_map(move |block| {
             let place = Interval::sized(block.first.max(window.first).next_multiple_of(align), bytes);
-            (block.covers(place) && window.covers(place)).then_some(place.first)
-        });
-        places.flatten().next()
+            let fits = block.covers(place) && window.covers(place);
+            fits.then_some((block.end - block.first, place.first))
+        })
     }
 
     /// The highest base for which all areas are free and in the window. At the highest one some area is as
@@ -126,17 +142,31 @@ impl Model {
         self.free.iter().map(|block| block.end - block.first).max().unwrap_or(0)
     }
 
-    pub(super) fn no_space(&self, bytes: u128, align: Align, window: Span) -> AllocError {
-        AllocError::NoSpace {
-            size_bytes: saturated(bytes),
-            align: align.max(self.granule),
-            window,
-            largest_free_bytes: saturated(self.largest_free()),
+    /// Why areas, given for base 0, have no place: in no way that is free, or in no way at all.
+    pub(super) fn no_space(&self, areas: &[Interval], align: Align, window: Span) -> AllocError {
+        let bytes: u128 = areas.iter().map(|area| area.end - area.first).sum();
+        let low = areas.iter().map(|area| area.first).min().unwrap();
+        let high = areas.iter().map(|area| area.end).max().unwrap();
+        let (hull, within) = (Interval::of(self.hull), Interval::of(window));
+        let reach = Interval { first: hull.first.max(within.first), end: hull.end.min(within.end) };
+        let busy = self.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first);
+        let all: u128 = self.free.iter().map(|block| block.end - block.first).chain(busy).sum();
+        let room_bytes = saturated(all.min(reach.end - reach.first));
+        if bytes > all || high - low > reach.end - reach.first {
+            return AllocError::TooLarge { size_bytes: saturated(high - low), room_bytes };
         }
+        let lowest = reach.first.saturating_sub(low).next_multiple_of(self.align(align));
+        let (size_bytes, fits) = (saturated(bytes), lowest + high <= reach.end);
+        let align = align.max(self.granule);
+        if !fits {
+            return AllocError::NoMultiple { size_bytes, align, window };
+        }
+        let largest_free_bytes = saturated(self.largest_free());
+        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes }
     }
 
     /// Everything that is wrong with a request in itself; any of it may be the answer.
-    fn faults(&self, request: &Request) -> Vec<AllocError> {
+    pub(super) fn faults(&self, request: &Request) -> Vec<AllocError> {
         let &Request { size_bytes, guard_bytes, window, .. } = request;
         let granule = self.granule;
         let not_granular = |size_bytes| AllocError::NotGranular { size_bytes, granule };
@@ -183,7 +213,10 @@ impl Model {
             && self.align(align) > PAGE.max(self.granule.bytes().into());
         let best = match promise {
             Promise::Highest => self.highest_base(&[Interval::sized(0, bytes)], align, window),
-            Promise::Lowest | Promise::Linux => self.lowest(bytes, align, window),
+            Promise::Lowest | Promise::Linux => {
+                self.places(bytes, align, window).next().map(|(_, place)| place)
+            }
+            Promise::Best => self.places(bytes, align, window).min().map(|(_, place)| place),
         };
         match answer {
             Ok(span) => {
@@ -194,9 +227,31 @@ impl Model {
                 assert!(any_place || best == Some(place.first), "{span}, best is {best:x?}");
             }
             Err(cause) => {
-                assert_eq!(cause, self.no_space(bytes, align, window));
+                let is_fixed = no_choice && u128::from(window.first()).is_multiple_of(self.align(align));
+                let expected = if is_fixed {
+                    self.why_not_at(window)
+                } else {
+                    self.no_space(&[Interval::sized(0, bytes)], align, window)
+                };
+                assert_eq!(cause, expected);
                 assert!(any_place || best.is_none(), "nothing found, best is {best:x?}");
             }
+        }
+    }
+
+    /// Why a fixed place cannot be had.
+    pub(super) fn why_not_at(&self, place: Span) -> AllocError {
+        let wanted = Interval::of(place);
+        if !wanted.first.is_multiple_of(self.align(Align::ONE))
+            || !wanted.end.is_multiple_of(self.align(Align::ONE))
+        {
+            return AllocError::PlaceNotGranular { place, granule: self.granule };
+        }
+        let in_the_way =
+            |taken: &&Taken| taken.with_guard.first < wanted.end && wanted.first < taken.with_guard.end;
+        match self.taken.values().rfind(in_the_way) {
+            Some(taken) => AllocError::Occupied { region: taken.usable.span() },
+            None => AllocError::PlaceOutside { place, space: self.hull },
         }
     }
 
@@ -204,10 +259,16 @@ impl Model {
         self.taken.values().copied().find(|taken| taken.with_guard.contains(address))
     }
 
-    /// Why nothing can be freed at an address at which no region starts.
+    /// Why nothing can be freed at an address at which no region starts, or a carved one.
     pub(super) fn why_not(&self, address: u64) -> FreeError {
         if let Some(owner) = self.owner(address) {
-            return FreeError::Interior { address, region: owner.usable.span() };
+            let region = owner.usable.span();
+            let starts = region.first() == address;
+            return if starts {
+                FreeError::Carved { region }
+            } else {
+                FreeError::Interior { address, region }
+            };
         }
         match self.free.iter().find(|block| block.contains(address)) {
             Some(block) => FreeError::AlreadyFree { address, block: block.span() },

@@ -7,12 +7,10 @@ use crate::engine::{Compared, EngineEntry, find_engines};
 use crate::failure::Failure;
 use crate::measure::bench::{Bench, Budget, bench};
 use crate::output::Document;
-use crate::workload::bench::{BenchCase, BenchWorkload, CASES};
+use crate::workload::bench::{BenchWorkload, cases};
+use crate::workload::suite::{CaseInfo, MOST_N, find_cases};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Largest size that may be asked for.
-const MOST: u64 = 4_000_000;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -24,12 +22,12 @@ pub struct Options {
     /// Workloads by name; none is all.
     pub workloads: Vec<String>,
     /// Sizes of the sized workloads; none is the usual ones.
-    pub sizes: Vec<u64>,
+    pub sizes: Vec<u32>,
 }
 
 /// How much is done.
 struct Plan {
-    sizes: Vec<u64>,
+    sizes: Vec<u32>,
     operations: usize,
     rounds: usize,
     budget: Budget,
@@ -37,7 +35,7 @@ struct Plan {
 
 impl Plan {
     fn of(options: &Options) -> Self {
-        let (sizes, operations, rounds): (&[u64], _, _) = if options.quick {
+        let (sizes, operations, rounds): (&[u32], _, _) = if options.quick {
             (&[1000, 10_000, 100_000], 1 << 15, 5)
         } else {
             (&[1000, 10_000, 100_000, 1_000_000], 1 << 17, 7)
@@ -60,9 +58,9 @@ impl Plan {
 /// No engine or workload has such a name, or an engine answers wrong.
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
     let engines = find_engines(&options.engines, Compared::InBench)?;
-    let cases = cases(&options.workloads)?;
-    if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST) {
-        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST}")).into());
+    let cases = find_cases(&options.workloads, cases())?;
+    if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST_N) {
+        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST_N}")).into());
     }
     let plan = Plan::of(options);
     let mut benches = Vec::new();
@@ -80,8 +78,8 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Documen
 
 /// One workload of one size, on the engines that were not too slow for a smaller one.
 fn one(
-    case: BenchCase,
-    n: u64,
+    case: &'static CaseInfo,
+    n: u32,
     engines: &[EngineEntry],
     plan: &Plan,
     too_slow: &mut HashMap<String, String>,
@@ -98,13 +96,4 @@ fn one(
     bench.left_out =
         engines.iter().filter_map(|entry| Some((*entry, too_slow.get(&entry.label())?.clone()))).collect();
     Ok(bench)
-}
-
-fn cases(names: &[String]) -> Result<Vec<BenchCase>, Failure> {
-    if let Some(unknown) = names.iter().find(|name| !CASES.iter().any(|case| case.name == name.as_str())) {
-        let all: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
-    }
-    let wanted = |case: &&BenchCase| names.is_empty() || names.iter().any(|name| name == case.name);
-    Ok(CASES.iter().filter(wanted).copied().collect())
 }

@@ -5,7 +5,10 @@ pub mod bench_percpu;
 pub mod inspect;
 pub mod main_job;
 pub mod replay;
+pub mod reproduce;
+pub mod stress;
 pub mod verify;
+pub mod wishes;
 
 use crate::engine::EngineEntry;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -2,7 +2,7 @@
 
 use super::Progress;
 use crate::output::{Document, Row, Table, count};
-use crate::verify::{Checked, FileChecks, verify_file};
+use crate::verify::{Checked, FileChecks, suite_of, verify_file};
 use std::path::PathBuf;
 
 /// Checks every file. A file that cannot be read, or of which nothing could be checked, fails like one that
@@ -21,7 +21,7 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Document {
             Err(error) => {
                 document.notes.push(format!("FAILED {error}"));
                 document.rows.push(Row {
-                    suite: "kva",
+                    suite: suite_of(file).unwrap_or_default(),
                     file: Some(name),
                     count: Some(0),
                     mismatches: Some(1),

@@ -83,6 +83,17 @@ pub const FEATURES: &[Features] = &[
         structure: "busy list, O(N)",
     },
     Features {
+        engine: "splay",
+        alignment: true,
+        window: true,
+        fixed_place: FixedPlace::Yes,
+        top_down: false,
+        congruent: false,
+        policy: "lowest",
+        free_needs: "address",
+        structure: "splay tree, log F amortised, one may take F",
+    },
+    Features {
         engine: "btreemap-first-fit",
         alignment: true,
         window: true,
@@ -158,6 +169,17 @@ pub const FEATURES: &[Features] = &[
         policy: "class of size",
         free_needs: "size, alignment",
         structure: "BTreeSet per 2^k, log F; rounds up to 2^k",
+    },
+    Features {
+        engine: "mmap",
+        alignment: false,
+        window: false,
+        fixed_place: FixedPlace::No("not by safe calls"),
+        top_down: false,
+        congruent: false,
+        policy: "the kernel's",
+        free_needs: "range",
+        structure: "system calls; at most vm.max_map_count",
     },
 ];
 

@@ -1,15 +1,14 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and a line
 //! here.
 
-use super::{Session, SpaceEngine};
+use super::{Session, SpaceEngine, VARIANTS};
 use crate::failure::Failure;
-use freehold::kva::{BTree, BySize, Placement, RbTree, btree, by_size};
+use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
-    BTreeMapBestFit, BTreeMapFirstFit, Buddy, GapList, Naive, OffsetAllocator, RangeAlloc, RangemapGaps,
-    VmAllocator,
+    BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
 };
-use freehold_trace::kva::{Driver, Engine};
+use freehold_trace::kva::{Answer, Driver, Engine};
 
 type Make = fn(&[Span], Align) -> Result<Box<dyn Session>, String>;
 
@@ -26,6 +25,29 @@ pub enum Takes {
     BestFit,
     /// Any.
     Any,
+    /// Any that the kernel has in this process, in the layout or not, and another in each run.
+    KernelsChoice,
+}
+
+impl Takes {
+    /// Where answers may lie, for a layout.
+    #[must_use]
+    pub fn reach(self, layout: &[Span]) -> Vec<Span> {
+        match self {
+            Self::KernelsChoice => vec![Span::ALL],
+            _ => layout.to_vec(),
+        }
+    }
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    #[must_use]
+    pub fn repeats(self, first: &[Answer], second: &[Answer]) -> bool {
+        let alike = |(a, b): (&Answer, &Answer)| matches!((a, b), (Answer::At(_), Answer::At(_))) || a == b;
+        match self {
+            Self::KernelsChoice => first.len() == second.len() && first.iter().zip(second).all(alike),
+            _ => first == second,
+        }
+    }
 }
 
 /// Where an engine is compared without being named.
@@ -61,36 +83,9 @@ pub struct EngineEntry {
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
-        engine: "rbtree",
-        placement: Some("lowest"),
-        about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
-        takes: Takes::Lowest,
-        linear: false,
-        compared: Compared::Always,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Lowest)),
-    },
-    EngineEntry {
-        engine: "rbtree",
-        placement: Some("linux"),
-        about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
-        takes: Takes::LowestUpToPageAlignment,
-        linear: false,
-        compared: Compared::Always,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Linux)),
-    },
-    EngineEntry {
-        engine: "rbtree",
-        placement: Some("highest"),
-        about: "the same tree from the other end; exactly the highest address that fits",
-        takes: Takes::Highest,
-        linear: false,
-        compared: Compared::IfNamed,
-        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Placement::Highest)),
-    },
-    EngineEntry {
         engine: "btree",
         placement: Some("lowest"),
-        about: "free blocks in a B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
+        about: "free blocks and regions in one B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
         takes: Takes::Lowest,
         linear: false,
         compared: Compared::Always,
@@ -104,6 +99,35 @@ pub const ENGINES: &[EngineEntry] = &[
         linear: false,
         compared: Compared::IfNamed,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("lowest"),
+        about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::Always,
+        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("linux"),
+        about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
+        takes: Takes::LowestUpToPageAlignment,
+        linear: false,
+        compared: Compared::Always,
+        make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux)),
+    },
+    EngineEntry {
+        engine: "rbtree",
+        placement: Some("highest"),
+        about: "the same tree from the other end; exactly the highest address that fits",
+        takes: Takes::Highest,
+        linear: false,
+        compared: Compared::IfNamed,
+        make: |layout, granule| {
+            boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest))
+        },
     },
     EngineEntry {
         engine: "rbtree",
@@ -137,13 +161,22 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| boxed(GapList::new(layout, granule)),
     },
     EngineEntry {
+        engine: "splay",
+        placement: None,
+        about: "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Splay::new(layout, granule)),
+    },
+    EngineEntry {
         engine: "btreemap-first-fit",
         placement: None,
         about: "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure",
         takes: Takes::Lowest,
         linear: true,
         compared: Compared::Always,
-        make: |layout, granule| boxed(Ok(BTreeMapFirstFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))),
     },
     EngineEntry {
         engine: "btreemap-best-fit",
@@ -152,7 +185,7 @@ pub const ENGINES: &[EngineEntry] = &[
         takes: Takes::BestFit,
         linear: true,
         compared: Compared::InBench,
-        make: |layout, granule| boxed(Ok(BTreeMapBestFit::new(layout, granule))),
+        make: |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))),
     },
     EngineEntry {
         engine: "rangemap",
@@ -200,6 +233,15 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| boxed(Buddy::new(layout, granule)),
     },
     EngineEntry {
+        engine: "mmap",
+        placement: None,
+        about: "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them",
+        takes: Takes::KernelsChoice,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(Mmap::new(layout, granule)),
+    },
+    EngineEntry {
         engine: "naive",
         placement: None,
         about: "a model that looks at everything; for checking, not for speed",
@@ -210,7 +252,7 @@ pub const ENGINES: &[EngineEntry] = &[
     },
 ];
 
-fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
+pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
 
@@ -231,20 +273,44 @@ impl EngineEntry {
     }
 }
 
-/// The engines that `names` ask for, in the order of the list: `rbtree` for every placement of an engine,
-/// `rbtree:linux` for one. No names: those that are compared in `place`.
+/// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for
+/// one, `rbtree:lowest+hot` for a variant. No names: those that are compared in `place`, in the order of the list.
 ///
 /// # Errors
 /// A name that is no engine's.
 pub fn find_engines(names: &[String], place: Compared) -> Result<Vec<EngineEntry>, Failure> {
-    let known = |name: &String| ENGINES.iter().any(|entry| entry.engine == name || entry.label() == *name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
-        let all: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
-        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
+    if names.is_empty() {
+        return Ok(ENGINES.iter().filter(|entry| entry.compared <= place).copied().collect());
     }
-    let wanted = |entry: &&EngineEntry| {
-        let named = names.iter().any(|name| entry.engine == name || entry.label() == *name);
-        named || (names.is_empty() && entry.compared <= place)
-    };
-    Ok(ENGINES.iter().filter(wanted).copied().collect())
+    let mut wanted: Vec<EngineEntry> = Vec::new();
+    for name in names {
+        let listed = ENGINES.iter().filter(|entry| entry.engine == name || entry.label() == *name);
+        let named: Vec<_> = listed.chain(VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
+        if named.is_empty() {
+            let all: Vec<String> = ENGINES.iter().chain(VARIANTS).map(EngineEntry::label).collect();
+            return Err(Failure::Usage(format!("no engine {name:?}; there are {}", all.join(", "))));
+        }
+        for entry in named {
+            if wanted.iter().all(|known| known.label() != entry.label()) {
+                wanted.push(*entry);
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_kernel_may_answer_elsewhere_in_another_run() {
+        let (first, moved) = ([Answer::At(1), Answer::Freed], [Answer::At(2), Answer::Freed]);
+        let failed = [Answer::NoRoom, Answer::Freed];
+        for (takes, may_move) in [(Takes::Any, false), (Takes::KernelsChoice, true)] {
+            assert!(takes.repeats(&first, &first));
+            assert_eq!(takes.repeats(&first, &moved), may_move);
+            assert!(!takes.repeats(&first, &failed) && !takes.repeats(&first, &first[..1]));
+        }
+    }
 }

@@ -5,8 +5,10 @@ mod list;
 pub mod percpu;
 mod session;
 mod space;
+mod variants;
 
 pub use features::{FEATURES, Features, FixedPlace};
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;
+pub use variants::VARIANTS;

@@ -6,7 +6,7 @@
 use super::{Checker, Counts};
 use crate::engine::{EngineEntry, Session};
 use crate::workload::bench::BenchWorkload;
-use freehold::units::Align;
+use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Op};
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,8 @@ pub struct Bench {
 enum Stop {
     /// The engine cannot do it, or not in time.
     LeftOut(String),
+    /// It cannot set up in this way, since it has no such requests or no room.
+    Refused(String),
     /// It answers wrong.
     Wrong(String),
 }
@@ -92,7 +94,7 @@ pub fn bench(
                 sessions.push(ready(&run, &bench.workload).map_err(anyhow::Error::msg)?);
                 bench.runs.push(run);
             }
-            Err(Stop::LeftOut(reason)) => bench.left_out.push((*entry, reason)),
+            Err(Stop::LeftOut(reason) | Stop::Refused(reason)) => bench.left_out.push((*entry, reason)),
             Err(Stop::Wrong(reason)) => anyhow::bail!("{name}: {}: {reason}", entry.label()),
         }
     }
@@ -120,18 +122,22 @@ impl Checked {
     fn new(entry: &EngineEntry, workload: &BenchWorkload) -> Result<Self, Stop> {
         let mut session = (entry.make)(&workload.layout, Align::PAGE).map_err(Stop::LeftOut)?;
         session.expect_objects(workload.objects);
-        Ok(Self { session, checker: Checker::new(&workload.layout) })
+        Ok(Self { session, checker: Checker::new(&entry.takes.reach(&workload.layout)) })
     }
 
-    /// Sets up; `None` if the engine has no such requests, or no room where they want it.
-    fn set_up(mut self, ops: &[Op], budget: &Budget) -> Result<Option<Self>, Stop> {
+    fn set_up(mut self, ops: &[Op], budget: &Budget) -> Result<Self, Stop> {
         let operations = u32::try_from(ops.len()).unwrap_or(u32::MAX);
         let limit = budget.setup + budget.per_setup_op.saturating_mul(operations);
         let started = Instant::now();
         for (at, op) in ops.iter().enumerate() {
             let (answer, _) = self.session.run_counted(op);
-            if matches!(answer, Answer::Unsupported | Answer::NoRoom) {
-                return Ok(None);
+            match answer {
+                Answer::Unsupported => return Err(no_requests()),
+                Answer::NoRoom => {
+                    let reason = format!("no room after {at} of {} operations of the set-up", ops.len());
+                    return Err(Stop::Refused(reason));
+                }
+                _ => {}
             }
             let checked = self.checker.check(op, answer);
             checked.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
@@ -141,8 +147,12 @@ impl Checked {
                 return Err(Stop::LeftOut(reason));
             }
         }
-        Ok(Some(self))
+        Ok(self)
     }
+}
+
+fn no_requests() -> Stop {
+    Stop::Refused("does not have these requests".to_owned())
 }
 
 /// Runs as many rounds as are wanted and fit in the budget, and checks every answer.
@@ -152,14 +162,11 @@ fn check(
     rounds: usize,
     budget: &Budget,
 ) -> Result<BenchRun, Stop> {
-    let placed = Checked::new(entry, workload)?.set_up(&workload.placed, budget)?;
-    let natural = placed.is_none();
-    let ready = match placed {
-        Some(ready) => Some(ready),
-        None => Checked::new(entry, workload)?.set_up(&workload.natural, budget)?,
-    };
-    let no_requests = || Stop::LeftOut("does not have these requests".to_owned());
-    let Checked { mut session, mut checker } = ready.ok_or_else(no_requests)?;
+    let placed = Checked::new(entry, workload)?.set_up(&workload.placed, budget);
+    let natural = matches!(placed, Err(Stop::Refused(_)));
+    let ready =
+        if natural { Checked::new(entry, workload)?.set_up(&workload.natural, budget) } else { placed };
+    let Checked { mut session, mut checker } = ready?;
     let mut run = BenchRun::new(entry, natural);
     let started = Instant::now();
     let wanted = workload.round * rounds;
@@ -172,8 +179,13 @@ fn check(
             let at = run.answers.len();
             let checked = checker.check(op, answer);
             checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
-            if answer == Answer::Unsupported {
-                return Err(no_requests());
+            match answer {
+                Answer::Unsupported => return Err(no_requests()),
+                // The space is far larger than what is asked of it: it is the engine that is full.
+                Answer::NoRoom if is_unconstrained(op) => {
+                    return Err(Stop::LeftOut(format!("no room after {at} operations")));
+                }
+                _ => {}
             }
             run.note(op, answer, tally.steps());
         }
@@ -189,6 +201,10 @@ fn check(
     run.live = checker.live();
     session.validate().map_err(Stop::Wrong)?;
     Ok(run)
+}
+
+fn is_unconstrained(op: &Op) -> bool {
+    matches!(op, Op::Alloc { window, .. } if *window == Span::ALL)
 }
 
 /// A fresh engine in the state to start from.
@@ -259,7 +275,7 @@ impl BenchRun {
             rest = later;
         }
         let expected = self.answers.get(round * self.round..(round + 1) * self.round);
-        if expected != Some(answers.as_slice()) {
+        if !expected.is_some_and(|expected| self.entry.takes.repeats(expected, &answers)) {
             return Err("another answer than in the checked run".to_owned());
         }
         let each = |spent: Duration, count: usize| spent.as_nanos() as f64 / count.max(1) as f64;

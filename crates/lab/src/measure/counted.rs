@@ -92,23 +92,16 @@ impl Fragmentation {
     }
 }
 
-/// Runs the workload once on a fresh engine. `buckets` is into how many stretches it is cut.
+/// Runs the workload once on a fresh engine. `buckets` is into how many stretches it is cut. An engine that cannot
+/// be set up, since it has no fixed places, runs nothing.
 ///
 /// # Errors
 /// The engine cannot be made for this layout, or gives a wrong answer.
 pub fn count_run(entry: &EngineEntry, workload: &Workload, buckets: usize) -> Result<Counted, String> {
     let mut session = (entry.make)(&workload.layout, workload.granule)?;
     session.expect_objects(workload.objects);
-    let mut checker = Checker::new(&workload.layout);
+    let mut checker = Checker::new(&entry.takes.reach(&workload.layout));
     let mut picture = Picture::new(workload.ops.len(), BUCKETS);
-    for (at, op) in workload.setup.iter().enumerate() {
-        let (answer, _) = session.run_counted(op);
-        let spans = checker.check(op, answer).map_err(|reason| format!("set-up operation {at}: {reason}"))?;
-        if spans.is_empty() {
-            return Err(format!("set-up operation {at} found no room: two objects at one place?"));
-        }
-        picture.placed(op, &spans, 0);
-    }
     let mut counted = Counted {
         answers: Vec::with_capacity(workload.ops.len()),
         failures: 0,
@@ -116,10 +109,23 @@ pub fn count_run(entry: &EngineEntry, workload: &Workload, buckets: usize) -> Re
         alloc_work: Counts::default(),
         free_work: Counts::default(),
         buckets: Vec::new(),
-        metadata_peak_bytes: session.metadata_bytes(),
+        metadata_peak_bytes: 0,
         bytes_per_free_block: None,
         picture: Picture::new(0, 0),
     };
+    for (at, op) in workload.setup.iter().enumerate() {
+        let (answer, _) = session.run_counted(op);
+        if answer == Answer::Unsupported {
+            counted.unsupported = 1;
+            return Ok(counted);
+        }
+        let spans = checker.check(op, answer).map_err(|reason| format!("set-up operation {at}: {reason}"))?;
+        if spans.is_empty() {
+            return Err(format!("set-up operation {at} found no room: two objects at one place?"));
+        }
+        picture.placed(op, &spans, 0);
+    }
+    counted.metadata_peak_bytes = session.metadata_bytes();
     let space_first = workload.layout.iter().map(|span| span.first()).min().unwrap_or(0);
     let stretch = workload.ops.len().div_ceil(buckets.max(1)).max(1);
     for (number, ops) in workload.ops.chunks(stretch).enumerate() {

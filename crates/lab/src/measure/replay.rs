@@ -51,7 +51,10 @@ pub fn measure(
         let counted = counted
             .map_err(|reason| anyhow::anyhow!("{}: {}: {reason}", replay.workload.name, entry.label()))?;
         if counted.unsupported > 0 {
-            let reason = format!("{} operations that it does not have", counted.unsupported);
+            let reason = match counted.answers.len() {
+                0 => "it cannot place objects where they were".to_owned(),
+                _ => format!("{} operations that it does not have", counted.unsupported),
+            };
             replay.refused.push((*entry, reason));
             continue;
         }

@@ -1,12 +1,15 @@
 //! The model that every engine is held against: brute force over a tiny space, one operation at a time, with
 //! the engine's own invariants checked after each.
 //!
-//! The same steps serve the random tests, the exhaustive tests and the fuzz targets.
+//! The same steps serve the random tests, the exhaustive tests and the fuzz targets. Snapshots are held against
+//! themselves.
 
 mod kva;
 mod percpu;
+mod restore;
 mod tiny;
 
-pub use kva::{Model, fuzz_kva, run_ops, spans_managed};
+pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
 pub use percpu::{PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
+pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -7,6 +7,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are the documentation, and are listed in ARCHITECTURE.md")]
 pub struct Row {
+    /// The family of engines; empty if that cannot be told of a file.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub suite: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
@@ -59,20 +61,34 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_max: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions_mean: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
+    /// Repeats of a case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xfailed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_free_ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span_ratio: Option<f64>,
-    /// Pages of a unit that have memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata_peak_bytes: Option<u64>,
+    /// Of a zone, taken by others; of chunks, that have memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata_peak_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
+    /// What others have published of it, in `published_unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

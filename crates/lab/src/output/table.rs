@@ -66,8 +66,10 @@ pub fn nanoseconds(ns: f64) -> String {
         format!("{ns:.0} ns")
     } else if ns < 10_000_000.0 {
         format!("{} us", fixed(ns / 1e3))
-    } else {
+    } else if ns < 10_000_000_000.0 {
         format!("{} ms", fixed(ns / 1e6))
+    } else {
+        format!("{} s", fixed(ns / 1e9))
     }
 }
 
@@ -80,6 +82,7 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(1_234_567), "1_234_567");
         assert_eq!([1.005, 12.34, 123.4, 1234.5].map(fixed), ["1.00", "12.3", "123", "1_235"]);
-        assert_eq!([170.0, 47_359.0, 12e6].map(nanoseconds), ["170 ns", "47.4 us", "12.0 ms"]);
+        let times = [170.0, 47_359.0, 12e6, 12e9].map(nanoseconds);
+        assert_eq!(times, ["170 ns", "47.4 us", "12.0 ms", "12.0 s"]);
     }
 }

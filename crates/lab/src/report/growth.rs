@@ -53,6 +53,7 @@ fn plot(points: &[GrowthPoint], palette: &Palette) -> Plot {
         ],
         at: sizes.iter().map(|&n| n as f64).collect(),
         lines: labels.into_iter().map(line).collect(),
+        guides: Vec::new(),
     }
 }
 

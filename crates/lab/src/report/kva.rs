@@ -231,6 +231,7 @@ impl Plots<'_> {
             group: Some(self.group.clone()),
             measures: vec![Measure { name: "value", mark: Mark::Line }],
             lines: Vec::new(),
+            guides: Vec::new(),
             clock_s: self.time.seconds(&at),
             at,
         }

@@ -5,6 +5,12 @@
 //!              ├──── growth      work against live objects
 //!              ├──── kva         each workload: space (pictures), series (what the plots show)
 //!              └──── table       the printed tables, the notes
+//!
+//!   write_study ── study ── section   what a publication says beside what was measured
+//!                             ├──── plot, table
+//!                             ├──── strip     a space that fills up, and its zones
+//!                             └──── tree      a search tree before and after
+//!
 //!   plot, image, axis, palette, escape    what the sections are drawn with
 //! ```
 
@@ -15,18 +21,25 @@ mod image;
 mod kva;
 mod page;
 mod palette;
-mod plot;
+pub(crate) mod plot;
+pub(crate) mod section;
 mod series;
 mod space;
+pub(crate) mod strip;
+mod study;
 mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tree;
 
 use crate::measure::{GrowthPoint, Replay};
 use crate::output::{Environment, Table};
 use anyhow::Context;
 use std::path::Path;
+
+pub use section::{Key, Section};
+pub use study::Study;
 
 /// What a report shows.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +61,28 @@ pub struct Input<'a> {
 /// # Errors
 /// A folder cannot be made, or the file cannot be written.
 pub fn write(file: &Path, input: &Input<'_>) -> anyhow::Result<()> {
-    let page = page::render(input)?;
+    save(file, &page::render(input)?)
+}
+
+/// Writes the page of a publication, as [`write()`] does.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_study(
+    file: &Path,
+    study: &Study,
+    environment: &Environment,
+    notes: &[String],
+) -> anyhow::Result<()> {
+    save(file, &study::render(study, environment, notes)?)
+}
+
+/// The number of an engine's colour, the same in every report.
+pub(crate) fn colour(label: &str) -> usize {
+    palette::Palette::known().colour(label).unwrap_or(0)
+}
+
+fn save(file: &Path, page: &str) -> anyhow::Result<()> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }

@@ -36,8 +36,7 @@ const METHOD: [&str; 5] = [
 /// The whole page.
 pub(super) fn render(input: &Input<'_>) -> anyhow::Result<String> {
     let palette = Palette::of(input);
-    let mut page = head();
-    page.push_str("<main>\n");
+    let mut page = head("freehold report");
     page.push_str(&summary::render(input, &palette));
     let growth = growth::render(input.growth, &palette)?;
     page.push_str(&contents(input, !growth.is_empty()));
@@ -50,20 +49,20 @@ pub(super) fn render(input: &Input<'_>) -> anyhow::Result<String> {
         page.push_str(&kva::render(replay, number, &own, &palette)?);
     }
     page.push_str(&tables(&left, &palette));
-    page.push_str(&method(input.notes));
-    page.push_str("</main>\n");
-    page.push_str(&scripts());
-    page.push_str("</body>\n</html>\n");
+    page.push_str(&method(METHOD, input.notes));
+    page.push_str(&foot());
     Ok(page)
 }
 
-fn head() -> String {
+/// Everything before what is on the page.
+pub(super) fn head(title: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>freehold report</title>\n\
-         <style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n<body>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
+         <style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        html(title)
     )
 }
 
@@ -89,9 +88,10 @@ fn tables(tables: &[&Table], palette: &Palette) -> String {
     format!("<section id=\"tables\"><h2>Over all workloads</h2>\n{tables}</section>\n")
 }
 
-fn method(notes: &[String]) -> String {
+/// How it was measured, in sentences of HTML, and what else is to be said.
+pub(super) fn method<'a>(sentences: impl IntoIterator<Item = &'a str>, notes: &[String]) -> String {
     let mut page = String::from("<section id=\"method\"><h2>How it was measured</h2><ul class=\"method\">");
-    for sentence in METHOD {
+    for sentence in sentences {
         let _ = write!(page, "<li>{sentence}</li>");
     }
     page.push_str("</ul>\n");
@@ -106,6 +106,9 @@ fn method(notes: &[String]) -> String {
     page
 }
 
-fn scripts() -> String {
-    format!("<script>\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT_SCRIPT}\n</script>\n<script>\n{SCRIPT}</script>\n")
+/// Everything after it.
+pub(super) fn foot() -> String {
+    format!(
+        "</main>\n<script>\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT_SCRIPT}\n</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
 }

@@ -14,9 +14,9 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The known engines in the order of their list, then what else the report shows.
+    /// The known engines, then what else the report shows.
     pub(super) fn of(input: &Input<'_>) -> Self {
-        let mut labels: Vec<String> = ENGINES.iter().map(EngineEntry::label).collect();
+        let mut labels = Self::known().labels;
         let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
         for label in replayed.chain(input.growth.iter().map(|point| point.entry.label())) {
             if !labels.contains(&label) {
@@ -24,6 +24,13 @@ impl Palette {
             }
         }
         Self { labels }
+    }
+
+    /// The known engines alone, those first that every comparison has, so that these do not share a colour.
+    pub(super) fn known() -> Self {
+        let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
+        engines.sort_by_key(|entry| entry.compared);
+        Self { labels: engines.into_iter().map(EngineEntry::label).collect() }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 /// What an axis counts; decides how its numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     /// Operations since the start.
     Operations,
     /// Live objects.
@@ -20,26 +20,34 @@ pub(super) enum Unit {
     Count,
     /// A quotient.
     Ratio,
+    /// Samples since the start.
+    Samples,
+    /// Bytes.
+    Bytes,
+    /// Hundredths.
+    Percent,
+    /// Allocations of one size in a row.
+    Run,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// What it shows, with the unit.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// How its numbers are written.
-    pub(super) unit: Unit,
+    pub(crate) unit: Unit,
     /// Logarithmic, at first.
-    pub(super) log: bool,
+    pub(crate) log: bool,
     /// Its ends, where the data do not decide.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) range: Option<[f64; 2]>,
+    pub(crate) range: Option<[f64; 2]>,
 }
 
 /// How a measure is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// A line.
     Line,
     /// A line with a mark at each point.
@@ -52,58 +60,70 @@ pub(super) enum Mark {
 
 /// What is drawn of each engine.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Measure {
+pub(crate) struct Measure {
     /// Its name in the legend.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// How it looks.
-    pub(super) mark: Mark,
+    pub(crate) mark: Mark,
 }
 
 /// An engine in a plot.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// The engine.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The number of its colour.
-    pub(super) colour: usize,
+    pub(crate) colour: usize,
     /// For each measure a value at each point, `None` where there is none.
     #[serde(skip)]
-    pub(super) values: Vec<Vec<Option<f64>>>,
+    pub(crate) values: Vec<Vec<Option<f64>>>,
+}
+
+/// A level to hold the lines against.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Guide {
+    /// Where, along y.
+    pub(crate) value: f64,
+    /// What it is.
+    pub(crate) name: String,
 }
 
 /// A plot of several engines over one axis.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Plot {
+pub(crate) struct Plot {
     /// What it shows, its heading.
     #[serde(skip)]
-    pub(super) heading: String,
+    pub(crate) heading: String,
     /// How to read it, a sentence.
     #[serde(skip)]
-    pub(super) reading: String,
+    pub(crate) reading: String,
     /// Whether it takes the whole width.
     #[serde(skip)]
-    pub(super) wide: bool,
+    pub(crate) wide: bool,
     /// From left to right.
-    pub(super) x: Axis,
+    pub(crate) x: Axis,
     /// From bottom to top.
-    pub(super) y: Axis,
+    pub(crate) y: Axis,
     /// Whether the reader may switch the vertical axis between linear and logarithmic.
-    pub(super) switch: bool,
+    pub(crate) switch: bool,
     /// Whether the lines are named at their ends.
-    pub(super) named: bool,
+    pub(crate) named: bool,
     /// Plots of one group share cursor and zoom.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) group: Option<String>,
+    pub(crate) group: Option<String>,
     /// What is drawn of each engine.
-    pub(super) measures: Vec<Measure>,
+    pub(crate) measures: Vec<Measure>,
     /// The engines.
-    pub(super) lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
+    /// Levels that are none of the engines'.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) guides: Vec<Guide>,
     /// The points along x, ascending.
     #[serde(skip)]
-    pub(super) at: Vec<f64>,
+    pub(crate) at: Vec<f64>,
     /// When each point was, in seconds, where x is not time and there is a clock; may be empty.
     #[serde(skip)]
-    pub(super) clock_s: Vec<f64>,
+    pub(crate) clock_s: Vec<f64>,
 }
 
 /// A number with no more digits than can be seen.
@@ -136,7 +156,44 @@ struct Drawn<'a> {
     clock: Vec<Figure>,
 }
 
+impl Axis {
+    /// From end to end of the data.
+    pub(crate) fn linear(title: impl Into<String>, unit: Unit) -> Self {
+        Self { title: title.into(), unit, log: false, range: None }
+    }
+
+    /// The same, logarithmic.
+    pub(crate) fn log(title: impl Into<String>, unit: Unit) -> Self {
+        Self { log: true, ..Self::linear(title, unit) }
+    }
+
+    /// From one value to another.
+    pub(crate) fn between(self, first: f64, last: f64) -> Self {
+        Self { range: Some([first, last]), ..self }
+    }
+}
+
 impl Plot {
+    /// One value of each line at each point, and nothing beside.
+    pub(crate) fn new(heading: impl Into<String>, reading: impl Into<String>, axes: [Axis; 2]) -> Self {
+        let [x, y] = axes;
+        Self {
+            heading: heading.into(),
+            reading: reading.into(),
+            wide: false,
+            x,
+            y,
+            switch: false,
+            named: false,
+            group: None,
+            measures: vec![Measure { name: "", mark: Mark::Line }],
+            lines: Vec::new(),
+            guides: Vec::new(),
+            at: Vec::new(),
+            clock_s: Vec::new(),
+        }
+    }
+
     /// The model that the script draws.
     pub(super) fn json(&self) -> anyhow::Result<String> {
         let mut data = vec![self.at.iter().map(|&at| Figure(Some(at))).collect()];
@@ -198,6 +255,7 @@ pub(super) mod tests {
                     vec![Some(0.0), Some(f64::INFINITY), Some(2.5)],
                 ],
             }],
+            guides: Vec::new(),
             at: vec![0.0, 10.0, 20.0],
             clock_s: Vec::new(),
         }

@@ -118,7 +118,8 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     }
 }
 
-fn legend() -> String {
+/// What the shades mean.
+pub(super) fn legend() -> String {
     let stops: Vec<String> = (0..=8).map(|at| css(f64::from(at) / 8.0)).collect();
     format!(
         "<p class=\"shades\">free <i style=\"background:linear-gradient(90deg,{})\"></i> busy</p>",
@@ -126,7 +127,8 @@ fn legend() -> String {
     )
 }
 
-fn css(share: f64) -> String {
+/// The shade of a busy share of 0 to 1.
+pub(super) fn css(share: f64) -> String {
     let [red, green, blue] = image::colour(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

@@ -14,9 +14,9 @@ use std::fmt::Write;
 const QUICKER: f64 = 0.8;
 
 /// A figure to remember, and what it is; both HTML.
-struct KeyFigure {
-    value: String,
-    text: String,
+pub(super) struct KeyFigure {
+    pub(super) value: String,
+    pub(super) text: String,
 }
 
 /// The head of the page.
@@ -41,6 +41,11 @@ fn keys(input: &Input<'_>, palette: &Palette) -> String {
         input.replays.iter().filter_map(|replay| slowest(replay, palette)).collect();
     keys.extend(growth(input.growth, palette));
     keys.extend(input.replays.iter().filter_map(|replay| quicker(replay, palette)));
+    key_list(&keys)
+}
+
+/// The figures to remember as a row of cards; nothing of none.
+pub(super) fn key_list(keys: &[KeyFigure]) -> String {
     if keys.is_empty() {
         return String::new();
     }
@@ -61,8 +66,13 @@ fn engines(input: &Input<'_>, palette: &Palette) -> String {
             entries.push(entry);
         }
     }
+    engine_list(&entries, palette)
+}
+
+/// Engines with what they are.
+pub(super) fn engine_list(entries: &[EngineEntry], palette: &Palette) -> String {
     let mut page = String::from("<dl class=\"engines\">");
-    for entry in &entries {
+    for entry in entries {
         let mark = if entry.is_default() { " <em>default</em>" } else { "" };
         let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(&entry.label()), html(entry.about));
     }

@@ -17,7 +17,8 @@ pub(super) fn render(table: &Table, caption: &str, palette: &Palette) -> String 
     }
     page.push_str("</tr></thead><tbody>");
     for row in &table.rows {
-        page.push_str("<tr>");
+        let heads_others = row.len() > 1 && row.iter().skip(1).all(String::is_empty);
+        page.push_str(if heads_others { "<tr class=\"group\">" } else { "<tr>" });
         for (at, cell) in row.iter().enumerate() {
             let _ = if at < table.name_columns {
                 write!(page, "<th scope=\"row\">{}</th>", palette.name(cell))

@@ -1,5 +1,6 @@
 //! The whole page, for a small input.
 
+use super::palette::Palette;
 use super::{Input, page, write};
 use crate::engine::find_engines;
 use crate::measure::{Counts, GrowthPoint, Replay, measure};
@@ -161,4 +162,62 @@ fn write_makes_the_folders() {
     write(&file, &input).unwrap();
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_study_shows_its_sections_and_nothing_breaks_out() {
+    let evil = "</script><img src=x onerror=y>".to_owned();
+    let span = |first, size| freehold::units::Span::from_size(first, size).unwrap();
+    let picture = replay("small", 60).runs[0].counted.picture.clone();
+    let strips = super::strip::Strips {
+        heading: evil.clone(),
+        reading: String::new(),
+        outer: span(4096, 8 << 20),
+        bands: vec![(evil.clone(), span(4096 + (4 << 20), 1 << 20))],
+        x_title: evil.clone(),
+        ticks: vec![(0.5, evil.clone())],
+        strips: vec![super::strip::Strip { engine: "gap-list".to_owned(), text: evil.clone(), picture }],
+    };
+    let mut table = Table::new(evil.clone(), &["", "x"]);
+    table.row(vec!["a source".to_owned(), String::new()]);
+    table.row(vec!["its figure".to_owned(), evil.clone()]);
+    let section = super::Section {
+        id: "one",
+        title: evil.clone(),
+        about: vec![evil.clone(), evil.clone()],
+        figures: vec![
+            super::section::Figure::Plot(super::plot::tests::small()),
+            super::section::Figure::Strips(strips),
+        ],
+        tables: vec![table],
+    };
+    let study = super::Study {
+        title: evil.clone(),
+        lead: evil.clone(),
+        keys: vec![super::Key { value: evil.clone(), text: evil.clone() }],
+        engines: find_engines(&[], crate::engine::Compared::Always).unwrap(),
+        sections: vec![section],
+        method: vec!["Counted & timed."],
+    };
+    let page = super::study::render(&study, &environment(), std::slice::from_ref(&evil)).unwrap();
+    assert!(!page.contains("<img src=x"), "markup of a text is markup of the page");
+    for part in
+        ["id=\"one\"", "href=\"#one\"", "class=\"group\"", "Counted &amp; timed.", "data:image/png;base64,"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    // Half way up, an eighth of the height.
+    assert!(page.contains("bottom:50.000%;height:12.500%"));
+    assert_eq!(page.matches("type=\"application/json\"").count(), 1);
+}
+
+#[test]
+fn engines_of_every_comparison_have_colours_of_their_own() {
+    let environment = environment();
+    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let palette = Palette::of(&input);
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
+    let colours: std::collections::BTreeSet<_> =
+        engines.iter().map(|entry| palette.colour(&entry.label())).collect();
+    assert_eq!(colours.len(), engines.len());
 }

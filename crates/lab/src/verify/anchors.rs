@@ -6,7 +6,7 @@ use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
 use crate::measure::Counts;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, Recipe};
-use freehold::kva::{Placement, RbTree};
+use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span, Tally, Work};
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
@@ -56,7 +56,7 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         recipe.play(&mut played, seed, n, m);
         compare_gap(&mut comparison, &mut played);
     } else {
-        let mut played = Played::on(SpaceEngine::new(&[space], Align::PAGE, Placement::Linux)?);
+        let mut played = Played::on(SpaceEngine::new(&[space], Align::PAGE, rbtree::Placement::Linux)?);
         recipe.play(&mut played, seed, n, m);
         compare_tree(&mut comparison, &mut played);
     }

@@ -6,7 +6,7 @@ use super::state::{free_digest, gap_digest};
 use crate::engine::SpaceEngine;
 use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
 use freehold::units::{Align, Span, Work};
-use freehold_rivals::kva::{GapList, lowest_fit};
+use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, FreeDigest, Op};
 
 /// An engine of which nothing is known but its answers and its free blocks.
@@ -33,7 +33,7 @@ impl<E: Engine> Exact for Driver<E> {
 /// The engine that answers for a column.
 enum Held {
     /// The kernel's placement: its tree's shape is checked too.
-    Linux(Driver<SpaceEngine<RbTree>>),
+    Linux(Box<Driver<SpaceEngine<RbTree>>>),
     /// The gap allocator: its cached values are checked too.
     Gap(Driver<GapList>),
     /// A placement that says all by itself.
@@ -130,12 +130,13 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
     Ok(match column {
         Column::Linux => {
             let engine = SpaceEngine::new(layout, granule, rbtree::Placement::Linux)?;
-            vec![("rbtree", Some("linux"), Held::Linux(Driver::new(engine)))]
+            vec![("rbtree", Some("linux"), Held::Linux(Box::new(Driver::new(engine))))]
         }
         Column::Gap => vec![("gap-list", None, Held::Gap(Driver::new(GapList::new(layout, granule)?)))],
         Column::Lowest => vec![
             ("rbtree", Some("lowest"), exact::<RbTree>(layout, granule, rbtree::Placement::Lowest)?),
             ("btree", Some("lowest"), exact::<BTree>(layout, granule, btree::Placement::Lowest)?),
+            ("splay", None, Held::Exact(Box::new(Driver::new(Splay::new(layout, granule)?)))),
         ],
         Column::Highest => vec![
             ("rbtree", Some("highest"), exact::<RbTree>(layout, granule, rbtree::Placement::Highest)?),

@@ -3,12 +3,16 @@
 mod anchors;
 mod column;
 mod events;
+mod kind;
 mod percpu;
 mod state;
 mod talk;
 mod vectors;
 
+pub use talk::{Played, play_talk};
+
 use freehold_trace::TraceError;
+use kind::Kind;
 use std::path::{Path, PathBuf};
 
 /// What was checked of one file with one engine.
@@ -86,23 +90,20 @@ impl FileChecks {
 /// # Errors
 /// The file cannot be read as any kind that can be checked.
 pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let first = if name.ends_with(".tsv") { String::new() } else { first_line(file)? };
-    let (suite, checks) = if name.ends_with(".tsv") {
-        ("kva", anchors::verify(file, tick)?)
-    } else if first.starts_with("# kva-talk") {
-        ("kva", talk::verify(file)?)
-    } else if first.starts_with("# unit ") {
-        ("percpu", percpu::placements::verify(file, tick)?)
-    } else if first.starts_with("@run ") {
-        ("percpu", percpu::area::verify(file, tick)?)
-    } else {
-        ("kva", vectors::verify(file, tick)?)
+    // What is of no known kind is read as columns, whose reader says what it lacks.
+    let kind = Kind::of(file)?.unwrap_or(Kind::Columns);
+    let checks = match kind {
+        Kind::Anchors => anchors::verify(file, tick),
+        Kind::Talk => talk::verify(file),
+        Kind::Columns => vectors::verify(file, tick),
+        Kind::Placements => percpu::placements::verify(file, tick),
+        Kind::Area => percpu::area::verify(file, tick),
     };
-    Ok(FileChecks { file: file.to_owned(), suite, checks })
+    Ok(FileChecks { file: file.to_owned(), suite: kind.suite(), checks: checks? })
 }
 
-fn first_line(file: &Path) -> Result<String, TraceError> {
-    let mut lines = freehold_trace::Lines::open(file)?;
-    Ok(lines.advance()?.unwrap_or_default().to_owned())
+/// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
+#[must_use]
+pub fn suite_of(file: &Path) -> Option<&'static str> {
+    Kind::of(file).ok().flatten().map(Kind::suite)
 }

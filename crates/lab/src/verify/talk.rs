@@ -2,7 +2,7 @@
 
 use super::Checked;
 use super::events::Events;
-use freehold::kva::{AddressSpace, Placement, Request};
+use freehold::kva::{AddressSpace, RbTree, Request, rbtree};
 use freehold::units::{Align, Span, Work};
 use freehold_trace::TraceError;
 use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const PAGE: u64 = Align::PAGE.bytes();
 
-type Space = AddressSpace<()>;
+type Space = AddressSpace<(), RbTree>;
 
 pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
     let talk = Talk::read(file)?;
@@ -45,6 +45,48 @@ pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
     Ok(checks)
 }
 
+/// A step of the example as it went on our tree.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// The case it belongs to, without its place in the talk.
+    pub case: String,
+    /// What was done.
+    pub op: TalkOp,
+    /// The answer, a fit letter and a page, or a merge letter.
+    pub got: String,
+    /// Work by the names of the file.
+    pub work: BTreeMap<String, u64>,
+    /// The tree before, in preorder.
+    pub before: Vec<TalkNode>,
+    /// The tree after.
+    pub after: Vec<TalkNode>,
+}
+
+/// Plays the whole example, to be looked at.
+///
+/// # Errors
+/// The file cannot be read, or a step cannot be run.
+pub fn play_talk(file: &Path) -> Result<Vec<Played>, TraceError> {
+    let talk = Talk::read(file)?;
+    let at = |line| move |reason: String| TraceError::at(file, line, reason);
+    let mut space = fresh(&talk).map_err(at(1))?;
+    let (mut played, mut case) = (Vec::new(), String::new());
+    for (line, step) in &talk.steps {
+        match step {
+            TalkStep::Case(title) => title.split(" (").next().unwrap_or(title).clone_into(&mut case),
+            TalkStep::Reset => space = fresh(&talk).map_err(at(*line))?,
+            TalkStep::Tree(_) => {}
+            TalkStep::Op(op, work) => {
+                let before = nodes_of(&space);
+                let (_, got, events) = run(&mut space, op).map_err(at(*line))?;
+                let (work, after) = (counts(work, &events), nodes_of(&space));
+                played.push(Played { case: case.clone(), op: op.clone(), got, work, before, after });
+            }
+        }
+    }
+    Ok(played)
+}
+
 fn pages(first: u64, pages: u64) -> Result<Span, String> {
     let span = first.checked_mul(PAGE).zip(pages.checked_mul(PAGE));
     span.and_then(|(first, size)| Span::from_size(first, size)).ok_or_else(|| "no such range".to_owned())
@@ -53,7 +95,7 @@ fn pages(first: u64, pages: u64) -> Result<Span, String> {
 fn fresh(talk: &Talk) -> Result<Space, String> {
     let layout: Result<Vec<Span>, String> =
         talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low))).collect();
-    Space::with_layout(&layout?, Align::PAGE, Placement::Linux).map_err(|error| error.to_string())
+    Space::with_layout(&layout?, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
 }
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
@@ -95,7 +137,7 @@ fn counts(named: &BTreeMap<String, u64>, events: &Events) -> BTreeMap<String, u6
 }
 
 fn nodes_of(space: &Space) -> Vec<TalkNode> {
-    let node = |node: freehold::kva::rbtree::NodeView| TalkNode {
+    let node = |node: rbtree::NodeView| TalkNode {
         start: node.span.first() / PAGE,
         size: node.span.size_saturating() / PAGE,
         subtree_max: node.subtree_max_size / PAGE,

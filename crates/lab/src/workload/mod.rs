@@ -3,8 +3,10 @@
 pub mod bench;
 mod files;
 pub mod percpu;
+pub mod playback;
 mod random;
 pub mod recipe;
+pub mod suite;
 mod synthetic;
 
 use crate::failure::Failure;
@@ -13,7 +15,7 @@ use freehold_trace::kva::Op;
 
 pub use files::from_file;
 pub use random::SplitMix;
-pub use synthetic::churn;
+pub use synthetic::{churn, whole_space};
 
 /// Operations to run, and the space to run them in.
 #[derive(Clone, Debug)]
@@ -45,10 +47,7 @@ pub struct Workload {
 impl Workload {
     /// One more than the highest object name.
     fn count_objects(ops: &[Op]) -> u32 {
-        let name = |op: &Op| match op {
-            Op::Alloc { object, .. } | Op::Congruent { object, .. } | Op::Free { object } => *object,
-        };
-        ops.iter().map(name).max().map_or(0, |object| object.saturating_add(1))
+        ops.iter().map(Op::object).max().map_or(0, |object| object.saturating_add(1))
     }
 }
 

@@ -24,4 +24,12 @@ impl SplitMix {
     pub fn uniform(&mut self, n: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
+
+    /// Puts the items into a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (2..=items.len()).rev() {
+            let at = self.uniform(end as u64) as usize;
+            items.swap(at, end - 1);
+        }
+    }
 }

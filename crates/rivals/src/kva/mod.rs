@@ -1,24 +1,26 @@
 //! Address-range allocators.
 
-mod btreemap_best_fit;
-mod btreemap_first_fit;
+mod btreemap;
 mod buddy;
 mod gap_list;
 mod memory;
+mod mmap;
 mod naive;
 mod offset_allocator;
 mod range_alloc;
 mod rangemap_gaps;
 mod regions;
+mod splay;
 mod units;
 mod vm_allocator;
 
-pub use btreemap_best_fit::BTreeMapBestFit;
-pub use btreemap_first_fit::BTreeMapFirstFit;
+pub use btreemap::BTreeMapSpace;
 pub use buddy::Buddy;
 pub use gap_list::GapList;
+pub use mmap::Mmap;
 pub use naive::{Naive, lowest_fit};
 pub use offset_allocator::OffsetAllocator;
 pub use range_alloc::RangeAlloc;
 pub use rangemap_gaps::RangemapGaps;
+pub use splay::Splay;
 pub use vm_allocator::VmAllocator;

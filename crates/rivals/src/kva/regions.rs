@@ -57,20 +57,24 @@ impl<H> Regions<H> {
         gaps
     }
 
-    /// Whether no two regions overlap and all lie in the space.
+    /// Whether no two regions overlap.
     ///
     /// # Errors
-    /// Which do not.
+    /// Which do.
     pub(super) fn validate(&self) -> Result<(), String> {
-        let mut regions: Vec<(u64, u64)> =
-            self.live.iter().map(|(&first, &(last, _))| (first, last)).collect();
-        regions.sort_unstable();
-        let overlap = regions.windows(2).find(|pair| matches!(pair, [(_, last), (next, _)] if last >= next));
-        match overlap {
-            Some(pair) => Err(format!("regions overlap: {pair:x?}")),
-            None => Ok(()),
-        }
+        check_apart(self.live.iter().map(|(&first, &(last, _))| (first, last)))
     }
+}
+
+/// Whether no two of the ranges, in any order, share an address.
+///
+/// # Errors
+/// Which do.
+pub(super) fn check_apart(ranges: impl Iterator<Item = (u64, u64)>) -> Result<(), String> {
+    let mut ranges: Vec<(u64, u64)> = ranges.collect();
+    ranges.sort_unstable();
+    let overlap = ranges.windows(2).find(|pair| matches!(pair, [(_, last), (next, _)] if last >= next));
+    overlap.map_or(Ok(()), |pair| Err(format!("ranges overlap: {pair:x?}")))
 }
 
 /// Shows what of `space` none of the `busy` ranges, which ascend, covers.

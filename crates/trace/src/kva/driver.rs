@@ -38,7 +38,7 @@ pub trait Engine {
     /// Shows every free block in address order.
     fn free_blocks(&self, visit: &mut dyn FnMut(Span));
 
-    /// Bytes of memory held for its own structures.
+    /// Bytes of memory held for its own structures; 0 where there is no telling.
     fn metadata_bytes(&self) -> usize;
 
     /// Of these, the bytes that know the free blocks, where that is a structure of its own.
@@ -60,6 +60,9 @@ pub trait Engine {
     /// What is broken.
     fn validate(&self) -> Result<(), String>;
 }
+
+/// Frees that are looked up together.
+const FREES: usize = 64;
 
 /// An engine, and where it put the objects that are live.
 #[derive(Clone, Debug)]
@@ -102,8 +105,32 @@ impl<E: Engine> Driver<E> {
 
     /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.
     pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = self.run(op, probe);
+        let (mut ops, mut answers) = (ops, answers);
+        while let Some(op) = ops.first() {
+            let frees = ops.iter().take(FREES).take_while(|op| matches!(op, Op::Free { .. })).count();
+            let together = if self.areas.is_empty() { frees.max(1) } else { 1 }.min(answers.len());
+            let (now, later) = answers.split_at_mut(together);
+            match now {
+                [] => return,
+                [answer] => *answer = self.run(op, probe),
+                several => self.free_together(&ops[..together], several, probe),
+            }
+            (ops, answers) = (&ops[together..], later);
+        }
+    }
+
+    /// Looks up where all the objects start before it frees the first: else every free would wait for the table,
+    /// and the wait count as the engine's.
+    fn free_together(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
+        let mut starts = [None; FREES];
+        for (op, start) in ops.iter().zip(&mut starts) {
+            if let Op::Free { object } = op {
+                *start = self.starts.get_mut(*object as usize).and_then(Option::take);
+            }
+        }
+        for (start, answer) in starts.iter().zip(answers) {
+            let freed = start.is_some_and(|start| self.engine.free(start, probe));
+            *answer = if freed { Answer::Freed } else { Answer::NotLive };
         }
     }
 

@@ -1,6 +1,7 @@
 //! The family of address-range allocators: operations, answers, engines, files.
 
 mod anchors;
+mod digest;
 mod driver;
 mod events;
 mod op;
@@ -11,11 +12,10 @@ mod tests;
 mod vectors;
 
 pub use anchors::{AnchorRow, Anchors};
+pub use digest::{Digest, FreeDigest, GapDigest};
 pub use driver::{Driver, Engine};
 pub use events::{Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
 pub use talk::{Talk, TalkNode, TalkOp, TalkStep};
-pub use vectors::{
-    Column, Digest, Expected, ExpectedAlloc, ExpectedFree, FreeDigest, GapDigest, Record, Vectors,
-};
+pub use vectors::{Column, Expected, ExpectedAlloc, ExpectedFree, Record, VectorFormat, Vectors};

@@ -49,6 +49,14 @@ impl Op {
         Self::Alloc { object, size_bytes: span.size_saturating(), align: Align::ONE, window: span }
     }
 
+    /// The object that it names.
+    #[must_use]
+    pub fn object(&self) -> u32 {
+        match self {
+            Self::Alloc { object, .. } | Self::Congruent { object, .. } | Self::Free { object } => *object,
+        }
+    }
+
     /// Whether it frees.
     #[must_use]
     pub fn is_free(&self) -> bool {

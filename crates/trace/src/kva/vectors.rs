@@ -1,11 +1,10 @@
 //! Recorded answers of the kernel's engine and of oracles, `kva-vectors 1`: operations with one expected
 //! answer per column, and digests of each column's state. Numbers in files are units; here they are bytes.
 
-use super::Op;
-use crate::{Fields, Lines, TraceError};
+use super::{Digest, Op};
+use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::{Align, Span};
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Whose answers a column holds.
@@ -76,51 +75,6 @@ pub struct ExpectedFree {
     pub letters: Option<String>,
 }
 
-/// A column's state, in units of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Digest {
-    /// Of an engine that keeps free blocks.
-    Free(FreeDigest),
-    /// Of the gap allocator.
-    Gap(GapDigest),
-}
-
-/// The free blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FreeDigest {
-    /// How many.
-    pub blocks: u64,
-    /// Their sizes together.
-    pub sum: u64,
-    /// The largest.
-    pub largest: u64,
-    /// FNV-1a over (start, length) in address order.
-    pub list_hash: u64,
-    /// FNV-1a over the tree in preorder, and its depth in nodes; column k alone.
-    pub shape: Option<(u64, u64)>,
-    /// Start and length of the lowest 16.
-    pub first: Vec<(u64, u64)>,
-}
-
-/// The busy areas and the four cached values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GapDigest {
-    /// How many areas.
-    pub areas: u64,
-    /// Their sizes together.
-    pub sum: u64,
-    /// FNV-1a over (start, length) in address order.
-    pub hash: u64,
-    /// The largest hole seen below the cached node.
-    pub cached_hole: u64,
-    /// The window start of the last request.
-    pub cached_vstart: u64,
-    /// The alignment of the last request.
-    pub cached_align: u64,
-    /// Start of the cached node.
-    pub cache: Option<u64>,
-}
-
 /// One line of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
@@ -137,9 +91,9 @@ struct Object {
     failed: Vec<bool>,
 }
 
-/// A vector file, read record by record.
-pub struct Vectors {
-    lines: Lines,
+/// What is known of a vector file as it is read.
+#[derive(Default)]
+pub struct VectorFormat {
     unit: u64,
     columns: Vec<Column>,
     layout: Vec<Span>,
@@ -148,46 +102,56 @@ pub struct Vectors {
     /// By column: the end of its last successful single allocation.
     ends: Vec<Option<u64>>,
     ops: u64,
-    ended: bool,
 }
 
+/// A vector file, read record by record.
+pub type Vectors = Reader<VectorFormat>;
+
 impl Vectors {
-    /// Opens a file and reads its header.
-    ///
-    /// # Errors
-    /// It cannot be opened, or is no vector file.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Self::new(Lines::open(file)?)
+    /// The columns, in the order of the answers.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.format.columns
     }
 
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// It is no vector file.
-    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
-        if lines.advance()? != Some("# kva-vectors 1") {
-            return Err(lines.error("not kva vectors: line 1 must be `# kva-vectors 1`"));
-        }
-        let mut vectors = Self {
-            lines,
-            unit: 0,
-            columns: Vec::new(),
-            layout: Vec::new(),
-            zones: HashMap::new(),
-            objects: Vec::new(),
-            ends: Vec::new(),
-            ops: 0,
-            ended: false,
-        };
-        while let Some(text) = vectors.lines.advance()?.map(str::to_owned) {
-            if text == "begin" {
-                return vectors.begin();
-            }
-            vectors.header_line(&text).map_err(|reason| vectors.lines.error(reason))?;
-        }
-        Err(vectors.lines.error("the file ends within its header"))
+    /// The blocks that are free at the start, in the order in which they were freed.
+    #[must_use]
+    pub fn layout(&self) -> &[Span] {
+        &self.format.layout
     }
 
+    /// Bytes of a unit.
+    #[must_use]
+    pub fn unit_bytes(&self) -> u64 {
+        self.format.unit
+    }
+}
+
+impl Format for VectorFormat {
+    type Record = Record;
+
+    fn begin(lines: &mut Lines) -> Result<Self, TraceError> {
+        lines.title("# kva-vectors 1", "kva vectors")?;
+        let mut format = Self::default();
+        lines.header("begin", |text| format.header_line(text))?;
+        if format.unit == 0 || format.columns.is_empty() || format.layout.is_empty() {
+            return Err(lines.error("the header lacks unit, init or cols"));
+        }
+        format.ends = vec![None; format.columns.len()];
+        Ok(format)
+    }
+
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<Record>, TraceError> {
+        let record = self.record(lines.require("the file is cut off: no `end` line")?);
+        let record = record.map_err(|reason| lines.error(reason))?;
+        if record.is_none() {
+            lines.finish()?;
+        }
+        Ok(record)
+    }
+}
+
+impl VectorFormat {
     fn header_line(&mut self, text: &str) -> Result<(), String> {
         let mut fields = Fields::new(text, ' ');
         match fields.text("keyword")? {
@@ -214,54 +178,16 @@ impl Vectors {
         fields.end()
     }
 
-    fn begin(mut self) -> Result<Self, TraceError> {
-        if self.unit == 0 || self.columns.is_empty() || self.layout.is_empty() {
-            return Err(self.lines.error("the header lacks unit, init or cols"));
-        }
-        self.ends = vec![None; self.columns.len()];
-        Ok(self)
-    }
-
-    /// The columns, in the order of the answers.
-    #[must_use]
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    /// The blocks that are free at the start, in the order in which they were freed.
-    #[must_use]
-    pub fn layout(&self) -> &[Span] {
-        &self.layout
-    }
-
-    /// Bytes of a unit.
-    #[must_use]
-    pub fn unit_bytes(&self) -> u64 {
-        self.unit
-    }
-
-    /// The number of the line read last, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    fn read(&mut self) -> Result<Option<Record>, TraceError> {
-        let text = self.lines.require("the file is cut off: no `end` line")?.to_owned();
-        let record = self.record(&text).map_err(|reason| self.lines.error(reason))?;
-        if record.is_none() {
-            self.lines.finish()?;
-        }
-        Ok(record)
-    }
-
     fn record(&mut self, text: &str) -> Result<Option<Record>, String> {
         let mut fields = Fields::new(text, ' ');
         let record = match fields.text("op")? {
             "a" => self.alloc(&mut fields)?,
             "m" => self.congruent(&mut fields)?,
             "f" => self.free(&mut fields)?,
-            "D" => digest(&mut fields)?,
+            "D" => {
+                let column = Column::parse(fields.text("COL")?)?;
+                Record::Digest(column, Digest::parse(column, &mut fields)?)
+            }
             "end" => {
                 let ops: u64 = fields.value("OPS")?;
                 fields.end()?;
@@ -410,63 +336,6 @@ impl Vectors {
     }
 }
 
-impl Iterator for Vectors {
-    type Item = Result<Record, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let record = self.read().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        record
-    }
-}
-
 fn alloc_answers(answers: Vec<ExpectedAlloc>) -> Vec<Expected> {
     answers.into_iter().map(Expected::Alloc).collect()
-}
-
-fn digest(fields: &mut Fields<'_>) -> Result<Record, String> {
-    let column = Column::parse(fields.text("COL")?)?;
-    let digest = if column == Column::Gap {
-        Digest::Gap(GapDigest {
-            areas: fields.value("NBUSY")?,
-            sum: fields.value("SUMBUSY")?,
-            hash: fields.hex("HASH")?,
-            cached_hole: fields.value("cached_hole")?,
-            cached_vstart: fields.value("cached_vstart")?,
-            cached_align: fields.value("cached_align")?,
-            cache: match fields.text("CACHESTART")? {
-                "-" => None,
-                start => Some(start.parse().map_err(|_| "unreadable CACHESTART")?),
-            },
-        })
-    } else {
-        Digest::Free(FreeDigest {
-            blocks: fields.value("NFREE")?,
-            sum: fields.value("SUM")?,
-            largest: fields.value("LARGEST")?,
-            list_hash: fields.hex("LISTHASH")?,
-            shape: match column {
-                Column::Linux => Some((fields.hex("SHAPEHASH")?, fields.value("DEPTH")?)),
-                _ => None,
-            },
-            first: first_blocks(fields.text("FIRST16")?)?,
-        })
-    };
-    Ok(Record::Digest(column, digest))
-}
-
-fn first_blocks(text: &str) -> Result<Vec<(u64, u64)>, String> {
-    if text == "-" {
-        return Ok(Vec::new());
-    }
-    let block = |text: &str| {
-        let mut parts = Fields::new(text, '+');
-        let block = (parts.value("START")?, parts.value("LEN")?);
-        parts.end().map(|()| block)
-    };
-    text.split(',').map(block).collect()
 }

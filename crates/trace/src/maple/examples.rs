@@ -3,9 +3,8 @@
 
 use super::StoreType;
 use super::example_line::{Draft, line};
-use crate::{Lines, TraceError};
+use crate::{Format, Lines, Reader, TraceError};
 use freehold_units::Span;
-use std::path::Path as FilePath;
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,67 +104,41 @@ pub struct Example {
     pub used: Usage,
 }
 
-/// A file of examples, read one by one.
-pub struct Examples {
-    lines: Lines,
+/// How many of a file's examples were read.
+#[derive(Default)]
+pub struct ExampleFormat {
     number: u32,
-    ended: bool,
 }
 
-impl Examples {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn open(file: &FilePath) -> Result<Self, TraceError> {
-        Lines::open(file).map(Self::new)
-    }
+/// A file of examples, read one by one.
+pub type Examples = Reader<ExampleFormat>;
 
-    /// Reads the lines of a file.
-    #[must_use]
-    pub fn new(lines: Lines) -> Self {
-        Self { lines, number: 0, ended: false }
-    }
+impl Format for ExampleFormat {
+    type Record = Example;
 
-    /// The number of the line read last, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.lines.number()
+    fn begin(_: &mut Lines) -> Result<Self, TraceError> {
+        Ok(Self::default())
     }
 
     /// An example goes to the empty line after it, the last to the end of the file.
-    fn read(&mut self) -> Result<Option<Example>, TraceError> {
-        let Some(title) = self.lines.advance()? else {
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<Example>, TraceError> {
+        let Some(title) = lines.advance()? else {
             let empty = self.number == 0;
-            return if empty { Err(self.lines.error("the file has no example")) } else { Ok(None) };
+            return if empty { Err(lines.error("the file has no example")) } else { Ok(None) };
         };
         self.number = self.number.saturating_add(1);
         if title != format!("example {}", self.number) {
-            return Err(self.lines.error(format!("`example {}` must stand here", self.number)));
+            return Err(lines.error(format!("`example {}` must stand here", self.number)));
         }
         let mut draft = Draft::default();
         loop {
-            let read = match self.lines.advance()? {
+            let read = match lines.advance()? {
                 None | Some("") => break,
                 Some(text) => line(text, &mut draft),
             };
-            read.map_err(|reason| self.lines.error(reason))?;
+            read.map_err(|reason| lines.error(reason))?;
         }
         let example = draft.finish(self.number);
-        example.map(Some).map_err(|reason| self.lines.error(reason))
-    }
-}
-
-impl Iterator for Examples {
-    type Item = Result<Example, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let example = self.read().transpose();
-        self.ended = !matches!(example, Some(Ok(_)));
-        example
+        example.map(Some).map_err(|reason| lines.error(reason))
     }
 }

@@ -17,8 +17,8 @@ mod tests;
 
 pub use answer::{Answer, CursorState, Cycled, Expected, Refusal};
 pub use digest::Digest;
-pub use examples::{Example, Examples, LeafSlot, NodeKind, Path, PathNode, Usage};
+pub use examples::{Example, ExampleFormat, Examples, LeafSlot, NodeKind, Path, PathNode, Usage};
 pub use op::{End, Op, Step, StoreCall, Value};
-pub use stream::{Stream, StreamHeader, StreamRecord};
+pub use stream::{Stream, StreamFormat, StreamHeader, StreamRecord};
 pub use stream_write::{Calculation, StoreType, StreamWrite, TreeFlags, Used};
-pub use vectors::{ContentEntry, Header, Record, Shape, Vectors};
+pub use vectors::{ContentEntry, Header, Record, Shape, VectorFormat, Vectors};

@@ -5,9 +5,8 @@
 
 use super::stream_columns::Columns;
 use super::stream_write::{StreamWrite, TreeFlags};
-use crate::{Fields, Lines, TraceError};
+use crate::{Fields, Format, Lines, Reader, TraceError};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 /// What the header says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,9 +63,8 @@ pub enum StreamRecord {
     },
 }
 
-/// A stream file, read record by record.
-pub struct Stream {
-    file: PathBuf,
+/// What is known of a stream file as it is read.
+pub struct StreamFormat {
     header: StreamHeader,
     columns: Columns,
     trees: HashSet<u32>,
@@ -75,65 +73,50 @@ pub struct Stream {
     /// The index after the write before.
     expected: u64,
     record: u64,
-    ended: bool,
 }
 
+/// A stream file, read record by record.
+pub type Stream = Reader<StreamFormat>;
+
 impl Stream {
-    /// Opens a file and reads all of its columns.
-    ///
-    /// # Errors
-    /// It cannot be opened, or is no stream.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Self::new(Lines::open(file)?)
-    }
-
-    /// Reads the header and all columns.
-    ///
-    /// # Errors
-    /// It is no stream.
-    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
-        if lines.advance()? != Some("maple-stream 1") {
-            return Err(lines.error("not a stream: line 1 must be `maple-stream 1`"));
-        }
-        let (mut header, mut sizes) = (StreamHeader::default(), Vec::new());
-        loop {
-            let text = lines.require("the file ends within its header")?;
-            if text == "end" {
-                break;
-            }
-            let read = header_line(text, &mut header, &mut sizes);
-            read.map_err(|reason| lines.error(reason))?;
-        }
-        if header.version.is_empty() || header.records == 0 || sizes.len() < Columns::COUNT {
-            return Err(lines.error("the header lacks version, records or a column"));
-        }
-        let columns = Columns::read(&mut lines, &sizes)?;
-        let file = lines.file().to_owned();
-        Ok(Self {
-            file,
-            header,
-            columns,
-            trees: HashSet::new(),
-            tree: 0,
-            expected: 1,
-            record: 0,
-            ended: false,
-        })
-    }
-
     /// What the file says of itself.
     #[must_use]
     pub fn header(&self) -> &StreamHeader {
-        &self.header
+        &self.format.header
     }
 
     /// The number of the record read last, from 1.
     #[must_use]
     pub fn record(&self) -> u64 {
-        self.record
+        self.format.record
+    }
+}
+
+impl Format for StreamFormat {
+    type Record = StreamRecord;
+
+    /// Reads the header and all columns.
+    fn begin(lines: &mut Lines) -> Result<Self, TraceError> {
+        lines.title("maple-stream 1", "a stream")?;
+        let (mut header, mut sizes) = (StreamHeader::default(), Vec::new());
+        lines.header("end", |text| header_line(text, &mut header, &mut sizes))?;
+        if header.version.is_empty() || header.records == 0 || sizes.len() < Columns::COUNT {
+            return Err(lines.error("the header lacks version, records or a column"));
+        }
+        let columns = Columns::read(lines, &sizes)?;
+        Ok(Self { header, columns, trees: HashSet::new(), tree: 0, expected: 1, record: 0 })
     }
 
-    fn read(&mut self) -> Result<Option<StreamRecord>, String> {
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<StreamRecord>, TraceError> {
+        self.next_record().map_err(|reason| {
+            let (file, record) = (lines.file().to_owned(), self.record);
+            TraceError::Record { file, record, reason }
+        })
+    }
+}
+
+impl StreamFormat {
+    fn next_record(&mut self) -> Result<Option<StreamRecord>, String> {
         if self.record == self.header.records {
             return self.columns.finish().map(|()| None);
         }
@@ -198,21 +181,6 @@ impl Stream {
 
     fn exists(&self, tree: u32) -> Result<(), String> {
         if self.trees.contains(&tree) { Ok(()) } else { Err(format!("tree {tree} does not exist")) }
-    }
-}
-
-impl Iterator for Stream {
-    type Item = Result<StreamRecord, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let record = self.read().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        let error = |reason| TraceError::Record { file: self.file.clone(), record: self.record, reason };
-        record.map(|record| record.map_err(error))
     }
 }
 

@@ -377,7 +377,7 @@ example 2
 ";
 
 fn read_examples(text: &str) -> Result<Vec<Example>, TraceError> {
-    Examples::new(Lines::from_text("file", text)).collect()
+    Examples::new(Lines::from_text("file", text))?.collect()
 }
 
 #[test]

@@ -6,10 +6,10 @@
 
 use super::grammar::{operation, span, value};
 use super::{Answer, Digest, Expected, Op, Value};
-use crate::{Fields, Lines, TraceError};
+use crate::lines::HEADER_CUT_OFF;
+use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::Span;
 use std::collections::HashSet;
-use std::path::Path;
 
 /// What the first lines of a log say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,83 +83,58 @@ enum Line {
     End,
 }
 
-/// An op log, read record by record.
-pub struct Vectors {
-    lines: Lines,
+/// What is known of an op log as it is read.
+pub struct VectorFormat {
     header: Header,
-    body: Body,
-    ended: bool,
+    trees: HashSet<u32>,
+    current: u32,
+    /// Whether the operation before put the cursor on a gap.
+    on_gap: bool,
+    /// Entries listed for the content that must follow.
+    entries: Vec<ContentEntry>,
 }
 
+/// An op log, read record by record.
+pub type Vectors = Reader<VectorFormat>;
+
 impl Vectors {
-    /// Opens a log and reads its header.
-    ///
-    /// # Errors
-    /// It cannot be opened, or is no op log.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Self::new(Lines::open(file)?)
-    }
-
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// It is no op log.
-    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
-        if lines.advance()? != Some("# maple-vectors 1") {
-            return Err(lines.error("not maple vectors: line 1 must be `# maple-vectors 1`"));
-        }
-        let header = Header {
-            name: header_line(&mut lines, "name")?,
-            seed: header_number(&mut lines, "seed")?,
-            universe: header_line(&mut lines, "universe")?,
-            alloc_tree: header_flag(&mut lines, "alloc_tree")?,
-            rcu: header_flag(&mut lines, "rcu_flag")?,
-            profile: header_line(&mut lines, "profile")?,
-        };
-        let body = Body { trees: HashSet::from([0]), current: 0, on_gap: false, entries: Vec::new() };
-        Ok(Self { lines, header, body, ended: false })
-    }
-
     /// What the log says of itself.
     #[must_use]
     pub fn header(&self) -> &Header {
-        &self.header
+        &self.format.header
+    }
+}
+
+impl Format for VectorFormat {
+    type Record = Record;
+
+    fn begin(lines: &mut Lines) -> Result<Self, TraceError> {
+        lines.title("# maple-vectors 1", "maple vectors")?;
+        let header = Header {
+            name: header_line(lines, "name")?,
+            seed: header_number(lines, "seed")?,
+            universe: header_line(lines, "universe")?,
+            alloc_tree: header_flag(lines, "alloc_tree")?,
+            rcu: header_flag(lines, "rcu_flag")?,
+            profile: header_line(lines, "profile")?,
+        };
+        Ok(Self { header, trees: HashSet::from([0]), current: 0, on_gap: false, entries: Vec::new() })
     }
 
-    /// The number of the line read last, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    fn read(&mut self) -> Result<Option<Record>, TraceError> {
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<Record>, TraceError> {
         loop {
-            let line = self.body.line(self.lines.require("the file is cut off: no `# ops` line")?);
-            match line.map_err(|reason| self.lines.error(reason))? {
+            let line = self.line(lines.require("the file is cut off: no `# ops` line")?);
+            match line.map_err(|reason| lines.error(reason))? {
                 Line::Whole(record) => return Ok(Some(record)),
                 Line::Entry => {}
-                Line::End => return self.lines.finish().map(|()| None),
+                Line::End => return lines.finish().map(|()| None),
             }
         }
     }
 }
 
-impl Iterator for Vectors {
-    type Item = Result<Record, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let record = self.read().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        record
-    }
-}
-
 fn header_line(lines: &mut Lines, key: &str) -> Result<String, TraceError> {
-    let text = lines.require("the file ends within its header")?;
+    let text = lines.require(HEADER_CUT_OFF)?;
     let value = text.strip_prefix("# ").and_then(|text| text.strip_prefix(key)?.strip_prefix(' '));
     let value = value.map(str::to_owned);
     value.ok_or_else(|| lines.error(format!("the line must start `# {key} `")))
@@ -178,17 +153,7 @@ fn header_flag(lines: &mut Lines, key: &str) -> Result<bool, TraceError> {
     }
 }
 
-/// What reading the body remembers.
-struct Body {
-    trees: HashSet<u32>,
-    current: u32,
-    /// Whether the operation before put the cursor on a gap.
-    on_gap: bool,
-    /// Entries listed for the content that must follow.
-    entries: Vec<ContentEntry>,
-}
-
-impl Body {
+impl VectorFormat {
     fn line(&mut self, text: &str) -> Result<Line, String> {
         let mut fields = Fields::new(text, ' ');
         let word = fields.text("op")?;

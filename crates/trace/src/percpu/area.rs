@@ -6,9 +6,8 @@
 
 use super::placement::Placement;
 use super::{Answer, Op};
-use crate::{Fields, Lines, TraceError};
+use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::Align;
-use std::path::Path;
 
 /// In which order a run frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,56 +106,30 @@ struct Run {
     placement: Placement,
 }
 
-/// A file of area map work, read record by record.
-pub struct AreaVectors {
-    lines: Lines,
+/// What is known of a file of area map work as it is read.
+#[derive(Default)]
+pub struct AreaFormat {
     run: Option<Run>,
-    ended: bool,
 }
 
-impl AreaVectors {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Lines::open(file).map(Self::new)
+/// A file of area map work, read record by record.
+pub type AreaVectors = Reader<AreaFormat>;
+
+impl Format for AreaFormat {
+    type Record = AreaRecord;
+
+    fn begin(_: &mut Lines) -> Result<Self, TraceError> {
+        Ok(Self::default())
     }
 
-    /// Reads the lines of a file.
-    #[must_use]
-    pub fn new(lines: Lines) -> Self {
-        Self { lines, run: None, ended: false }
-    }
-
-    /// The number of the line read last, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    fn read(&mut self) -> Result<Option<AreaRecord>, TraceError> {
-        let between_runs = self.run.is_none() && self.lines.number() > 0;
-        let record = match self.lines.advance()? {
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<AreaRecord>, TraceError> {
+        let between_runs = self.run.is_none() && lines.number() > 0;
+        let record = match lines.advance()? {
             Some(text) => record(text, &mut self.run),
             None if between_runs => return Ok(None),
             None => Err("the file is cut off: a run is not done".to_owned()),
         };
-        record.map(Some).map_err(|reason| self.lines.error(reason))
-    }
-}
-
-impl Iterator for AreaVectors {
-    type Item = Result<AreaRecord, TraceError>;
-
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let record = self.read().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        record
+        record.map(Some).map_err(|reason| lines.error(reason))
     }
 }
 

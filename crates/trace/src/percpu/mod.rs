@@ -13,11 +13,11 @@ mod vectors;
 #[cfg(test)]
 mod tests;
 
-pub use area::{AllocTotals, AllocWork, AreaRecord, AreaRun, AreaVectors, FreeOrder, FreeWork};
+pub use area::{AllocTotals, AllocWork, AreaFormat, AreaRecord, AreaRun, AreaVectors, FreeOrder, FreeWork};
 pub use digest::{ChunkLine, Digest, chunk_lines_hash};
 pub use driver::Driver;
 pub use engine::{ChunkKey, Engine, Footprint, Location};
 pub use events::{AllocFlags, Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};
-pub use vectors::{Record, Setup, Variant, Vectors};
+pub use vectors::{Record, Setup, Variant, VectorFormat, Vectors};

@@ -181,7 +181,7 @@ F probes 7 moved 6
 ";
 
 fn read_area(text: &str) -> Result<Vec<AreaRecord>, TraceError> {
-    AreaVectors::new(Lines::from_text("file", text)).collect()
+    AreaVectors::new(Lines::from_text("file", text))?.collect()
 }
 
 #[test]

@@ -7,8 +7,7 @@
 use super::digest::{ChunkLine, Digest, chunk_lines_hash};
 use super::placement::Placement;
 use super::{Answer, Op};
-use crate::{Fields, Lines, TraceError};
-use std::path::Path;
+use crate::{Fields, Format, Lines, Reader, TraceError};
 
 /// Which of two kernels answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,81 +58,55 @@ enum Line {
     End,
 }
 
-/// A vector file, read record by record.
-pub struct Vectors {
-    lines: Lines,
+/// What is known of a vector file as it is read.
+pub struct VectorFormat {
     setup: Setup,
-    body: Body,
-    ended: bool,
+    placement: Placement,
+    frees: u64,
+    freed_last: Option<u32>,
 }
 
+/// A vector file, read record by record.
+pub type Vectors = Reader<VectorFormat>;
+
 impl Vectors {
-    /// Opens a file and reads its header.
-    ///
-    /// # Errors
-    /// It cannot be opened, or is no vector file.
-    pub fn open(file: &Path) -> Result<Self, TraceError> {
-        Self::new(Lines::open(file)?)
-    }
-
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// It is no vector file.
-    pub fn new(mut lines: Lines) -> Result<Self, TraceError> {
-        let setup = setup(lines.require("not percpu vectors: the file is empty")?);
-        let setup = setup.map_err(|reason| lines.error(format!("not percpu vectors: {reason}")))?;
-        let body = Body { placement: Placement::new(setup.unit_bytes, 0), frees: 0, freed_last: None };
-        Ok(Self { lines, setup, body, ended: false })
-    }
-
     /// How the file was recorded.
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
-    /// The number of the line read last, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    fn read(&mut self) -> Result<Option<Record>, TraceError> {
-        let line = self.body.line(self.lines.require("the file is cut off: no `# end` line")?);
-        match line.map_err(|reason| self.lines.error(reason))? {
-            Line::Whole(record) => Ok(Some(record)),
-            Line::Digest(digest) => self.chunk_lines(digest).map(Some),
-            Line::End => self.lines.finish().map(|()| None),
-        }
-    }
-
-    fn chunk_lines(&mut self, mut digest: Digest) -> Result<Record, TraceError> {
-        let mut chunk_lines = Vec::new();
-        for _ in 0..digest.chunks {
-            let line = chunk_line(self.lines.require("the file is cut off within a digest")?);
-            chunk_lines.push(line.map_err(|reason| self.lines.error(reason))?);
-        }
-        if chunk_lines_hash(&chunk_lines) != digest.hash {
-            return Err(self.lines.error("the hash of the digest is not that of its lines"));
-        }
-        digest.lines = Some(chunk_lines);
-        Ok(Record::Digest(digest))
+        &self.format.setup
     }
 }
 
-impl Iterator for Vectors {
-    type Item = Result<Record, TraceError>;
+impl Format for VectorFormat {
+    type Record = Record;
 
-    /// Nothing follows the end or an error.
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let record = self.read().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        record
+    fn begin(lines: &mut Lines) -> Result<Self, TraceError> {
+        let setup = setup(lines.require("not percpu vectors: the file is empty")?);
+        let setup = setup.map_err(|reason| lines.error(format!("not percpu vectors: {reason}")))?;
+        Ok(Self { setup, placement: Placement::new(setup.unit_bytes, 0), frees: 0, freed_last: None })
     }
+
+    fn read(&mut self, lines: &mut Lines) -> Result<Option<Record>, TraceError> {
+        let line = self.line(lines.require("the file is cut off: no `# end` line")?);
+        match line.map_err(|reason| lines.error(reason))? {
+            Line::Whole(record) => Ok(Some(record)),
+            Line::Digest(digest) => chunk_lines(digest, lines).map(Some),
+            Line::End => lines.finish().map(|()| None),
+        }
+    }
+}
+
+fn chunk_lines(mut digest: Digest, lines: &mut Lines) -> Result<Record, TraceError> {
+    let mut chunk_lines = Vec::new();
+    for _ in 0..digest.chunks {
+        let line = chunk_line(lines.require("the file is cut off within a digest")?);
+        chunk_lines.push(line.map_err(|reason| lines.error(reason))?);
+    }
+    if chunk_lines_hash(&chunk_lines) != digest.hash {
+        return Err(lines.error("the hash of the digest is not that of its lines"));
+    }
+    digest.lines = Some(chunk_lines);
+    Ok(Record::Digest(digest))
 }
 
 /// `# unit U page P cpus C variant stock|fixed balance off|sync seed S digest_every K`
@@ -167,14 +140,7 @@ fn chunk_line(text: &str) -> Result<ChunkLine, String> {
     fields.end().map(|()| line)
 }
 
-/// What reading the body remembers.
-struct Body {
-    placement: Placement,
-    frees: u64,
-    freed_last: Option<u32>,
-}
-
-impl Body {
+impl VectorFormat {
     fn line(&mut self, text: &str) -> Result<Line, String> {
         let mut fields = Fields::new(text, ' ');
         let line = match fields.text("op")? {

@@ -42,7 +42,7 @@ pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: 
     document.tables.push(feature_table(engines));
     document.notes.push(
         "Nanoseconds per operation: medians over rounds of whole loops, the engines taking turns; behind them the \
-         ratio to the default engine, or to the first if it does not run. Every answer was checked before. Peers \
+         ratio to the first. Every answer was checked before. Peers \
          that free by range or handle look it up in a table of the adapter, whose time is in their figures."
             .to_owned(),
     );
@@ -60,7 +60,7 @@ fn median_of(run: &BenchRun, op: &str) -> Option<f64> {
 
 /// The run that ratios are to.
 fn first(bench: &Bench) -> Option<&BenchRun> {
-    bench.runs.iter().find(|run| run.entry.is_default()).or_else(|| bench.runs.first())
+    bench.runs.first()
 }
 
 fn run_of<'a>(bench: &'a Bench, entry: &EngineEntry) -> Option<&'a BenchRun> {
@@ -236,8 +236,9 @@ fn rows(document: &mut Document, bench: &mut Bench) {
 
 fn add_alloc(row: &mut Row, run: &mut BenchRun) {
     row.failures = Some(run.failures);
-    row.bytes_per_item = (run.live > 0).then(|| run.metadata_bytes as f64 / run.live as f64);
-    row.metadata_peak_bytes = Some(run.metadata_bytes as u64);
+    let told = Some(run.metadata_bytes).filter(|&bytes| bytes > 0);
+    row.bytes_per_item = told.filter(|_| run.live > 0).map(|bytes| bytes as f64 / run.live as f64);
+    row.metadata_peak_bytes = told.map(|bytes| bytes as u64);
     add_work(row, &mut run.alloc_work);
 }
 

@@ -18,7 +18,7 @@ use tables::Tables;
 /// Objects of the posting's tables.
 const OBJECTS: u32 = 1_000_000;
 /// The largest number that may be asked for.
-const MOST: u64 = 4_000_000;
+const MOST: u32 = 4_000_000;
 /// Where the area map scans all there is for every object, it places so many.
 const QUADRATIC_OBJECTS: u32 = 20_000;
 
@@ -32,7 +32,7 @@ pub struct Options {
     /// Workloads by name, or files with operations; none is all workloads.
     pub workloads: Vec<String>,
     /// The number of objects, the last one counts; none is the posting's.
-    pub objects: Vec<u64>,
+    pub objects: Vec<u32>,
     /// Bytes of a chunk for each CPU.
     pub unit: Bytes,
 }
@@ -61,7 +61,7 @@ impl Plan {
         let usual = if options.quick { OBJECTS / 5 } else { OBJECTS };
         Ok(Self {
             engines: find_engines(&options.engines)?,
-            objects: asked.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual),
+            objects: asked.unwrap_or(usual),
             rounds: if options.quick { 3 } else { 5 },
             whole: on_demand.population(Population::Whole),
             on_demand,

@@ -4,6 +4,7 @@
 
 // Lines that coincide must all be seen: the first engine's is solid and lies below, the others let it through.
 const DASHES = [[], [7, 5], [14, 3], [2, 3]];
+const dashes = (model, line) => model.lines.length > 1 ? DASHES[line.colour % DASHES.length] : [];
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -12,9 +13,15 @@ const style = name => getComputedStyle(document.documentElement).getPropertyValu
 const count = value => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "_");
 const fixed = value =>
   value >= 1000 ? count(value) : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-const time = ns => ns < 1e4 ? `${ns.toFixed(0)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us` : `${fixed(ns / 1e6)} ms`;
+const time = ns => ns < 1e4 ? `${ns.toFixed(0)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us`
+  : ns < 1e10 ? `${fixed(ns / 1e6)} ms` : `${fixed(ns / 1e9)} s`;
 const seconds = value => `${value.toFixed(3)} s`;
 const plain = value => String(Number(value.toPrecision(6)));
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"];
+const bytes = value => {
+  const unit = Math.min(Math.floor(Math.log2(Math.max(value, 1)) / 10), BYTES.length - 1);
+  return `${plain(Number((value / 2 ** (10 * unit)).toPrecision(3)))} ${BYTES[unit]}`;
+};
 const quantile = value => `${plain(100 - 100 / value)} %`;
 // What a value of an axis is called in the legend, and how short it is at a tick.
 const UNITS = {
@@ -23,11 +30,16 @@ const UNITS = {
   one_in: { say: quantile, tick: quantile },
   nanoseconds: {
     say: time,
-    tick: ns => ns < 1e3 ? `${plain(ns)} ns` : ns < 1e6 ? `${plain(ns / 1e3)} us` : `${plain(ns / 1e6)} ms`,
+    tick: ns => ns < 1e3 ? `${plain(ns)} ns` : ns < 1e6 ? `${plain(ns / 1e3)} us`
+      : ns < 1e9 ? `${plain(ns / 1e6)} ms` : `${plain(ns / 1e9)} s`,
   },
   count: { say: value => Number.isInteger(value) ? count(value) : fixed(value),
     tick: value => value >= 1000 ? count(value) : plain(value) },
   ratio: { say: value => value.toFixed(4), tick: plain },
+  samples: { say: value => `sample ${count(value)}`, tick: count },
+  bytes: { say: bytes, tick: bytes },
+  percent: { say: value => `${value.toFixed(1)} %`, tick: value => `${plain(value)} %` },
+  run: { say: value => `runs of ${count(value)} or more`, tick: count },
 };
 
 // Ticks of a logarithmic axis: as many digits of each power of ten as there is room for.
@@ -46,12 +58,24 @@ function logTicks(u, axis, min, max) {
   return ticks;
 }
 
+// Powers of two, as many as there is room for.
+function byteTicks(u, axis, min, max) {
+  const room = Math.log2(max / min) / (u.bbox.width / devicePixelRatio / 80);
+  const step = Math.max(1, Math.ceil(room)), ticks = [];
+  for (let power = Math.ceil(Math.log2(min) / step) * step; 2 ** power <= max; power += step) ticks.push(2 ** power);
+  return ticks;
+}
+
 const QUANTILES = [1, 2, 10, 100, 1000, 10000];
 
 function yRange(model, log) {
+  const levels = (model.guides || []).map(guide => guide.value);
   if (log) {
     return (u, min, max) => {
+      if (model.y.range) return model.y.range;
       if (min == null) return [1, 10];
+      min = Math.min(min, ...levels);
+      max = Math.max(max, ...levels);
       const least = Math.max(1, 2 / (max / min)) ** 0.5;
       return [min / least / 1.15, max * least * 1.2];
     };
@@ -78,7 +102,7 @@ function axes(model, log, width) {
     };
     x.filter = (u, splits) => splits;
   } else if (model.x.log) {
-    x.splits = logTicks;
+    x.splits = model.x.unit === "bytes" ? byteTicks : logTicks;
     x.filter = (u, splits) => splits;
   }
   const y = { ...common, values: label(model.y.unit), gap: 5,
@@ -109,7 +133,7 @@ function series(model, hidden) {
     const light = measure.mark === "light" || measure.mark === "rings";
     const colour = style(`--e${line.colour}`) + (light ? "99" : "");
     const drawn = { label: line.name, stroke: colour, width: light ? 1 : at <= model.measures.length ? 2.6 : 2, spanGaps: false,
-      dash: DASHES[line.colour % DASHES.length], show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
+      dash: dashes(model, line), show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
     if (measure.mark === "points") drawn.points = { show: true, size: 7, fill: colour };
     if (measure.mark === "rings") {
       drawn.paths = () => null;
@@ -152,6 +176,32 @@ function nameLines(u, model) {
   context.restore();
 }
 
+// Draws the levels that the lines are held against, each with its name above it.
+function drawGuides(u, model) {
+  const context = u.ctx, ratio = devicePixelRatio, { left, top, width, height } = u.bbox;
+  context.save();
+  context.font = FONT.replace("12px", `${11 * ratio}px`);
+  context.strokeStyle = context.fillStyle = style("--soft");
+  context.lineWidth = ratio;
+  context.setLineDash([2 * ratio, 4 * ratio]);
+  context.textBaseline = "bottom";
+  let last = null;
+  for (const { value, name } of model.guides || []) {
+    const y = u.valToPos(value, "y", true);
+    if (y < top || y > top + height) continue;
+    context.beginPath();
+    context.moveTo(left, y);
+    context.lineTo(left + width, y);
+    context.stroke();
+    // Names too near to each other go to either side.
+    const side = last != null && last.right && Math.abs(last.y - y) < 14 * ratio ? "left" : "right";
+    context.textAlign = side;
+    context.fillText(name, side === "right" ? left + width - 4 * ratio : left + 4 * ratio, y - 2 * ratio);
+    last = { y, right: side === "right" };
+  }
+  context.restore();
+}
+
 function element(parent, tag, properties = {}) {
   const child = Object.assign(document.createElement(tag), properties);
   parent.append(child);
@@ -159,8 +209,8 @@ function element(parent, tag, properties = {}) {
 }
 
 // The line as it is drawn, for the legend.
-function sample(line) {
-  const dash = DASHES[line.colour % DASHES.length].join(" ");
+function sample(model, line) {
+  const dash = dashes(model, line).join(" ");
   const holder = document.createElement("span");
   holder.innerHTML = `<svg viewBox="0 0 22 10" aria-hidden="true"><path d="M0 5H22" stroke-width="2.5"
     stroke="var(--e${Number(line.colour)})" stroke-dasharray="${dash}"/></svg>`;
@@ -177,7 +227,7 @@ function makeLegend(figure, model, toggle) {
   for (const line of model.lines) {
     const row = element(body, "tr");
     const button = element(element(row, "th", { scope: "row" }), "button", { type: "button", title: "hide or show" });
-    button.append(sample(line), line.name);
+    button.append(sample(model, line), line.name);
     button.setAttribute("aria-pressed", "true");
     button.onclick = () => button.setAttribute("aria-pressed", String(toggle(line.name)));
     for (const measure of model.measures) cells.push(element(row, "td"));
@@ -256,7 +306,7 @@ function start(figure) {
           const { min, max } = u.scales.x;
           if (scale === "x") back.hidden = Math.abs(min - full[0]) + Math.abs(max - full[1]) < 1e-6 * (full[1] - full[0]);
         }],
-        draw: [u => named && nameLines(u, model), () => plot && note()],
+        draw: [u => drawGuides(u, model), u => named && nameLines(u, model), () => plot && note()],
       },
     }, data, box);
     const [min, max] = range || full;

@@ -1,0 +1,101 @@
+//! Taking addresses out of a free block.
+
+use super::segment::{Held, Segment};
+use super::{At, OneTree};
+use crate::Fit;
+use crate::bplus::{Found, Inserted, Removed};
+use freehold_units::{Probe, Span};
+
+impl<V> OneTree<V> {
+    /// `taken`, in the block that was found, becomes a region.
+    #[inline]
+    pub(super) fn cut(&mut self, block: At, taken: Span, held: Held<V>, probe: &mut impl Probe) {
+        let At { found, none_below } = block;
+        let block = self.span(found.position()).unwrap_or(taken);
+        debug_assert!(block.covers(taken));
+        let fit = Fit::of(block, taken);
+        probe.count(fit.work(), 1);
+        let (below, above) = (block.below(taken), block.above(taken));
+        let region = Segment { room: 0, held: Some(held) };
+        match (below, above) {
+            (None, None) => {
+                let leaf = &mut self.tree.leaves[found.way().end()];
+                leaf.columns.rooms[found.at()] = 0;
+                leaf.columns.held[found.at()] = region.held;
+                self.blocks -= 1;
+                self.update(found.way(), &[block], &[], probe);
+                self.set_hot(found, block.first(), none_below);
+            }
+            (None, Some(rest)) => {
+                self.set_block(found, rest);
+                self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
+                if self.tree.insert_at(found.way(), found.at(), taken.first(), region) == Inserted::InPlace {
+                    self.update(found.way(), &[block], &[rest], probe);
+                } else {
+                    self.forget_hot();
+                }
+            }
+            (Some(rest), None) => {
+                self.set_block(found, rest);
+                self.set_hot(found, rest.first(), none_below);
+                if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region)
+                    == Inserted::InPlace
+                {
+                    self.update(found.way(), &[block], &[rest], probe);
+                } else {
+                    self.forget_hot();
+                }
+            }
+            (Some(below), Some(above)) => {
+                self.cut_middle(found, block, [below, taken, above], region, probe);
+                self.forget_hot();
+            }
+        }
+        self.regions += 1;
+    }
+
+    #[cold]
+    fn cut_middle(
+        &mut self,
+        found: Found,
+        block: Span,
+        [below, taken, above]: [Span; 3],
+        region: Segment<V>,
+        probe: &mut impl Probe,
+    ) {
+        self.set_block(found, below);
+        if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region) == Inserted::InPlace {
+            self.update(found.way(), &[block], &[below], probe);
+        }
+        let way = self.tree.way_to(above.first());
+        let rest = Segment::free(self.short(above));
+        self.blocks += 1;
+        if self.tree.insert(way, above.first(), rest) == Inserted::InPlace {
+            self.update(way, &[], &[above], probe);
+        }
+    }
+
+    /// `taken`, the start of the block that was found, goes to the segment before it.
+    pub(super) fn cut_start(&mut self, found: Found, taken: Span, probe: &mut impl Probe) {
+        let block = self.span(found.position()).unwrap_or(taken);
+        probe.count(Fit::of(block, taken).work(), 1);
+        if let Some(rest) = block.above(taken) {
+            self.set_block(found, rest);
+            self.update(found.way(), &[block], &[rest], probe);
+        } else {
+            self.blocks -= 1;
+            if self.tree.remove(found).1 == Removed::InPlace {
+                self.update(found.way(), &[block], &[], probe);
+            }
+        }
+    }
+
+    /// The segment that was found is that block now.
+    #[inline]
+    pub(super) fn set_block(&mut self, found: Found, block: Span) {
+        let room = self.short(block);
+        let leaf = &mut self.tree.leaves[found.way().end()];
+        leaf.set_key(found.at(), block.first());
+        leaf.columns.rooms[found.at()] = room;
+    }
+}

@@ -1,0 +1,74 @@
+//! Keeping rooms right (K9): from a changed leaf up, class by class, stopping where nothing changes.
+//!
+//! A node's largest room is looked for anew only where the largest was what shrank; else one comparison will do.
+
+use super::OneTree;
+use crate::arena::Link;
+use crate::bplus::Way;
+use freehold_units::{Probe, Span, Work};
+
+impl<V> OneTree<V> {
+    /// The leaf at the end of the way has lost the blocks `before` and gained the blocks `now`.
+    #[inline(always)]
+    pub(super) fn update(&mut self, way: Way, before: &[Span], now: &[Span], probe: &mut impl Probe) {
+        if let Some(above) = way.above() {
+            self.update_above(way, above, before, now, probe);
+        }
+    }
+
+    fn update_above(
+        &mut self,
+        way: Way,
+        (parent, taken): (Link, usize),
+        before: &[Span],
+        now: &[Span],
+        probe: &mut impl Probe,
+    ) {
+        for class in 0..self.tree.context.classes {
+            let kept = &self.tree.context;
+            let most = |blocks: &[Span]| {
+                blocks.iter().fold(0, |most, &block| {
+                    let room = kept.short(block.last() - block.first());
+                    kept.room_in(block.first(), room, class).max(most)
+                })
+            };
+            let known = self.tree.inners[parent].sums.classes[class][taken];
+            let gained = most(now);
+            let room = if gained >= known {
+                gained
+            } else if most(before) == known {
+                let leaf = &self.tree.leaves[way.end()];
+                leaf.columns.room_in_class(kept, leaf.keys(), class)
+            } else {
+                continue;
+            };
+            if room != known {
+                self.propagate(way, class, room, probe);
+            }
+        }
+    }
+
+    /// The leaf at the end of the way has another room in a class: tells the nodes above.
+    #[inline]
+    fn propagate(&mut self, way: Way, class: usize, room: u32, probe: &mut impl Probe) {
+        let mut now = room;
+        let mut above = way.above();
+        while let Some((link, taken)) = above {
+            let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
+            probe.count(Work::MaxRecomputed, 1);
+            above = self.tree.above(link);
+            let Some((parent, taken)) = above else { return };
+            let known = self.tree.inners[parent].sums.classes[class][taken];
+            if now <= known {
+                if before < known {
+                    return;
+                }
+                let inner = &self.tree.inners[link];
+                now = inner.sums.most(class);
+                if now == known {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a space and its sub-spaces did not come together, or apart.
+
+use super::{FreeError, OutOfMemory};
+use core::fmt;
+use freehold_units::{Align, Span};
+
+/// Why a sub-space was not taken back. It and the space are unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReturnError {
+    /// It was not carved from this space, or is a copy of one that was, or was disowned since.
+    Foreign {
+        /// The addresses of what was handed in.
+        space: Span,
+    },
+    /// Something is still allocated in it.
+    InUse {
+        /// The lowest region that is.
+        region: Span,
+    },
+    /// No memory for the index.
+    OutOfMemory,
+}
+
+impl fmt::Display for ReturnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign { space } => write!(f, "{space} was not carved from this space"),
+            Self::InUse { region } => write!(f, "{region} is still allocated in the sub-space"),
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ReturnError {}
+
+/// Why a space did not become the sub-space of a region. Both spaces are unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdoptError {
+    /// No region starts at the address, or its sub-space is out.
+    Address(FreeError),
+    /// The space is a sub-space already.
+    HasParent {
+        /// Its addresses.
+        space: Span,
+    },
+    /// The space does not have exactly the addresses of the region.
+    Unlike {
+        /// The region, without its guard.
+        region: Span,
+        /// The space, holes included.
+        space: Span,
+    },
+    /// The granules differ.
+    Granule {
+        /// The granule of the space with the region.
+        parent: Align,
+        /// That of the space that was to become its sub-space.
+        child: Align,
+    },
+    /// No memory for the index.
+    OutOfMemory,
+}
+
+impl fmt::Display for AdoptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(error) => error.fmt(f),
+            Self::HasParent { space } => write!(f, "{space} is a sub-space already"),
+            Self::Unlike { region, space } => {
+                write!(f, "{space}, or what it has of that, is not the region {region}")
+            }
+            Self::Granule { parent, child } => write!(f, "granules of {child} in a space of {parent}"),
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for AdoptError {}
+
+impl From<OutOfMemory> for AdoptError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}

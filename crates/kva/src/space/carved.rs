@@ -1,0 +1,126 @@
+//! Which regions of a space are carved, and how a sub-space that comes back is known again.
+//!
+//! ```text
+//!   parent      marks   | 0x4000, * | 0x9000, - |      by the start of the region
+//!                                 |           '- awaits its sub-space: the parent is a copy, or was restored
+//!                                 v
+//!   sub-space   origin           [ ]                   a byte of memory, held for nothing but its address
+//! ```
+//!
+//! While a sub-space lives, no other can have its byte at the same address. So one that comes back with the byte
+//! that was noted is the one that was carved; or that one has been dropped and its memory used anew, and then
+//! nobody hands out the region's addresses any more. Either way the region can be freed. This takes neither a
+//! counter that all spaces share nor a reference from one to the other.
+//!
+//! Invariant: K12 marks ascend, and each is the start of a region.
+
+use crate::OutOfMemory;
+use crate::error::{Broken, check};
+use alloc::vec::Vec;
+
+/// What makes a sub-space known to its parent; nothing in a space that was not carved.
+#[derive(Debug)]
+pub(super) struct Origin(Option<Vec<u8>>);
+
+impl Origin {
+    /// Of a space that stands for itself.
+    pub(super) const NONE: Self = Self(None);
+
+    /// Of a new sub-space.
+    pub(super) fn new() -> Result<Self, OutOfMemory> {
+        let mut byte = Vec::new();
+        byte.try_reserve_exact(1).map_err(|_| OutOfMemory)?;
+        Ok(Self(Some(byte)))
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The address that no other living sub-space has.
+    pub(super) fn address(&self) -> Option<usize> {
+        self.0.as_ref().map(|byte| byte.as_ptr().addr())
+    }
+}
+
+impl Clone for Origin {
+    /// The copy of a sub-space stands for itself: only one of the two can be returned.
+    fn clone(&self) -> Self {
+        Self::NONE
+    }
+}
+
+/// A carved region.
+#[derive(Debug)]
+struct Mark {
+    /// Where it starts.
+    first: u64,
+    /// [`Origin::address`] of its sub-space; `None` while it awaits one.
+    child: Option<usize>,
+}
+
+/// The carved regions of a space. Cost: O(log carved) to look, O(carved) to change.
+#[derive(Debug, Default)]
+pub(super) struct Carved {
+    marks: Vec<Mark>,
+}
+
+impl Clone for Carved {
+    /// The sub-spaces belong to the original; the regions of the copy await theirs.
+    fn clone(&self) -> Self {
+        let awaiting = |mark: &Mark| Mark { child: None, ..*mark };
+        Self { marks: self.marks.iter().map(awaiting).collect() }
+    }
+}
+
+impl Carved {
+    /// Makes room for one more mark.
+    pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
+        self.marks.try_reserve(1).map_err(|_| OutOfMemory)
+    }
+
+    fn place(&self, first: u64) -> Result<usize, usize> {
+        self.marks.binary_search_by_key(&first, |mark| mark.first)
+    }
+
+    /// Whether the region that starts at `first` is carved.
+    #[inline]
+    pub(super) fn holds(&self, first: u64) -> bool {
+        !self.marks.is_empty() && self.place(first).is_ok()
+    }
+
+    /// The sub-space of the region that starts at `first`, if it is carved and does not await one.
+    pub(super) fn child(&self, first: u64) -> Option<usize> {
+        self.marks.get(self.place(first).ok()?)?.child
+    }
+
+    /// Marks the region that starts at `first` as that sub-space's; [`Carved::reserve`] came before.
+    pub(super) fn set(&mut self, first: u64, child: Option<usize>) {
+        match self.place(first) {
+            Ok(at) => self.marks[at].child = child,
+            Err(at) => self.marks.insert(at, Mark { first, child }),
+        }
+    }
+
+    /// Takes the mark away. Returns whether there was one.
+    pub(super) fn remove(&mut self, first: u64) -> bool {
+        let place = self.place(first);
+        place.map(|at| self.marks.remove(at)).is_ok()
+    }
+
+    /// Bytes held, spare room included.
+    pub(super) fn bytes(&self) -> usize {
+        self.marks.capacity() * size_of::<Mark>()
+    }
+
+    /// Checks K12, given what tells whether a region starts at an address.
+    pub(super) fn validate(&self, starts: impl Fn(u64) -> bool) -> Result<(), Broken> {
+        let mut previous = None;
+        for mark in &self.marks {
+            check(previous < Some(mark.first), "K12", "marks ascend", mark.first)?;
+            check(starts(mark.first), "K12", "a mark is the start of a region", mark.first)?;
+            previous = Some(mark.first);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! Reading a snapshot: the frame around the runs, then run after run. Nothing is believed before it is checked.
+
+use super::checksum::crc32;
+use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, RestoreError, VERSION, kind};
+use freehold_units::{Align, Span};
+
+/// A run and where it starts in the bytes.
+pub(super) struct Run<'a> {
+    pub(super) at: usize,
+    pub(super) part: Part<'a>,
+}
+
+/// What a run tells of.
+pub(super) enum Part<'a> {
+    Hole,
+    Free(Span),
+    Region { span: Span, guard_granules: u32, guard: Option<Span>, is_carved: bool, value: &'a [u8] },
+}
+
+/// The runs of a snapshot whose frame is sound.
+pub(super) struct Runs<'a> {
+    /// All up to the checksum.
+    bytes: &'a [u8],
+    /// The next byte to read.
+    at: usize,
+    granule: Align,
+    /// The address that the next run starts at; none behind the last there is.
+    next: Option<u64>,
+    /// Kind and start of the last run.
+    previous: Option<(u8, usize)>,
+}
+
+fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+impl<'a> Runs<'a> {
+    /// Checks the header, the length and the checksum.
+    pub(super) fn open<E>(bytes: &'a [u8]) -> Result<Self, RestoreError<E>> {
+        if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
+            return Err(RestoreError::NotASnapshot);
+        }
+        let version = field(bytes, 8).map(u32::from_le_bytes);
+        if let Some(found) = version.filter(|&version| version != VERSION) {
+            return Err(RestoreError::Version { found, newest: VERSION });
+        }
+        let found_bytes = bytes.len() as u64;
+        let shortest =
+            RestoreError::Truncated { needed_bytes: (HEADER_BYTES + CHECKSUM_BYTES) as u64, found_bytes };
+        let (Some(log2), Some(len)) = (field(bytes, 12).map(u32::from_le_bytes), field(bytes, 16)) else {
+            return Err(shortest);
+        };
+        let needed_bytes = u64::from_le_bytes(len);
+        if needed_bytes > found_bytes {
+            return Err(RestoreError::Truncated { needed_bytes, found_bytes });
+        }
+        let Some((sealed, &stored)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
+            return Err(shortest);
+        };
+        if sealed.len() < HEADER_BYTES {
+            return Err(shortest);
+        }
+        if needed_bytes < found_bytes {
+            return Err(RestoreError::Trailing { extra_bytes: found_bytes - needed_bytes });
+        }
+        let (stored, computed) = (u32::from_le_bytes(stored), crc32(sealed));
+        if stored != computed {
+            return Err(RestoreError::Checksum { stored, computed });
+        }
+        let granule = 1u64.checked_shl(log2).and_then(Align::new).ok_or(RestoreError::Granule { log2 })?;
+        Ok(Self { bytes: sealed, at: HEADER_BYTES, granule, next: Some(0), previous: None })
+    }
+
+    pub(super) fn granule(&self) -> Align {
+        self.granule
+    }
+
+    /// The next run, or none behind the last.
+    pub(super) fn next<E>(&mut self) -> Result<Option<Run<'a>>, RestoreError<E>> {
+        let at = self.at;
+        if at == self.bytes.len() {
+            return match self.previous {
+                Some((kind::HOLE, at)) => Err(RestoreError::Order { at }),
+                Some(_) => Ok(None),
+                None => Err(RestoreError::Empty),
+            };
+        }
+        let kind = self.byte()?;
+        if self.previous.is_some_and(|(previous, _)| previous == kind && kind <= kind::FREE) {
+            return Err(RestoreError::Order { at });
+        }
+        self.previous = Some((kind, at));
+        let part = match kind {
+            kind::HOLE | kind::FREE => {
+                let reach = self.number()?;
+                let span = self.granules(reach).ok_or(RestoreError::PastTheEnd { at })?;
+                if kind == kind::HOLE { Part::Hole } else { Part::Free(span) }
+            }
+            kind::REGION | kind::CARVED => self.region(at, kind == kind::CARVED)?,
+            _ => return Err(RestoreError::Kind { at, kind }),
+        };
+        Ok(Some(Run { at, part }))
+    }
+
+    fn region<E>(&mut self, at: usize, is_carved: bool) -> Result<Part<'a>, RestoreError<E>> {
+        let reach = self.number()?;
+        let guard_granules = self.number()?;
+        let guard_granules = u32::try_from(guard_granules).map_err(|_| RestoreError::GuardTooLarge { at })?;
+        let past_the_end = RestoreError::PastTheEnd { at };
+        let Some(span) = self.granules(reach) else { return Err(past_the_end) };
+        let guard = match guard_granules.checked_sub(1) {
+            Some(reach) => Some(self.granules(reach.into()).ok_or(past_the_end)?),
+            None => None,
+        };
+        Ok(Part::Region { span, guard_granules, guard, is_carved, value: self.value()? })
+    }
+
+    fn value<E>(&mut self) -> Result<&'a [u8], RestoreError<E>> {
+        let len_bytes = self.number()?;
+        let at = self.at;
+        let left = self.bytes.get(at..).unwrap_or_default();
+        let value = usize::try_from(len_bytes).ok().and_then(|len| left.get(..len));
+        let too_long = RestoreError::ValueTooLong { at, len_bytes, left_bytes: left.len() as u64 };
+        let value = value.ok_or(too_long)?;
+        self.at += value.len();
+        Ok(value)
+    }
+
+    /// The next `reach + 1` granules of addresses; `None` if there are not so many left.
+    fn granules(&mut self, reach: u64) -> Option<Span> {
+        let first = self.next?;
+        let whole = reach.checked_mul(self.granule.bytes())?;
+        let last = first.checked_add(whole)?.checked_add(self.granule.mask())?;
+        self.next = last.checked_add(1);
+        Span::new(first, last)
+    }
+
+    fn byte<E>(&mut self) -> Result<u8, RestoreError<E>> {
+        let byte = *self.bytes.get(self.at).ok_or(RestoreError::Incomplete { at: self.at })?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// Seven bits to a byte, the lowest first.
+    fn number<E>(&mut self) -> Result<u64, RestoreError<E>> {
+        let wrong = RestoreError::Number { at: self.at };
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            number |= bits << shift;
+            let is_lost = bits << shift >> shift != bits;
+            let is_spare = byte == 0 && shift > 0;
+            if is_lost || is_spare {
+                return Err(wrong);
+            }
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(wrong)
+    }
+}

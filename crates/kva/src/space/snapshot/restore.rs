@@ -1,0 +1,77 @@
+//! Building the space that a snapshot tells of.
+
+use super::RestoreError;
+use super::read::{Part, Run, Runs};
+use crate::index::Map;
+use crate::{AddressSpace, FreeIndex};
+use freehold_units::Span;
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// The space of which `bytes` are a [snapshot](Self::snapshot), on any index and under any placement. `decode`
+    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]).
+    ///
+    /// Free blocks and regions are what they were. The shape of an index need not be, so the placement `Linux`,
+    /// whose answers depend on it, may go on to choose other addresses than it would have.
+    ///
+    /// # Errors
+    /// [`RestoreError`]: how the bytes are wrong, why a value could not be decoded, or no memory.
+    ///
+    /// # Cost
+    /// O(n log n) in the number of runs. Memory in proportion to the number of `bytes`, whatever they say, and
+    /// what `decode` asks for.
+    pub fn restore<E>(
+        bytes: &[u8],
+        placement: I::Placement,
+        mut decode: impl FnMut(&[u8]) -> Result<V, E>,
+    ) -> Result<Self, RestoreError<E>> {
+        let mut runs = Runs::open(bytes)?;
+        let mut space = Self::bare(Span::ALL, runs.granule(), placement)?;
+        let mut hull: Option<Span> = None;
+        while let Some(run) = runs.next()? {
+            if let Some(extent) = space.rebuild(&run, &mut decode)? {
+                space.total_bytes += extent.size_bytes();
+                hull = Some(hull.map_or(extent, |hull| hull.hull(extent)));
+            }
+        }
+        space.hull = hull.ok_or(RestoreError::Empty)?;
+        Ok(space)
+    }
+
+    /// Adds what a run tells of, above all that was there. Returns its addresses, guard included.
+    fn rebuild<E>(
+        &mut self,
+        run: &Run<'_>,
+        decode: &mut impl FnMut(&[u8]) -> Result<V, E>,
+    ) -> Result<Option<Span>, RestoreError<E>> {
+        match run.part {
+            Part::Hole => Ok(None),
+            Part::Free(block) => {
+                self.rebuild_block(block, run.at)?;
+                Ok(Some(block))
+            }
+            Part::Region { span, guard_granules, guard, is_carved, value } => {
+                let value = decode(value).map_err(|error| RestoreError::Value { region: span, error })?;
+                let taken = guard.map_or(span, |guard| span.hull(guard));
+                // First a block, from which it is then taken.
+                self.rebuild_block(taken, run.at)?;
+                self.map.reserve(1, 0)?;
+                if is_carved {
+                    self.carved.reserve()?;
+                    self.carved.set(span.first(), None);
+                }
+                if let Some((block, _)) = self.map.block_at_or_below(taken.first()) {
+                    self.occupy(block, taken, guard_granules, value, &mut ());
+                }
+                Ok(Some(taken))
+            }
+        }
+    }
+
+    fn rebuild_block<E>(&mut self, block: Span, at: usize) -> Result<(), RestoreError<E>> {
+        self.map.reserve(1, 0)?;
+        // It overlaps no other: every run starts where the last one ended.
+        self.map.add(block, &mut ()).map_err(|_| RestoreError::Order { at })?;
+        self.free_bytes += block.size_bytes();
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Writing a snapshot.
+
+use super::checksum::crc32;
+use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, VERSION, kind};
+use crate::space::pieces::Piece;
+use crate::{AddressSpace, FreeIndex, OutOfMemory};
+use alloc::vec::Vec;
+use freehold_units::Span;
+
+/// Takes the bytes of a value.
+#[derive(Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    out_of_memory: bool,
+}
+
+impl Writer {
+    /// Adds `bytes` to those of the value. Should there be no memory for them, the snapshot will say so.
+    pub fn put(&mut self, bytes: &[u8]) {
+        if self.bytes.try_reserve(bytes.len()).is_ok() {
+            self.bytes.extend_from_slice(bytes);
+        } else {
+            self.out_of_memory = true;
+        }
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.put(&[number as u8 | 0x80]);
+            number >>= 7;
+        }
+        self.put(&[number as u8]);
+    }
+
+    /// The document with its length and its checksum.
+    fn sealed(mut self) -> Result<Vec<u8>, OutOfMemory> {
+        let len = (self.bytes.len() + CHECKSUM_BYTES) as u64;
+        if let Some(field) = self.bytes.get_mut(HEADER_BYTES - 8..HEADER_BYTES) {
+            field.copy_from_slice(&len.to_le_bytes());
+        }
+        let checksum = crc32(&self.bytes);
+        self.put(&checksum.to_le_bytes());
+        if self.out_of_memory { Err(OutOfMemory) } else { Ok(self.bytes) }
+    }
+}
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// The space as bytes, in the format of [`snapshot`](crate::snapshot). `encode` puts a value's bytes, none if it
+    /// needs none. Of a sub-space nothing tells that it is one; of its parent, that the region is carved.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] for the bytes.
+    ///
+    /// # Cost
+    /// Linear.
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, BTree, Placement, Request, btree};
+    /// use freehold_units::{Align, Span};
+    ///
+    /// let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
+    /// let mut bus: AddressSpace<String> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    /// let nic = bus.alloc(&Request::new(0x4000), "nic".to_string())?;
+    /// let bytes = bus.snapshot(|name, to| to.put(name.as_bytes()))?;
+    ///
+    /// // On the other side, where the space is kept in a B+tree.
+    /// let name = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
+    /// let moved = AddressSpace::<String, BTree>::restore(&bytes, btree::Placement::Lowest, name)?;
+    /// assert_eq!(moved.region_at(nic.last()).unwrap().value(), "nic");
+    /// assert!(moved.free_blocks().eq(bus.free_blocks()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self, mut encode: impl FnMut(&V, &mut Writer)) -> Result<Vec<u8>, OutOfMemory> {
+        let shift = self.granule().bytes().trailing_zeros();
+        let less_one = |span: Span| (span.last() - span.first()) >> shift;
+        let (mut to, mut value) = (Writer::default(), Writer::default());
+        to.put(&MAGIC);
+        to.put(&VERSION.to_le_bytes());
+        to.put(&shift.to_le_bytes());
+        // The length, once it is known.
+        to.put(&[0; 8]);
+        // The first address not told yet; none behind the last there is.
+        let mut next = Some(0);
+        for piece in self.pieces() {
+            let extent = piece.extent();
+            if let Some(hole) = next.and_then(|next| Span::new(next, extent.first().checked_sub(1)?)) {
+                to.put(&[kind::HOLE]);
+                to.number(less_one(hole));
+            }
+            match piece {
+                Piece::Free(block) => {
+                    to.put(&[kind::FREE]);
+                    to.number(less_one(block));
+                }
+                Piece::Busy(entry) => {
+                    let is_carved = self.carved.holds(entry.span.first());
+                    to.put(&[if is_carved { kind::CARVED } else { kind::REGION }]);
+                    to.number(less_one(entry.span));
+                    to.number(entry.guard_granules.into());
+                    value.bytes.clear();
+                    encode(entry.value, &mut value);
+                    to.number(value.bytes.len() as u64);
+                    to.put(&value.bytes);
+                }
+            }
+            next = extent.last().checked_add(1);
+        }
+        to.out_of_memory |= value.out_of_memory;
+        to.sealed()
+    }
+}

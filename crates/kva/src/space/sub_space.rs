@@ -1,0 +1,173 @@
+//! Sub-spaces: a region whose addresses a space of its own hands out, until it is returned.
+//!
+//! ```text
+//!   parent      |####|..........|#########################|g|.......|
+//!                                region, carved: "bridge 1"          its owner stays known, it cannot be freed
+//!                               |                         |
+//!   sub-space                   |##|....|######|..........|          another index, placement and type of value
+//!                                nic      disk                       if need be; the same granule
+//! ```
+//!
+//! A sub-space is an [`AddressSpace`] like any other, owned by whoever holds it: a bridge in a tree of devices
+//! has its own, and carves from it for the bridges below. Nothing refers from one to the other, so that parent
+//! and sub-space may live and be dropped in any order. What ties them is that the parent knows its sub-space when
+//! it comes back (`carved.rs` tells how).
+//!
+//! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So
+//! a parent does not free, resize or move such a region, and a sub-space is given no other addresses.
+
+use super::carved::Origin;
+use super::{AddressSpace, BlockOf};
+use crate::index::Map;
+use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
+use freehold_units::Span;
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// Takes a range for `request`, keeps `value` with it as [`AddressSpace::alloc`] does, and makes it a space
+    /// of its own, empty, with the same granule. A guard is not part of it. [`AddressSpace::take_back`] frees it.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc`].
+    ///
+    /// # Cost
+    /// As [`AddressSpace::alloc`], and O(carved regions).
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, BTree, Placement, Request, btree};
+    /// use freehold_units::{Align, Span};
+    ///
+    /// let bus = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
+    /// let mut bus: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    /// let mut window: AddressSpace<u8, BTree> =
+    ///     bus.carve(&Request::new(0x10_0000), "bridge 1", btree::Placement::Highest)?;
+    ///
+    /// let bar = window.alloc(&Request::new(0x4000), 0)?;
+    /// assert_eq!(bar.last(), 0xc00f_ffff);
+    /// assert_eq!(*bus.region_at(bar.first()).unwrap().value(), "bridge 1");
+    ///
+    /// // Neither side can pull the ground from under the other.
+    /// assert!(bus.free(0xc000_0000).is_err());
+    /// let refused = bus.take_back(window).unwrap_err();
+    /// assert_eq!(refused.to_string(), "[0xc00fc000, 0xc00fffff] is still allocated in the sub-space");
+    ///
+    /// let mut window = refused.value;
+    /// window.free(bar.first())?;
+    /// assert_eq!(bus.take_back(window)?.1, "bridge 1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn carve<W, J: FreeIndex>(
+        &mut self,
+        request: &Request,
+        value: V,
+        placement: J::Placement,
+    ) -> Result<AddressSpace<W, J>, Rejected<V>> {
+        match self.prepare_carve(request, placement) {
+            Ok((block, taken, guard_granules, child)) => {
+                self.occupy(block, taken, guard_granules, value, &mut ());
+                self.carved.set(child.hull.first(), child.origin.address());
+                Ok(child)
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard,
+    /// the sub-space.
+    #[allow(clippy::type_complexity, reason = "what `AddressSpace::prepare` finds, and one more")]
+    fn prepare_carve<W, J: FreeIndex>(
+        &mut self,
+        request: &Request,
+        placement: J::Placement,
+    ) -> Result<(BlockOf<V, I>, Span, u32, AddressSpace<W, J>), AllocError> {
+        let (block, taken, guard_granules) = self.prepare(request, &mut ())?;
+        self.carved.reserve()?;
+        let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
+        // One span, made of granules: only memory can be lacking.
+        let child = AddressSpace::new(usable, self.granule, placement).map_err(|_| OutOfMemory)?;
+        Ok((block, taken, guard_granules, AddressSpace { origin: Origin::new()?, ..child }))
+    }
+
+    /// Ends an empty sub-space and frees the region that it was carved from, its guard with it. Returns the
+    /// region's usable addresses and its value.
+    ///
+    /// # Errors
+    /// The sub-space comes back as it was: [`ReturnError::Foreign`] if it is not of this space,
+    /// [`ReturnError::InUse`] with the lowest region that still lives in it, [`ReturnError::OutOfMemory`].
+    ///
+    /// # Cost
+    /// O(log n), and O(carved regions).
+    #[allow(clippy::result_large_err, reason = "the sub-space comes back whole")]
+    pub fn take_back<W, J: FreeIndex>(
+        &mut self,
+        sub_space: AddressSpace<W, J>,
+    ) -> Result<(Span, V), Rejected<AddressSpace<W, J>, ReturnError>> {
+        let first = sub_space.hull.first();
+        let cause = if sub_space.origin.is_none() || self.carved.child(first) != sub_space.origin.address() {
+            ReturnError::Foreign { space: sub_space.hull }
+        } else if let Some(region) = sub_space.regions().next() {
+            ReturnError::InUse { region: region.span() }
+        } else {
+            match self.free_region(first, &mut ()) {
+                Ok(freed) => {
+                    self.carved.remove(first);
+                    return Ok(freed);
+                }
+                // By K12 a region starts there, and by K4 it is not free.
+                Err(_) => ReturnError::OutOfMemory,
+            }
+        };
+        Err(Rejected { value: sub_space, cause })
+    }
+
+    /// Makes `child`, which may be in use, the sub-space of the region that starts at `first`. The region is an
+    /// ordinary one, or it awaits its sub-space: a space that was restored or cloned knows which of its regions
+    /// are carved, but its sub-spaces are restored or cloned apart from it. Returns the region's addresses.
+    ///
+    /// # Errors
+    /// [`AdoptError`]: no region starts there, its sub-space is out, or `child` cannot be it.
+    ///
+    /// # Cost
+    /// O(log n), and O(carved regions).
+    pub fn adopt<W, J: FreeIndex>(
+        &mut self,
+        first: u64,
+        child: &mut AddressSpace<W, J>,
+    ) -> Result<Span, AdoptError> {
+        let Some((_, entry)) = self.map.region(first) else {
+            return Err(AdoptError::Address(self.why_not(first)));
+        };
+        let (region, space) = (entry.span, child.hull);
+        if self.carved.child(first).is_some() {
+            return Err(AdoptError::Address(FreeError::Carved { region }));
+        }
+        if child.is_sub_space() {
+            return Err(AdoptError::HasParent { space });
+        }
+        if child.granule != self.granule {
+            return Err(AdoptError::Granule { parent: self.granule, child: child.granule });
+        }
+        if space != region || child.total_bytes != region.size_bytes() {
+            return Err(AdoptError::Unlike { region, space });
+        }
+        self.carved.reserve()?;
+        child.origin = Origin::new()?;
+        self.carved.set(first, child.origin.address());
+        Ok(region)
+    }
+
+    /// Makes the carved region that starts at `first` an ordinary one, which can be freed. For a sub-space that
+    /// will not come back: it was dropped, or the guest that had it is gone. Should it come back all the same, it
+    /// is refused as a stranger. Returns whether there was such a region.
+    ///
+    /// # Cost
+    /// O(carved regions).
+    pub fn disown(&mut self, first: u64) -> bool {
+        self.carved.remove(first)
+    }
+
+    /// Whether the space was carved from another or adopted by it. A clone of a sub-space was not.
+    #[must_use]
+    pub fn is_sub_space(&self) -> bool {
+        !self.origin.is_none()
+    }
+}

@@ -1,0 +1,231 @@
+//! Fixed places, resized and moved regions, sub-spaces and snapshots: every request for memory of theirs refused in
+//! turn, after histories of every length, so that each structure is met with room to spare and at its limit.
+
+use super::refusing::watched;
+use super::{PAGE, pages};
+use freehold_kva::snapshot::RestoreError;
+use freehold_kva::{
+    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, OutOfMemory, RbTree, Request,
+    ResizeError, ReturnError,
+};
+use freehold_units::Align;
+
+type Space<I> = AddressSpace<u64, I>;
+
+/// Histories of every length below that: of single pages, which are at most so many.
+const HISTORIES: u64 = 250;
+const SPACE_PAGES: u64 = 1024;
+/// Where the operations under test find room: pages that no history touches.
+const LOW: u64 = 512;
+
+/// A space and the sub-spaces that are out.
+struct World<I: FreeIndex> {
+    space: Space<I>,
+    out: Vec<Space<I>>,
+}
+
+/// A world with a history of that length: single pages taken apart from each other, some carved, some freed again.
+fn after<I: FreeIndex>(history: u64) -> World<I> {
+    let space = AddressSpace::new(pages(0, SPACE_PAGES), Align::PAGE, I::Placement::default()).unwrap();
+    // Room for all, since what a test asks for cannot be refused.
+    let mut world = World { space, out: Vec::with_capacity(256) };
+    for at in 0..history {
+        let page = at * 67 % 251 * 2 + 1;
+        let request = Request::new(PAGE).window(pages(page, 1));
+        match at % 5 {
+            0 => world.out.push(world.space.carve(&request, at, I::Placement::default()).unwrap()),
+            _ => assert_eq!(world.space.alloc(&request, at).unwrap(), pages(page, 1)),
+        }
+        if at % 7 == 6 {
+            world.space.free(page * PAGE).ok();
+        }
+    }
+    world
+}
+
+impl<I: FreeIndex> World<I> {
+    /// Everything there is to see.
+    fn bytes(&self) -> Vec<Vec<u8>> {
+        let bytes = |space: &Space<I>| {
+            space.validate().unwrap();
+            space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+        };
+        [&self.space].into_iter().chain(&self.out).map(bytes).collect()
+    }
+}
+
+/// Refuses every request for memory of `operation` in turn: it says so, nothing has changed, and the second
+/// attempt does what the first would have. Returns how many there were, over all histories.
+fn refuse_each<I: FreeIndex>(
+    start: impl Fn(&mut World<I>),
+    operation: impl Fn(&mut World<I>) -> Result<(), OutOfMemory>,
+) -> u64 {
+    let mut refusals = 0;
+    for history in 0..HISTORIES {
+        let world = || {
+            let mut world = after(history);
+            start(&mut world);
+            world
+        };
+        let mut wanted = world();
+        operation(&mut wanted).unwrap();
+        let wanted = wanted.bytes();
+        for refused in 0.. {
+            let mut world = world();
+            let before = world.bytes();
+            let (answer, requests) = watched(refused, || operation(&mut world));
+            if answer.is_ok() {
+                assert!(requests <= refused);
+                assert_eq!(world.bytes(), wanted);
+                break;
+            }
+            assert_eq!(world.bytes(), before, "changed something though it was refused");
+            operation(&mut world).unwrap();
+            assert_eq!(world.bytes(), wanted);
+            refusals += 1;
+        }
+    }
+    refusals
+}
+
+fn lacking(cause: AllocError) -> OutOfMemory {
+    assert_eq!(cause, AllocError::OutOfMemory);
+    OutOfMemory
+}
+
+fn lacking_to_change(cause: ResizeError) -> OutOfMemory {
+    assert_eq!(cause, ResizeError::Size(AllocError::OutOfMemory));
+    OutOfMemory
+}
+
+fn region(world: &mut World<impl FreeIndex>) {
+    world.space.alloc_at(pages(LOW, 8), 1000).unwrap();
+}
+
+fn places_survive<I: FreeIndex>() {
+    let hits = refuse_each::<I>(
+        |_| (),
+        |world| match world.space.alloc_at(pages(LOW, 8), 1000) {
+            Ok(span) => {
+                assert_eq!(span, pages(LOW, 8));
+                Ok(())
+            }
+            Err(rejected) => Err(lacking(rejected.cause)),
+        },
+    );
+    assert!(hits > 0);
+    for (size, new_last) in [(12, LOW + 11), (3, LOW + 2)] {
+        let hits = refuse_each::<I>(region, |world| {
+            let span = world.space.resize(LOW * PAGE, size * PAGE).map_err(lacking_to_change)?;
+            assert_eq!(span.last() / PAGE, new_last);
+            Ok(())
+        });
+        assert!(hits > 0);
+    }
+    let elsewhere = Request::new(8 * PAGE).guard(PAGE).window(pages(LOW + 20, 9));
+    let over_itself = Request::new(40 * PAGE).window(pages(LOW - 2, 40));
+    for request in [elsewhere, over_itself] {
+        let hits = refuse_each::<I>(region, |world| {
+            let span = world.space.move_to(LOW * PAGE, &request).map_err(lacking_to_change)?;
+            assert_eq!(span.first(), request.window.first());
+            Ok(())
+        });
+        assert!(hits > 0);
+    }
+}
+
+/// Returns how many times a sub-space was not taken back.
+fn sub_spaces_survive<I: FreeIndex>() -> u64 {
+    let request = Request::new(8 * PAGE).guard(PAGE).window(pages(LOW, 9));
+    let carve = |world: &mut World<I>| match world.space.carve(&request, 1000, I::Placement::default()) {
+        Ok(sub_space) => {
+            world.out.push(sub_space);
+            Ok(())
+        }
+        Err(rejected) => {
+            assert_eq!(rejected.value, 1000);
+            Err(lacking(rejected.cause))
+        }
+    };
+    let hits = refuse_each::<I>(|_| (), carve);
+    assert!(hits > HISTORIES * 4, "{hits}: no sub-space is made without memory");
+
+    let take_back = |world: &mut World<I>| {
+        let Some(sub_space) = world.out.pop() else { return Ok(()) };
+        let Err(refused) = world.space.take_back(sub_space) else { return Ok(()) };
+        assert_eq!(refused.cause, ReturnError::OutOfMemory);
+        world.out.push(refused.value);
+        Err(OutOfMemory)
+    };
+    let not_taken_back = refuse_each::<I>(|world| carve(world).unwrap(), take_back);
+
+    let alone = |world: &mut World<I>| {
+        region(world);
+        let alone = AddressSpace::new(pages(LOW, 8), Align::PAGE, I::Placement::default());
+        world.out.push(alone.unwrap());
+    };
+    let hits = refuse_each::<I>(alone, |world| {
+        let Some(mut alone) = world.out.pop() else { return Ok(()) };
+        let answer = world.space.adopt(LOW * PAGE, &mut alone);
+        assert_eq!(alone.is_sub_space(), answer.is_ok());
+        world.out.push(alone);
+        answer.map(|span| assert_eq!(span, pages(LOW, 8))).map_err(|error| {
+            assert_eq!(error, AdoptError::OutOfMemory);
+            OutOfMemory
+        })
+    });
+    assert!(hits >= HISTORIES, "{hits}: no sub-space is known without memory");
+    not_taken_back
+}
+
+fn snapshots_survive<I: FreeIndex>() {
+    let world: World<I> = after(HISTORIES);
+    let bytes = world.bytes().remove(0);
+    let mut refusals = 0;
+    for refused in 0.. {
+        let (answer, _) = watched(refused, || world.space.snapshot(|value, to| to.put(&value.to_le_bytes())));
+        match answer {
+            Ok(again) => {
+                assert_eq!(again, bytes);
+                break;
+            }
+            Err(OutOfMemory) => refusals += 1,
+        }
+    }
+    assert!(refusals > 4, "{refusals}");
+    let decode = |value: &[u8]| value.try_into().map(u64::from_le_bytes);
+    let mut refusals = 0;
+    for refused in 0.. {
+        let (answer, _) = watched(refused, || Space::<I>::restore(&bytes, I::Placement::default(), decode));
+        match answer {
+            Ok(space) => {
+                assert_eq!(World { space, out: Vec::new() }.bytes(), [bytes]);
+                break;
+            }
+            Err(error) => assert!(matches!(error, RestoreError::OutOfMemory), "{error}"),
+        }
+        refusals += 1;
+    }
+    assert!(refusals > 10, "{refusals}");
+}
+
+#[test]
+fn verbs_on_a_red_black_tree() {
+    places_survive::<RbTree>();
+    assert!(sub_spaces_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
+    snapshots_survive::<RbTree>();
+}
+
+#[test]
+fn verbs_on_a_btree() {
+    places_survive::<BTree>();
+    assert_eq!(sub_spaces_survive::<BTree>(), 0, "a region becomes a block where it lies");
+    snapshots_survive::<BTree>();
+}
+
+#[test]
+fn verbs_on_a_btree_by_size() {
+    places_survive::<BySize<BTree>>();
+    assert!(sub_spaces_survive::<BySize<BTree>>() > 0, "a block that comes back takes a key");
+    snapshots_survive::<BySize<BTree>>();
+}

@@ -1,0 +1,115 @@
+//! `freehold reproduce`: what others have published, measured again beside ours.
+//!
+//! A publication is a folder with a file for each of its parts. A part measures, and tells it as a section of the
+//! page, with its tables for the terminal, its rows and its notes; this file puts them together.
+
+pub mod kva_2019;
+
+use super::Progress;
+use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::output::{Document, Row};
+use crate::report::{Key, Section, Study};
+use std::path::PathBuf;
+
+/// What can be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Publication {
+    /// "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
+    #[value(name = "kva-2019")]
+    Kva2019,
+}
+
+impl Publication {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kva2019 => "kva-2019",
+        }
+    }
+}
+
+/// How it is reproduced.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each.
+    #[arg(long)]
+    pub full: bool,
+    /// Stop after so many of its samples; what is measured beside them becomes shorter, too.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<usize>,
+    /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+}
+
+/// What came of it.
+pub struct Outcome {
+    /// What is printed.
+    pub document: Document,
+    /// The page.
+    pub study: Study,
+}
+
+/// One part of a publication.
+#[derive(Default)]
+struct Part {
+    section: Section,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+    /// What of it is to be remembered.
+    keys: Vec<Key>,
+    /// Something was not as it should be.
+    failed: bool,
+}
+
+/// Reproduces a publication.
+///
+/// # Errors
+/// Data cannot be read, or an engine answers wrong.
+pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
+    match what {
+        Publication::Kva2019 => kva_2019::run(options, progress),
+    }
+}
+
+/// Puts parts together, in their order.
+fn together(study: Study, parts: Vec<Part>) -> Outcome {
+    let mut outcome = Outcome { document: Document::default(), study };
+    for part in parts {
+        outcome.document.tables.extend(part.section.tables.iter().cloned());
+        outcome.document.rows.extend(part.rows);
+        outcome.document.notes.extend(part.notes);
+        outcome.document.failed |= part.failed;
+        outcome.study.keys.extend(part.keys);
+        outcome.study.sections.push(part.section);
+    }
+    outcome
+}
+
+/// The engines of these names, in this order.
+fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
+    let mut entries = Vec::new();
+    for name in names {
+        entries.extend(find_engines(&[(*name).to_owned()], Compared::IfNamed)?);
+    }
+    Ok(entries)
+}
+
+/// A row of an engine.
+fn row(workload: &str, entry: &EngineEntry, op: &'static str) -> Row {
+    Row {
+        suite: "kva",
+        workload: Some(workload.to_owned()),
+        engine: Some(entry.engine),
+        placement: entry.placement,
+        default: super::default_mark(entry),
+        op: Some(op),
+        ..Row::default()
+    }
+}
+
+/// How many times as much `before` is.
+fn times(before: f64, after: f64) -> String {
+    if after > 0.0 { format!("{}x", crate::output::fixed(before / after)) } else { "-".to_owned() }
+}

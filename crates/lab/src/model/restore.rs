@@ -1,0 +1,68 @@
+//! Bytes as snapshots: whatever they are, restoring them must not panic, every index must make the same of them,
+//! and what they restore to must be sound and give the same bytes again.
+
+use freehold::kva::snapshot::RestoreError;
+use freehold::kva::{AddressSpace, BTree, BySize, FreeIndex, RbTree};
+
+/// Why a value is not decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Refused;
+
+type Restored<I> = Result<AddressSpace<Vec<u8>, I>, RestoreError<Refused>>;
+
+/// A snapshot of version 1 with these runs, its frame sound. Written after the format's description alone.
+#[must_use]
+pub fn framed_runs(granule_log2: u32, runs: &[u8]) -> Vec<u8> {
+    let mut bytes = b"fh-space\x01\0\0\0".to_vec();
+    bytes.extend(granule_log2.to_le_bytes());
+    bytes.extend((24 + runs.len() as u64 + 4).to_le_bytes());
+    bytes.extend(runs);
+    let step = |crc: u32, byte: &u8| {
+        let halve = |crc: u32, _| if crc & 1 == 0 { crc >> 1 } else { (crc >> 1) ^ 0xedb8_8320 };
+        (0..8).fold(crc ^ u32::from(*byte), halve)
+    };
+    let crc = !bytes.iter().fold(!0, step);
+    bytes.extend(crc.to_le_bytes());
+    bytes
+}
+
+/// The fuzz target's body: the bytes as they are, and the bytes as granule and runs in a sound frame. Returns whether
+/// the latter were those of a space.
+///
+/// # Panics
+/// If anything is wrong: that is how a fuzzer hears of it.
+pub fn fuzz_kva_restore(bytes: &[u8]) -> bool {
+    check_bytes(bytes);
+    let (log2, runs) = bytes.split_first().unwrap_or((&0, &[]));
+    check_bytes(&framed_runs(u32::from(log2 % 72), runs))
+}
+
+/// Restores the bytes on every index. Returns whether they are those of a space.
+fn check_bytes(bytes: &[u8]) -> bool {
+    let red_black: Restored<RbTree> = restored(bytes);
+    let btree: Restored<BTree> = restored(bytes);
+    let by_size: Restored<BySize<RbTree>> = restored(bytes);
+    assert_eq!(red_black.as_ref().err(), btree.as_ref().err());
+    assert_eq!(red_black.as_ref().err(), by_size.as_ref().err());
+    red_black.is_ok()
+}
+
+/// Restores the bytes, and if they are those of a space takes it down region by region.
+fn restored<I: FreeIndex>(bytes: &[u8]) -> Restored<I> {
+    let decode = |value: &[u8]| if value.first() == Some(&0xff) { Err(Refused) } else { Ok(value.to_vec()) };
+    let mut space: AddressSpace<_, I> = AddressSpace::restore(bytes, I::Placement::default(), decode)?;
+    let sound = space.validate();
+    assert!(sound.is_ok(), "{sound:?}");
+    let again = space.snapshot(|value, to| to.put(value));
+    assert_eq!(again.as_deref(), Ok(bytes), "a space has one encoding");
+    let regions: Vec<_> = space.regions().map(|region| (region.span(), region.is_carved())).collect();
+    for (region, is_carved) in regions {
+        assert_eq!(space.disown(region.first()), is_carved);
+        let freed = space.free(region.first());
+        assert_eq!(freed.map(|(span, _)| span), Ok(region));
+        let sound = space.validate();
+        assert!(sound.is_ok(), "{sound:?}");
+    }
+    assert!(space.is_empty() && space.stats().busy_bytes == 0);
+    Ok(space)
+}

@@ -1,0 +1,115 @@
+//! All cases in one space, as several CPUs run them: each CPU has the cases in an order of its own, one after
+//! another, and a batch is taken of one CPU or the other at random.
+//!
+//! ```text
+//!   CPU 0   [full_fit ........][fix_align ...][random_size .....]
+//!   CPU 1   [random_size .....][full_fit ........][fix_align ...]
+//!   yields  0  1  1  0  1  0  0  1 ...     the same for the same seed
+//! ```
+
+use super::{Batch, Case, CaseInfo, Params, Phase};
+use crate::workload::SplitMix;
+use freehold_trace::kva::Op;
+
+/// The CPUs at work.
+#[derive(Clone, Debug)]
+pub struct Interleaved {
+    /// Those that have not finished.
+    cpus: Vec<Cpu>,
+    /// Names that all of them use.
+    objects: u32,
+    random: SplitMix,
+}
+
+/// What was yielded, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The CPU.
+    pub cpu: u32,
+    /// Its case.
+    pub case: &'static CaseInfo,
+    /// What of the case.
+    pub batch: Batch,
+}
+
+#[derive(Clone, Debug)]
+struct Cpu {
+    number: u32,
+    current: Case,
+    /// What comes after it, the next one last.
+    later: Vec<Case>,
+}
+
+impl Interleaved {
+    /// `params.cpus` CPUs, each with every case `repeat` times in a row, the cases in shuffled order. Every run of a
+    /// case has random numbers of its own.
+    ///
+    /// # Errors
+    /// They use more names than there are.
+    pub fn new(cases: &[&'static CaseInfo], params: &Params, repeat: u32) -> anyhow::Result<Self> {
+        let mut random = SplitMix::new(params.seed);
+        let mut all = Self { cpus: Vec::new(), objects: 0, random: SplitMix::new(random.next_u64()) };
+        let most = cases.iter().map(|info| Case::new(info, params, 0).objects()).max().unwrap_or(0);
+        for number in 0..params.cpus {
+            let first = all.objects;
+            all.objects = first.checked_add(most).ok_or_else(|| anyhow::anyhow!("too many objects"))?;
+            let mut order = cases.to_vec();
+            random.shuffle(&mut order);
+            let mut later: Vec<Case> = Vec::new();
+            for info in order {
+                for _ in 0..repeat {
+                    let params = Params { seed: random.next_u64(), ..*params };
+                    later.push(Case::new(info, &params, first));
+                }
+            }
+            if let Some(current) = later.pop() {
+                all.cpus.push(Cpu { number, current, later });
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many names are used.
+    #[must_use]
+    pub fn objects(&self) -> u32 {
+        self.objects
+    }
+
+    /// Objects that are live now, if every request was granted.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.cpus.iter().map(|cpu| cpu.current.held()).sum()
+    }
+
+    /// Ends what they do; what is left is the teardown of the cases at work.
+    pub fn stop(&mut self) {
+        for cpu in &mut self.cpus {
+            cpu.current.stop();
+            cpu.later.clear();
+        }
+    }
+
+    /// Appends the next batch to `ops`, as [`Case::next_batch`] does; `None` when all is done, and nothing live.
+    pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: usize) -> Option<Turn> {
+        self.next_batch_by(ops, |_| most)
+    }
+
+    /// The same with batches of a length of their own for each phase. The kernel's loops are so many that its setups
+    /// are a small part of them; where loops are few, longer batches of setups keep what is live beside each body.
+    pub fn next_batch_by(&mut self, ops: &mut Vec<Op>, most: impl Fn(Phase) -> usize) -> Option<Turn> {
+        while !self.cpus.is_empty() {
+            let at = self.random.uniform(self.cpus.len() as u64) as usize;
+            let Some(cpu) = self.cpus.get_mut(at) else { break };
+            let case = cpu.current.info();
+            let most = cpu.current.phase().map_or(1, &most);
+            if let Some(batch) = cpu.current.next_batch(ops, most) {
+                return Some(Turn { cpu: cpu.number, case, batch });
+            }
+            match cpu.later.pop() {
+                Some(next) => cpu.current = next,
+                None => drop(self.cpus.remove(at)),
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,188 @@
+//! The suite of the talk: the cases of the kernel's own test of vmalloc, as far as they concern address space,
+//! and what they lack.
+//!
+//! ```text
+//!   a case      setup ............ body, `loops` times ............ teardown
+//!               its own objects    what is measured                 the same objects, freed
+//!
+//!   one by one  [case][case][case] ...               each in a fresh space or all in one: that is its caller's
+//!   interleaved [case.][.case][..case].              several CPUs' cases in one space, a batch of each in turn
+//! ```
+//!
+//! A [`Case`] yields operations batch by batch and names its objects itself; it never looks at answers, so that
+//! every engine gets the same requests. A request that is refused leaves a name without an object, whose free is
+//! answered [`NotLive`](freehold_trace::kva::Answer::NotLive).
+//!
+//! Names, masks and parameters are the kernel's. Its areas end with a guard page, which is address space and part of
+//! the sizes here. Of its cases these are left out: `kvfree_rcu` (256, 512) and `no_block_alloc` (2048) ask for one
+//! page as `fix_size` does, and differ in who frees it and under which lock; `vm_map_ram` (1024) moves a pointer
+//! within a block of its own, and asks for address space once in as many loops as the block has pages, for an
+//! aligned block, as `fix_align` does.
+//!
+//! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
+
+mod body;
+mod case;
+mod interleaved;
+mod pcpu;
+mod requests;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+pub use case::{Batch, Case, MOST_N, Params, Phase};
+pub use interleaved::{Interleaved, Turn};
+pub(super) use requests::{Pairs, random_alloc};
+
+use crate::failure::Failure;
+
+/// Which case it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the table of cases describes them")]
+pub enum Kind {
+    FixSize,
+    FullFit,
+    LongBusyList,
+    RandomSize,
+    FixAlign,
+    RandomSizeAlign,
+    AlignShift,
+    PcpuAlloc,
+    Churn,
+    Holes,
+    Zone,
+    Aligned,
+    Aligned2m,
+    Burst,
+    Seqfill,
+}
+
+/// What a request that is refused says of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It has failed: there is room for every request.
+    Fails,
+    /// Nothing, if there was indeed no room: some windows are full.
+    Allowed,
+    /// What the case is about, if there was indeed no room.
+    Expected,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaseInfo {
+    /// Which it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'static str,
+    /// Its bit in the kernel's `run_test_mask`; `None` for those that the kernel's test lacks.
+    pub mask: Option<u32>,
+    /// Whether it comes in all sizes.
+    pub sized: bool,
+    /// Whether its body runs once, whatever the number of loops.
+    pub once: bool,
+    /// What a refused request says.
+    pub refusal: Refusal,
+    /// What it is, in a line.
+    pub about: &'static str,
+}
+
+const fn kernel(kind: Kind, name: &'static str, mask: u32, about: &'static str) -> CaseInfo {
+    CaseInfo { kind, name, mask: Some(mask), sized: false, once: false, refusal: Refusal::Fails, about }
+}
+
+const fn sized(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo {
+    CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Fails, about }
+}
+
+/// The steady state that the others of all sizes start from.
+pub(super) const CHURN: CaseInfo =
+    sized(Kind::Churn, "churn", "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated");
+
+/// Every case: the kernel's in the order of their bits, then those that it lacks.
+pub const CASES: [CaseInfo; 15] = [
+    kernel(Kind::FixSize, "fix_size", 1, "kernel test: 1 page"),
+    kernel(Kind::FullFit, "full_fit", 2, "kernel test: 1 page, beside 16384 holes of that size"),
+    kernel(
+        Kind::LongBusyList,
+        "long_busy_list",
+        4,
+        "kernel test: 100 pages and 1 page, beside 15000 single pages",
+    ),
+    kernel(Kind::RandomSize, "random_size", 8, "kernel test: 1..=100 pages"),
+    kernel(Kind::FixAlign, "fix_align", 16, "kernel test: 5 pages aligned to 32 KiB"),
+    kernel(
+        Kind::RandomSizeAlign,
+        "random_size_align",
+        32,
+        "kernel test: 1..=10 pages aligned to up to 4 MiB",
+    ),
+    CaseInfo {
+        once: true,
+        refusal: Refusal::Expected,
+        ..kernel(
+            Kind::AlignShift,
+            "align_shift",
+            64,
+            "kernel test: 1 page aligned to 2^0..=2^63 bytes, once each",
+        )
+    },
+    CaseInfo {
+        once: true,
+        ..kernel(
+            Kind::PcpuAlloc,
+            "pcpu_alloc",
+            128,
+            "kernel test: the chunks of 35000 per-CPU objects, two areas at one base each, once",
+        )
+    },
+    CHURN,
+    sized(Kind::Holes, "holes", "n one-page holes; 64 times two pages, which fit in none, then freed"),
+    CaseInfo {
+        refusal: Refusal::Allowed,
+        ..sized(Kind::Zone, "zone", "churn, each request in a random window of 1/64 of the used span")
+    },
+    sized(Kind::Aligned, "aligned", "churn of 1..=10 pages aligned to 1..=1024 pages"),
+    sized(
+        Kind::Aligned2m,
+        "aligned-2m",
+        "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed",
+    ),
+    sized(
+        Kind::Burst,
+        "burst",
+        "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order",
+    ),
+    sized(Kind::Seqfill, "seqfill", "n single pages into an empty space, then freed in that order"),
+];
+
+impl CaseInfo {
+    /// Whether its body leaves the space another than it found it.
+    #[must_use]
+    pub fn churns(&self) -> bool {
+        matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
+    }
+
+    /// Whether the kernel's `run_test_mask` names it.
+    #[must_use]
+    pub fn is_in(&self, mask: u32) -> bool {
+        self.mask.is_some_and(|bit| bit & mask != 0)
+    }
+}
+
+/// The cases of these names, in the order of `cases`; no names: all of them.
+///
+/// # Errors
+/// A name that is no case's.
+pub fn find_cases(
+    names: &[String],
+    cases: impl Iterator<Item = &'static CaseInfo>,
+) -> Result<Vec<&'static CaseInfo>, Failure> {
+    let cases: Vec<&'static CaseInfo> = cases.collect();
+    if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.name == name.as_str())) {
+        let all: Vec<&str> = cases.iter().map(|case| case.name).collect();
+        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
+    }
+    let wanted = |case: &&CaseInfo| names.is_empty() || names.iter().any(|name| name == case.name);
+    Ok(cases.into_iter().filter(wanted).collect())
+}
