@@ -3,6 +3,7 @@
 //! | Engine | What it does |
 //! |---|---|
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
+//! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
 //!
@@ -20,6 +21,7 @@
 #![no_std]
 
 pub use freehold_kva as kva;
+pub use freehold_percpu as percpu;
 pub use freehold_units as units;
 
 /// What most programs need.

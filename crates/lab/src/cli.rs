@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::reproduce::{self, Publication};
 use freehold_lab::commands::stress;
@@ -75,8 +76,8 @@ pub(crate) enum Command {
         #[arg(long)]
         quick: bool,
         /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
-        /// which pays. Takes a minute or two.
-        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n"])]
+        /// which pays, for kva alone. Takes a minute or two.
+        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "unit"])]
         wishes: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
         #[arg(long, value_name = "NAME")]
@@ -84,9 +85,12 @@ pub(crate) enum Command {
         /// A workload, like `churn`; again for more.
         #[arg(long, value_name = "NAME")]
         workload: Vec<String>,
-        /// A size for workloads that have sizes; again for more.
+        /// A size for workloads that have sizes; again for more. Of percpu, the number of objects.
         #[arg(long, value_name = "N")]
         n: Vec<u32>,
+        /// Bytes of a chunk for each CPU, for percpu alone.
+        #[arg(long, value_name = "BYTES", default_value = "256K")]
+        unit: Bytes,
     },
     /// Measure what others have published again, beside their figures.
     ///
@@ -107,7 +111,7 @@ pub(crate) enum Command {
     Stress {
         /// What is stressed.
         #[arg(value_enum)]
-        suite: Suite,
+        suite: Stressed,
         #[command(flatten)]
         options: stress::Options,
     },
@@ -139,6 +143,15 @@ pub(crate) enum Command {
 pub(crate) enum Suite {
     /// Address ranges.
     Kva,
+    /// Objects that exist once per CPU.
+    Percpu,
+}
+
+/// A family of engines that has a stress test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Stressed {
+    /// Address ranges.
+    Kva,
 }
 
 impl Command {
@@ -148,8 +161,9 @@ impl Command {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
+            Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
-            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
+            Self::Stress { suite: Stressed::Kva, .. } => "stress kva",
             Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",

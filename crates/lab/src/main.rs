@@ -5,7 +5,7 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Suite};
+use cli::{Cli, Command, Common, Stressed, Suite};
 use freehold_lab::commands::{self, Progress};
 use freehold_lab::failure::Failure;
 use freehold_lab::measure::{GrowthPoint, Replay};
@@ -57,6 +57,21 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[]));
             finish(&cli.common, command.name(), &document, page)
         }
+        Some(Command::Bench { suite: Suite::Percpu, wishes: true, .. }) => {
+            Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into())
+        }
+        Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit, .. }) => {
+            let options = commands::bench_percpu::Options {
+                quick: *quick,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                objects: n.clone(),
+                unit: *unit,
+            };
+            let document = commands::bench_percpu::run(&options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
         Some(command @ Command::Bench { suite: Suite::Kva, wishes: true, .. }) => {
             let document = commands::wishes::run(&mut progress)?;
             drop(progress);
@@ -84,7 +99,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = Page::Study(report.clone().unwrap_or_else(default), &outcome.study);
             finish(&cli.common, command.name(), &outcome.document, Some(page))
         }
-        Some(command @ Command::Stress { suite: Suite::Kva, options }) => {
+        Some(command @ Command::Stress { suite: Stressed::Kva, options }) => {
             let document = commands::stress::run(options, &mut progress)?;
             drop(progress);
             finish(&cli.common, command.name(), &document, None)

@@ -1,8 +1,11 @@
 //! The bundled data: every vector, the talk's example, the work anchors, and the trace.
 
 use freehold_lab::commands::main_job::data_folder;
+use freehold_lab::engine::percpu::find_engines;
+use freehold_lab::measure::percpu::over_operations;
 use freehold_lab::verify::verify_file;
 use freehold_lab::workload;
+use freehold_lab::workload::percpu::Recorded;
 
 #[test]
 fn every_bundled_vector_passes() {
@@ -22,6 +25,73 @@ fn every_bundled_vector_passes() {
         assert!(columns.contains(column), "column {column} is in no file");
     }
     assert!(operations > 1_000_000, "only {operations} operations in {} files", files.len());
+}
+
+#[test]
+fn every_bundled_percpu_vector_passes() {
+    let folder = data_folder().unwrap().join("vectors/percpu");
+    let mut engines = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let checks = verify_file(&file, &mut || ()).unwrap();
+        assert!(checks.passed() && checks.suite == "percpu", "{}: {:?}", file.display(), checks.checks);
+        for check in &checks.checks {
+            *engines.entry(check.engine).or_insert(0) += check.operations;
+        }
+    }
+    for (engine, least) in [("area-map", 100_000), ("bitmap-linux", 500_000), ("bitmap-linux-fixed", 100_000)]
+    {
+        let operations = engines.get(engine).copied().unwrap_or(0);
+        assert!(operations > least, "only {operations} operations with {engine}");
+    }
+}
+
+/// Over recorded operations the default placement takes no more pages than the kernel's with its hints put right.
+#[test]
+fn the_default_placement_takes_no_more_pages() {
+    let folder = data_folder().unwrap().join("vectors/percpu");
+    let engines = find_engines(&["bitmap".to_owned(), "bitmap-linux-fixed".to_owned()]).unwrap();
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if name.starts_with("area") {
+            continue;
+        }
+        let recorded = Recorded::read(&file).unwrap();
+        let pages = over_operations(&engines, &recorded.config, recorded.balances, &recorded.ops).unwrap();
+        let [ours, fixed] = &pages[..] else { panic!("{pages:?}") };
+        assert_eq!((ours.entry.engine, fixed.entry.engine), ("bitmap", "bitmap-linux-fixed"));
+        assert!(ours.peak * 100 <= fixed.peak * 102, "{name}: {} pages at peak, {}", ours.peak, fixed.peak);
+        assert!(ours.sum * 100 <= fixed.sum * 102, "{name}: {} pages summed, {}", ours.sum, fixed.sum);
+        files += 1;
+    }
+    assert!(files > 10, "only {files} files");
+}
+
+#[test]
+fn a_wrong_placement_is_found_on_its_line() {
+    let file = data_folder().unwrap().join("vectors/percpu/u-min-stale-stock.txt.zst");
+    let mut lines = freehold_trace::Lines::open(&file).unwrap();
+    let mut text = String::new();
+    while let Some(line) = lines.advance().unwrap() {
+        text.push_str(&format!("{line}\n"));
+    }
+    let folder = std::env::temp_dir().join(format!("freehold-bundled-percpu-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("stale.txt");
+    let line_of = |words: &str| text.lines().position(|line| line.starts_with(words)).unwrap() as u64 + 1;
+    // With its hints put right the kernel uses the hole again, and so differs where it is made.
+    for (right, wrong, line) in [
+        ("variant stock", "variant fixed", line_of("c 0 0 2048")),
+        ("a 4 4 +", "a 4 4 1 2056", line_of("a 4 4 +")),
+    ] {
+        std::fs::write(&file, text.replacen(right, wrong, 1)).unwrap();
+        let checks = verify_file(&file, &mut || ()).unwrap();
+        let first = checks.checks.iter().find_map(|check| check.first.clone()).unwrap();
+        assert!(!checks.passed() && first.line == line, "{first:?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

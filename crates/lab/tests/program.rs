@@ -51,6 +51,28 @@ fn a_file_that_is_cut_off_or_unknown_fails_with_its_line() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_of_the_suite_that_its_beginning_tells() {
+    let folder = std::env::temp_dir().join(format!("freehold-suites-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let unit = "# unit 32768 page 4096 cpus 1 variant stock balance off seed 1 digest_every 10\n";
+    for (begins, suite) in [
+        (unit, Some("percpu")),
+        ("@run unit 32768 size 4\n", Some("percpu")),
+        ("# kva-vectors 1\n", Some("kva")),
+        ("neither\n", None),
+    ] {
+        let file = folder.join("cut.txt");
+        std::fs::write(&file, begins).unwrap();
+        let output = freehold(&["verify", &file.display().to_string(), "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{begins}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let row = &document["rows"][0];
+        assert_eq!((row["suite"].as_str(), row["mismatches"].as_u64()), (suite, Some(1)), "{row}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2() {
     for args in [
         &["verify"][..],
@@ -60,6 +82,9 @@ fn wrong_usage_is_exit_code_2() {
         &["replay", "churn:0"],
         &["--report", "r.html", "inspect", "x"],
         &["bench", "kva", "--wishes", "--quick"],
+        &["bench", "percpu", "--wishes"],
+        &["bench", "percpu", "--n", "0"],
+        &["stress", "percpu"],
         &["count-instructions", "fly", "1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "1", "nobody"],
     ] {

@@ -46,11 +46,29 @@ pub enum Work {
     CacheMoved,
     /// A remembered node forgotten.
     CacheDropped,
+    /// A chunk looked at for room.
+    ChunkVisited,
+    /// A chunk's own hints found anew from those of its blocks.
+    ChunkRescanned,
+    /// A block whose hints were looked at.
+    BlockVisited,
+    /// A block's hints found anew from its bits.
+    BlockRescanned,
+    /// A bit passed in a search of a map.
+    BitScanned,
+    /// An entry of a list of areas looked at.
+    EntryScanned,
+    /// A step of a binary search of such a list.
+    EntryProbed,
+    /// An integer moved to make or close a gap in an array.
+    IntMoved,
+    /// An integer copied to a larger array.
+    IntCopied,
 }
 
 impl Work {
     /// The number of kinds.
-    pub const COUNT: usize = Self::CacheDropped as usize + 1;
+    pub const COUNT: usize = Self::IntCopied as usize + 1;
 }
 
 /// Receives counts of work.

@@ -2,7 +2,7 @@
 
 use super::Progress;
 use crate::output::{Document, Row, Table, count};
-use crate::verify::{Checked, FileChecks, verify_file};
+use crate::verify::{Checked, FileChecks, suite_of, verify_file};
 use std::path::PathBuf;
 
 /// Checks every file. A file that cannot be read, or of which nothing could be checked, fails like one that
@@ -21,7 +21,7 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Document {
             Err(error) => {
                 document.notes.push(format!("FAILED {error}"));
                 document.rows.push(Row {
-                    suite: "kva",
+                    suite: suite_of(file).unwrap_or_default(),
                     file: Some(name),
                     count: Some(0),
                     mismatches: Some(1),
@@ -58,7 +58,7 @@ fn add(document: &mut Document, table: &mut Table, checks: &FileChecks) {
         let shown =
             [short.clone(), check.what.clone(), engine, count(check.operations), count(check.mismatches)];
         table.row(shown.to_vec());
-        document.rows.push(row(&file, check));
+        document.rows.push(row(&file, checks.suite, check));
         if let Some(first) = &check.first {
             document.notes.push(format!(
                 "FAILED {file}:{}: {} ({}): expected {}, got {}",
@@ -72,9 +72,9 @@ fn add(document: &mut Document, table: &mut Table, checks: &FileChecks) {
     document.failed |= !checks.passed();
 }
 
-fn row(file: &str, check: &Checked) -> Row {
+fn row(file: &str, suite: &'static str, check: &Checked) -> Row {
     Row {
-        suite: "kva",
+        suite,
         workload: Some(check.what.clone()),
         engine: (!check.engine.is_empty()).then_some(check.engine),
         placement: check.placement,

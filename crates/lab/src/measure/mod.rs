@@ -9,6 +9,7 @@ mod demand;
 mod glitch;
 mod growth;
 pub mod instructions;
+pub mod percpu;
 pub(crate) mod picture;
 mod replay;
 mod sampled;

@@ -5,9 +5,11 @@
 //! themselves.
 
 mod kva;
+mod percpu;
 mod restore;
 mod tiny;
 
 pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
+pub use percpu::{PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -7,6 +7,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are the documentation, and are listed in ARCHITECTURE.md")]
 pub struct Row {
+    /// The family of engines; empty if that cannot be told of a file.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub suite: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
@@ -20,6 +22,18 @@ pub struct Row {
     pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
+    /// Bytes of each object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// What each object's offset is a multiple of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<u64>,
+    /// In which order objects are freed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<&'static str>,
+    /// Bytes of a chunk for each CPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +82,7 @@ pub struct Row {
     pub span_ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata_peak_bytes: Option<u64>,
+    /// Of a zone, taken by others; of chunks, that have memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,8 @@
 mod anchors;
 mod column;
 mod events;
+mod kind;
+mod percpu;
 mod state;
 mod talk;
 mod vectors;
@@ -10,6 +12,7 @@ mod vectors;
 pub use talk::{Played, play_talk};
 
 use freehold_trace::TraceError;
+use kind::Kind;
 use std::path::{Path, PathBuf};
 
 /// What was checked of one file with one engine.
@@ -61,6 +64,8 @@ impl Checked {
 pub struct FileChecks {
     /// The file.
     pub file: PathBuf,
+    /// The family of engines that it is about.
+    pub suite: &'static str,
     /// What was checked, by column, workload or case.
     pub checks: Vec<Checked>,
 }
@@ -85,18 +90,20 @@ impl FileChecks {
 /// # Errors
 /// The file cannot be read as any kind that can be checked.
 pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let checks = if name.ends_with(".tsv") {
-        anchors::verify(file, tick)?
-    } else if first_line(file)?.starts_with("# kva-talk") {
-        talk::verify(file)?
-    } else {
-        vectors::verify(file, tick)?
+    // What is of no known kind is read as columns, whose reader says what it lacks.
+    let kind = Kind::of(file)?.unwrap_or(Kind::Columns);
+    let checks = match kind {
+        Kind::Anchors => anchors::verify(file, tick),
+        Kind::Talk => talk::verify(file),
+        Kind::Columns => vectors::verify(file, tick),
+        Kind::Placements => percpu::placements::verify(file, tick),
+        Kind::Area => percpu::area::verify(file, tick),
     };
-    Ok(FileChecks { file: file.to_owned(), checks })
+    Ok(FileChecks { file: file.to_owned(), suite: kind.suite(), checks: checks? })
 }
 
-fn first_line(file: &Path) -> Result<String, TraceError> {
-    let mut lines = freehold_trace::Lines::open(file)?;
-    Ok(lines.advance()?.unwrap_or_default().to_owned())
+/// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
+#[must_use]
+pub fn suite_of(file: &Path) -> Option<&'static str> {
+    Kind::of(file).ok().flatten().map(Kind::suite)
 }

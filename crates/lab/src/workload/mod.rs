@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod files;
+pub mod percpu;
 pub mod playback;
 mod random;
 pub mod recipe;

@@ -1,7 +1,9 @@
-//! The family of per-CPU allocators: operations, answers, files.
+//! The family of per-CPU allocators: operations, answers, engines, files.
 
 mod area;
 mod digest;
+mod driver;
+mod engine;
 mod events;
 mod op;
 mod placement;
@@ -13,6 +15,8 @@ mod tests;
 
 pub use area::{AllocTotals, AllocWork, AreaFormat, AreaRecord, AreaRun, AreaVectors, FreeOrder, FreeWork};
 pub use digest::{ChunkLine, Digest, chunk_lines_hash};
+pub use driver::Driver;
+pub use engine::{ChunkKey, Engine, Footprint, Location};
 pub use events::{AllocFlags, Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};

@@ -1,0 +1,99 @@
+//! Our [`ChunkSet`] as an engine of the lab.
+
+use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, Exact, Place, Placement, Request};
+use freehold::units::{Align, Probe};
+use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location};
+
+/// A set of chunks that nothing lies behind.
+#[derive(Clone, Debug)]
+pub struct ChunkSetEngine<P: Placement = Exact> {
+    /// The set.
+    pub set: ChunkSet<P>,
+}
+
+impl<P: Placement> ChunkSetEngine<P> {
+    /// An empty set.
+    ///
+    /// # Errors
+    /// The configuration is none that can be had.
+    pub fn new(config: &Config) -> Result<Self, String> {
+        Ok(Self { set: ChunkSet::new(*config).map_err(|error| error.to_string())? })
+    }
+}
+
+fn key(chunk: ChunkId) -> ChunkKey {
+    ChunkKey { index: chunk.index(), generation: chunk.generation() }
+}
+
+impl<P: Placement + Clone> Engine for ChunkSetEngine<P> {
+    #[inline]
+    fn alloc(
+        &mut self,
+        size_bytes: u64,
+        align: Align,
+        atomic: bool,
+        probe: &mut impl Probe,
+    ) -> Option<Location> {
+        let request = Request { size_bytes, align_bytes: align.bytes(), atomic };
+        let place = self.set.alloc_probed(&request, probe).ok()?;
+        Some(Location { chunk: key(place.chunk), offset_bytes: place.offset_bytes })
+    }
+
+    #[inline]
+    fn free(&mut self, at: Location, probe: &mut impl Probe) -> bool {
+        let chunk = ChunkId::from_parts(at.chunk.index, at.chunk.generation);
+        self.set.free_probed(Place { chunk, offset_bytes: at.offset_bytes }, probe).is_ok()
+    }
+
+    fn wants_balance(&self) -> bool {
+        self.set.wants_balance()
+    }
+
+    fn balance(&mut self) {
+        // The memory behind the pages of a lab's set never ends.
+        let _ = self.set.balance();
+    }
+
+    fn populated_pages(&self) -> u64 {
+        self.set.populated_pages()
+    }
+
+    fn footprint(&self) -> Footprint {
+        let stats = self.set.stats();
+        Footprint {
+            chunks: u64::from(stats.chunks),
+            objects: stats.objects,
+            free_bytes: stats.free_bytes,
+            populated_pages: stats.populated_pages,
+            empty_pages: u64::from(stats.empty_pages),
+            metadata_bytes: stats.metadata_bytes as u64,
+        }
+    }
+
+    fn chunk_lines(&self, number: &dyn Fn(ChunkKey) -> Option<u32>) -> Option<Vec<ChunkLine>> {
+        Some(self.set.chunks().map(|chunk| line(&chunk, number(key(chunk.id)))).collect())
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.set.validate().map_err(|broken| broken.to_string())
+    }
+}
+
+fn line(view: &ChunkView, number: Option<u32>) -> ChunkLine {
+    ChunkLine {
+        slot: view.slot,
+        chunk: number,
+        free_bytes: u64::from(view.free_bytes),
+        contig_bytes: u64::from(view.contig_bytes),
+        contig_start_bytes: view.contig_start_bytes.map(u64::from),
+        first_free_bytes: u64::from(view.first_free_bytes),
+        populated_pages: u64::from(view.populated_pages),
+        empty_pages: u64::from(view.empty_pages),
+        objects: u64::from(view.objects),
+        isolated: view.isolated,
+    }
+}

@@ -1,0 +1,90 @@
+//! The one list of engines of the percpu family. A new engine is a file with its
+//! [`Engine`](freehold_trace::percpu::Engine) and a line here.
+
+use super::{ChunkSetEngine, Session};
+use crate::failure::Failure;
+use freehold::percpu::{Config, Exact, Linux, Linux2017, LinuxFixed};
+use freehold_rivals::percpu::AreaMap;
+use freehold_trace::percpu::{Driver, Engine};
+
+/// Makes an engine for units of some size, and has its work for later done at once or never.
+pub type Make = fn(&Config, balances: bool) -> Result<Box<dyn Session>, String>;
+
+/// An engine that the lab can drive.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineEntry {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What sizes are rounded up to and offsets are multiples of, in bytes.
+    pub grain_bytes: u64,
+    /// Whether it tells pages with memory from others, so that it has requests that cannot wait.
+    pub knows_pages: bool,
+    /// Makes one.
+    pub make: Make,
+}
+
+/// Every engine; the first is the default one, and what ratios are to.
+pub const ENGINES: &[EngineEntry] = &[
+    EngineEntry {
+        engine: "bitmap",
+        about: "bitmaps with exact hints; the chunk whose longest free run is just enough",
+        grain_bytes: 4,
+        knows_pages: true,
+        make: |config, balances| boxed(ChunkSetEngine::<Exact>::new(config), balances),
+    },
+    EngineEntry {
+        engine: "bitmap-linux",
+        about: "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale",
+        grain_bytes: 4,
+        knows_pages: true,
+        make: |config, balances| boxed(ChunkSetEngine::<Linux>::new(config), balances),
+    },
+    EngineEntry {
+        engine: "bitmap-linux-fixed",
+        about: "the same with that hint put right",
+        grain_bytes: 4,
+        knows_pages: true,
+        make: |config, balances| boxed(ChunkSetEngine::<LinuxFixed>::new(config), balances),
+    },
+    EngineEntry {
+        engine: "bitmap-2017",
+        about: "the bitmap allocator as posted in 2017; unverified, as no kernel of that age recorded answers",
+        grain_bytes: 4,
+        knows_pages: true,
+        make: |config, balances| boxed(ChunkSetEngine::<Linux2017>::new(config), balances),
+    },
+    EngineEntry {
+        engine: "area-map",
+        about: "what Linux had from 3.15 to 4.13: each chunk's areas in an array of integers, moved as they come and go",
+        grain_bytes: 2,
+        knows_pages: false,
+        make: |config, balances| boxed(AreaMap::new(config.unit_bytes), balances),
+    },
+];
+
+fn boxed<E: Engine + 'static>(engine: Result<E, String>, balances: bool) -> Result<Box<dyn Session>, String> {
+    Ok(Box::new(Driver::new(engine?, balances)))
+}
+
+impl EngineEntry {
+    /// Whether it is the one that users get.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        ENGINES.first().is_some_and(|first| first.engine == self.engine)
+    }
+}
+
+/// The engines that `names` ask for, in the order of the list; all if there are no names.
+///
+/// # Errors
+/// A name that is no engine's.
+pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+    if let Some(unknown) = names.iter().find(|name| ENGINES.iter().all(|entry| entry.engine != **name)) {
+        let all: Vec<&str> = ENGINES.iter().map(|entry| entry.engine).collect();
+        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
+    }
+    let wanted = |entry: &&EngineEntry| names.is_empty() || names.iter().any(|name| entry.engine == name);
+    Ok(ENGINES.iter().filter(wanted).copied().collect())
+}

@@ -1,0 +1,9 @@
+//! The engines of the percpu family: ours and its predecessor, behind one trait and in one list.
+
+mod chunk_set;
+mod list;
+mod session;
+
+pub use chunk_set::ChunkSetEngine;
+pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use session::Session;

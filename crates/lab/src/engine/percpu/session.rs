@@ -1,0 +1,124 @@
+//! A driven engine whose kind is forgotten: one virtual call for a batch, none for an operation.
+
+use freehold::units::{Align, Tally};
+use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op};
+
+/// An engine at work.
+pub trait Session {
+    /// Runs the operations, as fast as they go.
+    fn run(&mut self, ops: &[Op], answers: &mut [Answer]);
+
+    /// Runs one operation and counts its work.
+    fn run_counted(&mut self, op: &Op) -> (Answer, Tally);
+
+    /// Whether the last operation left work for later, which was done.
+    fn balanced(&self) -> bool;
+
+    /// Names the objects that will be used, so that a timed run asks for no memory on their behalf.
+    fn expect_objects(&mut self, objects: u32);
+
+    /// Places one object after the other, each of the next size, and notes where; stops at the first that does not
+    /// fit. Neither names nor numbers them.
+    fn fill(&mut self, sizes_bytes: &[u32], align: Align, places: &mut Vec<Location>);
+
+    /// Frees what is there, in that order; how much was not.
+    fn drain(&mut self, places: &[Location]) -> usize;
+
+    /// Frees and places in turn: whatever is at each victim's position, and an object of the next size in its
+    /// stead; how much of it failed.
+    fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize;
+
+    /// Does the work that operations left for later.
+    fn balance(&mut self);
+
+    /// Pages that have memory in each unit.
+    fn populated_pages(&self) -> u64;
+
+    /// What the engine takes now.
+    fn footprint(&self) -> Footprint;
+
+    /// A line for every chunk, if the engine keeps such.
+    fn chunk_lines(&self) -> Option<Vec<ChunkLine>>;
+
+    /// The same engine in the same state; `None` if it cannot be copied.
+    fn duplicate(&self) -> Option<Box<dyn Session>>;
+
+    /// Checks the engine's invariants from scratch.
+    ///
+    /// # Errors
+    /// What is broken.
+    fn validate(&self) -> Result<(), String>;
+}
+
+impl<E: Engine + 'static> Session for Driver<E> {
+    fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
+        self.run_batch(ops, answers, &mut ());
+    }
+
+    fn run_counted(&mut self, op: &Op) -> (Answer, Tally) {
+        let mut tally = Tally::default();
+        let answer = self.run(op, &mut tally);
+        (answer, tally)
+    }
+
+    fn balanced(&self) -> bool {
+        Self::balanced(self)
+    }
+
+    fn expect_objects(&mut self, objects: u32) {
+        Self::expect_objects(self, objects);
+    }
+
+    fn fill(&mut self, sizes_bytes: &[u32], align: Align, places: &mut Vec<Location>) {
+        let engine = self.engine_mut();
+        for &size in sizes_bytes {
+            match engine.alloc(u64::from(size), align, false, &mut ()) {
+                Some(place) => places.push(place),
+                None => return,
+            }
+        }
+    }
+
+    fn drain(&mut self, places: &[Location]) -> usize {
+        let engine = self.engine_mut();
+        places.iter().map(|&place| usize::from(!engine.free(place, &mut ()))).sum()
+    }
+
+    fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize {
+        let engine = self.engine_mut();
+        let mut failed = 0;
+        for (&victim, &size) in victims.iter().zip(sizes_bytes) {
+            let Some(place) = places.get_mut(victim as usize) else { continue };
+            failed += usize::from(!engine.free(*place, &mut ()));
+            match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
+                Some(new) => *place = new,
+                None => failed += 1,
+            }
+        }
+        failed
+    }
+
+    fn balance(&mut self) {
+        self.engine_mut().balance();
+    }
+
+    fn populated_pages(&self) -> u64 {
+        self.engine().populated_pages()
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.engine().footprint()
+    }
+
+    fn chunk_lines(&self) -> Option<Vec<ChunkLine>> {
+        Self::chunk_lines(self)
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Session>> {
+        Some(Box::new(Self::duplicate(self)?))
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.engine().validate()
+    }
+}

@@ -1,0 +1,197 @@
+//! The recorded work of the area map: runs of allocations and frees, played on our own, count by count.
+
+use crate::verify::Checked;
+use freehold::units::{Align, Tally, Work};
+use freehold_rivals::percpu::AreaMap;
+use freehold_trace::TraceError;
+use freehold_trace::percpu::{
+    AllocTotals, AllocWork, Answer, AreaRecord, AreaRun, AreaVectors, Driver, FreeOrder, FreeWork, Op,
+};
+use std::path::Path;
+
+/// Operations between two ticks.
+const TICK: u64 = 4096;
+/// The objects that fill units before their lower halves are freed, in bytes.
+const FILLER_BYTES: u32 = 4;
+
+pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
+    let mut vectors = AreaVectors::open(file)?;
+    let mut checks = Vec::new();
+    let mut playing: Option<Playing> = None;
+    while let Some(record) = vectors.next().transpose()? {
+        let line = vectors.line();
+        if let AreaRecord::Run(run) = record {
+            tick();
+            let fresh = Playing::new(run).map_err(|reason| TraceError::at(file, line, reason))?;
+            checks.extend(playing.replace(fresh).map(|done| done.checked));
+        } else if let Some(playing) = &mut playing {
+            playing.record(line, &record, tick);
+        }
+    }
+    checks.extend(playing.map(|done| done.checked));
+    Ok(checks)
+}
+
+/// A run on its way.
+struct Playing {
+    run: AreaRun,
+    driver: Driver<AreaMap>,
+    /// Work of all allocations, and of those since the last sum.
+    alloc: [AllocWork; 2],
+    /// Work of all frees, and of those since the last sum.
+    free: [FreeWork; 2],
+    allocated: u32,
+    freed: u32,
+    checked: Checked,
+}
+
+impl Playing {
+    fn new(run: AreaRun) -> Result<Self, String> {
+        let unit_bytes = u32::try_from(run.unit_bytes).map_err(|_| "the unit is too large")?;
+        let mut driver = Driver::new(AreaMap::new(unit_bytes)?, false);
+        if run.half {
+            fill_upper_halves(&mut driver, &run, unit_bytes)?;
+        }
+        let order = match run.order {
+            FreeOrder::InOrder => "in order",
+            FreeOrder::Alternating => "alternating",
+            FreeOrder::Reverse => "reverse",
+        };
+        let half = if run.half { ", second half filled" } else { "" };
+        let AreaRun { size_bytes, align, objects, .. } = run;
+        let what =
+            format!("{objects} x {size_bytes}/{} of {}K, {order}{half}", align.bytes(), run.unit_bytes >> 10);
+        let checked = Checked { what, engine: "area-map", ..Checked::default() };
+        let (alloc, free) = Default::default();
+        Ok(Self { run, driver, alloc, free, allocated: 0, freed: 0, checked })
+    }
+
+    fn record(&mut self, line: u64, record: &AreaRecord, tick: &mut dyn FnMut()) {
+        match *record {
+            AreaRecord::Run(_) => {}
+            AreaRecord::Alloc(op, answer, work) => {
+                let got = self.alloc(&op, tick);
+                self.checked.compare(
+                    line,
+                    format!("{answer:?} {work:?}"),
+                    format!("{:?} {:?}", got.0, got.1),
+                );
+            }
+            AreaRecord::AllocSum(done, work) => {
+                self.alloc_up_to(done, tick);
+                let got = std::mem::take(&mut self.alloc[1]);
+                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+            }
+            AreaRecord::AllocTotals(totals) => {
+                self.alloc_up_to(u64::from(self.run.objects), tick);
+                let size = self.driver.engine().map_size();
+                let got = AllocTotals {
+                    work: self.alloc[0],
+                    chunks: size.chunks,
+                    map_entries: size.entries,
+                    map_capacity: size.capacity,
+                };
+                self.checked.compare(line, format!("{totals:?}"), format!("{got:?}"));
+            }
+            AreaRecord::Free(op, work) => {
+                let got = self.free(&op, tick);
+                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+            }
+            AreaRecord::FreeSum(done, work) => {
+                self.free_up_to(done, tick);
+                let got = std::mem::take(&mut self.free[1]);
+                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+            }
+            AreaRecord::FreeTotals(totals) => {
+                self.free_up_to(u64::from(self.run.objects), tick);
+                self.checked.compare(line, format!("{totals:?}"), format!("{:?}", self.free[0]));
+            }
+        }
+    }
+
+    fn alloc_up_to(&mut self, done: u64, tick: &mut dyn FnMut()) {
+        let AreaRun { size_bytes, align, .. } = self.run;
+        while u64::from(self.allocated) < done {
+            self.alloc(&Op::Alloc { object: self.allocated, size_bytes, align, atomic: false }, tick);
+        }
+    }
+
+    fn alloc(&mut self, op: &Op, tick: &mut dyn FnMut()) -> (Answer, AllocWork) {
+        let mut tally = Tally::default();
+        let answer = self.driver.run(op, &mut tally);
+        let work = AllocWork {
+            scanned: tally.of(Work::EntryScanned),
+            moved: tally.of(Work::IntMoved),
+            chunks_checked: tally.of(Work::ChunkVisited),
+            copied: tally.of(Work::IntCopied),
+        };
+        for sum in &mut self.alloc {
+            sum.scanned += work.scanned;
+            sum.moved += work.moved;
+            sum.chunks_checked += work.chunks_checked;
+            sum.copied += work.copied;
+        }
+        self.allocated += 1;
+        self.count(tick);
+        (answer, work)
+    }
+
+    fn free_up_to(&mut self, done: u64, tick: &mut dyn FnMut()) {
+        while u64::from(self.freed) < done {
+            self.free(&Op::Free { object: self.nth_freed() }, tick);
+        }
+    }
+
+    /// Which object is freed next.
+    fn nth_freed(&self) -> u32 {
+        let (nth, objects) = (self.freed, self.run.objects);
+        let even = objects.div_ceil(2);
+        match self.run.order {
+            FreeOrder::InOrder => nth,
+            FreeOrder::Reverse => objects - 1 - nth,
+            FreeOrder::Alternating if nth < even => 2 * nth,
+            FreeOrder::Alternating => 2 * (nth - even) + 1,
+        }
+    }
+
+    fn free(&mut self, op: &Op, tick: &mut dyn FnMut()) -> FreeWork {
+        let mut tally = Tally::default();
+        let answer = self.driver.run(op, &mut tally);
+        if answer != Answer::Freed {
+            self.checked.compare(0, format!("{op:?} is freed"), format!("{answer:?}"));
+        }
+        let work = FreeWork { probes: tally.of(Work::EntryProbed), moved: tally.of(Work::IntMoved) };
+        for sum in &mut self.free {
+            sum.probes += work.probes;
+            sum.moved += work.moved;
+        }
+        self.freed += 1;
+        self.count(tick);
+        work
+    }
+
+    fn count(&mut self, tick: &mut dyn FnMut()) {
+        self.checked.operations += 1;
+        if self.checked.operations.is_multiple_of(TICK) {
+            tick();
+        }
+    }
+}
+
+/// Fills as many units with small objects as the run needs of lower halves, and frees these.
+fn fill_upper_halves(driver: &mut Driver<AreaMap>, run: &AreaRun, unit_bytes: u32) -> Result<(), String> {
+    let per_half = u64::from(unit_bytes / 2).checked_div(run.size_bytes).filter(|&objects| objects > 0);
+    let per_half = per_half.ok_or("no object fits the lower half of a unit")?;
+    let units = u64::from(run.objects).div_ceil(per_half);
+    let per_unit = unit_bytes / FILLER_BYTES;
+    let objects = u32::try_from(units * u64::from(per_unit)).map_err(|_| "too many units")?;
+    let align = Align::new(u64::from(FILLER_BYTES)).ok_or("fillers are not aligned")?;
+    for object in 0..objects {
+        let size_bytes = u64::from(FILLER_BYTES);
+        driver.run(&Op::Alloc { object, size_bytes, align, atomic: false }, &mut ());
+    }
+    for object in (0..objects).filter(|object| object % per_unit < per_unit / 2) {
+        driver.run(&Op::Free { object }, &mut ());
+    }
+    Ok(())
+}

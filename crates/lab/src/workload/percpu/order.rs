@@ -1,0 +1,70 @@
+//! The orders in which objects are freed.
+
+use crate::workload::SplitMix;
+
+/// An order of freeing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// As allocated.
+    InOrder,
+    /// Every even object, then every odd one: the posting does not say what its alternating order was.
+    Alternating,
+    /// The last one first.
+    Reverse,
+    /// Shuffled; the posting has no such column.
+    Random,
+}
+
+/// All of them.
+pub const ORDERS: [Order; 4] = [Order::InOrder, Order::Alternating, Order::Reverse, Order::Random];
+
+impl Order {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in-order",
+            Self::Alternating => "alternating",
+            Self::Reverse => "reverse",
+            Self::Random => "random",
+        }
+    }
+
+    /// What was allocated in the order in which it is freed.
+    #[must_use]
+    pub fn arrange<T: Copy>(self, allocated: &[T]) -> Vec<T> {
+        let mut order = allocated.to_vec();
+        match self {
+            Self::InOrder => {}
+            Self::Alternating => {
+                order =
+                    allocated.iter().step_by(2).chain(allocated.iter().skip(1).step_by(2)).copied().collect();
+            }
+            Self::Reverse => order.reverse(),
+            Self::Random => {
+                let mut random = SplitMix::new(20_170_719);
+                for at in (1..order.len()).rev() {
+                    order.swap(at, random.uniform(at as u64 + 1) as usize);
+                }
+            }
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_frees_everything_once() {
+        let all: Vec<u32> = (0..101).collect();
+        for order in ORDERS {
+            let mut arranged = order.arrange(&all);
+            assert_eq!(arranged == all, order == Order::InOrder, "{}", order.name());
+            arranged.sort_unstable();
+            assert_eq!(arranged, all, "{}", order.name());
+        }
+        assert_eq!(Order::Alternating.arrange(&[0, 1, 2, 3, 4]), [0, 2, 4, 1, 3]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Every string of a few operations on units of eight pages, on every percpu engine of the list beside the model.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+use freehold::units::Align;
+use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
+use freehold_lab::model::{PercpuModel, Scene, percpu_listing};
+use freehold_trace::percpu::Op;
+
+/// Operations in a string.
+const LENGTH: usize = 5;
+
+/// The operations that may come next: objects around a block and around a unit, and each object freed.
+fn alphabet(objects: u32) -> Vec<Op> {
+    let mut ops = Vec::new();
+    for (size_bytes, align, atomic) in [
+        (4, 4, false),
+        (12, 8, false),
+        (4092, 4, false),
+        (4100, 64, true),
+        (12_288, 4096, false),
+        (28_672, 4, false),
+        (32_768, 4, false),
+    ] {
+        let align = Align::new(align).unwrap();
+        ops.push(Op::Alloc { object: objects, size_bytes, align, atomic });
+    }
+    ops.extend((0..objects).map(|object| Op::Free { object }));
+    ops
+}
+
+struct Search<'a> {
+    entry: &'a EngineEntry,
+    ops: Vec<Op>,
+    strings: u64,
+}
+
+impl Search<'_> {
+    fn extend(&mut self, session: &dyn Session, model: &PercpuModel, objects: u32) {
+        if self.ops.len() == LENGTH {
+            self.strings += 1;
+            return;
+        }
+        for op in alphabet(objects) {
+            let mut session = session.duplicate().unwrap();
+            let mut model = model.clone();
+            self.ops.push(op);
+            if let Err(reason) = model.step(session.as_mut(), self.entry, &op) {
+                panic!("{}: {reason}\nat the end of:\n{}", self.entry.engine, percpu_listing(&self.ops));
+            }
+            self.extend(session.as_ref(), &model, objects + u32::from(!op.is_free()));
+            self.ops.pop();
+        }
+    }
+}
+
+#[test]
+fn every_short_string_is_served_right() {
+    for entry in ENGINES {
+        for which in [0, 1, 2, 3] {
+            let scene = Scene::tiny(which);
+            let session = (entry.make)(&scene.config, scene.balances).unwrap();
+            let mut search = Search { entry, ops: Vec::new(), strings: 0 };
+            search.extend(session.as_ref(), &PercpuModel::new(scene), 0);
+            assert!(search.strings > 40_000, "{}: only {} strings", entry.engine, search.strings);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A fixed number of bits, searched a word at a time.
+
+use crate::OutOfMemory;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+const WORD: u32 = u64::BITS;
+
+/// Bits `0..len`, all clear at first. Ranges that methods take lie within.
+#[derive(Clone, Debug)]
+pub(crate) struct Bitmap {
+    words: Vec<u64>,
+}
+
+/// The bits of a word from `from` on.
+const fn from_mask(from: u32) -> u64 {
+    !0 << (from % WORD)
+}
+
+/// The bits of a word up to `last`, which is one of them.
+const fn up_to_mask(last: u32) -> u64 {
+    !0 >> (WORD - 1 - last % WORD)
+}
+
+impl Bitmap {
+    /// `len` clear bits.
+    pub(crate) fn new(len: u32) -> Result<Self, OutOfMemory> {
+        let count = len.div_ceil(WORD) as usize;
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
+        words.resize(count, 0);
+        Ok(Self { words })
+    }
+
+    /// No bits and no memory.
+    pub(crate) const fn empty() -> Self {
+        Self { words: Vec::new() }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
+    }
+
+    /// The words, the lowest bits first.
+    #[inline]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, bit: u32) -> bool {
+        self.words[(bit / WORD) as usize] >> (bit % WORD) & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, bit: u32) {
+        self.words[(bit / WORD) as usize] |= 1 << (bit % WORD);
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, bit: u32) {
+        self.words[(bit / WORD) as usize] &= !(1 << (bit % WORD));
+    }
+
+    #[inline]
+    pub(crate) fn set_range(&mut self, range: Range<u32>) {
+        self.apply(range, |word, mask| *word |= mask);
+    }
+
+    #[inline]
+    pub(crate) fn clear_range(&mut self, range: Range<u32>) {
+        self.apply(range, |word, mask| *word &= !mask);
+    }
+
+    /// Changes the bits of a range, given as a mask of each word.
+    #[inline(always)]
+    fn apply(&mut self, range: Range<u32>, change: impl Fn(&mut u64, u64)) {
+        if range.is_empty() {
+            return;
+        }
+        let last = range.end - 1;
+        let (low, high) = ((range.start / WORD) as usize, (last / WORD) as usize);
+        let (head, tail) = (from_mask(range.start), up_to_mask(last));
+        if low == high {
+            return change(&mut self.words[low], head & tail);
+        }
+        change(&mut self.words[low], head);
+        // Were it known that these words become all ones or zeros, `memset` would be called for them, and the next
+        // read of a word beside them would wait until its wide store is done.
+        let all = core::hint::black_box(!0);
+        for word in &mut self.words[low + 1..high] {
+            change(word, all);
+        }
+        change(&mut self.words[high], tail);
+    }
+
+    /// The first set bit of the range; its end if there is none.
+    #[inline]
+    pub(crate) fn next_set(&self, range: Range<u32>) -> u32 {
+        self.next(range, 0)
+    }
+
+    /// The first clear bit of the range; its end if there is none.
+    #[inline]
+    pub(crate) fn next_clear(&self, range: Range<u32>) -> u32 {
+        self.next(range, !0)
+    }
+
+    /// The first bit that is set in the words, each turned over by `flip`. Mostly it is in the first word.
+    #[inline(always)]
+    fn next(&self, range: Range<u32>, flip: u64) -> u32 {
+        if range.is_empty() {
+            return range.end;
+        }
+        let at = range.start / WORD;
+        let word = (self.words[at as usize] ^ flip) & from_mask(range.start);
+        if word != 0 {
+            return (at * WORD + word.trailing_zeros()).min(range.end);
+        }
+        self.next_words(at + 1, range.end, flip)
+    }
+
+    /// The same from a whole word on.
+    fn next_words(&self, first: u32, end: u32, flip: u64) -> u32 {
+        for (at, word) in (first..end.div_ceil(WORD)).zip(&self.words[first as usize..]) {
+            if word ^ flip != 0 {
+                return (at * WORD + (word ^ flip).trailing_zeros()).min(end);
+            }
+        }
+        end
+    }
+
+    /// One past the last set bit of the range; its start if there is none.
+    #[inline]
+    pub(crate) fn after_last_set(&self, range: Range<u32>) -> u32 {
+        self.after_last(range, 0)
+    }
+
+    /// One past the last clear bit of the range; its start if there is none.
+    #[inline]
+    pub(crate) fn after_last_clear(&self, range: Range<u32>) -> u32 {
+        self.after_last(range, !0)
+    }
+
+    #[inline(always)]
+    fn after_last(&self, range: Range<u32>, flip: u64) -> u32 {
+        if range.is_empty() {
+            return range.start;
+        }
+        let last = range.end - 1;
+        let at = last / WORD;
+        let word = (self.words[at as usize] ^ flip) & up_to_mask(last);
+        if word != 0 {
+            return ((at + 1) * WORD - word.leading_zeros()).max(range.start);
+        }
+        self.after_last_words(range.start, at, flip)
+    }
+
+    /// The same in the words before word `end`.
+    fn after_last_words(&self, start: u32, end: u32, flip: u64) -> u32 {
+        for (at, word) in (0..end).zip(&self.words[..end as usize]).rev() {
+            if (at + 1) * WORD <= start {
+                break;
+            }
+            if word ^ flip != 0 {
+                return ((at + 1) * WORD - (word ^ flip).leading_zeros()).max(start);
+            }
+        }
+        start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bitmap;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn searches_agree_with_one_bit_at_a_time(
+            changes in prop::collection::vec((any::<bool>(), 0u32..300, 0u32..300), 0..20),
+            low in 0u32..300,
+            high in 0u32..300,
+        ) {
+            let mut map = Bitmap::new(300).unwrap();
+            let mut model = [false; 300];
+            for (set, a, b) in changes {
+                let range = a.min(b)..a.max(b);
+                model[range.start as usize..range.end as usize].fill(set);
+                if set { map.set_range(range) } else { map.clear_range(range) }
+            }
+            let got: Vec<bool> = (0..300).map(|bit| map.get(bit)).collect();
+            prop_assert_eq!(&got[..], &model[..]);
+            let range = low.min(high)..low.max(high);
+            let bits = || range.clone().zip(&model[range.start as usize..range.end as usize]);
+            let first = |wanted| bits().find(|(_, bit)| **bit == wanted).map_or(range.end, |(at, _)| at);
+            let last = |wanted| bits().rfind(|(_, bit)| **bit == wanted).map_or(range.start, |(at, _)| at + 1);
+            prop_assert_eq!(map.next_set(range.clone()), first(true));
+            prop_assert_eq!(map.next_clear(range.clone()), first(false));
+            prop_assert_eq!(map.after_last_set(range.clone()), last(true));
+            prop_assert_eq!(map.after_last_clear(range.clone()), last(false));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
+
+use super::Hints;
+use super::classes::{class, class_of_at_least};
+use super::record::Run;
+use crate::chunk::{Chunk, NONE};
+use crate::chunks::{Chunks, End};
+use crate::geometry::{align_up, base_of};
+use crate::placement::Spot;
+use crate::request::Want;
+use core::ops::Range;
+use freehold_units::{Probe, Work};
+
+/// Chunks whose longest run may or may not do are tried so often before one is taken that will.
+const TRIES: u32 = 4;
+
+/// A place in a chunk that is there.
+#[inline]
+pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    let lists = chunks.slots.sidelined();
+    let maybe = class(want.bits);
+    let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
+    if chunks.slots.next_occupied(maybe, sure).is_some()
+        && let Some(spot) = find_on(chunks, maybe..sure, TRIES, want, probe)
+    {
+        return Some(spot);
+    }
+    if let Some(slot) = chunks.slots.next_occupied(sure, lists) {
+        // Any chunk of these lists will do, but for one whose room has no memory.
+        let index = chunks.slots.ends(slot).first;
+        probe.count(Work::ChunkVisited, 1);
+        chunks.at_mut(index).hints.tighten_bounds();
+        if let Some(bit) = look(chunks.at(index), want, probe) {
+            return Some(Spot { chunk: index, bit });
+        }
+    }
+    find_elsewhere(chunks, maybe..sure, want, probe)
+}
+
+/// Before a free chunk is begun: whatever has room by chance, or in populated pages, and what was set aside.
+#[cold]
+fn find_elsewhere(
+    chunks: &mut Chunks<Hints>,
+    maybe: Range<u32>,
+    want: &Want,
+    probe: &mut impl Probe,
+) -> Option<Spot> {
+    let begin = if want.atomic { maybe.end } else { chunks.slots.sidelined() };
+    let rest = begin..chunks.slots.to_depopulate();
+    find_on(chunks, maybe, u32::MAX, want, probe).or_else(|| find_on(chunks, rest, u32::MAX, want, probe))
+}
+
+/// A place in a chunk of some lists; no more than `tries` chunks are looked at.
+fn find_on(
+    chunks: &mut Chunks<Hints>,
+    lists: Range<u32>,
+    mut tries: u32,
+    want: &Want,
+    probe: &mut impl Probe,
+) -> Option<Spot> {
+    let mut slot = lists.start;
+    while let Some(occupied) = chunks.slots.next_occupied(slot, lists.end) {
+        let ends = chunks.slots.ends(occupied);
+        let mut index = ends.first;
+        while index != NONE {
+            if tries == 0 {
+                return None;
+            }
+            tries -= 1;
+            probe.count(Work::ChunkVisited, 1);
+            let next = if index == ends.last { NONE } else { chunks.at(index).next };
+            let chunk = chunks.at_mut(index);
+            if !chunk.hints.refuses(want) {
+                if let Some(bit) = look(chunk, want, probe) {
+                    return Some(Spot { chunk: index, bit });
+                }
+                if !want.atomic {
+                    // Not first again: others of the list get their turn.
+                    chunk.hints.refused = (want.bits, want.align);
+                    chunks.move_to(index, occupied, End::Tail);
+                }
+            }
+            index = next;
+        }
+        slot = occupied + 1;
+    }
+    None
+}
+
+/// The start of the tightest of the blocks' best runs that have room.
+#[inline]
+fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    let hints = &chunk.hints;
+    let first = hints.first_block;
+    let runs = &hints.best[first as usize..hints.end_block as usize];
+    probe.count(Work::BlockVisited, runs.len() as u64);
+    if want.atomic {
+        return look_in_populated(chunk, want);
+    }
+    let at = match runs {
+        // As while a chunk is filled for the first time.
+        [_] => 0,
+        _ => {
+            let tightest = runs.iter().map(|run| run.tightness(want)).min()?;
+            runs.iter().position(|run| run.tightness(want) == tightest)?
+        }
+    };
+    let run = runs.get(at).filter(|run| run.tightness(want) != Run::TOO_TIGHT)?;
+    Some(base_of(first + at as u32) + align_up(run.start(), want.align))
+}
+
+/// The first of the blocks' best runs that have room in pages with memory.
+fn look_in_populated(chunk: &Chunk<Hints>, want: &Want) -> Option<u32> {
+    let runs = (0..).zip(&chunk.hints.best);
+    let mut runs = runs.filter(|(_, run)| run.tightness(want) != Run::TOO_TIGHT);
+    runs.find_map(|(block, run)| {
+        let start = base_of(block) + run.start();
+        populated(chunk, align_up(start, want.align), start + run.len(), want)
+    })
+}
+
+/// The first place of the free run `start..end` whose pages have memory.
+fn populated(chunk: &Chunk<Hints>, mut start: u32, end: u32, want: &Want) -> Option<u32> {
+    while start + want.bits <= end {
+        match chunk.hole_in_pages(&(start..start + want.bits)) {
+            None => return Some(start),
+            Some(next) => start = align_up(next, want.align),
+        }
+    }
+    None
+}
+
+impl Hints {
+    /// Moves the bounds of the blocks that runs start in together, as far as they go.
+    #[inline]
+    fn tighten_bounds(&mut self) {
+        while self.first_block + 1 < self.end_block && self.best[self.first_block as usize].is_none() {
+            self.first_block += 1;
+        }
+        while self.first_block + 1 < self.end_block && self.best[self.end_block as usize - 1].is_none() {
+            self.end_block -= 1;
+        }
+    }
+
+    /// Whether it is known from before that nothing fits.
+    #[inline]
+    fn refuses(&self, want: &Want) -> bool {
+        let (bits, align) = self.refused;
+        bits != 0 && bits <= want.bits && align <= want.align
+    }
+}

@@ -1,0 +1,102 @@
+//! Finding anew what is longest: of the runs that start in a block, and of a chunk's blocks.
+
+use super::Hints;
+use super::record::{Longest, Run};
+use super::runs::longest;
+use crate::bitmap::Bitmap;
+use crate::geometry::{BLOCK_BITS, base_of};
+use freehold_units::{Probe, Work};
+
+/// Runs that are tried before all of a block is looked at.
+const NEAR: u32 = 4;
+
+impl Hints {
+    /// Finds the longest run that starts in the block, which had its best one at `from`, and of which no other is
+    /// longer than `most`. Where there are many of that length, one follows soon.
+    pub(super) fn find_best(
+        &mut self,
+        used: &Bitmap,
+        block: u32,
+        from: u32,
+        most: u32,
+        probe: &mut impl Probe,
+    ) {
+        let (base, was) = (base_of(block), Run::new(from, most));
+        let mut at = base + from;
+        // Runs at the right edge may go on, so only those before it are known whole.
+        let end = base + BLOCK_BITS - u32::from(self.blocks[block as usize].right);
+        for _ in 0..NEAR {
+            let start = used.next_clear(used.next_set(at.min(end)..end)..end);
+            if start == end {
+                break;
+            }
+            at = used.next_set(start..end);
+            let run = Run::new(start - base, at - start);
+            if run.len() == most && !was.beats(run) {
+                probe.count(Work::BitScanned, u64::from(at - base - from));
+                return self.set_best(block, run, most, probe);
+            }
+        }
+        self.rescan(used, block, probe);
+    }
+
+    /// Finds the longest run that starts in the block. One that comes from the block before is not of this one;
+    /// one that goes on into the next counts in full.
+    pub(super) fn rescan(&mut self, used: &Bitmap, block: u32, probe: &mut impl Probe) {
+        probe.count(Work::BlockRescanned, 1);
+        probe.count(Work::BitScanned, u64::from(BLOCK_BITS));
+        let record = &self.blocks[block as usize];
+        let (left, right) = (u32::from(record.left), u32::from(record.right));
+        let continues = block > 0 && self.blocks[block as usize - 1].right > 0;
+        let low = if continues { left } else { 0 };
+        if low == BLOCK_BITS {
+            return self.set_best(block, Run::NONE, 0, probe);
+        }
+        let high = (BLOCK_BITS - right).max(low);
+        let (mut best, mut rest) = longest(used, block, low..high);
+        if right > 0 {
+            let edge = Run::new(high, BLOCK_BITS - high + self.free_after(block));
+            let lesser = if edge.beats(best) { core::mem::replace(&mut best, edge) } else { edge };
+            rest = rest.max(lesser.len());
+        }
+        self.set_best(block, best, rest, probe);
+    }
+
+    /// A block's best run is another one now.
+    #[inline]
+    pub(super) fn set_best(&mut self, block: u32, best: Run, rest: u32, probe: &mut impl Probe) {
+        self.best[block as usize] = best;
+        self.blocks[block as usize].rest = rest;
+        if !best.is_none() {
+            self.first_block = self.first_block.min(block);
+            self.end_block = self.end_block.max(block + 1);
+        }
+        let longest = &mut self.longest;
+        if block != longest.block {
+            if best.len() > longest.len {
+                *longest = Longest { len: best.len(), block, rest: longest.len };
+            } else {
+                longest.rest = longest.rest.max(best.len());
+            }
+        } else if best.len() >= longest.rest {
+            longest.len = best.len();
+        } else {
+            self.find_longest(probe);
+        }
+    }
+
+    /// Finds the longest of all blocks' runs.
+    fn find_longest(&mut self, probe: &mut impl Probe) {
+        probe.count(Work::ChunkRescanned, 1);
+        probe.count(Work::BlockVisited, u64::from(self.count()));
+        let mut longest = Longest { len: 0, block: 0, rest: 0 };
+        for (block, run) in (0..).zip(&self.best) {
+            if run.len() > longest.len {
+                longest = Longest { len: run.len(), block, rest: longest.len };
+            } else {
+                longest.rest = longest.rest.max(run.len());
+            }
+        }
+        self.longest = longest;
+    }
+}

@@ -1,0 +1,60 @@
+//! The hints held against the maps, run by run.
+
+use super::Hints;
+use crate::Broken;
+use crate::chunk::Chunk;
+use crate::error::check;
+use crate::geometry::{BLOCK_BITS, base_of};
+
+/// Checks P7.
+pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
+    let (hints, used) = (&chunk.hints, &chunk.used);
+    let bits = base_of(hints.count());
+    for (index, (block, best)) in (0..).zip(hints.blocks.iter().zip(&hints.best)) {
+        let (base, end) = (base_of(index), base_of(index + 1));
+        let left = used.next_set(base..end) - base;
+        check(u32::from(block.left) == left, "P7", "left is the free run at the left edge", base)?;
+        let right = end - used.after_last_set(base..end);
+        check(u32::from(block.right) == right, "P7", "right is the free run at the right edge", base)?;
+        let free = hints.free_blocks.get(index);
+        check(free == (left == BLOCK_BITS), "P7", "free blocks are marked", base)?;
+        let (mut longest, mut second, mut found) = (0, 0, best.is_none());
+        let mut at = used.next_set(base..end);
+        // A run that comes from the block before does not start here.
+        if base == 0 || used.get(base - 1) {
+            at = base;
+        }
+        while at < end {
+            let start = used.next_clear(at..end);
+            if start == end {
+                break;
+            }
+            at = used.next_set(start..bits);
+            let len = at - start;
+            if start == base + best.start() {
+                found |= len == best.len();
+            } else {
+                second = second.max(len);
+            }
+            longest = longest.max(len);
+        }
+        check(found, "P7", "a block's best run is one that starts in it", base + best.start())?;
+        check(best.len() == longest, "P7", "a block's best run is the longest that starts in it", base)?;
+        check(block.rest >= second, "P7", "rest is no less than any other run", base)?;
+    }
+    validate_chunk(hints)
+}
+
+fn validate_chunk(hints: &Hints) -> Result<(), Broken> {
+    let longest = hints.longest;
+    let lens = || (0..).zip(&hints.best).map(|(block, run)| (block, run.len()));
+    let most = lens().map(|(_, len)| len).max().unwrap_or(0);
+    check(longest.len == most, "P8", "a chunk's longest run is the longest of its blocks'", 0)?;
+    let at = base_of(longest.block);
+    check(hints.best[longest.block as usize].len() == most, "P8", "it starts in its block", at)?;
+    let others = lens().filter(|&(block, _)| block != longest.block).map(|(_, len)| len).max().unwrap_or(0);
+    check(longest.rest >= others, "P8", "rest is no less than any other block's best run", at)?;
+    let inside = |block| (hints.first_block..hints.end_block).contains(&block);
+    let outside = lens().find(|&(block, len)| len > 0 && !inside(block));
+    check(outside.is_none(), "P8", "runs start in blocks within the bounds", base_of(hints.first_block))
+}

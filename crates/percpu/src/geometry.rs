@@ -1,0 +1,106 @@
+//! Bits, blocks, pages and units: what a chunk is made of.
+//!
+//! ```text
+//!   chunk   | unit of CPU 0 | unit of CPU 1 | ...      every unit has the same layout:
+//!   unit    | block | block | ... | block |            one offset is valid in all of them
+//!   block   1024 bits = 4096 bytes = one page
+//!   bit     4 bytes, the least that is handed out
+//! ```
+
+use crate::ConfigError;
+use freehold_units::Align;
+
+/// Bytes that one bit of an allocation map stands for.
+pub const BIT_BYTES: u32 = 4;
+/// Bits of a block.
+pub const BLOCK_BITS: u32 = 1024;
+/// Bytes of a block, which is a page.
+pub const PAGE_BYTES: u32 = BIT_BYTES * BLOCK_BITS;
+/// The smallest unit in bytes, and the largest object.
+pub const MIN_UNIT_BYTES: u32 = 32 << 10;
+/// The largest unit in bytes.
+pub const MAX_UNIT_BYTES: u32 = 8 << 20;
+
+const _: () = assert!(PAGE_BYTES as u64 == Align::PAGE.bytes());
+const _: () = assert!(MIN_UNIT_BYTES.is_multiple_of(PAGE_BYTES) && MAX_UNIT_BYTES.is_multiple_of(PAGE_BYTES));
+
+/// When pages get memory, and what is done about pages that no longer need it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Population {
+    /// A page gets memory when an object first needs it; chunks with many empty pages are emptied and give them
+    /// back.
+    #[default]
+    OnDemand,
+    /// A chunk has all its memory from the start, and gives it back as a whole (Linux without an MMU or with one
+    /// CPU: `percpu-km`).
+    Whole,
+}
+
+/// How a set of chunks is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Config {
+    /// Bytes of a chunk for each CPU: whole pages, from [`MIN_UNIT_BYTES`] to [`MAX_UNIT_BYTES`].
+    pub unit_bytes: u32,
+    /// CPUs that each chunk has a unit for, at least 1.
+    pub cpus: u32,
+    /// When pages get memory.
+    pub population: Population,
+}
+
+impl Config {
+    /// Units of `unit_bytes` for `cpus` CPUs, populated on demand.
+    #[must_use]
+    pub const fn new(unit_bytes: u32, cpus: u32) -> Self {
+        Self { unit_bytes, cpus, population: Population::OnDemand }
+    }
+
+    /// The same, populated otherwise.
+    #[must_use]
+    pub const fn population(self, population: Population) -> Self {
+        Self { population, ..self }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let unit_bytes = self.unit_bytes;
+        if !(MIN_UNIT_BYTES..=MAX_UNIT_BYTES).contains(&unit_bytes) || !unit_bytes.is_multiple_of(PAGE_BYTES)
+        {
+            return Err(ConfigError::UnitBytes { unit_bytes });
+        }
+        if self.cpus == 0 { Err(ConfigError::NoCpus) } else { Ok(()) }
+    }
+
+    /// Bits of a unit.
+    pub(crate) fn bits(&self) -> u32 {
+        self.unit_bytes / BIT_BYTES
+    }
+
+    /// Blocks, which are pages, of a unit.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.unit_bytes / PAGE_BYTES
+    }
+}
+
+/// The block that holds a bit.
+#[inline]
+pub(crate) const fn block_of(bit: u32) -> u32 {
+    bit / BLOCK_BITS
+}
+
+/// Where a bit is in its block.
+#[inline]
+pub(crate) const fn in_block(bit: u32) -> u32 {
+    bit % BLOCK_BITS
+}
+
+/// The first bit of a block.
+#[inline]
+pub(crate) const fn base_of(block: u32) -> u32 {
+    block * BLOCK_BITS
+}
+
+/// The lowest multiple of `align`, a power of two, at or above `bit`. Alignments are a page at most, so that a
+/// position in a block and one in its chunk are aligned alike.
+#[inline]
+pub(crate) const fn align_up(bit: u32, align: u32) -> u32 {
+    (bit + (align - 1)) & !(align - 1)
+}

@@ -1,0 +1,57 @@
+//! Hands out small objects that exist once per CPU.
+//!
+//! A [`ChunkSet`] has chunks; a chunk has one unit per possible CPU; an object is one offset that is valid in all
+//! units of its chunk. Free space is known by bits, one for 4 bytes, and by hints about them.
+//!
+//! ```text
+//!   chunk 0   unit of CPU 0        unit of CPU 1        unit of CPU 2
+//!             |aa.bbbb..|......|   |aa.bbbb..|......|   |aa.bbbb..|......|
+//!              ^  ^                 ^  ^                 ^  ^
+//!              a  b of CPU 0        a  b of CPU 1        a  b of CPU 2
+//! ```
+//!
+//! Where an object goes is the [`Placement`]'s: [`Exact`], the default, or one of the kernel's own, [`Linux`],
+//! [`LinuxFixed`] and [`Linux2017`], which take the very offsets that the kernel takes.
+//!
+//! ```
+//! use freehold_percpu::{ChunkSet, Config, FreeError, Request};
+//!
+//! let mut set: ChunkSet = ChunkSet::new(Config::new(256 << 10, 4))?;
+//! let counter = set.alloc(&Request::new(8).align(8))?;
+//! let table = set.alloc(&Request::new(100))?;
+//! assert_eq!(set.taken_bytes(table), Ok(100));
+//!
+//! assert_eq!(set.free(counter), Ok(8));
+//! assert_eq!(set.free(counter), Err(FreeError::AlreadyFree { place: counter }));
+//! assert_eq!(set.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", Linux 4.14, 2017.
+
+#![forbid(unsafe_code)]
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod bitmap;
+mod chunk;
+mod chunks;
+mod error;
+pub mod exact;
+mod geometry;
+pub mod linux;
+mod placement;
+mod request;
+mod set;
+mod slots;
+
+pub use error::{AllocError, Broken, ConfigError, FreeError, OutOfMemory};
+pub use exact::Exact;
+pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
+pub use linux::{Linux, Linux2017, LinuxFixed};
+pub use placement::Placement;
+pub use request::{ChunkId, Place, Request};
+pub use set::{Backing, ChunkSet, ChunkView, Stats};

@@ -1,0 +1,173 @@
+//! What is remembered of the free runs of a block, or of a chunk as if it were one.
+//!
+//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` are free where they start, and
+//! the latter is no longer; `left_free` and `right_free` are no more than the runs at the edges; nothing below
+//! `first_free` is free. They may promise less: a scan hint that takes the place of a longest run is the longest
+//! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
+//! stays as it was.
+
+use crate::bitmap::Bitmap;
+use core::ops::Range;
+use freehold_units::{Probe, Work};
+
+/// The hints of a block; all in bits.
+#[doc(alias = "pcpu_block_md")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockMd {
+    pub(super) scan_hint: u32,
+    pub(super) scan_hint_start: u32,
+    pub(super) contig_hint: u32,
+    pub(super) contig_hint_start: u32,
+    pub(super) left_free: u32,
+    pub(super) right_free: u32,
+    pub(super) first_free: u32,
+    /// Bits of the whole.
+    pub(super) bits: u32,
+}
+
+/// Whether a run, which may be empty, and an object meet. An empty run meets what is around it.
+#[inline]
+fn meets(run: u32, len: u32, object: &Range<u32>) -> bool {
+    run < object.end && object.start < run + len
+}
+
+/// Whether `start` is better aligned than `than`: at the very start, or with more trailing zeros.
+#[inline]
+pub(super) fn better_aligned(start: u32, than: u32) -> bool {
+    than != 0 && (start == 0 || start.trailing_zeros() > than.trailing_zeros())
+}
+
+impl BlockMd {
+    /// All is free.
+    pub(super) fn free(bits: u32) -> Self {
+        Self { left_free: bits, right_free: bits, contig_hint: bits, bits, ..Self::full(0) }
+    }
+
+    fn full(bits: u32) -> Self {
+        Self {
+            scan_hint: 0,
+            scan_hint_start: 0,
+            contig_hint: 0,
+            contig_hint_start: 0,
+            left_free: 0,
+            right_free: 0,
+            first_free: bits,
+            bits,
+        }
+    }
+
+    /// An object covers the block to its end from its start or from before it.
+    pub(super) fn fill(&mut self) {
+        self.scan_hint = 0;
+        self.contig_hint = 0;
+        self.left_free = 0;
+        self.right_free = 0;
+        self.first_free = self.bits;
+    }
+
+    /// Whether an object and the longest run meet.
+    #[inline]
+    pub(super) fn contig_meets(&self, object: &Range<u32>) -> bool {
+        meets(self.contig_hint_start, self.contig_hint, object)
+    }
+
+    /// Whether an object and the run before the longest meet.
+    #[inline]
+    pub(super) fn scan_meets(&self, object: &Range<u32>) -> bool {
+        meets(self.scan_hint_start, self.scan_hint, object)
+    }
+
+    /// Where a search for `bits` may start: behind the scan hint if they do not fit there.
+    #[inline]
+    pub(super) fn next_hint(&self, bits: u32) -> u32 {
+        if self.scan_hint != 0 && self.contig_hint_start > self.scan_hint_start && bits > self.scan_hint {
+            self.scan_hint_start + self.scan_hint
+        } else {
+            self.first_free
+        }
+    }
+
+    /// Hears of a free run, complete at both ends.
+    #[doc(alias = "pcpu_block_update")]
+    #[inline]
+    pub(super) fn offer(&mut self, run: Range<u32>) {
+        let (start, len) = (run.start, run.end - run.start);
+        self.first_free = self.first_free.min(start);
+        if start == 0 {
+            self.left_free = len;
+        }
+        if run.end == self.bits {
+            self.right_free = len;
+        }
+        if len > self.contig_hint {
+            self.offer_longer(start, len);
+        } else if len == self.contig_hint {
+            self.offer_equal(start, len);
+        } else if start < self.contig_hint_start
+            && (len > self.scan_hint || (len == self.scan_hint && start > self.scan_hint_start))
+        {
+            self.scan_hint_start = start;
+            self.scan_hint = len;
+        }
+    }
+
+    /// The run is the longest now; the former longest may come to be the one before it.
+    fn offer_longer(&mut self, start: u32, len: u32) {
+        if start <= self.contig_hint_start {
+            self.scan_hint = 0;
+        } else if self.contig_hint > self.scan_hint {
+            self.scan_hint_start = self.contig_hint_start;
+            self.scan_hint = self.contig_hint;
+        } else if start < self.scan_hint_start {
+            self.scan_hint = 0;
+        }
+        self.contig_hint_start = start;
+        self.contig_hint = len;
+    }
+
+    /// The better aligned of two longest runs is taken; the other may be found from `scan_hint` later.
+    fn offer_equal(&mut self, start: u32, len: u32) {
+        if better_aligned(start, self.contig_hint_start) {
+            self.contig_hint_start = start;
+            if start < self.scan_hint_start && self.contig_hint > self.scan_hint {
+                self.scan_hint = 0;
+            }
+        } else if start > self.scan_hint_start || self.contig_hint > self.scan_hint {
+            self.scan_hint_start = start;
+            self.scan_hint = len;
+        }
+    }
+
+    /// Makes the scan hint the longest run, if it may be used and there is one. Returns from where on there may
+    /// be others.
+    pub(super) fn promote(&mut self, use_scan: bool) -> u32 {
+        let promoted = use_scan && self.scan_hint != 0;
+        if promoted {
+            self.contig_hint_start = self.scan_hint_start;
+        }
+        self.contig_hint = if promoted { self.scan_hint } else { 0 };
+        self.scan_hint = 0;
+        if promoted { self.contig_hint_start + self.contig_hint } else { self.first_free }
+    }
+
+    /// Finds the longest run anew, in the map from bit `base` on.
+    #[doc(alias = "pcpu_block_refresh_hint")]
+    pub(super) fn rescan(&mut self, used: &Bitmap, base: u32, scan_hint: bool, probe: &mut impl Probe) {
+        let end = base + self.bits;
+        let mut at = base + self.promote(true);
+        probe.count(Work::BlockRescanned, 1);
+        probe.count(Work::BitScanned, u64::from(end - at));
+        self.right_free = 0;
+        loop {
+            let start = used.next_clear(at..end);
+            if start == end {
+                break;
+            }
+            at = used.next_set(start..end);
+            self.offer(start - base..at - base);
+        }
+        if !scan_hint {
+            self.scan_hint = 0;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The placements of Linux: block metadata with hints, and chunks by their largest free area.
+//!
+//! ```text
+//!   block  |####..##.......#####...#......|
+//!   first_free ^    ^            ^  ^
+//!          scan_hint contig_hint    right_free      left_free is 0: the first bit is used
+//! ```
+//!
+//! A block knows its longest free run (`contig_hint`), the longest known one before that (`scan_hint`), the runs
+//! that touch its edges and a lower bound of its first free bit. A chunk has the same record of itself, fed from
+//! those of its blocks. Hints bound how far a request that cannot fit is looked for, and never promise more than
+//! there is; the chunk's may promise less.
+//!
+//! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", 2017, its follow-ups of 2019
+//! (scan hints) and 2021 (depopulation), and the kernel's behaviour as recorded in the vectors.
+
+mod block_md;
+mod chunk_md;
+mod find;
+mod search;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod update;
+mod validate;
+
+use crate::chunk::Chunk;
+use crate::chunks::Chunks;
+use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
+use crate::placement::{Placement, Spot, Strategy};
+use crate::request::Want;
+use crate::slots::Slots;
+use crate::{Broken, OutOfMemory};
+use alloc::vec::Vec;
+use block_md::BlockMd;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+use core::ops::Range;
+use freehold_units::Probe;
+
+/// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
+pub type Linux = Kernel<Shipped>;
+/// The placement of Linux 6.12 with the stale chunk hint put right ([`Repaired`]).
+pub type LinuxFixed = Kernel<Repaired>;
+/// The placement as it was posted in 2017 ([`Posted2017`]). Not verified: no kernel of that age recorded any answers.
+pub type Linux2017 = Kernel<Posted2017>;
+
+/// A placement of the kernel's family.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernel<R>(PhantomData<R>);
+
+/// In what the kernel's placements differ.
+pub trait Rules: Clone + Debug {
+    /// The name, as the lab has it.
+    const NAME: &'static str;
+    /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`, as the
+    /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
+    /// whole block becomes free.
+    const STALE_CHUNK_HINT: bool;
+    /// Whether `scan_hint` is kept, and skipped pieces are remembered.
+    const SCAN_HINT: bool;
+    /// Whether chunks are listed by all their free bytes, not by their largest free area.
+    const SLOTS_BY_FREE_BYTES: bool;
+    /// Whether a chunk of little room in which nothing was found is put on the list of full ones.
+    const DEMOTES: bool;
+    /// Whether chunks with many empty pages are set aside and emptied.
+    const ISOLATES: bool;
+}
+
+/// Linux 6.12.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shipped;
+
+impl Rules for Shipped {
+    const NAME: &'static str = "linux";
+    const STALE_CHUNK_HINT: bool = true;
+    const SCAN_HINT: bool = true;
+    const SLOTS_BY_FREE_BYTES: bool = false;
+    const DEMOTES: bool = true;
+    const ISOLATES: bool = true;
+}
+
+/// Linux 6.12 with the end of a freed run made relative to the chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Repaired;
+
+impl Rules for Repaired {
+    const NAME: &'static str = "linux-fixed";
+    const STALE_CHUNK_HINT: bool = false;
+    const SCAN_HINT: bool = true;
+    const SLOTS_BY_FREE_BYTES: bool = false;
+    const DEMOTES: bool = true;
+    const ISOLATES: bool = true;
+}
+
+/// The posting of 2017, merged for 4.14.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Posted2017;
+
+impl Rules for Posted2017 {
+    const NAME: &'static str = "linux-2017";
+    const STALE_CHUNK_HINT: bool = false;
+    const SCAN_HINT: bool = false;
+    const SLOTS_BY_FREE_BYTES: bool = true;
+    const DEMOTES: bool = false;
+    const ISOLATES: bool = false;
+}
+
+/// What a chunk of the kernel's placements knows of its free runs.
+#[derive(Clone, Debug)]
+pub struct Hints {
+    /// The chunk's own record, in bits of the chunk. Nothing reads its edges.
+    chunk: BlockMd,
+    /// A record for each block, in bits of the block.
+    blocks: Vec<BlockMd>,
+}
+
+impl<R: Rules> Placement for Kernel<R> {
+    const NAME: &'static str = R::NAME;
+}
+
+impl<R: Rules> Strategy for Kernel<R> {
+    type Hints = Hints;
+
+    const ISOLATES: bool = R::ISOLATES;
+
+    /// The kernel does, so that each balancing populates some more, up to the whole chunk.
+    const READIES_ASIDE: bool = true;
+
+    fn lists(config: &Config) -> u32 {
+        slots::lists(config.bits())
+    }
+
+    fn hints(config: &Config) -> Result<Hints, OutOfMemory> {
+        let count = config.blocks() as usize;
+        let mut blocks = Vec::new();
+        blocks.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
+        blocks.resize(count, BlockMd::free(BLOCK_BITS));
+        Ok(Hints { chunk: BlockMd::free(config.bits()), blocks })
+    }
+
+    #[inline]
+    fn slot(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
+        slots::slot::<R>(chunk, slots)
+    }
+
+    fn slot_of_run(bits: u32, _: &Slots) -> u32 {
+        slots::slot_of_bytes(bits * BIT_BYTES)
+    }
+
+    fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+        search::find::<R>(chunks, want, probe)
+    }
+
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        update::took::<R>(chunk, object, probe)
+    }
+
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        update::gave::<R>(chunk, object, probe)
+    }
+
+    #[inline]
+    fn block_is_free(hints: &Hints, block: u32) -> bool {
+        hints.blocks[block as usize].contig_hint == BLOCK_BITS
+    }
+
+    fn longest(hints: &Hints) -> Range<u32> {
+        let BlockMd { contig_hint, contig_hint_start, .. } = hints.chunk;
+        contig_hint_start..contig_hint_start + contig_hint
+    }
+
+    fn first_free(hints: &Hints) -> u32 {
+        hints.chunk.first_free
+    }
+
+    fn hint_bytes(hints: &Hints) -> usize {
+        hints.blocks.capacity() * size_of::<BlockMd>()
+    }
+
+    fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
+        validate::validate::<R>(chunk)
+    }
+}

@@ -1,0 +1,42 @@
+//! Which chunks are looked at: those on the list of the request's size first, then those with more room.
+
+use super::find::{fit, place};
+use super::slots::slot_of_bytes;
+use super::{Hints, Rules};
+use crate::chunk::NONE;
+use crate::chunks::{Chunks, End};
+use crate::geometry::BIT_BYTES;
+use crate::placement::Spot;
+use crate::request::Want;
+use freehold_units::{Probe, Work};
+
+/// A chunk on a list below this in which nothing fits is not looked at again until its room grows.
+#[doc(alias = "PCPU_SLOT_FAIL_THRESHOLD")]
+const DEMOTE_BELOW: u32 = 3;
+
+/// A place in the first chunk that has one.
+pub(super) fn find<R: Rules>(
+    chunks: &mut Chunks<Hints>,
+    want: &Want,
+    probe: &mut impl Probe,
+) -> Option<Spot> {
+    let end = chunks.slots.to_depopulate();
+    let mut slot = slot_of_bytes(want.bits * BIT_BYTES);
+    while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
+        let mut index = chunks.slots.ends(occupied).first;
+        while index != NONE {
+            probe.count(Work::ChunkVisited, 1);
+            let next = chunks.at(index).next;
+            if let Some(from) = fit(chunks.at(index), want, probe) {
+                if let Some(bit) = place(chunks.at_mut(index), from, want, R::SCAN_HINT, probe) {
+                    return Some(Spot { chunk: index, bit });
+                }
+            } else if R::DEMOTES && occupied < DEMOTE_BELOW {
+                chunks.move_to(index, 0, End::Head);
+            }
+            index = next;
+        }
+        slot = occupied + 1;
+    }
+    None
+}

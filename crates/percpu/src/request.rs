@@ -1,0 +1,121 @@
+//! What is asked of a set of chunks, and where things are.
+
+use crate::AllocError;
+use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
+use core::fmt;
+
+/// A request for one object, which exists once per CPU.
+///
+/// ```
+/// use freehold_percpu::Request;
+/// let counter = Request::new(8).align(8);
+/// assert_eq!((counter.size_bytes, counter.align_bytes, counter.atomic), (8, 8, false));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Size in bytes; what it takes is rounded up to 4.
+    pub size_bytes: u64,
+    /// What its offset must be a multiple of, in bytes: a power of two up to a page. Less than 4 counts as 4.
+    pub align_bytes: u64,
+    /// Whether it must lie in pages that have memory already, as the caller cannot wait for more.
+    pub atomic: bool,
+}
+
+impl Request {
+    /// `size_bytes`, at a multiple of 4, which may wait for memory.
+    #[must_use]
+    pub const fn new(size_bytes: u64) -> Self {
+        Self { size_bytes, align_bytes: BIT_BYTES as u64, atomic: false }
+    }
+
+    /// The offset must be a multiple of `align_bytes`.
+    #[must_use]
+    pub const fn align(self, align_bytes: u64) -> Self {
+        Self { align_bytes, ..self }
+    }
+
+    /// The object must lie in pages that have memory already.
+    #[must_use]
+    #[doc(alias = "GFP_ATOMIC")]
+    pub const fn atomic(self) -> Self {
+        Self { atomic: true, ..self }
+    }
+
+    /// The request in bits, if it can be asked.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<Want, AllocError> {
+        let Self { size_bytes, align_bytes, atomic } = *self;
+        if size_bytes == 0 {
+            return Err(AllocError::ZeroSize);
+        }
+        if size_bytes > u64::from(MIN_UNIT_BYTES) {
+            return Err(AllocError::TooLarge { size_bytes });
+        }
+        if !align_bytes.is_power_of_two() {
+            return Err(AllocError::AlignNotPowerOfTwo { align_bytes });
+        }
+        if align_bytes > u64::from(PAGE_BYTES) {
+            return Err(AllocError::AlignTooLarge { align_bytes });
+        }
+        // Both fit: they were compared with sizes of 32 bits.
+        let (size, align) = (size_bytes as u32, align_bytes as u32);
+        Ok(Want { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
+    }
+}
+
+/// A checked request in bits: `bits` from 1 to a small unit's, `align` a power of two up to a block's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Want {
+    pub(crate) bits: u32,
+    pub(crate) align: u32,
+    pub(crate) atomic: bool,
+}
+
+/// The name of a chunk. Never used again once the chunk is gone, however often its position is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl ChunkId {
+    /// The name of those parts, as [`ChunkId::index`] and [`ChunkId::generation`] gave them. A set refuses what is
+    /// no chunk of its own.
+    #[must_use]
+    pub const fn from_parts(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
+
+    /// The chunk's position among those that are there: small, and used again.
+    #[must_use]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many chunks had the position before.
+    #[must_use]
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "chunk {}.{}", self.index, self.generation)
+    }
+}
+
+/// Where an object is: the same offset in every unit of its chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The chunk.
+    pub chunk: ChunkId,
+    /// The object's start in each unit, in bytes.
+    pub offset_bytes: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{:#x}", self.chunk, self.offset_bytes)
+    }
+}

@@ -1,0 +1,121 @@
+//! The work that operations leave for later: giving back what is not needed, and keeping a few empty pages ready
+//! for requests that cannot wait.
+
+use super::free::EMPTY_PAGES_HIGH;
+use super::{Backing, ChunkSet};
+use crate::OutOfMemory;
+use crate::chunk::NONE;
+use crate::chunks::End;
+use crate::geometry::BLOCK_BITS;
+use crate::placement::Placement;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Destroys all free chunks but one, empties the chunks that were set aside, and populates pages until some
+    /// empty ones are ready. Call it when [`ChunkSet::wants_balance`] says so, at a time that suits.
+    ///
+    /// # Errors
+    /// There was no memory for the empty pages; all else is done, and balancing is still wanted.
+    #[doc(alias = "pcpu_balance_workfn")]
+    pub fn balance(&mut self) -> Result<(), OutOfMemory> {
+        self.balance_wanted = false;
+        self.destroy_free_chunks(false);
+        self.empty_isolated_chunks();
+        let populated = self.populate_some();
+        self.destroy_free_chunks(true);
+        self.balance_wanted |= populated.is_err();
+        populated
+    }
+
+    /// Destroys the free chunks behind the first one; only those without memory, if `unpopulated`.
+    #[doc(alias = "pcpu_balance_free")]
+    fn destroy_free_chunks(&mut self, unpopulated: bool) {
+        let first = self.chunks.slots.ends(self.chunks.slots.free()).first;
+        if first == NONE {
+            return;
+        }
+        let mut index = self.chunks.at(first).next;
+        while index != NONE {
+            let next = self.chunks.at(index).next;
+            if !unpopulated || self.chunks.at(index).empty_pages == 0 {
+                self.destroy_chunk(index);
+            }
+            index = next;
+        }
+    }
+
+    /// Takes the memory from behind the empty pages of the chunks that were set aside, as long as enough empty
+    /// ones are left elsewhere. A chunk is taken back if not all of its empty pages could go, or all of it is free.
+    #[doc(alias = "pcpu_reclaim_populated")]
+    fn empty_isolated_chunks(&mut self) {
+        loop {
+            let index = self.chunks.slots.ends(self.chunks.slots.to_depopulate()).first;
+            if index == NONE {
+                return;
+            }
+            // An isolated chunk's pages are not in the count, so emptying it does not change it.
+            let enough = self.chunks.empty_pages >= EMPTY_PAGES_HIGH;
+            let had = self.chunks.at(index).empty_pages;
+            if enough {
+                self.depopulate_empty_pages(index);
+            }
+            if (had > 0 && !enough) || self.chunks.at(index).objects == 0 {
+                self.reintegrate(index);
+            } else {
+                self.chunks.move_to(index, self.chunks.slots.sidelined(), End::Tail);
+            }
+        }
+    }
+
+    /// From the last page to the first, a range of empty ones at a time.
+    fn depopulate_empty_pages(&mut self, index: u32) {
+        let mut page = self.config.blocks();
+        while page > 0 && self.chunks.at(index).empty_pages > 0 {
+            let end = page;
+            while page > 0 && self.is_empty_page(index, page - 1) {
+                page -= 1;
+            }
+            if page < end {
+                self.depopulate(index, page..end);
+            } else {
+                page -= 1;
+            }
+        }
+    }
+
+    fn is_empty_page(&self, index: u32, page: u32) -> bool {
+        let chunk = self.chunks.at(index);
+        chunk.populated.get(page) && P::block_is_free(&chunk.hints, page)
+    }
+
+    /// Populates pages until a few empty ones are ready; after a request that could not wait has failed, as many
+    /// more as that.
+    #[doc(alias = "pcpu_balance_populated")]
+    fn populate_some(&mut self) -> Result<(), OutOfMemory> {
+        loop {
+            let mut wanted = if self.atomic_failed {
+                EMPTY_PAGES_HIGH
+            } else {
+                EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
+            };
+            self.atomic_failed = false;
+            for slot in P::slot_of_run(BLOCK_BITS, &self.chunks.slots)..=self.chunks.slots.free() {
+                if wanted == 0 {
+                    return Ok(());
+                }
+                let pages = self.config.blocks();
+                let candidate =
+                    self.chunks.list(slot).find(|&index| self.chunks.at(index).populated_pages < pages);
+                if let Some(index) = candidate {
+                    if !P::READIES_ASIDE && self.chunks.at(index).isolated {
+                        self.reintegrate(index);
+                    }
+                    wanted -= self.populate(index, 0..pages, wanted)?;
+                }
+            }
+            if wanted == 0 {
+                return Ok(());
+            }
+            self.create_chunk()?;
+        }
+    }
+}

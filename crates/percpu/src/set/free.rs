@@ -1,0 +1,83 @@
+//! Freeing by place: the object's end is in the map of boundaries.
+
+use super::{Backing, ChunkSet};
+use crate::chunk::Chunk;
+use crate::geometry::{BIT_BYTES, Population};
+use crate::placement::Placement;
+use crate::{FreeError, Place};
+use core::ops::Range;
+use freehold_units::Probe;
+
+/// As many empty pages are always left for requests that cannot wait.
+#[doc(alias = "PCPU_EMPTY_POP_PAGES_HIGH")]
+pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Frees the object at `place`. Returns the bytes that it took in each unit.
+    ///
+    /// # Errors
+    /// [`FreeError::UnknownChunk`], [`FreeError::NoObjectOffset`], [`FreeError::AlreadyFree`] or
+    /// [`FreeError::Interior`]; nothing was changed.
+    #[doc(alias = "free_percpu")]
+    pub fn free(&mut self, place: Place) -> Result<u32, FreeError> {
+        self.free_probed(place, &mut ())
+    }
+
+    /// [`ChunkSet::free`], with the work counted.
+    ///
+    /// # Errors
+    /// As [`ChunkSet::free`].
+    #[inline]
+    pub fn free_probed(&mut self, place: Place, probe: &mut impl Probe) -> Result<u32, FreeError> {
+        let index = self.chunks.find(place.chunk)?;
+        let object = self.chunks.at(index).object_at(place, self.chunks.bits)?;
+        Ok(self.give_back(index, &object, probe))
+    }
+
+    /// Frees the object at `place`, which was allocated with `size_bytes`.
+    ///
+    /// # Errors
+    /// As [`ChunkSet::free`], and [`FreeError::WrongSize`]; nothing was changed.
+    pub fn free_sized(&mut self, place: Place, size_bytes: u64) -> Result<(), FreeError> {
+        let taken_bytes = self.taken_bytes(place)?;
+        if size_bytes.checked_next_multiple_of(u64::from(BIT_BYTES)) != Some(u64::from(taken_bytes)) {
+            return Err(FreeError::WrongSize { place, size_bytes, taken_bytes });
+        }
+        self.free(place).map(|_| ())
+    }
+
+    #[inline]
+    fn give_back(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        let chunk = self.chunks.at_mut(index);
+        chunk.mark_free(object);
+        let emptied = P::gave(chunk, object, probe);
+        chunk.empty_pages += emptied;
+        if !chunk.isolated {
+            self.chunks.empty_pages += emptied;
+        }
+        self.objects -= 1;
+        self.relocate(index);
+        self.consider_emptying(index);
+        (object.end - object.start) * BIT_BYTES
+    }
+
+    /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
+    #[inline]
+    fn consider_emptying(&mut self, index: u32) {
+        let chunk = self.chunks.at(index);
+        if chunk.objects == 0 && !chunk.isolated {
+            let free = self.chunks.slots.ends(self.chunks.slots.free());
+            self.balance_wanted |= free.first != free.last;
+        } else if chunk.empty_pages > 0 && self.should_empty(chunk) {
+            self.isolate(index);
+            self.balance_wanted = true;
+        }
+    }
+
+    #[doc(alias = "pcpu_should_reclaim_chunk")]
+    fn should_empty(&self, chunk: &Chunk<P::Hints>) -> bool {
+        let own = chunk.empty_pages;
+        let to_spare = self.chunks.empty_pages > EMPTY_PAGES_HIGH + own && own >= self.config.blocks() / 4;
+        P::ISOLATES && self.config.population == Population::OnDemand && (chunk.isolated || to_spare)
+    }
+}

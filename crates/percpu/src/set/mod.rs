@@ -1,0 +1,117 @@
+//! A set of chunks with one owner: hands out objects that exist once per CPU.
+
+mod alloc;
+mod backing;
+mod balance;
+mod free;
+mod populate;
+mod relocate;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+use crate::chunks::Chunks;
+use crate::exact::Exact;
+use crate::geometry::Config;
+use crate::placement::Placement;
+use crate::slots::Slots;
+use crate::{ConfigError, Place};
+
+pub use backing::Backing;
+pub use stats::{ChunkView, Stats};
+
+/// Hands out objects that exist once per CPU, at the same offset in every unit of a chunk.
+///
+/// `P` is where objects go, `B` where their memory comes from; `()` is for those who only want the offsets.
+///
+/// # Invariants
+/// P1: each chunk is on one list. P2: objects are disjoint, and their bounds are in the map. P5: an object's
+/// pages have memory. P6: the counts of free bits, objects and empty pages say so.
+///
+/// # Cost
+/// What the placement says; the set adds a constant, and a page's population where one is first used.
+#[derive(Clone, Debug)]
+pub struct ChunkSet<P: Placement = Exact, B: Backing = ()> {
+    config: Config,
+    chunks: Chunks<P::Hints>,
+    backing: B,
+    /// Live objects.
+    objects: u64,
+    /// Pages with memory in each unit, over all chunks.
+    populated_pages: u64,
+    /// A request that could not wait found no populated room since the last balancing.
+    atomic_failed: bool,
+    /// There is something for [`ChunkSet::balance`] to do.
+    balance_wanted: bool,
+}
+
+impl<P: Placement> ChunkSet<P> {
+    /// A set without chunks and without memory behind them.
+    ///
+    /// # Errors
+    /// The configuration is none that can be had.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Self::with_backing(config, ())
+    }
+}
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// A set without chunks, whose memory will come from `backing`.
+    ///
+    /// # Errors
+    /// The configuration is none that can be had.
+    pub fn with_backing(config: Config, backing: B) -> Result<Self, ConfigError> {
+        config.check()?;
+        let chunks = Chunks::new(Slots::new(P::lists(&config))?, config.bits());
+        Ok(Self {
+            config,
+            chunks,
+            backing,
+            objects: 0,
+            populated_pages: 0,
+            atomic_failed: false,
+            balance_wanted: false,
+        })
+    }
+
+    /// How the set is laid out.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where the memory comes from.
+    #[must_use]
+    pub fn backing(&self) -> &B {
+        &self.backing
+    }
+
+    /// The number of live objects.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.objects
+    }
+
+    /// Whether nothing is allocated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects == 0
+    }
+
+    /// Whether an operation since the last [`ChunkSet::balance`] left something for it to do.
+    #[must_use]
+    pub fn wants_balance(&self) -> bool {
+        self.balance_wanted
+    }
+
+    /// Bytes that the object at `place` takes in each unit.
+    ///
+    /// # Errors
+    /// There is no object at `place`, for the reasons of [`ChunkSet::free`].
+    pub fn taken_bytes(&self, place: Place) -> Result<u32, crate::FreeError> {
+        let index = self.chunks.find(place.chunk)?;
+        let object = self.chunks.at(index).object_at(place, self.chunks.bits)?;
+        Ok((object.end - object.start) * crate::geometry::BIT_BYTES)
+    }
+}

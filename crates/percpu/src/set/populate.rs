@@ -1,0 +1,92 @@
+//! Chunks made and destroyed, memory put behind pages and taken away.
+
+use super::{Backing, ChunkSet};
+use crate::OutOfMemory;
+use crate::chunk::Chunk;
+use crate::chunks::End;
+use crate::geometry::Population;
+use crate::placement::Placement;
+use core::ops::Range;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Makes a chunk without objects, at the head of the free ones.
+    #[doc(alias = "pcpu_create_chunk")]
+    pub(super) fn create_chunk(&mut self) -> Result<(), OutOfMemory> {
+        let id = self.chunks.reserve()?;
+        let chunk = Chunk::new(&self.config, id.generation, P::hints(&self.config)?)?;
+        self.backing.create(id)?;
+        if self.config.population == Population::Whole
+            && let Err(error) = self.backing.populate(id, 0..self.config.blocks())
+        {
+            self.backing.destroy(id);
+            return Err(error);
+        }
+        self.populated_pages += u64::from(chunk.populated_pages);
+        self.chunks.empty_pages += chunk.empty_pages;
+        let free = self.chunks.slots.free();
+        self.chunks.add(id, chunk);
+        self.chunks.at_mut(id.index).slot_by_room = free;
+        self.chunks.link(id.index, free, End::Head);
+        Ok(())
+    }
+
+    /// Destroys a chunk without objects.
+    #[doc(alias = "pcpu_destroy_chunk")]
+    pub(super) fn destroy_chunk(&mut self, index: u32) {
+        self.depopulate(index, 0..self.config.blocks());
+        self.chunks.unlink(index);
+        self.backing.destroy(self.chunks.id(index));
+        self.chunks.remove(index);
+    }
+
+    /// Puts memory behind the unpopulated ones of `pages`, which no object is in, the lowest first and `most` of
+    /// them. Returns how many there were.
+    #[doc(alias = "pcpu_populate_chunk")]
+    pub(super) fn populate(&mut self, index: u32, pages: Range<u32>, most: u32) -> Result<u32, OutOfMemory> {
+        let id = self.chunks.id(index);
+        let (mut done, mut at) = (0, pages.start);
+        while done < most {
+            let populated = &self.chunks.at(index).populated;
+            let start = populated.next_clear(at..pages.end);
+            at = populated.next_set(start..pages.end).min(start.saturating_add(most - done));
+            if start == at {
+                break;
+            }
+            self.backing.populate(id, start..at)?;
+            let chunk = self.chunks.at_mut(index);
+            chunk.populated.set_range(start..at);
+            chunk.populated_pages += at - start;
+            chunk.empty_pages += at - start;
+            if !chunk.isolated {
+                self.chunks.empty_pages += at - start;
+            }
+            self.populated_pages += u64::from(at - start);
+            done += at - start;
+        }
+        Ok(done)
+    }
+
+    /// Takes the memory from behind the populated ones of `pages`, which no object is in.
+    #[doc(alias = "pcpu_depopulate_chunk")]
+    pub(super) fn depopulate(&mut self, index: u32, pages: Range<u32>) {
+        let id = self.chunks.id(index);
+        let mut at = pages.start;
+        loop {
+            let populated = &self.chunks.at(index).populated;
+            let start = populated.next_set(at..pages.end);
+            at = populated.next_clear(start..pages.end);
+            if start == at {
+                return;
+            }
+            self.backing.depopulate(id, start..at);
+            let chunk = self.chunks.at_mut(index);
+            chunk.populated.clear_range(start..at);
+            chunk.populated_pages -= at - start;
+            chunk.empty_pages -= at - start;
+            if !chunk.isolated {
+                self.chunks.empty_pages -= at - start;
+            }
+            self.populated_pages -= u64::from(at - start);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Moving chunks between lists as their room changes, setting them aside and taking them back.
+
+use super::{Backing, ChunkSet};
+use crate::chunks::End;
+use crate::placement::Placement;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// The list that a chunk belongs on by its room.
+    #[inline]
+    pub(super) fn slot_of(&self, index: u32) -> u32 {
+        P::slot(self.chunks.at(index), &self.chunks.slots)
+    }
+
+    /// Moves a chunk whose room changed: to the head of a list of more room, to the tail of one of less. One whose
+    /// list by its room is what it was stays, wherever it was put meanwhile.
+    #[doc(alias = "pcpu_chunk_relocate")]
+    #[inline]
+    pub(super) fn relocate(&mut self, index: u32) {
+        let slot = self.slot_of(index);
+        let chunk = self.chunks.at_mut(index);
+        let was = core::mem::replace(&mut chunk.slot_by_room, slot);
+        if slot != was && !chunk.isolated {
+            self.chunks.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
+        }
+    }
+
+    /// Sets a chunk aside to be emptied: its empty pages no longer count for the set.
+    #[doc(alias = "pcpu_isolate_chunk")]
+    pub(super) fn isolate(&mut self, index: u32) {
+        let chunk = self.chunks.at_mut(index);
+        if !chunk.isolated {
+            chunk.isolated = true;
+            let empty_pages = chunk.empty_pages;
+            self.chunks.empty_pages -= empty_pages;
+        }
+        let slot = self.chunks.slots.to_depopulate();
+        self.chunks.move_to(index, slot, End::Head);
+    }
+
+    /// Takes a chunk back that was set aside.
+    #[doc(alias = "pcpu_reintegrate_chunk")]
+    pub(super) fn reintegrate(&mut self, index: u32) {
+        let chunk = self.chunks.at_mut(index);
+        chunk.isolated = false;
+        let empty_pages = chunk.empty_pages;
+        self.chunks.empty_pages += empty_pages;
+        self.chunks.move_to(index, self.slot_of(index), End::Head);
+    }
+}

@@ -1,0 +1,121 @@
+//! Figures to look at.
+
+use super::{Backing, ChunkSet};
+use crate::geometry::{BIT_BYTES, PAGE_BYTES};
+use crate::placement::Placement;
+use crate::{ChunkId, Place};
+
+/// Counts and sums over all chunks. Pages and bytes are those of one unit: memory is that times the CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Chunks, the empty ones included.
+    pub chunks: u32,
+    /// Live objects.
+    pub objects: u64,
+    /// Bytes that are not in objects.
+    pub free_bytes: u64,
+    /// Pages that have memory.
+    pub populated_pages: u64,
+    /// Of these, pages without any object; those of isolated chunks are not counted.
+    pub empty_pages: u32,
+    /// Bytes of memory that the set holds for its maps, hints and lists.
+    pub metadata_bytes: usize,
+    /// Of these, the bytes of the lists, which every set has once however many chunks there are.
+    pub list_bytes: usize,
+}
+
+/// One chunk, as the kernel's statistics show it. Sizes and offsets are bytes of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkView {
+    /// Its name.
+    pub id: ChunkId,
+    /// The list that it is on, from 0 for full ones.
+    pub slot: u32,
+    /// Bytes free.
+    pub free_bytes: u32,
+    /// The longest free run that is known.
+    pub contig_bytes: u32,
+    /// Where that starts, if there is one.
+    pub contig_start_bytes: Option<u32>,
+    /// No byte below is free.
+    pub first_free_bytes: u32,
+    /// Pages that have memory.
+    pub populated_pages: u32,
+    /// Of these, pages without any object.
+    pub empty_pages: u32,
+    /// Objects in it.
+    pub objects: u32,
+    /// Whether it is set aside to be emptied.
+    pub isolated: bool,
+}
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Counts and sums. Cost: linear in the number of chunks.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let chunks = || self.chunks.indexes().map(|index| self.chunks.at(index));
+        let list_bytes = self.chunks.slots.bytes();
+        let map_bytes: usize = chunks().map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
+        Stats {
+            chunks: self.chunks.live(),
+            objects: self.objects,
+            free_bytes: chunks().map(|chunk| u64::from(chunk.free_bits * BIT_BYTES)).sum(),
+            populated_pages: self.populated_pages,
+            empty_pages: self.chunks.empty_pages,
+            metadata_bytes: self.chunks.bytes() + map_bytes + list_bytes,
+            list_bytes,
+        }
+    }
+
+    /// Pages that have memory in each unit, over all chunks. Cost: none.
+    #[must_use]
+    pub fn populated_pages(&self) -> u64 {
+        self.populated_pages
+    }
+
+    /// Bytes of a page.
+    #[must_use]
+    pub const fn page_bytes(&self) -> u32 {
+        PAGE_BYTES
+    }
+
+    /// Every chunk, list by list and in the order of each.
+    #[doc(alias = "percpu_stats")]
+    pub fn chunks(&self) -> impl Iterator<Item = ChunkView> {
+        (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.list(slot)).map(|index| self.view(index))
+    }
+
+    fn view(&self, index: u32) -> ChunkView {
+        let chunk = self.chunks.at(index);
+        let longest = P::longest(&chunk.hints);
+        ChunkView {
+            id: self.chunks.id(index),
+            slot: chunk.slot,
+            free_bytes: chunk.free_bits * BIT_BYTES,
+            contig_bytes: (longest.end - longest.start) * BIT_BYTES,
+            contig_start_bytes: (!longest.is_empty()).then_some(longest.start * BIT_BYTES),
+            first_free_bytes: P::first_free(&chunk.hints) * BIT_BYTES,
+            populated_pages: chunk.populated_pages,
+            empty_pages: chunk.empty_pages,
+            objects: chunk.objects,
+            isolated: chunk.isolated,
+        }
+    }
+
+    /// Every object with the bytes it takes in each unit, chunk by chunk and in the order of their offsets.
+    pub fn objects(&self) -> impl Iterator<Item = (Place, u32)> {
+        self.chunks.indexes().flat_map(move |index| {
+            let (bits, chunk) = (self.chunks.bits, self.chunks.at(index));
+            let mut at = 0;
+            core::iter::from_fn(move || {
+                let start = chunk.used.next_set(at..bits);
+                if start == bits {
+                    return None;
+                }
+                at = chunk.object_end(start, bits);
+                let place = Place { chunk: self.chunks.id(index), offset_bytes: start * BIT_BYTES };
+                Some((place, (at - start) * BIT_BYTES))
+            })
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Checking the whole set from scratch.
+
+use super::{Backing, ChunkSet};
+use crate::Broken;
+use crate::chunk::{Chunk, NONE};
+use crate::error::check;
+use crate::geometry::{BLOCK_BITS, base_of};
+use crate::placement::Placement;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Checks every invariant, recomputing all hints from the maps. Cost: linear in all bits.
+    ///
+    /// # Errors
+    /// The first invariant that fails, by its number in `INVARIANTS.md`.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.validate_lists()?;
+        let (mut objects, mut populated, mut empty) = (0, 0, 0);
+        for index in self.chunks.indexes() {
+            let chunk = self.chunks.at(index);
+            self.validate_chunk(chunk).map_err(|broken| Broken { chunk: index, ..broken })?;
+            P::validate(chunk).map_err(|broken| Broken { chunk: index, ..broken })?;
+            objects += u64::from(chunk.objects);
+            populated += u64::from(chunk.populated_pages);
+            empty += if chunk.isolated { 0 } else { chunk.empty_pages };
+        }
+        check(objects == self.objects, "P6", "the count of objects is their number", 0)?;
+        check(populated == self.populated_pages, "P6", "populated_pages is their number", 0)?;
+        check(
+            empty == self.chunks.empty_pages,
+            "P6",
+            "empty_pages is their number but for isolated chunks",
+            0,
+        )
+    }
+
+    fn validate_lists(&self) -> Result<(), Broken> {
+        let slots = &self.chunks.slots;
+        let mut linked = 0;
+        for slot in 0..slots.count() {
+            let mut previous = NONE;
+            for index in self.chunks.list(slot) {
+                let chunk = self.chunks.at(index);
+                let right = chunk.is_live() && chunk.slot == slot && chunk.previous == previous;
+                let broken = |broken| Broken { chunk: index, ..broken };
+                check(right, "P1", "a list links its chunks both ways", 0).map_err(broken)?;
+                linked += 1;
+                check(linked <= self.chunks.live(), "P1", "no list goes round", 0).map_err(broken)?;
+                self.validate_list_of(index, slot).map_err(broken)?;
+                previous = index;
+            }
+            check(slots.ends(slot).last == previous, "P1", "a list ends with its last chunk", 0)?;
+            let occupied = slots.next_occupied(slot, slot + 1).is_some();
+            check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
+        }
+        check(linked == self.chunks.live(), "P1", "every chunk is on a list", 0)
+    }
+
+    /// Isolated chunks are on lists of their own; others where their room says, or demoted to the full ones.
+    fn validate_list_of(&self, index: u32, slot: u32) -> Result<(), Broken> {
+        let slots = &self.chunks.slots;
+        let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
+        check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
+        let by_room = self.chunks.at(index).slot_by_room;
+        check(by_room == self.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
+        let right = aside || slot == 0 || slot == by_room;
+        check(right, "P1", "a chunk is on the list of its room", 0)
+    }
+
+    fn validate_chunk(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
+        let bits = self.chunks.bits;
+        let (mut objects, mut used, mut at) = (0, 0, 0);
+        while at < bits {
+            let start = chunk.used.next_set(at..bits);
+            if start == bits {
+                break;
+            }
+            check(chunk.is_boundary(start), "P2", "where used bits start an object does", start)?;
+            at = chunk.object_end(start, bits);
+            let whole = chunk.used.next_clear(start..at) == at;
+            check(whole && at <= bits, "P2", "an object is used to its end", start)?;
+            let populated = chunk.hole_in_pages(&(start..at)).is_none();
+            check(populated, "P5", "an object's pages have memory", start)?;
+            objects += 1;
+            used += at - start;
+        }
+        check(objects == chunk.objects, "P6", "the count of objects is their number", 0)?;
+        check(used + chunk.free_bits == bits, "P6", "free_bits is their number", 0)?;
+        self.validate_pages(chunk)
+    }
+
+    fn validate_pages(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
+        let (mut populated, mut empty) = (0, 0);
+        for page in 0..self.config.blocks() {
+            let free = chunk.used.next_set(base_of(page)..base_of(page + 1)) == base_of(page + 1);
+            let known = P::block_is_free(&chunk.hints, page);
+            check(free == known, "P6", "a block is known as free when it is", page * BLOCK_BITS)?;
+            populated += u32::from(chunk.populated.get(page));
+            empty += u32::from(chunk.populated.get(page) && free);
+        }
+        check(populated == chunk.populated_pages, "P6", "populated_pages is their number", 0)?;
+        check(empty == chunk.empty_pages, "P6", "empty_pages is their number", 0)
+    }
+}
