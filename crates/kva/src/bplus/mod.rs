@@ -9,10 +9,11 @@
 //!           columns  | a b  c  |   | d   e   f   |   | g   h   |      one array per column
 //! ```
 //!
-//! It serves the index of regions (no summary), the B+tree of free blocks (summary: the largest block) and the
-//! index of free blocks by size (nothing but keys).
+//! It serves the tree of all segments (summary: the largest room), the index of regions beside the red-black tree (no
+//! summary) and the index of free blocks by size (nothing but keys).
 //!
-//! Invariants: K8 ordered, linked, every node but the root and the last of a level at least a quarter full;
+//! Invariants: K8 ordered, linked, every leaf at least half full and every inner node a quarter, but for the root and the
+//! last of a level;
 //! K9 every stored summary is that of its child.
 //! Cost: O(log n) for each operation; memory is asked for in [`Tree::reserve`] alone.
 

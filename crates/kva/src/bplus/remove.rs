@@ -1,4 +1,4 @@
-//! Removing an entry; a node less than a quarter full joins a neighbour or takes from it.
+//! Removing an entry; a leaf less than half full, or an inner node less than a quarter, joins a neighbour or takes from it.
 
 use super::{Columns, Found, Summaries, Tree, Way};
 use crate::arena::Link;

@@ -61,12 +61,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         walk: &mut Walk,
     ) -> Result<(), Broken> {
         let leaf = &self.leaves[link];
-        check(
-            may_be_few || leaf.len() >= Self::FEW_ENTRIES,
-            "K8",
-            "a leaf is a quarter full",
-            low.address(),
-        )?;
+        check(may_be_few || leaf.len() >= Self::FEW_ENTRIES, "K8", "a leaf is half full", low.address())?;
         check(leaf.previous == walk.previous, "K8", "leaves are linked in order", low.address())?;
         let inside = leaf.keys().iter().all(|&key| low <= key && key <= high);
         check(inside, "K8", "a key is in its leaf", low.address())?;

@@ -76,6 +76,11 @@ impl<V> OneTree<V> {
         }
     }
 
+    /// Whether a segment's room is as the hot place says, if it starts below it (K15).
+    pub(super) fn is_below_hot(&self, first: u64, room: u32) -> bool {
+        first >= self.hot.first || room < self.hot.none_below
+    }
+
     /// The shape of the tree may have changed.
     #[inline]
     pub(super) fn forget_hot(&mut self) {

@@ -25,6 +25,7 @@ impl<V> OneTree<V> {
                 check(self.entry(position).is_some(), "K4", "a guard is smaller than what is taken", first)?;
                 regions += 1;
             }
+            check(self.is_below_hot(first, room), "K15", "nothing below the hot place has such room", first)?;
             after_block = is_block;
         }
         check(blocks == self.blocks, "K1", "there are as many blocks as are counted", 0)?;

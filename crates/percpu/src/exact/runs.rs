@@ -19,8 +19,9 @@ const WORDS: usize = BLOCK_BITS as usize / WORD;
 const DOUBLINGS: usize = BLOCK_BITS.ilog2() as usize;
 /// Up to so many runs are walked: one costs about as much as a shift of the whole block.
 const WALKED: u32 = 16;
-/// Starts that are multiples of 16, 4, 2 and 1 bits: what objects ask for.
-const EVEN: [u64; 4] = [0x0001_0001_0001_0001, 0x1111_1111_1111_1111, 0x5555_5555_5555_5555, !0];
+/// Starts that are multiples of 16, 8, 4, 2 and 1 bits: what objects ask for.
+const EVEN: [u64; 5] =
+    [0x0001_0001_0001_0001, 0x0101_0101_0101_0101, 0x1111_1111_1111_1111, 0x5555_5555_5555_5555, !0];
 
 type Words = [u64; WORDS];
 
