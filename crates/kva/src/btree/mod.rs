@@ -242,7 +242,10 @@ impl<V> Map<V> for OneTree<V> {
             return Some((At { found, none_below }, span));
         }
         let (found, span) = self.lowest(want, probe)?;
-        let knows = want.window.first() <= self.lowest && self.tree.context.class_of(want.align) == 0;
+        // What was passed over is known to be smaller if all was seen, size was all that mattered, and is not rounded.
+        let knows = want.window.first() <= self.lowest
+            && self.tree.context.class_of(want.align) == 0
+            && self.tree.context.long(short).is_some();
         Some((At { found, none_below: if knows { short } else { Hot::UNKNOWN } }, span))
     }
 
