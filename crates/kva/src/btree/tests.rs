@@ -147,3 +147,28 @@ fn an_aligned_request_enters_no_child_in_vain() {
     assert!(tree.find(Placement::Lowest, &above, &mut tally).is_none());
     assert!(tally.of(Work::NodeVisited) <= 5, "{tally:?}");
 }
+
+#[test]
+fn a_rounded_size_tells_nothing_of_smaller_blocks() {
+    let mut tree = OneTree::<()>::new(Align::ONE).unwrap();
+    let block = |first: u64, more: u64| Span::from_size(first, (1 << 40) + more).unwrap();
+    let (low, high) = (block(0, 8), block(1 << 50, 100));
+    for span in [low, high] {
+        tree.reserve(1, 0).unwrap();
+        tree.add(span, &mut ()).unwrap();
+    }
+    let mut take = |more: u64| {
+        let want = Want { size_bytes: (1 << 40) + more, align: Align::ONE, window: Span::ALL };
+        tree.prepare(&want, &mut ()).unwrap();
+        let (found, span) = tree.find(Placement::Lowest, &want, &mut ()).unwrap();
+        tree.occupy(found, span, 0, (), &mut ());
+        let (place, entry) = tree.region(span.first()).unwrap();
+        let taken = entry.taken;
+        tree.vacate(place, taken, &mut ()).unwrap();
+        span.first()
+    };
+    // All three sizes are the same in the short form.
+    assert_eq!(take(50), high.first());
+    assert_eq!(take(1), low.first());
+    assert_eq!(take(99), high.first());
+}
