@@ -243,8 +243,10 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         for _ in 0..self.height {
             let inner = &self.inners[way.end()];
             let taken = inner.child_for(key);
-            probe.touch(inner.read_for(key));
-            probe.touch(&inner.children[taken]);
+            if probe.counts_lines() {
+                probe.touch(inner.read_for(key));
+                probe.touch(&inner.children[taken]);
+            }
             way = way.down(inner.children[taken], taken);
         }
         way

@@ -149,7 +149,7 @@ impl<V> OneTree<V> {
         core::iter::successors(self.tree.first(), |&at| self.tree.next(at))
     }
 
-    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^31 granules.
+    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^30 granules.
     fn largest_below(&self, link: Link, height: usize) -> u64 {
         let (most, len, children) = match height {
             0 => {

@@ -26,21 +26,13 @@ impl<V> OneTree<V> {
                 self.update(found.way(), &[block], &[], probe);
                 self.set_hot(found, block.first(), none_below);
             }
-            (None, Some(rest)) => {
+            (None, Some(rest)) | (Some(rest), None) => {
+                // The region goes before what is left, or behind it.
+                let before = usize::from(below.is_none());
                 self.set_block(found, rest);
-                self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
-                if self.tree.insert_at(found.way(), found.at(), taken.first(), region) == Inserted::InPlace {
-                    self.update(found.way(), &[block], &[rest], probe);
-                } else {
-                    self.forget_hot();
-                }
-            }
-            (Some(rest), None) => {
-                self.set_block(found, rest);
-                self.set_hot(found, rest.first(), none_below);
-                if self.tree.insert_at(found.way(), found.at() + 1, taken.first(), region)
-                    == Inserted::InPlace
-                {
+                self.set_hot(found.way().entry(found.at() + before), rest.first(), none_below);
+                let at = found.at() + 1 - before;
+                if self.tree.insert_at(found.way(), at, taken.first(), region) == Inserted::InPlace {
                     self.update(found.way(), &[block], &[rest], probe);
                 } else {
                     self.forget_hot();

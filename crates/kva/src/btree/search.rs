@@ -81,10 +81,12 @@ impl<'a, V> Search<'a, V> {
             };
             if let Some(child) = roomy {
                 let inner = &tree.inners[way.end()];
-                probe.touch(inner.read_for(self.edge));
-                probe.touch(inner.sums.read_for(self.class, child));
-                probe.touch(&inner.lows[child]);
-                probe.touch(&inner.children[child]);
+                if probe.counts_lines() {
+                    probe.touch(inner.read_for(self.edge));
+                    probe.touch(inner.sums.read_for(self.class, child));
+                    probe.touch(&inner.lows[child]);
+                    probe.touch(&inner.children[child]);
+                }
                 if inner.lows[child] > self.want.window.last() && child > 0 {
                     return None;
                 }

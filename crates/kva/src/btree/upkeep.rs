@@ -28,10 +28,9 @@ impl<V> OneTree<V> {
         for class in 0..self.tree.context.classes {
             let kept = &self.tree.context;
             let most = |blocks: &[Span]| {
-                blocks.iter().fold(0, |most, &block| {
-                    let room = kept.short(block.last() - block.first());
-                    kept.room_in(block.first(), room, class).max(most)
-                })
+                blocks
+                    .iter()
+                    .fold(0, |most, &block| kept.room_in(block.first(), self.short(block), class).max(most))
             };
             let known = self.tree.inners[parent].sums.classes[class][taken];
             // No block has more aligned room than room.
@@ -64,11 +63,9 @@ impl<V> OneTree<V> {
             let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
             probe.count(Work::MaxRecomputed, 1);
             above = self.tree.above(link);
-            if let Some((parent, taken)) = above {
-                probe.touch(&self.tree.inners[parent].children);
-                probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
-            }
             let Some((parent, taken)) = above else { return };
+            probe.touch(&self.tree.inners[parent].children);
+            probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
             let known = self.tree.inners[parent].sums.classes[class][taken];
             if now <= known {
                 if before < known {
