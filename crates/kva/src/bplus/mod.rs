@@ -34,7 +34,7 @@ use crate::arena::{Arena, Link};
 pub(crate) use columns::{Columns, array};
 use freehold_units::Probe;
 pub(crate) use insert::Inserted;
-use node::{Inner, Leaf};
+pub(crate) use node::{Inner, Leaf};
 pub(crate) use remove::Removed;
 pub(crate) use summary::{Nothing, Summaries};
 pub(crate) use way::{Found, Position, Way};

@@ -14,8 +14,8 @@
 //! A child is known not by its largest block alone, but by the largest *aligned* room in it, for every alignment up
 //! to 1024 granules. A search looks at the class of its alignment, so it never passes over a block that would do,
 //! and never enters a child in vain, but for the one in which its window starts. Above the last class it may; it
-//! then leaps to the next aligned address instead of looking at every block on the way. Rooms of a class are kept
-//! from the first request that needs them.
+//! then leaps to the next aligned address instead of looking at every block on the way. Rooms are kept for the
+//! classes that requests ask for (`asked.rs`).
 //!
 //! ```text
 //!   block      |----------------------|            size 22, but aligned to 16 granules only 9 are left:
@@ -25,11 +25,12 @@
 //!
 //! Invariants: K1 blocks never touch; K8 the tree's shape, and the way to any address of a block leads to its leaf;
 //! K9 every stored room exact.
-//! Cost: every operation visits O(log segments) nodes, leaves of 31 segments and nodes of 64 children; the first
+//! Cost: every operation visits O(log segments) nodes, leaves of 30 segments and nodes of 64 children; the first
 //! request of a class visits all of them once. Giving back never needs memory.
 //!
 //! Source: the talk's wish list; rooms per alignment class, and regions in the same tree, are this project's.
 
+mod asked;
 mod hot;
 mod lanes;
 mod occupy;
@@ -47,9 +48,10 @@ use crate::bplus::{Columns, Found, Position, Tree, Way};
 use crate::index::{Entry, Map, Want};
 use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use freehold_units::{Align, Probe, Span, Work};
+use asked::Asked;
 use hot::Hot;
 use rooms::{Kept, Rooms};
-use segment::{Held, Segment, Segments};
+use segment::{Held, Segment, Segments, WIDTH};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,12 +76,13 @@ impl FreeIndex for BTree {
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct OneTree<V> {
-    tree: Tree<Segments<V>, Rooms>,
+    tree: Tree<Segments<V>, Rooms, WIDTH>,
     blocks: usize,
     regions: usize,
     /// Where the first address was ever free.
     lowest: u64,
     hot: Hot,
+    asked: Asked,
     remembers_hot: bool,
 }
 
@@ -139,9 +142,10 @@ impl<V> OneTree<V> {
     fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
         let held = self.held(position)?;
         let taken = self.span(position)?;
-        let guard_bytes = u64::from(held.guard_granules).saturating_mul(self.tree.context.granule().bytes());
+        let guard_granules = held.guard_granules();
+        let guard_bytes = u64::from(guard_granules).saturating_mul(self.tree.context.granule().bytes());
         let span = Span::new(taken.first(), taken.last().checked_sub(guard_bytes)?)?;
-        Some(Entry { span, taken, guard_granules: held.guard_granules, value: &held.value })
+        Some(Entry { span, taken, guard_granules, value: &held.value })
     }
 
     /// Every segment in address order.
@@ -194,7 +198,7 @@ impl<V> Map<V> for OneTree<V> {
         let mut tree = Tree::new(Kept::new(granule))?;
         tree.reserve(1)?;
         tree.insert(tree.way_to(0), 0, Segment::HOLE);
-        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE, remembers_hot: true })
+        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE, asked: Asked::default(), remembers_hot: true })
     }
 
     /// Fix-ups are not put off: they stop at the first node whose largest room is another child's.
@@ -217,14 +221,12 @@ impl<V> Map<V> for OneTree<V> {
         self.tree.reserve(regions.saturating_mul(2))
     }
 
-    /// Keeps up the rooms of the request's class from now on, if they are not yet: a space whose requests are
-    /// not aligned does not pay for those that are.
+    /// A space whose requests are not aligned does not pay for those that are.
     #[inline]
     fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
         let class = self.tree.context.class_of(want.align);
-        if class >= self.tree.context.classes {
-            self.tree.context.classes = class + 1;
-            probe.count(Work::MaxRecomputed, self.tree.resummarise());
+        if class > 0 || !self.tree.context.only_sizes() {
+            self.keep_for(class, probe);
         }
         self.reserve(1, 0)
     }
@@ -251,7 +253,7 @@ impl<V> Map<V> for OneTree<V> {
 
     #[inline]
     fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
-        self.cut(block, taken, Held { guard_granules, value }, probe);
+        self.cut(block, taken, Held::new(guard_granules, value), probe);
         if probe.counts_lines() {
             self.tree.leaves[block.found.way().end()].columns.touch_from(block.found.at(), probe);
             self.tree.touch_moved(taken.first(), probe);

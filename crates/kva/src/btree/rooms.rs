@@ -25,13 +25,13 @@ impl PartialEq for Room {
     }
 }
 
-/// What rooms are counted in, and for how many classes.
+/// What rooms are counted in, and for which classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     /// The alignment of each class; the first is the granule.
     aligns: [Align; CLASSES],
-    /// The first so many classes are kept up; 1 until a request is aligned to more.
-    pub(super) classes: usize,
+    /// The classes that are kept up, a bit for each. The first always is.
+    kept: u32,
 }
 
 impl Kept {
@@ -43,7 +43,46 @@ impl Kept {
             let twice = aligns[class - 1].bytes().checked_mul(2).and_then(Align::new);
             aligns[class] = twice.unwrap_or(aligns[class - 1]);
         }
-        Self { aligns, classes: 1 }
+        Self { aligns, kept: 1 }
+    }
+
+    /// The classes that are kept up, in rising order.
+    #[inline]
+    pub(super) fn classes(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.kept;
+        core::iter::from_fn(move || {
+            let class = rest.trailing_zeros() as usize;
+            // Of nothing there are as many zeros as bits.
+            rest &= rest.wrapping_sub(1);
+            (class < CLASSES).then_some(class)
+        })
+    }
+
+    /// Whether nothing but the size of blocks is kept up.
+    #[inline]
+    pub(super) fn only_sizes(&self) -> bool {
+        self.kept == 1
+    }
+
+    #[inline]
+    pub(super) fn keeps(&self, class: usize) -> bool {
+        self.kept >> class & 1 == 1
+    }
+
+    /// Has a class kept up from now on. Summaries are not right for it before they are made anew.
+    pub(super) fn keep(&mut self, class: usize) {
+        self.kept |= 1 << class;
+    }
+
+    /// Has a class other than the first kept up no longer.
+    pub(super) fn drop(&mut self, class: usize) {
+        self.kept &= !(1 << class) | 1;
+    }
+
+    /// The highest class that is kept up and not above this one: what has no room there has none here.
+    #[inline]
+    pub(super) fn nearest(&self, class: usize) -> usize {
+        (self.kept & ((2 << class) - 1) | 1).ilog2() as usize
     }
 
     /// The class to ask for a request of that alignment: the largest that is not above it, kept or not.
@@ -187,8 +226,8 @@ impl<V> Summaries<Segments<V>> for Rooms {
 
     fn of_leaf(kept: Kept, keys: &[u64], segments: &Segments<V>) -> Room {
         let mut room = Room::default();
-        for (class, room) in room.0.iter_mut().enumerate().take(kept.classes) {
-            *room = segments.room_in_class(&kept, keys, class);
+        for class in kept.classes() {
+            room.0[class] = segments.room_in_class(&kept, keys, class);
         }
         room
     }
@@ -196,23 +235,23 @@ impl<V> Summaries<Segments<V>> for Rooms {
     #[inline]
     fn get(&self, kept: Kept, at: usize) -> Room {
         let mut room = Room::default();
-        for (room, rooms) in room.0.iter_mut().zip(&self.classes).take(kept.classes) {
-            *room = rooms[at];
+        for class in kept.classes() {
+            room.0[class] = self.classes[class][at];
         }
         room
     }
 
     #[inline]
     fn set(&mut self, kept: Kept, at: usize, one: Room) {
-        for (rooms, room) in self.classes.iter_mut().zip(one.0).take(kept.classes) {
-            rooms[at] = room;
+        for class in kept.classes() {
+            self.classes[class][at] = one.0[class];
         }
     }
 
     fn total(&self, kept: Kept, _: usize) -> Room {
         let mut total = Room::default();
-        for (total, rooms) in total.0.iter_mut().zip(&self.classes).take(kept.classes) {
-            *total = lanes::most(rooms);
+        for class in kept.classes() {
+            total.0[class] = self.most(class);
         }
         total
     }

@@ -49,7 +49,7 @@ impl<'a, V> Search<'a, V> {
     #[inline]
     fn new(index: &'a OneTree<V>, want: &'a Want, edge: u64) -> Self {
         let kept = &index.tree.context;
-        let class = kept.class_of(want.align).min(kept.classes - 1);
+        let class = kept.nearest(kept.class_of(want.align));
         Self { index, want, class, short: kept.short(want.size_bytes - 1), edge, leapt: false }
     }
 
@@ -75,7 +75,12 @@ impl<'a, V> Search<'a, V> {
                 let inner = &tree.inners[way.end()];
                 let from = match from {
                     Some(from) if !self.leapt => from,
-                    from => inner.child_for(self.edge).max(from.unwrap_or(0)),
+                    from => {
+                        if level + 1 == tree.height {
+                            self.touch(inner);
+                        }
+                        inner.child_for(self.edge).max(from.unwrap_or(0))
+                    }
                 };
                 inner.sums.first_with(self.class, from, self.short)
             };
@@ -97,6 +102,17 @@ impl<'a, V> Search<'a, V> {
                 way = Way::from_here(parent);
                 (level, from) = (level - 1, Some(taken + 1));
             }
+        }
+    }
+
+    #[inline]
+    fn touch(&self, inner: &crate::bplus::Inner<super::Rooms, 64>) {
+        if self.edge >= inner.lows[1] {
+            let r = &inner.sums.classes[self.class];
+            let c = &inner.children;
+            core::hint::black_box(
+                r[0] ^ r[16] ^ r[32] ^ r[48] ^ c[0].number() ^ c[16].number() ^ c[32].number() ^ c[48].number(),
+            );
         }
     }
 

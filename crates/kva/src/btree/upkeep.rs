@@ -24,24 +24,26 @@ impl<V> OneTree<V> {
         now: &[Span],
         probe: &mut impl Probe,
     ) {
-        let largest = before.iter().chain(now).fold(0, |most, &block| most.max(self.short(block)));
-        for class in 0..self.tree.context.classes {
-            let kept = &self.tree.context;
-            let most = |blocks: &[Span]| {
-                blocks
-                    .iter()
-                    .fold(0, |most, &block| kept.room_in(block.first(), self.short(block), class).max(most))
-            };
+        let size = |blocks: &[Span]| blocks.iter().fold(0, |most, &block| self.short(block).max(most));
+        let (lost_size, gained_size) = (size(before), size(now));
+        for class in self.tree.context.classes() {
             let known = self.tree.inners[parent].sums.classes[class][taken];
             // No block has more aligned room than room.
-            if largest < known {
+            if lost_size.max(gained_size) < known {
                 continue;
             }
+            let kept = &self.tree.context;
+            let most = |blocks: &[Span], size: u32| match class {
+                0 => size,
+                _ => blocks
+                    .iter()
+                    .fold(0, |most, &block| kept.room_in(block.first(), self.short(block), class).max(most)),
+            };
             probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
-            let gained = most(now);
+            let gained = most(now, gained_size);
             let room = if gained >= known {
                 gained
-            } else if most(before) == known {
+            } else if most(before, lost_size) == known {
                 let leaf = &self.tree.leaves[way.end()];
                 probe.touch(&leaf.columns.rooms);
                 leaf.columns.room_in_class(kept, leaf.keys(), class)
