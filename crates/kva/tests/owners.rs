@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+#[macro_use]
+mod over_indexes;
+
 use freehold_kva::snapshot::Writer;
 use freehold_kva::{AddressSpace, AllocError, BTree, FreeIndex, RbTree, Request};
 use freehold_units::{Align, Span};
@@ -246,26 +249,8 @@ fn values_of_no_size_are_counted_too<I: FreeIndex + Clone>() {
     assert_eq!(NOTHINGS.get(), 0);
 }
 
-/// Runs each check over both free-space indexes.
-macro_rules! over_both_indexes {
-    ($($check:ident),+ $(,)?) => {
-        mod over {
-            $(mod $check {
-                #[test]
-                fn a_red_black_tree() {
-                    crate::$check::<crate::RbTree>();
-                }
-
-                #[test]
-                fn a_btree() {
-                    crate::$check::<crate::BTree>();
-                }
-            })+
-        }
-    };
-}
-
-over_both_indexes!(
+over_indexes!(
+    { a_red_black_tree: freehold_kva::RbTree, a_btree: freehold_kva::BTree },
     values_are_dropped_once,
     rejected_values_come_back,
     a_panicking_clone_harms_nothing,

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+#[macro_use]
+mod over_indexes;
+
 use freehold_kva::{
     AddressSpace, AdoptError, AllocError, BTree, BySize, FreeError, FreeIndex, LayoutError, OutOfMemory,
     RbTree, Rejected, Request, ResizeError, ReturnError,
@@ -334,31 +337,12 @@ proptest! {
     }
 }
 
-/// Runs each check over every free-space index.
-macro_rules! over_every_index {
-    ($($check:ident),+ $(,)?) => {
-        mod over {
-            $(mod $check {
-                #[test]
-                fn a_red_black_tree() {
-                    crate::$check::<crate::RbTree>();
-                }
-
-                #[test]
-                fn a_btree() {
-                    crate::$check::<crate::BTree>();
-                }
-
-                #[test]
-                fn a_btree_by_size() {
-                    crate::$check::<crate::BySize<crate::BTree>>();
-                }
-            })+
-        }
-    };
-}
-
-over_every_index!(
+over_indexes!(
+    {
+        a_red_black_tree: freehold_kva::RbTree,
+        a_btree: freehold_kva::BTree,
+        a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
+    },
     a_carved_region_stays_as_it_is,
     a_sub_space_gets_no_other_addresses,
     strangers_are_sent_back,

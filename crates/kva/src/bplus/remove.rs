@@ -34,6 +34,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     /// Removes the entry that was found and those after it, `count` in all, from one leaf. Summaries are as with
     /// [`Tree::remove`].
+    #[inline]
     pub(crate) fn remove_run(&mut self, found: Found, count: usize) -> Removed {
         for _ in 1..count {
             self.leaves[found.way().end()].remove(found.at());

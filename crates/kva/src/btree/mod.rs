@@ -47,8 +47,8 @@ use crate::arena::Link;
 use crate::bplus::{Columns, Found, Position, Tree, Way};
 use crate::index::{Entry, Map, Want};
 use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
-use freehold_units::{Align, Probe, Span, Work};
 use asked::Asked;
+use freehold_units::{Align, Probe, Span, Work};
 use hot::Hot;
 use rooms::{Kept, Rooms};
 use segment::{Held, Segment, Segments, WIDTH};
@@ -198,7 +198,15 @@ impl<V> Map<V> for OneTree<V> {
         let mut tree = Tree::new(Kept::new(granule))?;
         tree.reserve(1)?;
         tree.insert(tree.way_to(0), 0, Segment::HOLE);
-        Ok(Self { tree, blocks: 0, regions: 0, lowest: u64::MAX, hot: Hot::NONE, asked: Asked::default(), remembers_hot: true })
+        Ok(Self {
+            tree,
+            blocks: 0,
+            regions: 0,
+            lowest: u64::MAX,
+            hot: Hot::NONE,
+            asked: Asked::default(),
+            remembers_hot: true,
+        })
     }
 
     /// Fix-ups are not put off: they stop at the first node whose largest room is another child's.

@@ -111,7 +111,13 @@ impl<'a, V> Search<'a, V> {
             let r = &inner.sums.classes[self.class];
             let c = &inner.children;
             core::hint::black_box(
-                r[0] ^ r[16] ^ r[32] ^ r[48] ^ c[0].number() ^ c[16].number() ^ c[32].number() ^ c[48].number(),
+                r[0] ^ r[16]
+                    ^ r[32]
+                    ^ r[48]
+                    ^ c[0].number()
+                    ^ c[16].number()
+                    ^ c[32].number()
+                    ^ c[48].number(),
             );
         }
     }

@@ -35,41 +35,33 @@ impl<V> OneTree<V> {
                 self.pull_hot(found, span.first());
             }
             (Some(block), None) if inside(before) => {
-                let whole = joined(block, span);
-                self.set_block(way.entry(at - 1), whole);
-                self.claim(way, at, whole);
-                if self.tree.remove(found).1 == Removed::InPlace {
-                    self.update(way, &[block], &[whole], probe);
-                    self.pull_hot(way.entry(at - 1), whole.first());
-                } else {
-                    self.forget_hot();
-                }
+                self.claim(way, at, span);
+                self.merge(way.entry(at - 1), found, &[block], joined(block, span), probe);
             }
             (None, Some(block)) if inside(after) => {
-                let whole = joined(span, block);
-                self.set_block(found, whole);
-                if self.tree.remove(way.entry(at + 1)).1 == Removed::InPlace {
-                    self.update(way, &[block], &[whole], probe);
-                    self.pull_hot(found, span.first());
-                } else {
-                    self.forget_hot();
-                }
+                self.merge(found, way.entry(at + 1), &[block], joined(span, block), probe);
             }
             (Some(low), Some(high)) if inside(before) && inside(after) => {
-                let whole = joined(low, high);
-                self.set_block(way.entry(at - 1), whole);
                 self.blocks -= 1;
-                if self.tree.remove_run(found, 2) == Removed::InPlace {
-                    self.update(way, &[low, high], &[whole], probe);
-                    self.pull_hot(way.entry(at - 1), whole.first());
-                } else {
-                    self.forget_hot();
-                }
+                self.merge(way.entry(at - 1), found, &[low, high], joined(low, high), probe);
             }
             (previous, next) => {
                 self.merge_across(previous, span, next, probe);
                 self.forget_hot();
             }
+        }
+    }
+
+    /// The entry `grown` becomes the block `whole`, in which the blocks `before` are; as many entries, from `gone` on
+    /// in the same leaf, go.
+    #[inline]
+    fn merge(&mut self, grown: Found, gone: Found, before: &[Span], whole: Span, probe: &mut impl Probe) {
+        self.set_block(grown, whole);
+        if self.tree.remove_run(gone, before.len()) == Removed::InPlace {
+            self.update(grown.way(), before, &[whole], probe);
+            self.pull_hot(grown, whole.first());
+        } else {
+            self.forget_hot();
         }
     }
 

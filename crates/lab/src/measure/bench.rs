@@ -6,7 +6,7 @@
 use super::{Checker, Counts};
 use crate::engine::{EngineEntry, Session, Touched};
 use crate::workload::bench::BenchWorkload;
-use freehold::units::{Align, Span};
+use freehold::units::{Align, Span, Work};
 use freehold_trace::kva::{Answer, Op};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ pub struct BenchRun {
     pub failures: u64,
     /// Work of each allocation.
     pub alloc_work: Counts,
+    /// Nodes that each allocation's search visits, without what keeps them up.
+    pub alloc_nodes: Counts,
     /// Work of each free.
     pub free_work: Counts,
     /// Cache lines that each allocation touches; 0 for engines that do not tell.
@@ -48,6 +50,10 @@ pub struct BenchRun {
     pub metadata_bytes: usize,
     /// Live regions then.
     pub live: u64,
+    /// Free blocks then.
+    pub free_blocks: u64,
+    /// Bytes of what knows the free blocks, where that can be told.
+    pub free_index_bytes: Option<usize>,
     /// Nanoseconds of an allocation, by round; empty where it is not timed by itself.
     pub alloc_ns: Vec<f64>,
     /// Nanoseconds of a free, by round; empty where it is not timed by itself.
@@ -203,6 +209,8 @@ fn check(
     }
     run.metadata_bytes = session.metadata_bytes();
     run.live = checker.live();
+    session.free_blocks(&mut |_| run.free_blocks += 1);
+    run.free_index_bytes = session.free_index_bytes();
     session.validate().map_err(Stop::Wrong)?;
     Ok(run)
 }
@@ -229,11 +237,14 @@ impl BenchRun {
             answers: Vec::new(),
             failures: 0,
             alloc_work: Counts::default(),
+            alloc_nodes: Counts::default(),
             free_work: Counts::default(),
             alloc_lines: Counts::default(),
             free_lines: Counts::default(),
             metadata_bytes: 0,
             live: 0,
+            free_blocks: 0,
+            free_index_bytes: None,
             alloc_ns: Vec::new(),
             free_ns: Vec::new(),
             pair_ns: Vec::new(),
@@ -249,6 +260,9 @@ impl BenchRun {
             (&mut self.alloc_work, &mut self.alloc_lines)
         };
         work.add(touched.tally.steps());
+        if !op.is_free() {
+            self.alloc_nodes.add(touched.tally.of(Work::NodeVisited));
+        }
         lines.add(touched.lines());
     }
 
@@ -298,6 +312,15 @@ impl BenchRun {
             self.free_ns.push(each(free, counts[1]));
         }
         Ok(())
+    }
+
+    /// Bytes of index for each free block and for each region, where a part of it knows the blocks.
+    #[must_use]
+    pub fn bytes_each(&self) -> Option<(f64, f64)> {
+        let of_blocks = self.free_index_bytes?;
+        let of_regions = self.metadata_bytes.saturating_sub(of_blocks);
+        let each = |bytes: usize, items: u64| bytes as f64 / items.max(1) as f64;
+        Some((each(of_blocks, self.free_blocks), each(of_regions, self.live)))
     }
 
     /// The operations that were timed, with the times of each round.

@@ -60,6 +60,9 @@ pub struct Row {
     pub work_p999: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_max: Option<u64>,
+    /// Nodes that a search visits, without what keeps them up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_p999: Option<u64>,
     /// Cache lines of 64 bytes that an operation touches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_mean: Option<f64>,
@@ -87,6 +90,10 @@ pub struct Row {
     pub pages: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_free_block: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_region: Option<f64>,
     /// What others have published of it, in `published_unit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,

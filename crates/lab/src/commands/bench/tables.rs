@@ -11,6 +11,10 @@ const OURS: [&str; 2] = ["rbtree", "btree"];
 /// A rival is faster if it takes less than this part of the default engine's time.
 const FASTER: f64 = 0.95;
 
+/// What is known of an engine's index beside its time.
+const INDEX_HEADER: [&str; 6] =
+    ["workload", "n", "engine", "nodes p99.9", "bytes per free block", "bytes per region"];
+
 /// Adds everything.
 pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: &[EngineEntry]) {
     let title = "Where a rival takes less time than the default engine (the size with the smallest ratio)";
@@ -18,9 +22,13 @@ pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: 
     let mut losses = Table::new(title, &header);
     let groups = benches.chunk_by_mut(|a, b| a.workload.case.name == b.workload.case.name);
     let mut small: Vec<&Bench> = Vec::new();
+    let mut index = Table::new("Searches and memory, at the largest size", &INDEX_HEADER);
     for group in groups {
         for bench in group.iter_mut() {
             rows(document, bench);
+        }
+        if let Some(bench) = group.last_mut().filter(|bench| bench.workload.case.sized) {
+            add_index(&mut index, bench);
         }
         let group: &[Bench] = group;
         add_losses(&mut losses, group, engines);
@@ -34,6 +42,16 @@ pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: 
     }
     if !small.is_empty() {
         document.tables.push(small_table(&small, engines));
+    }
+    if !index.rows.is_empty() {
+        document.tables.push(index);
+        document.notes.push(
+            "Nodes are those that the search of an allocation visits, without those whose \
+             figures are put right after it. The btree's one tree has blocks and regions in the same leaves, each an \
+             entry of as many bytes: its memory, inner nodes and spare room included, is divided between them by \
+             their numbers."
+                .to_owned(),
+        );
     }
     if losses.rows.is_empty() {
         document.notes.push("No rival is faster than the default engine anywhere in this run.".to_owned());
@@ -90,6 +108,21 @@ fn sized_table(group: &[Bench], op: &str, engines: &[EngineEntry]) -> Table {
         table.row(row);
     }
     table
+}
+
+/// The searches and the memory of our engines on one workload.
+fn add_index(index: &mut Table, bench: &mut Bench) {
+    for run in &mut bench.runs {
+        let Some((block, region)) = run.bytes_each() else { continue };
+        index.row(vec![
+            bench.workload.case.name.to_owned(),
+            bench.workload.n.map_or_else(|| "-".to_owned(), count),
+            run.entry.label(),
+            count(run.alloc_nodes.percentile(999)),
+            fixed(block),
+            fixed(region),
+        ]);
+    }
 }
 
 fn small_table(benches: &[&Bench], engines: &[EngineEntry]) -> Table {
@@ -240,6 +273,9 @@ fn add_alloc(row: &mut Row, run: &mut BenchRun) {
     let told = Some(run.metadata_bytes).filter(|&bytes| bytes > 0);
     row.bytes_per_item = told.filter(|_| run.live > 0).map(|bytes| bytes as f64 / run.live as f64);
     row.metadata_peak_bytes = told.map(|bytes| bytes as u64);
+    row.nodes_p999 = Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0);
+    row.bytes_per_free_block = run.bytes_each().map(|(block, _)| block);
+    row.bytes_per_region = run.bytes_each().map(|(_, region)| region);
     add_work(row, &mut run.alloc_work, &run.alloc_lines);
 }
 
