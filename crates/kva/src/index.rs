@@ -7,13 +7,6 @@ use crate::{Broken, OutOfMemory, Shortcuts};
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
 
-/// A guard's granules, if they are few enough: fewer than 2^32 - 1, so that one more than there are fits half a word
-/// that is not 0.
-#[inline]
-pub(crate) fn guard_granules(granules: u64) -> Option<u32> {
-    u32::try_from(granules).ok().filter(|&granules| granules < u32::MAX)
-}
-
 /// A checked request, as an index sees it: `size_bytes > 0`, guard included, alignment at least the granule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Want {

@@ -7,7 +7,7 @@
 mod over_indexes;
 
 use freehold_kva::snapshot::Writer;
-use freehold_kva::{AddressSpace, AllocError, BTree, FreeIndex, RbTree, Request};
+use freehold_kva::{AddressSpace, AllocError, FreeIndex, Request};
 use freehold_units::{Align, Span};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

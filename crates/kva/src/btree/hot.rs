@@ -11,7 +11,7 @@
 //!
 //! Source: the talk's wish for a cache of the last node, which there was not exact.
 
-use super::OneTree;
+use super::{At, OneTree};
 use crate::bplus::{Found, Way};
 use crate::index::Want;
 use freehold_units::Span;
@@ -33,16 +33,16 @@ impl Hot {
 }
 
 impl<V> OneTree<V> {
-    /// The place for a request of that short size, if it is in the hot block; and what is known of those below.
+    /// The hot block, and the place in it for a request of that short size, if there is one.
     #[inline]
-    pub(super) fn in_hot_block(&self, want: &Want, short: u32) -> Option<(Found, Span, u32)> {
+    pub(super) fn in_hot_block(&self, want: &Want, short: u32) -> Option<(At, Span)> {
         let Hot { found, none_below, .. } = self.hot;
         if short < none_below || self.room(found.position()) < short {
             return None;
         }
-        let block = self.span(found.position())?;
-        let fit = block.lowest_fit(want.size_bytes, want.align, want.window.first())?;
-        (fit.last() <= want.window.last()).then_some((found, fit, none_below))
+        let span = self.span(found.position())?;
+        let fit = span.lowest_fit(want.size_bytes, want.align, want.window.first())?;
+        (fit.last() <= want.window.last()).then_some((At { found, span, none_below }, fit))
     }
 
     /// The segment that starts at `first`, if it is the hot place or lies before it, as what was last cut from it does.

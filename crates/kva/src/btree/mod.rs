@@ -86,18 +86,19 @@ pub struct OneTree<V> {
     remembers_hot: bool,
 }
 
-/// A segment and the way to it, valid until the tree changes.
+/// A segment, all its addresses and the way to it, valid until the tree changes.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     found: Found,
+    span: Span,
     /// As [`Hot::none_below`] if it is a block that was searched for.
     none_below: u32,
 }
 
 impl At {
-    fn new(found: Found) -> Self {
-        Self { found, none_below: Hot::UNKNOWN }
+    fn new(found: Found, span: Span) -> Self {
+        Self { found, span, none_below: Hot::UNKNOWN }
     }
 }
 
@@ -122,6 +123,21 @@ impl<V> OneTree<V> {
         }
     }
 
+    /// Asks at once for what a search that begins at `edge` reads of a node above leaves: its lows say where among the
+    /// rooms to begin, and these which child to take, so they would else be waited for one after the other. A search
+    /// that takes a node from its start reads little of it, and higher nodes are few and in the cache.
+    #[inline]
+    fn touch_node(&self, node: Link, class: usize, edge: u64, probe: &mut impl Probe) {
+        let inner = &self.tree.inners[node];
+        if edge >= inner.lows[1] {
+            let (rooms, children) = (&inner.sums.classes[class], &inner.children);
+            let words = [0, 16, 32, 48].map(|at| rooms[at] ^ children[at].number());
+            core::hint::black_box(words[0] ^ words[1] ^ words[2] ^ words[3]);
+            probe.touch(rooms);
+            probe.touch(children);
+        }
+    }
+
     #[inline]
     fn room(&self, position: Position) -> u32 {
         self.tree.columns(position).rooms[position.at]
@@ -142,7 +158,7 @@ impl<V> OneTree<V> {
     fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
         let held = self.held(position)?;
         let taken = self.span(position)?;
-        let guard_granules = held.guard_granules();
+        let guard_granules = held.guard_granules;
         let guard_bytes = u64::from(guard_granules).saturating_mul(self.tree.context.granule().bytes());
         let span = Span::new(taken.first(), taken.last().checked_sub(guard_bytes)?)?;
         Some(Entry { span, taken, guard_granules, value: &held.value })
@@ -242,26 +258,25 @@ impl<V> Map<V> for OneTree<V> {
     #[inline]
     fn find(&self, placement: Placement, want: &Want, probe: &mut impl Probe) -> Option<(At, Span)> {
         if placement == Placement::Highest {
-            let (found, span) = self.highest(want, probe)?;
-            return Some((At::new(found), span));
+            return self.highest(want, probe);
         }
         let short = self.tree.context.short(want.size_bytes - 1);
-        if let Some((found, span, none_below)) = self.in_hot_block(want, short) {
+        if let Some((block, span)) = self.in_hot_block(want, short) {
             probe.count(Work::NodeVisited, 1);
-            probe.touch(self.tree.leaves[found.way().end()].keys());
-            return Some((At { found, none_below }, span));
+            probe.touch(self.tree.leaves[block.found.way().end()].keys());
+            return Some((block, span));
         }
-        let (found, span) = self.lowest(want, probe)?;
+        let (block, span) = self.lowest(want, probe)?;
         // What was passed over is known to be smaller if all was seen, size was all that mattered, and is not rounded.
         let knows = want.window.first() <= self.lowest
             && self.tree.context.class_of(want.align) == 0
             && self.tree.context.long(short).is_some();
-        Some((At { found, none_below: if knows { short } else { Hot::UNKNOWN } }, span))
+        Some((At { none_below: if knows { short } else { Hot::UNKNOWN }, ..block }, span))
     }
 
     #[inline]
     fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
-        self.cut(block, taken, Held::new(guard_granules, value), probe);
+        self.cut(block, taken, Held { guard_granules, value }, probe);
         if probe.counts_lines() {
             self.tree.leaves[block.found.way().end()].columns.touch_from(block.found.at(), probe);
             self.tree.touch_moved(taken.first(), probe);
@@ -282,7 +297,7 @@ impl<V> Map<V> for OneTree<V> {
 
     fn extend(&mut self, _: At, block: At, more: Span, probe: &mut impl Probe) {
         self.forget_hot();
-        self.cut_start(block.found, more, probe);
+        self.cut_start(block, more, probe);
     }
 
     fn shorten(&mut self, place: At, less: Span, probe: &mut impl Probe) {
@@ -301,15 +316,16 @@ impl<V> Map<V> for OneTree<V> {
         if let Some(at) = self.tree.leaves[way.end()].first_above(address).checked_sub(1) {
             let found = way.entry(at);
             if self.room(found.position()) > 0 {
-                return Some((At::new(found), self.span(found.position())?));
+                let span = self.span(found.position())?;
+                return Some((At::new(found, span), span));
             }
         }
         // The highest granule that is free at or below the address.
         let align = self.tree.context.granule();
         let last = align.down(address) + (align.bytes() - 1);
         let want = Want { size_bytes: align.bytes(), align, window: Span::new(0, last)? };
-        let (found, _) = self.highest(&want, &mut ())?;
-        Some((At::new(found), self.span(found.position())?))
+        let (block, _) = self.highest(&want, &mut ())?;
+        Some((block, block.span))
     }
 
     fn block_before(&self, block: At) -> Option<(At, Span)> {
@@ -338,7 +354,8 @@ impl<V> Map<V> for OneTree<V> {
                 self.tree.find_on(way, first)?
             }
         };
-        Some((At::new(found), self.entry(found.position())?))
+        let entry = self.entry(found.position())?;
+        Some((At::new(found, entry.taken), entry))
     }
 
     fn region_at(&self, address: u64) -> Option<Entry<'_, V>> {

@@ -10,8 +10,7 @@ impl<V> OneTree<V> {
     /// `taken`, in the block that was found, becomes a region.
     #[inline]
     pub(super) fn cut(&mut self, block: At, taken: Span, held: Held<V>, probe: &mut impl Probe) {
-        let At { found, none_below } = block;
-        let block = self.span(found.position()).unwrap_or(taken);
+        let At { found, span: block, none_below } = block;
         debug_assert!(block.covers(taken));
         let fit = Fit::of(block, taken);
         probe.count(fit.work(), 1);
@@ -70,8 +69,8 @@ impl<V> OneTree<V> {
     }
 
     /// `taken`, the start of the block that was found, goes to the segment before it.
-    pub(super) fn cut_start(&mut self, found: Found, taken: Span, probe: &mut impl Probe) {
-        let block = self.span(found.position()).unwrap_or(taken);
+    pub(super) fn cut_start(&mut self, block: At, taken: Span, probe: &mut impl Probe) {
+        let At { found, span: block, .. } = block;
         probe.count(Fit::of(block, taken).work(), 1);
         if let Some(rest) = block.above(taken) {
             self.set_block(found, rest);

@@ -4,9 +4,9 @@
 //! that lies beyond. Above the last class of alignment a block may have the room and yet not fit; then no address
 //! before its next multiple can serve, and the walk goes on from there.
 
-use super::{OneTree, lanes};
+use super::{At, OneTree, lanes};
 use crate::arena::Link;
-use crate::bplus::{Found, Position, Way};
+use crate::bplus::{Position, Way};
 use crate::index::Want;
 use freehold_units::{Probe, Span, Work};
 
@@ -25,8 +25,8 @@ struct Search<'a, V> {
 
 /// What a leaf has to say.
 enum Verdict {
-    /// This place, in this entry.
-    Fits(usize, Span),
+    /// This place, in the block of this entry.
+    Fits(usize, Span, Span),
     /// Nothing here, but perhaps further on.
     Further,
     /// Nothing here or further on.
@@ -35,12 +35,12 @@ enum Verdict {
 
 impl<V> OneTree<V> {
     #[inline]
-    pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
+    pub(super) fn lowest(&self, want: &Want, probe: &mut impl Probe) -> Option<(At, Span)> {
         Search::new(self, want, want.window.first()).lowest(probe)
     }
 
     #[inline]
-    pub(super) fn highest(&self, want: &Want, probe: &mut impl Probe) -> Option<(Found, Span)> {
+    pub(super) fn highest(&self, want: &Want, probe: &mut impl Probe) -> Option<(At, Span)> {
         Search::new(self, want, want.window.last()).highest(probe)
     }
 }
@@ -55,7 +55,7 @@ impl<'a, V> Search<'a, V> {
 
     /// Down to the first leaf that has the room, and on to the next one if it turns out not to fit.
     #[inline]
-    fn lowest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+    fn lowest(mut self, probe: &mut impl Probe) -> Option<(At, Span)> {
         let tree = &self.index.tree;
         let mut way = Way::from_here(tree.root);
         let mut level = 0;
@@ -67,7 +67,7 @@ impl<'a, V> Search<'a, V> {
                 probe.touch(tree.leaves[way.end()].keys());
                 probe.touch(&tree.leaves[way.end()].columns.rooms);
                 match self.lowest_in_leaf(way.end()) {
-                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
+                    Verdict::Fits(at, block, span) => return Some((At::new(way.entry(at), block), span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
@@ -77,7 +77,7 @@ impl<'a, V> Search<'a, V> {
                     Some(from) if !self.leapt => from,
                     from => {
                         if level + 1 == tree.height {
-                            self.touch(inner);
+                            self.index.touch_node(way.end(), self.class, self.edge, probe);
                         }
                         inner.child_for(self.edge).max(from.unwrap_or(0))
                     }
@@ -106,23 +106,6 @@ impl<'a, V> Search<'a, V> {
     }
 
     #[inline]
-    fn touch(&self, inner: &crate::bplus::Inner<super::Rooms, 64>) {
-        if self.edge >= inner.lows[1] {
-            let r = &inner.sums.classes[self.class];
-            let c = &inner.children;
-            core::hint::black_box(
-                r[0] ^ r[16]
-                    ^ r[32]
-                    ^ r[48]
-                    ^ c[0].number()
-                    ^ c[16].number()
-                    ^ c[32].number()
-                    ^ c[48].number(),
-            );
-        }
-    }
-
-    #[inline]
     fn lowest_in_leaf(&mut self, link: Link) -> Verdict {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
@@ -133,7 +116,7 @@ impl<'a, V> Search<'a, V> {
                 return Verdict::Nowhere;
             }
             match block.lowest_fit(size_bytes, align, self.edge) {
-                Some(fit) if fit.last() <= window.last() => return Verdict::Fits(at, fit),
+                Some(fit) if fit.last() <= window.last() => return Verdict::Fits(at, block, fit),
                 // Every later place is higher still.
                 Some(_) => return Verdict::Nowhere,
                 None => match align.up(block.first().max(self.edge)) {
@@ -151,7 +134,7 @@ impl<'a, V> Search<'a, V> {
 
     /// As [`Search::lowest`], from the other end.
     #[inline]
-    fn highest(mut self, probe: &mut impl Probe) -> Option<(Found, Span)> {
+    fn highest(mut self, probe: &mut impl Probe) -> Option<(At, Span)> {
         let tree = &self.index.tree;
         let mut way = Way::from_here(tree.root);
         let mut level = 0;
@@ -160,7 +143,7 @@ impl<'a, V> Search<'a, V> {
             probe.count(Work::NodeVisited, u64::from(until.is_none()));
             let roomy = if level == tree.height {
                 match self.highest_in_leaf(way.end()) {
-                    Verdict::Fits(at, span) => return Some((way.entry(at), span)),
+                    Verdict::Fits(at, block, span) => return Some((At::new(way.entry(at), block), span)),
                     Verdict::Nowhere => return None,
                     Verdict::Further => None,
                 }
@@ -197,7 +180,7 @@ impl<'a, V> Search<'a, V> {
                 return Verdict::Nowhere;
             }
             match block.highest_fit(size_bytes, align, self.edge) {
-                Some(fit) if fit.first() >= window.first() => return Verdict::Fits(at, fit),
+                Some(fit) if fit.first() >= window.first() => return Verdict::Fits(at, block, fit),
                 Some(_) => return Verdict::Nowhere,
                 None => self.edge = self.edge.min(block.first()),
             }

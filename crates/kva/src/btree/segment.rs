@@ -4,33 +4,19 @@ use super::lanes::{self, LANES};
 use super::rooms::Kept;
 use crate::bplus::{Columns, Leaf, array};
 use arrayvec::ArrayVec;
-use core::num::NonZeroU32;
 use freehold_units::Probe;
 
-/// Segments of a leaf: with values of no size it takes 512 bytes, of which a page holds eight.
+/// Segments of a leaf: with values of no size it takes ten cache lines, and one more would begin another.
 pub(super) const WIDTH: usize = 30;
 
-const _: () = assert!(size_of::<Leaf<Segments<()>, WIDTH>>() == 512);
+const _: () = assert!(size_of::<Leaf<Segments<()>, WIDTH>>() == 640);
 
 /// Who has a region's addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Held<V> {
-    /// Granules at the end of the segment that are the guard, and one more: never 0, so that no memory but this tells
-    /// whether a segment is held.
-    guard_and_one: NonZeroU32,
+    /// Granules at the end of the segment that are the guard.
+    pub(super) guard_granules: u32,
     pub(super) value: V,
-}
-
-impl<V> Held<V> {
-    #[inline]
-    pub(super) fn new(guard_granules: u32, value: V) -> Self {
-        Self { guard_and_one: NonZeroU32::MIN.saturating_add(guard_granules), value }
-    }
-
-    #[inline]
-    pub(super) fn guard_granules(&self) -> u32 {
-        self.guard_and_one.get() - 1
-    }
 }
 
 /// A segment without its start: a free block has room, a region is held, and a hole is neither.
@@ -63,7 +49,7 @@ impl<V> Segments<V> {
     #[inline]
     pub(super) fn touch(&self) -> u32 {
         let held = |at: usize| self.held.get(at).map_or(0, |held| u32::from(held.is_some()));
-        self.rooms[0] ^ self.rooms[16] ^ held(0) ^ held(10) ^ held(20)
+        self.rooms[0] ^ self.rooms[16] ^ held(0) ^ held(8) ^ held(16) ^ held(24)
     }
 
     /// The largest room of one class among the segments, which start at `firsts`.

@@ -149,6 +149,37 @@ fn an_aligned_request_enters_no_child_in_vain() {
 }
 
 #[test]
+fn a_class_is_kept_while_it_is_asked_for() {
+    let mut tree = OneTree::<()>::new(Align::PAGE).unwrap();
+    for at in 0..=1000u64 {
+        tree.reserve(1, 0).unwrap();
+        tree.add(pages(at * 512 + u64::from(at < 1000), 8), &mut ()).unwrap();
+    }
+    let (plain, aligned) = (want(1, 1, Span::ALL), want(4, 512, Span::ALL));
+    let class = tree.tree.context.class_of(aligned.align);
+    let requests = 8 * tree.tree.len();
+    let ask = |tree: &mut OneTree<()>, want: &Want| tree.prepare(want, &mut ()).unwrap();
+    ask(&mut tree, &aligned);
+    for at in 0..requests {
+        ask(&mut tree, if at % 1000 == 0 { &aligned } else { &plain });
+        assert!(tree.tree.context.keeps(class));
+    }
+    for _ in 0..requests {
+        ask(&mut tree, &plain);
+    }
+    assert!(tree.tree.context.only_sizes());
+    // What is not kept is found all the same, and after one more request without a visit in vain.
+    let (_, span) = tree.find(Placement::Lowest, &aligned, &mut ()).unwrap();
+    assert_eq!(span, pages(1000 * 512, 4));
+    ask(&mut tree, &aligned);
+    tree.check_all().unwrap();
+    let mut tally = Tally::default();
+    let (_, again) = tree.find(Placement::Lowest, &aligned, &mut tally).unwrap();
+    assert_eq!(again, span);
+    assert!(tally.of(Work::NodeVisited) <= 3, "{tally:?}");
+}
+
+#[test]
 fn a_rounded_size_tells_nothing_of_smaller_blocks() {
     let mut tree = OneTree::<()>::new(Align::ONE).unwrap();
     let block = |first: u64, more: u64| Span::from_size(first, (1 << 40) + more).unwrap();

@@ -104,8 +104,8 @@ impl<'a> Runs<'a> {
 
     fn region<E>(&mut self, at: usize, is_carved: bool) -> Result<Part<'a>, RestoreError<E>> {
         let reach = self.number()?;
-        let guard_granules =
-            crate::index::guard_granules(self.number()?).ok_or(RestoreError::GuardTooLarge { at })?;
+        let guard_granules = self.number()?;
+        let guard_granules = u32::try_from(guard_granules).map_err(|_| RestoreError::GuardTooLarge { at })?;
         let past_the_end = RestoreError::PastTheEnd { at };
         let Some(span) = self.granules(reach) else { return Err(past_the_end) };
         let guard = match guard_granules.checked_sub(1) {
