@@ -92,7 +92,7 @@ const CASES: [CaseInfo<Percpu>; 14] = [
         "deletion",
         "groups of six objects, one of eleven kept; then eleven groups made and deleted",
     ),
-    refusing(Kind::Starved, "starved", "churn of 4..=1024 bytes with memory that ends, and is there again"),
+    refusing(Kind::Starved, "starved", "mixed, with memory that ends, and is there again"),
 ];
 
 impl Suited for Percpu {
@@ -118,8 +118,8 @@ impl Suited for Percpu {
             }
             Kind::AlignedChurn => Before::Churned { count, draw: aligned },
             Kind::ChurnSmall => Before::Churned { count, draw: small_alloc },
-            Kind::ChurnLarge | Kind::Starved => Before::Churned { count, draw: large_alloc },
-            Kind::Mixed => Before::Churned { count, draw: mixed },
+            Kind::ChurnLarge => Before::Churned { count, draw: large_alloc },
+            Kind::Mixed | Kind::Starved => Before::Churned { count, draw: mixed },
             Kind::Atomic => Before::Churned { count, draw: atomic },
         }
     }
@@ -199,8 +199,8 @@ impl PercpuBody {
         match self.kind {
             Kind::AlignedChurn => Some(aligned),
             Kind::ChurnSmall => Some(small_alloc),
-            Kind::ChurnLarge | Kind::Starved => Some(large_alloc),
-            Kind::Mixed => Some(mixed),
+            Kind::ChurnLarge => Some(large_alloc),
+            Kind::Mixed | Kind::Starved => Some(mixed),
             Kind::Atomic => Some(atomic),
             _ => None,
         }
