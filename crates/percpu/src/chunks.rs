@@ -151,4 +151,17 @@ impl<H> Chunks<H> {
         self.unlink(index);
         self.link(index, slot, end);
     }
+
+    /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail
+    /// of one of less. One whose list by its room is what it was stays, wherever it was put meanwhile, and so does
+    /// one that is set aside.
+    #[doc(alias = "pcpu_chunk_relocate")]
+    #[inline]
+    pub(crate) fn relocate(&mut self, index: u32, slot: u32) {
+        let chunk = self.at_mut(index);
+        let was = core::mem::replace(&mut chunk.slot_by_room, slot);
+        if slot != was && !chunk.isolated {
+            self.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
+        }
+    }
 }

@@ -28,6 +28,15 @@ pub struct Spot {
     pub(crate) bit: u32,
 }
 
+/// What is known of the free runs of a chunk, for those who look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The longest free run that is known; empty, wherever it was last, if there is none.
+    pub(crate) longest: Range<u32>,
+    /// No bit below is free.
+    pub(crate) first_free: u32,
+}
+
 /// What a set of chunks leaves to its placement.
 pub trait Strategy: Sized {
     /// What a chunk knows of its free runs.
@@ -64,11 +73,8 @@ pub trait Strategy: Sized {
     /// Whether no bit of the block is used.
     fn block_is_free(hints: &Self::Hints, block: u32) -> bool;
 
-    /// The longest free run that is known; empty, wherever it was last, if there is none.
-    fn longest(hints: &Self::Hints) -> Range<u32>;
-
-    /// No bit below is free.
-    fn first_free(hints: &Self::Hints) -> u32;
+    /// What the next request would find known of the chunk's free runs.
+    fn room(chunk: &Chunk<Self::Hints>) -> Room;
 
     /// Bytes that the hints hold outside themselves.
     fn hint_bytes(hints: &Self::Hints) -> usize;

@@ -2,13 +2,36 @@
 
 use super::Hints;
 use crate::Broken;
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::ObjectMap;
 
-/// Checks P7.
+/// Checks P7 and P8: of the hints as they are, that they promise no more than there is; of those that they become
+/// when the chunk is settled, everything.
 pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     let (hints, used) = (&chunk.hints, &chunk.used);
+    for (block, (best, record)) in (0..).zip(hints.best.iter().zip(&hints.blocks)) {
+        let (base, end) = (base_of(block), base_of(block + 1));
+        let start = base + best.start();
+        let free = used.next_set(start..start + best.len()) == start + best.len();
+        check(free, "P7", "a block's best run is free", start)?;
+        let count = (base..end).filter(|&bit| used.get(bit)).count();
+        check(usize::from(hints.used[block as usize]) == count, "P7", "used bits are counted", base)?;
+        let fewer = if hints.is_settled() {
+            usize::from(record.used) == count
+        } else {
+            usize::from(record.used) >= count
+        };
+        check(fewer, "P7", "a record knows of which used bits it is", base)?;
+    }
+    let mut settled = hints.clone();
+    settled.settle(used, &mut ());
+    validate_settled(&settled, used)
+}
+
+fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
     let bits = base_of(hints.count());
     for (index, (block, best)) in (0..).zip(hints.blocks.iter().zip(&hints.best)) {
         let (base, end) = (base_of(index), base_of(index + 1));

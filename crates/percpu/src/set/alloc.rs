@@ -1,6 +1,7 @@
 //! Allocating: check the request, find a place, put memory behind it, mark it.
 
 use super::{Backing, ChunkSet};
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Placement, Spot};

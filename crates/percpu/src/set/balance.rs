@@ -4,6 +4,7 @@
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
+use crate::bitmap::Bits as _;
 use crate::chunk::NONE;
 use crate::chunks::End;
 use crate::geometry::BLOCK_BITS;

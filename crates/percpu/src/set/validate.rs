@@ -2,9 +2,11 @@
 
 use super::{Backing, ChunkSet};
 use crate::Broken;
+use crate::bitmap::Bits as _;
 use crate::chunk::{Chunk, NONE};
 use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::Found;
 use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
@@ -74,8 +76,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if start == bits {
                 break;
             }
-            check(chunk.is_boundary(start), "P2", "where used bits start an object does", start)?;
-            at = chunk.object_end(start, bits);
+            let Found::Object(end) = chunk.used.find(start) else {
+                return check(false, "P2", "where used bits start an object does", start);
+            };
+            at = end;
             let whole = chunk.used.next_clear(start..at) == at;
             check(whole && at <= bits, "P2", "an object is used to its end", start)?;
             let populated = chunk.hole_in_pages(&(start..at)).is_none();
