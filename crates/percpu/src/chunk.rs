@@ -16,27 +16,28 @@ use core::ops::Range;
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps.
+/// One chunk of a set. A vacant position has no maps. What every free reads and writes comes first, in a line or two.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Chunk<H> {
+    pub(crate) used: ObjectMap,
     /// How many chunks had the position before.
     pub(crate) generation: u32,
+    pub(crate) free_bits: u32,
+    pub(crate) objects: u32,
+    /// Populated pages without any object.
+    pub(crate) empty_pages: u32,
     /// The list that it belonged on by its room after the last change, wherever it is.
     pub(crate) slot_by_room: u32,
+    /// Set aside to be emptied: its empty pages do not count for the set.
+    pub(crate) isolated: bool,
+    pub(crate) hints: H,
+    pub(crate) populated_pages: u32,
     /// The list it is on, and its neighbours there; of a vacant position, `next` is the next vacant one.
     pub(crate) slot: u32,
     pub(crate) previous: u32,
     pub(crate) next: u32,
-    pub(crate) free_bits: u32,
-    pub(crate) objects: u32,
-    pub(crate) populated_pages: u32,
-    /// Populated pages without any object.
-    pub(crate) empty_pages: u32,
-    /// Set aside to be emptied: its empty pages do not count for the set.
-    pub(crate) isolated: bool,
-    pub(crate) used: ObjectMap,
     pub(crate) populated: Bitmap,
-    pub(crate) hints: H,
 }
 
 impl<H> Chunk<H> {
@@ -81,20 +82,24 @@ impl<H> Chunk<H> {
         self.used.bytes() + self.populated.bytes()
     }
 
-    /// Notes an object in the maps.
+    /// Notes an object in the maps. Returns how many blocks were free as a whole until now.
     #[inline]
-    pub(crate) fn mark_taken(&mut self, object: &Range<u32>) {
-        self.used.take(object);
+    pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> u32 {
+        let begun = self.used.take(object);
+        self.empty_pages -= begun;
         self.free_bits -= object.end - object.start;
         self.objects += 1;
+        begun
     }
 
-    /// Clears an object from the maps.
+    /// Clears an object from the maps. Returns how many blocks are free as a whole from now on.
     #[inline]
-    pub(crate) fn mark_free(&mut self, object: &Range<u32>) {
-        self.used.give(object);
+    pub(crate) fn mark_free(&mut self, object: &Range<u32>) -> u32 {
+        let emptied = self.used.give(object);
+        self.empty_pages += emptied;
         self.free_bits += object.end - object.start;
         self.objects -= 1;
+        emptied
     }
 
     /// The bits of the object that starts at `place`, which is in this chunk of units of `bits`.

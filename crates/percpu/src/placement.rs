@@ -63,15 +63,11 @@ pub trait Strategy: Sized {
     /// A place for the request among the chunks that are there. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self::Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot>;
 
-    /// `object` was placed where `find` said; the maps have it already. Returns how many blocks were free as a whole
-    /// until now.
-    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32;
+    /// `object` was placed where `find` said; the maps have it already.
+    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
-    /// `object` was freed; the maps have it already. Returns how many blocks are free as a whole from now on.
-    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32;
-
-    /// Whether no bit of the block is used.
-    fn block_is_free(hints: &Self::Hints, block: u32) -> bool;
+    /// `object` was freed; the maps have it already.
+    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
     /// What the next request would find known of the chunk's free runs.
     fn room(chunk: &Chunk<Self::Hints>) -> Room;

@@ -56,11 +56,11 @@ use record::{Block, Freed, Longest, Run};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact;
 
-/// What a chunk of the default placement knows of its free runs. But for `used` it is as of when it was last settled.
+/// What a chunk of the default placement knows of its free runs, as of when it was last settled.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Hints {
-    /// The used bits of each block, always right. Beside `blocks`, since frees change these alone.
-    used: Vec<u16>,
+    /// What frees change, and no more.
     freed: Freed,
     /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
     refused: (u32, u32),
@@ -118,18 +118,19 @@ impl Strategy for Exact {
     }
 
     #[inline]
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        chunk.hints.took(&chunk.used, object, probe)
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        chunk.hints.took(&chunk.used, object, probe);
     }
 
     #[inline]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) -> u32 {
-        chunk.hints.gave(object, chunk.objects == 0)
-    }
-
-    #[inline]
-    fn block_is_free(hints: &Hints, block: u32) -> bool {
-        hints.used[block as usize] == 0
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) {
+        if chunk.objects == 0 {
+            chunk.hints.clear();
+        } else {
+            let &Range { start, end } = object;
+            let freed = &mut chunk.hints.freed;
+            *freed = if *freed == Freed::Nothing { Freed::One { start, end } } else { Freed::Many };
+        }
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {
@@ -141,8 +142,7 @@ impl Strategy for Exact {
     }
 
     fn hint_bytes(hints: &Hints) -> usize {
-        hints.used.capacity() * size_of::<u16>()
-            + hints.best.capacity() * size_of::<Run>()
+        hints.best.capacity() * size_of::<Run>()
             + hints.blocks.capacity() * size_of::<Block>()
             + hints.free_blocks.bytes()
     }
@@ -171,7 +171,6 @@ impl Hints {
     fn free(config: &Config) -> Result<Self, OutOfMemory> {
         let count = config.blocks();
         let mut hints = Self {
-            used: repeated(0, count)?,
             freed: Freed::Nothing,
             refused: (0, 0),
             best: repeated(Run::NONE, count)?,

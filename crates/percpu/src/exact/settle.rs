@@ -69,20 +69,20 @@ impl Hints {
 
     /// Whether something was freed in the block since its record was right.
     #[inline]
-    fn is_stale(&self, block: u32) -> bool {
-        self.blocks[block as usize].used != self.used[block as usize]
+    fn is_stale(&self, used: &ObjectMap, block: u32) -> bool {
+        self.blocks[block as usize].used != used.count(block)
     }
 
     /// The record of the block is right as of now.
     #[inline]
-    fn note_used(&mut self, block: u32) {
-        self.blocks[block as usize].used = self.used[block as usize];
+    fn note_used(&mut self, used: &ObjectMap, block: u32) {
+        self.blocks[block as usize].used = used.count(block);
     }
 
     /// Looks at each block in which something was freed: its edges first, as runs go on over them.
     fn look_anew(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
         for block in 0..self.count() {
-            if self.is_stale(block) {
+            if self.is_stale(used, block) {
                 self.find_edges(used, block);
             }
         }
@@ -91,8 +91,8 @@ impl Hints {
         let mut grown_after = false;
         for block in (0..self.count()).rev() {
             let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
-            let stale = self.is_stale(block);
-            let joined_before = left > 0 && block > 0 && self.is_stale(block - 1);
+            let stale = self.is_stale(used, block);
+            let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
             if stale || joined_before || (right > 0 && grown_after) {
                 let (best, rest) = self.best_of(used, block, probe);
                 self.best[block as usize] = best;
@@ -101,7 +101,7 @@ impl Hints {
                 looked_at += 1;
             }
             grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
-            self.note_used(block);
+            self.note_used(used, block);
         }
         self.find_longest(probe);
         looked_at
@@ -141,10 +141,10 @@ impl Hints {
         };
         if first == last && start > base && end < limit {
             self.grow(first, in_block(start), in_block(object.end), run_of(start, end), probe);
-            self.note_used(first);
+            self.note_used(used, first);
             return 1;
         }
-        self.lengthen_edges(&(start.max(base)..end.min(limit)), first, last);
+        self.lengthen_edges(used, &(start.max(base)..end.min(limit)), first, last);
         let (block, tail_block) = (block_of(start), block_of(object.end));
         let mut tail = NO_TAIL;
         if end > object.end {
@@ -171,7 +171,7 @@ impl Hints {
 
     /// The edges of the blocks `first` to `last` that a free run reaches now.
     #[inline]
-    fn lengthen_edges(&mut self, run: &Range<u32>, first: u32, last: u32) {
+    fn lengthen_edges(&mut self, used: &ObjectMap, run: &Range<u32>, first: u32, last: u32) {
         for block in first..last + 1 {
             let base = base_of(block);
             let (from, to) = (run.start.max(base) - base, run.end.min(base + BLOCK_BITS) - base);
@@ -185,7 +185,7 @@ impl Hints {
             if to - from == BLOCK_BITS {
                 self.free_blocks.set(block);
             }
-            self.note_used(block);
+            self.note_used(used, block);
         }
     }
 

@@ -1,7 +1,7 @@
-//! Keeping the hints exact as objects come, and counting as they go.
+//! Keeping the hints exact as objects come.
 
 use super::Hints;
-use super::record::{Freed, Run};
+use super::record::Run;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use crate::object_map::ObjectMap;
@@ -9,11 +9,11 @@ use core::ops::Range;
 use freehold_units::Probe;
 
 impl Hints {
-    /// An object was placed in a settled chunk; `used` has it already. Returns how many blocks were free as a whole.
+    /// An object was placed in a settled chunk; `used` has it already.
     #[inline]
-    pub(super) fn took(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+    pub(super) fn took(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) {
         let run = self.run_around(used, object);
-        let begun = self.shorten_edges(object);
+        self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
         let (best, rest) = (self.best[block as usize], self.blocks[block as usize].rest);
         // If it was not the best run, then what is left of it is no longer than the rest either.
@@ -31,32 +31,6 @@ impl Hints {
         if tail_block != block && object.end < run.end {
             self.offer(tail_block, run_of(object.end, run.end), probe);
         }
-        begun
-    }
-
-    /// An object was freed, the last one of the chunk if `last`. Returns how many blocks are free as a whole now.
-    #[inline]
-    pub(super) fn gave(&mut self, object: &Range<u32>, last: bool) -> u32 {
-        let emptied = self.count_given(object);
-        if last {
-            self.clear();
-        } else {
-            let &Range { start, end } = object;
-            self.freed = if self.freed == Freed::Nothing { Freed::One { start, end } } else { Freed::Many };
-        }
-        emptied
-    }
-
-    /// Returns how many blocks no longer have a used bit.
-    #[inline]
-    fn count_given(&mut self, object: &Range<u32>) -> u32 {
-        let mut emptied = 0;
-        for (block, bits) in parts(object) {
-            let used = &mut self.used[block as usize];
-            *used -= bits as u16;
-            emptied += u32::from(*used == 0);
-        }
-        emptied
     }
 
     /// The free run that `object` was cut from.
@@ -80,25 +54,21 @@ impl Hints {
         start..end
     }
 
-    /// No edge of a block reaches into the object any more. Returns how many of the blocks were free as a whole.
+    /// No edge of a block reaches into the object any more.
     #[inline]
-    fn shorten_edges(&mut self, object: &Range<u32>) -> u32 {
-        let mut begun = 0;
+    fn shorten_edges(&mut self, object: &Range<u32>) {
         for block in block_of(object.start)..block_of(object.end - 1) + 1 {
             let base = base_of(block);
             let start = object.start.max(base) - base;
             let end = object.end.min(base + BLOCK_BITS) - base;
             let record = &mut self.blocks[block as usize];
-            if u32::from(record.left) == BLOCK_BITS {
+            if record.used == 0 {
                 self.free_blocks.clear(block);
-                begun += 1;
             }
             record.used += (end - start) as u16;
-            self.used[block as usize] = record.used;
             record.left = record.left.min(start as u16);
             record.right = record.right.min((BLOCK_BITS - end) as u16);
         }
-        begun
     }
 
     /// Hears of a run that starts in the block.
@@ -111,16 +81,6 @@ impl Hints {
             self.blocks[block as usize].rest = rest.max(run.len());
         }
     }
-}
-
-/// The blocks that an object is in, and how many of its bits are in each.
-#[inline]
-fn parts(object: &Range<u32>) -> impl Iterator<Item = (u32, u32)> {
-    let &Range { start, end } = object;
-    (block_of(start)..block_of(end - 1) + 1).map(move |block| {
-        let (base, limit) = (base_of(block), base_of(block + 1));
-        (block, end.min(limit) - start.max(base))
-    })
 }
 
 /// A run of a chunk as its block sees it.

@@ -18,7 +18,7 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
         let free = used.next_set(start..start + best.len()) == start + best.len();
         check(free, "P7", "a block's best run is free", start)?;
         let count = (base..end).filter(|&bit| used.get(bit)).count();
-        check(usize::from(hints.used[block as usize]) == count, "P7", "used bits are counted", base)?;
+        check(usize::from(used.count(block)) == count, "P6", "used bits are counted", base)?;
         let fewer = if hints.is_settled() {
             usize::from(record.used) == count
         } else {

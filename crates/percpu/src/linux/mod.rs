@@ -152,17 +152,12 @@ impl<R: Rules> Strategy for Kernel<R> {
         search::find::<R>(chunks, want, probe)
     }
 
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        update::took::<R>(chunk, object, probe)
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        update::took::<R>(chunk, object, probe);
     }
 
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        update::gave::<R>(chunk, object, probe)
-    }
-
-    #[inline]
-    fn block_is_free(hints: &Hints, block: u32) -> bool {
-        hints.blocks[block as usize].contig_hint == BLOCK_BITS
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        update::gave::<R>(chunk, object, probe);
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {

@@ -85,7 +85,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     fn is_empty_page(&self, index: u32, page: u32) -> bool {
         let chunk = self.chunks.at(index);
-        chunk.populated.get(page) && P::block_is_free(&chunk.hints, page)
+        chunk.populated.get(page) && chunk.used.is_free(page)
     }
 
     /// Populates pages until a few empty ones are ready; after a request that could not wait has failed, as many

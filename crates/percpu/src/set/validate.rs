@@ -96,7 +96,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let (mut populated, mut empty) = (0, 0);
         for page in 0..self.config.blocks() {
             let free = chunk.used.next_set(base_of(page)..base_of(page + 1)) == base_of(page + 1);
-            let known = P::block_is_free(&chunk.hints, page);
+            let known = chunk.used.is_free(page);
             check(free == known, "P6", "a block is known as free when it is", page * BLOCK_BITS)?;
             populated += u32::from(chunk.populated.get(page));
             empty += u32::from(chunk.populated.get(page) && free);
