@@ -4,6 +4,7 @@
 //! its links.
 
 use crate::chunk::{Chunk, NONE};
+use crate::exact::Front;
 use crate::slots::{Ends, Slots};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
@@ -20,6 +21,8 @@ pub struct Chunks<H> {
     pub(crate) bits: u32,
     /// Populated pages without any object, but for those of isolated chunks.
     pub(crate) empty_pages: u32,
+    /// Where the default placement puts requests like the last one; others leave it alone.
+    pub(crate) front: Front,
 }
 
 /// Where in a list a chunk goes.
@@ -31,7 +34,7 @@ pub(crate) enum End {
 
 impl<H> Chunks<H> {
     pub(crate) fn new(slots: Slots, bits: u32) -> Self {
-        Self { chunks: Vec::new(), vacant: NONE, live: 0, slots, bits, empty_pages: 0 }
+        Self { chunks: Vec::new(), vacant: NONE, live: 0, slots, bits, empty_pages: 0, front: Front::NONE }
     }
 
     #[inline]

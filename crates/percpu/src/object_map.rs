@@ -191,7 +191,7 @@ impl ObjectMap {
     }
 
     /// What is at a bit. Whether the bit is the first of its word decides no branch, as objects are freed in any order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, bit: u32) -> Found {
         let ((line_index, at), shift) = (Self::at(bit / WORD), bit % WORD);
         let line = &self.lines[line_index];

@@ -66,6 +66,12 @@ pub trait Strategy: Sized {
     /// `object` was placed where `find` said; the maps have it already.
     fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
+    /// Something will be freed, or chunks destroyed: what was put off until then is done.
+    #[inline]
+    fn pause(chunks: &mut Chunks<Self::Hints>, probe: &mut impl Probe) {
+        let _ = (chunks, probe);
+    }
+
     /// `object` was freed; the maps have it already.
     fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 

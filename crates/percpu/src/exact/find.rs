@@ -3,7 +3,7 @@
 use super::classes::{class, class_of_at_least};
 use super::record::{Longest, Run};
 use super::settle::{settle, settle_some};
-use super::{Hints, unsettled};
+use super::{Hints, front, unsettled};
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::{Chunks, End};
 use crate::geometry::{align_up, base_of};
@@ -18,10 +18,28 @@ const TRIES: u32 = 4;
 /// Settling goes on for so many blocks before a request is placed; one chunk of many more may be among them.
 const SETTLED: u32 = 16;
 
-/// A place in a chunk that is there. Chunks in which something was freed are settled before, some at a time as long
-/// as others have room.
+/// A place in a chunk that is there.
 #[inline]
 pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    if let Some(spot) = front::next(chunks, want) {
+        return Some(spot);
+    }
+    search_and_follow(chunks, want, probe)
+}
+
+#[inline(never)]
+fn search_and_follow(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    if chunks.front.is_open() {
+        front::close(chunks, probe);
+    }
+    let spot = search(chunks, want, probe)?;
+    front::follow(chunks, want, spot);
+    Some(spot)
+}
+
+/// A place found by the hints. Chunks in which something was freed are settled before, some at a time as long as
+/// others have room.
+fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
     let lists = unsettled(&chunks.slots);
     let maybe = class(want.bits);
     let sure = class_of_at_least(want.bits + want.align - 1).min(lists);

@@ -20,6 +20,8 @@
 //! known to be so at once. So many frees one after the other cost no search at all, and one free before each
 //! request is found before that request is placed.
 //!
+//! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`).
+//!
 //! A record's `rest` is no less than the second longest run. While what remains of the longest run is no shorter
 //! than that, it is known to be the longest still; only then must the bits be looked at (`runs.rs`), 64 at a time.
 //!
@@ -30,6 +32,7 @@
 
 mod classes;
 mod find;
+mod front;
 mod record;
 mod rescan;
 mod runs;
@@ -50,6 +53,8 @@ use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use core::ops::Range;
 use freehold_units::Probe;
+pub(crate) use front::Front;
+use front::NOWHERE;
 use record::{Block, Freed, Longest, Run};
 
 /// The default placement.
@@ -62,6 +67,8 @@ pub struct Exact;
 pub struct Hints {
     /// What frees change, and no more.
     freed: Freed,
+    /// Bits placed since, one right behind the other: the chunk is at the front.
+    placed: Range<u32>,
     /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
     refused: (u32, u32),
     /// The longest free run that starts in each block. Beside `blocks`, since searches read these alone.
@@ -119,7 +126,16 @@ impl Strategy for Exact {
 
     #[inline]
     fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
-        chunk.hints.took(&chunk.used, object, probe);
+        if chunk.hints.placed.end == object.start {
+            chunk.hints.placed.end = object.end;
+        } else {
+            chunk.hints.took(&chunk.used, object, probe);
+        }
+    }
+
+    #[inline]
+    fn pause(chunks: &mut Chunks<Hints>, probe: &mut impl Probe) {
+        front::close(chunks, probe);
     }
 
     #[inline]
@@ -135,6 +151,7 @@ impl Strategy for Exact {
 
     fn room(chunk: &Chunk<Hints>) -> Room {
         let mut hints = chunk.hints.clone();
+        hints.note_placed(&chunk.used, &mut ());
         hints.settle(&chunk.used, &mut ());
         let Longest { block, len, .. } = hints.longest;
         let start = base_of(block) + hints.best[block as usize].start();
@@ -172,6 +189,7 @@ impl Hints {
         let count = config.blocks();
         let mut hints = Self {
             freed: Freed::Nothing,
+            placed: NOWHERE,
             refused: (0, 0),
             best: repeated(Run::NONE, count)?,
             blocks: repeated(Block::FREE, count)?,

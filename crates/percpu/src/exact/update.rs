@@ -1,6 +1,7 @@
 //! Keeping the hints exact as objects come.
 
 use super::Hints;
+use super::front::NOWHERE;
 use super::record::Run;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
@@ -9,7 +10,16 @@ use core::ops::Range;
 use freehold_units::Probe;
 
 impl Hints {
-    /// An object was placed in a settled chunk; `used` has it already.
+    /// Hears of what was placed at the front, if the chunk is there.
+    #[inline]
+    pub(super) fn note_placed(&mut self, used: &ObjectMap, probe: &mut impl Probe) {
+        let placed = core::mem::replace(&mut self.placed, NOWHERE);
+        if !placed.is_empty() {
+            self.took(used, &placed, probe);
+        }
+    }
+
+    /// An object, or several that lie one right behind the other, was placed in a settled chunk; `used` has it already.
     #[inline]
     pub(super) fn took(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) {
         let run = self.run_around(used, object);

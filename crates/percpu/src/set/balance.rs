@@ -19,6 +19,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
+        P::pause(&mut self.chunks, &mut ());
         self.destroy_free_chunks(false);
         self.empty_isolated_chunks();
         let populated = self.populate_some();

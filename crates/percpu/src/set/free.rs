@@ -48,6 +48,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     #[inline]
     fn give_back(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        P::pause(&mut self.chunks, probe);
         let chunk = self.chunks.at_mut(index);
         let emptied = chunk.mark_free(object);
         P::gave(chunk, object, probe);

@@ -95,9 +95,11 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     fn validate_pages(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
         let (mut populated, mut empty) = (0, 0);
         for page in 0..self.config.blocks() {
-            let free = chunk.used.next_set(base_of(page)..base_of(page + 1)) == base_of(page + 1);
-            let known = chunk.used.is_free(page);
-            check(free == known, "P6", "a block is known as free when it is", page * BLOCK_BITS)?;
+            let bits = base_of(page)..base_of(page + 1);
+            let free = chunk.used.next_set(bits.clone()) == bits.end;
+            let count = bits.filter(|&bit| chunk.used.get(bit)).count();
+            let counted = usize::from(chunk.used.count(page)) == count;
+            check(counted, "P6", "the used bits of a block are counted", page * BLOCK_BITS)?;
             populated += u32::from(chunk.populated.get(page));
             empty += u32::from(chunk.populated.get(page) && free);
         }
