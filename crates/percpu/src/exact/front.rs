@@ -66,7 +66,8 @@ pub(super) fn next(chunks: &Chunks<Hints>, want: &Want) -> Option<Spot> {
 pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     let again = chunks.front.want == Some(*want);
     chunks.front.want = Some(*want);
-    // Chunks to be settled may have tighter runs. Objects must lie one right behind the other, and lists of sure room be told apart by every bit.
+    // Chunks to be settled may have tighter runs. Objects must lie one right behind the other, and lists of sure room
+    // be told apart by every bit.
     let least = want.bits + want.align - 1;
     let settled = chunks.slots.ends(unsettled(&chunks.slots)).first == NONE;
     if !again || !settled || want.atomic || !want.bits.is_multiple_of(want.align) || least > LONGEST_APART {
@@ -74,7 +75,12 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     }
     let hints = &mut chunks.at_mut(spot.chunk).hints;
     let block = block_of(spot.bit);
-    let end = base_of(block) + hints.best[block as usize].start() + hints.best[block as usize].len();
+    let run = hints.best[block as usize];
+    let (start, end) = (base_of(block) + run.start(), base_of(block) + run.start() + run.len());
+    if !(start..end).contains(&spot.bit) {
+        // It was aligned out of the block that its run starts in.
+        return;
+    }
     // What is left is the block's best run as long as no other is longer.
     let rest = hints.blocks[block as usize].rest;
     let mut last = end.saturating_sub(least.max(rest));
