@@ -7,6 +7,14 @@ use core::ops::Range;
 /// Bits of a word.
 pub(crate) const WORD: u32 = u64::BITS;
 
+/// A list of so many of the same, for which there may be no memory.
+pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMemory> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
+    items.resize(count as usize, item);
+    Ok(items)
+}
+
 /// Bits that lie in words, the lowest first. Ranges that methods take lie within.
 pub(crate) trait Bits {
     /// The word at a position.
@@ -112,10 +120,7 @@ pub(crate) const fn up_to_mask(last: u32) -> u64 {
 impl Bitmap {
     /// `len` clear bits.
     pub(crate) fn new(len: u32) -> Result<Self, OutOfMemory> {
-        let count = len.div_ceil(WORD) as usize;
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-        words.resize(count, 0);
+        let words = repeated(0, len.div_ceil(WORD))?;
         Ok(Self { words })
     }
 

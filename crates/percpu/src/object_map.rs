@@ -18,10 +18,9 @@
 //! Cost: two bits for every four bytes of a unit, and two bytes for every block.
 
 use crate::OutOfMemory;
-use crate::bitmap::{Bits, WORD, from_mask, up_to_mask};
+use crate::bitmap::{Bits, WORD, from_mask, repeated, up_to_mask};
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Words of each map in a line.
@@ -44,6 +43,7 @@ const _: () = assert!(size_of::<Line>() == 64 && BLOCK_BITS.is_multiple_of(LINE_
 #[derive(Clone, Copy, Debug)]
 struct Summary(u16);
 
+/// The bits of the count.
 const COUNT: u16 = 2 * BLOCK_BITS as u16 - 1;
 
 const _: () = assert!(COUNT.leading_zeros() >= BLOCK_LINES, "the marks of the lines are above the count");
@@ -78,20 +78,13 @@ pub(crate) struct ObjectMap {
     blocks: Box<[Summary]>,
 }
 
-/// So many of the same.
-fn repeated<T: Clone>(item: T, count: u32) -> Result<Box<[T]>, OutOfMemory> {
-    let mut items = Vec::new();
-    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
-    items.resize(count as usize, item);
-    Ok(items.into_boxed_slice())
-}
-
 impl ObjectMap {
     /// No objects in so many bits, whole blocks.
     pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
         let line = Line { used: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
-        let lines = repeated(line, bits / LINE_BITS)?;
-        Ok(Self { lines, blocks: repeated(Summary(0), bits / BLOCK_BITS)? })
+        let lines = repeated(line, bits / LINE_BITS)?.into_boxed_slice();
+        let blocks = repeated(Summary(0), bits / BLOCK_BITS)?.into_boxed_slice();
+        Ok(Self { lines, blocks })
     }
 
     /// No bits and no memory.

@@ -42,7 +42,7 @@ mod tests;
 mod update;
 mod validate;
 
-use crate::bitmap::{Bitmap, Bits as _};
+use crate::bitmap::{Bitmap, Bits as _, repeated};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, Config, base_of};
@@ -173,14 +173,6 @@ impl Strategy for Exact {
 #[inline]
 fn unsettled(slots: &Slots) -> u32 {
     slots.sidelined() - 1
-}
-
-/// A list of so many of the same.
-fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMemory> {
-    let mut items = Vec::new();
-    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
-    items.resize(count as usize, item);
-    Ok(items)
 }
 
 impl Hints {
