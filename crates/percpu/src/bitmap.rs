@@ -1,10 +1,105 @@
-//! A fixed number of bits, searched a word at a time.
+//! Bits, searched a word at a time, and a fixed number of them.
 
 use crate::OutOfMemory;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-const WORD: u32 = u64::BITS;
+/// Bits of a word.
+pub(crate) const WORD: u32 = u64::BITS;
+
+/// A list of so many of the same, for which there may be no memory.
+pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMemory> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
+    items.resize(count as usize, item);
+    Ok(items)
+}
+
+/// Bits that lie in words, the lowest first. Ranges that methods take lie within.
+pub(crate) trait Bits {
+    /// The word at a position.
+    fn word(&self, at: u32) -> u64;
+
+    /// Whether the bit is set.
+    #[inline]
+    fn get(&self, bit: u32) -> bool {
+        self.word(bit / WORD) >> (bit % WORD) & 1 != 0
+    }
+
+    /// The first set bit of the range; its end if there is none.
+    #[inline]
+    fn next_set(&self, range: Range<u32>) -> u32 {
+        self.next(range, 0)
+    }
+
+    /// The first clear bit of the range; its end if there is none.
+    #[inline]
+    fn next_clear(&self, range: Range<u32>) -> u32 {
+        self.next(range, !0)
+    }
+
+    /// The first bit that is set in the words, each turned over by `flip`. Mostly it is in the first word.
+    #[inline(always)]
+    fn next(&self, range: Range<u32>, flip: u64) -> u32 {
+        if range.is_empty() {
+            return range.end;
+        }
+        let at = range.start / WORD;
+        let word = (self.word(at) ^ flip) & from_mask(range.start);
+        if word != 0 {
+            return (at * WORD + word.trailing_zeros()).min(range.end);
+        }
+        self.next_words(at + 1, range.end, flip)
+    }
+
+    /// The same from a whole word on.
+    fn next_words(&self, first: u32, end: u32, flip: u64) -> u32 {
+        for at in first..end.div_ceil(WORD) {
+            let word = self.word(at) ^ flip;
+            if word != 0 {
+                return (at * WORD + word.trailing_zeros()).min(end);
+            }
+        }
+        end
+    }
+
+    /// One past the last set bit of the range; its start if there is none.
+    #[inline]
+    fn after_last_set(&self, range: Range<u32>) -> u32 {
+        self.after_last(range, 0)
+    }
+
+    /// One past the last clear bit of the range; its start if there is none.
+    #[inline]
+    fn after_last_clear(&self, range: Range<u32>) -> u32 {
+        self.after_last(range, !0)
+    }
+
+    #[inline(always)]
+    fn after_last(&self, range: Range<u32>, flip: u64) -> u32 {
+        if range.is_empty() {
+            return range.start;
+        }
+        let last = range.end - 1;
+        let at = last / WORD;
+        let word = (self.word(at) ^ flip) & up_to_mask(last);
+        if word != 0 {
+            return ((at + 1) * WORD - word.leading_zeros()).max(range.start);
+        }
+        self.after_last_words(range.start, at, flip)
+    }
+
+    /// The same in the words before word `end`.
+    fn after_last_words(&self, start: u32, end: u32, flip: u64) -> u32 {
+        for at in (start / WORD..end).rev() {
+            let word = self.word(at) ^ flip;
+            if word != 0 {
+                return ((at + 1) * WORD - word.leading_zeros()).max(start);
+            }
+        }
+        start
+    }
+}
 
 /// Bits `0..len`, all clear at first. Ranges that methods take lie within.
 #[derive(Clone, Debug)]
@@ -13,22 +108,19 @@ pub(crate) struct Bitmap {
 }
 
 /// The bits of a word from `from` on.
-const fn from_mask(from: u32) -> u64 {
+pub(crate) const fn from_mask(from: u32) -> u64 {
     !0 << (from % WORD)
 }
 
 /// The bits of a word up to `last`, which is one of them.
-const fn up_to_mask(last: u32) -> u64 {
+pub(crate) const fn up_to_mask(last: u32) -> u64 {
     !0 >> (WORD - 1 - last % WORD)
 }
 
 impl Bitmap {
     /// `len` clear bits.
     pub(crate) fn new(len: u32) -> Result<Self, OutOfMemory> {
-        let count = len.div_ceil(WORD) as usize;
-        let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-        words.resize(count, 0);
+        let words = repeated(0, len.div_ceil(WORD))?;
         Ok(Self { words })
     }
 
@@ -46,11 +138,6 @@ impl Bitmap {
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, bit: u32) -> bool {
-        self.words[(bit / WORD) as usize] >> (bit % WORD) & 1 != 0
     }
 
     #[inline]
@@ -94,86 +181,18 @@ impl Bitmap {
         }
         change(&mut self.words[high], tail);
     }
+}
 
-    /// The first set bit of the range; its end if there is none.
+impl Bits for Bitmap {
     #[inline]
-    pub(crate) fn next_set(&self, range: Range<u32>) -> u32 {
-        self.next(range, 0)
-    }
-
-    /// The first clear bit of the range; its end if there is none.
-    #[inline]
-    pub(crate) fn next_clear(&self, range: Range<u32>) -> u32 {
-        self.next(range, !0)
-    }
-
-    /// The first bit that is set in the words, each turned over by `flip`. Mostly it is in the first word.
-    #[inline(always)]
-    fn next(&self, range: Range<u32>, flip: u64) -> u32 {
-        if range.is_empty() {
-            return range.end;
-        }
-        let at = range.start / WORD;
-        let word = (self.words[at as usize] ^ flip) & from_mask(range.start);
-        if word != 0 {
-            return (at * WORD + word.trailing_zeros()).min(range.end);
-        }
-        self.next_words(at + 1, range.end, flip)
-    }
-
-    /// The same from a whole word on.
-    fn next_words(&self, first: u32, end: u32, flip: u64) -> u32 {
-        for (at, word) in (first..end.div_ceil(WORD)).zip(&self.words[first as usize..]) {
-            if word ^ flip != 0 {
-                return (at * WORD + (word ^ flip).trailing_zeros()).min(end);
-            }
-        }
-        end
-    }
-
-    /// One past the last set bit of the range; its start if there is none.
-    #[inline]
-    pub(crate) fn after_last_set(&self, range: Range<u32>) -> u32 {
-        self.after_last(range, 0)
-    }
-
-    /// One past the last clear bit of the range; its start if there is none.
-    #[inline]
-    pub(crate) fn after_last_clear(&self, range: Range<u32>) -> u32 {
-        self.after_last(range, !0)
-    }
-
-    #[inline(always)]
-    fn after_last(&self, range: Range<u32>, flip: u64) -> u32 {
-        if range.is_empty() {
-            return range.start;
-        }
-        let last = range.end - 1;
-        let at = last / WORD;
-        let word = (self.words[at as usize] ^ flip) & up_to_mask(last);
-        if word != 0 {
-            return ((at + 1) * WORD - word.leading_zeros()).max(range.start);
-        }
-        self.after_last_words(range.start, at, flip)
-    }
-
-    /// The same in the words before word `end`.
-    fn after_last_words(&self, start: u32, end: u32, flip: u64) -> u32 {
-        for (at, word) in (0..end).zip(&self.words[..end as usize]).rev() {
-            if (at + 1) * WORD <= start {
-                break;
-            }
-            if word ^ flip != 0 {
-                return ((at + 1) * WORD - (word ^ flip).leading_zeros()).max(start);
-            }
-        }
-        start
+    fn word(&self, at: u32) -> u64 {
+        self.words[at as usize]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Bitmap;
+    use super::{Bitmap, Bits as _};
     use proptest::prelude::*;
     use std::vec::Vec;
 

@@ -1,45 +1,43 @@
 //! A chunk: what is true of it, and what a placement remembers.
 //!
 //! ```text
-//!   used       1 1 1 1 0 0 1 1 0 ...    one bit for 4 bytes: allocated or not
-//!   bounds     1 0 1 0 1 . 1 0 1 ...    an object starts here, or one ends just before
-//!   populated  1           0            one bit for a page: has memory in every unit
+//!   objects    which bits are used, and where each object ends
+//!   populated  1           0           one bit for a page: has memory in every unit
 //! ```
 //!
-//! The maps are the truth; `hints` say where to look. A boundary is right within and at the end of objects;
-//! elsewhere what is left of former objects stays (P2).
+//! The maps are the truth; `hints` say where to look.
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::{Bitmap, Bits as _};
 use crate::geometry::{BIT_BYTES, Config, Population, base_of, block_of};
+use crate::object_map::{Found, ObjectMap};
 use crate::{FreeError, OutOfMemory, Place};
 use core::ops::Range;
 
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps.
+/// One chunk of a set. A vacant position has no maps. What every free reads and writes comes first, in a line or two.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Chunk<H> {
+    pub(crate) used: ObjectMap,
     /// How many chunks had the position before.
     pub(crate) generation: u32,
+    pub(crate) free_bits: u32,
+    pub(crate) objects: u32,
+    /// Populated pages without any object.
+    pub(crate) empty_pages: u32,
     /// The list that it belonged on by its room after the last change, wherever it is.
     pub(crate) slot_by_room: u32,
+    /// Set aside to be emptied: its empty pages do not count for the set.
+    pub(crate) isolated: bool,
+    pub(crate) hints: H,
+    pub(crate) populated_pages: u32,
     /// The list it is on, and its neighbours there; of a vacant position, `next` is the next vacant one.
     pub(crate) slot: u32,
     pub(crate) previous: u32,
     pub(crate) next: u32,
-    pub(crate) free_bits: u32,
-    pub(crate) objects: u32,
-    pub(crate) populated_pages: u32,
-    /// Populated pages without any object.
-    pub(crate) empty_pages: u32,
-    /// Set aside to be emptied: its empty pages do not count for the set.
-    pub(crate) isolated: bool,
-    pub(crate) used: Bitmap,
-    /// One bit more than a unit has.
-    bounds: Bitmap,
     pub(crate) populated: Bitmap,
-    pub(crate) hints: H,
 }
 
 impl<H> Chunk<H> {
@@ -60,8 +58,7 @@ impl<H> Chunk<H> {
             populated_pages: if whole { pages } else { 0 },
             empty_pages: if whole { pages } else { 0 },
             isolated: false,
-            used: Bitmap::new(bits)?,
-            bounds: Bitmap::new(bits + 1)?,
+            used: ObjectMap::new(bits)?,
             populated,
             hints,
         })
@@ -69,39 +66,40 @@ impl<H> Chunk<H> {
 
     /// Gives up the maps, as the chunk is gone.
     pub(crate) fn vacate(&mut self) {
-        for map in [&mut self.used, &mut self.bounds, &mut self.populated] {
-            *map = Bitmap::empty();
-        }
+        self.used = ObjectMap::empty();
+        self.populated = Bitmap::empty();
         self.generation = self.generation.wrapping_add(1);
     }
 
     /// Whether there is a chunk at this position.
+    #[inline]
     pub(crate) fn is_live(&self) -> bool {
-        !self.used.words().is_empty()
+        !self.used.is_empty()
     }
 
     /// Bytes of the maps.
     pub(crate) fn map_bytes(&self) -> usize {
-        self.used.bytes() + self.bounds.bytes() + self.populated.bytes()
+        self.used.bytes() + self.populated.bytes()
     }
 
-    /// Notes an object in the maps.
+    /// Notes an object in the maps. Returns how many blocks were free as a whole until now.
     #[inline]
-    pub(crate) fn mark_taken(&mut self, object: &Range<u32>) {
-        self.used.set_range(object.clone());
-        self.bounds.clear_range(object.start + 1..object.end);
-        self.bounds.set(object.start);
-        self.bounds.set(object.end);
+    pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> u32 {
+        let begun = self.used.take(object);
+        self.empty_pages -= begun;
         self.free_bits -= object.end - object.start;
         self.objects += 1;
+        begun
     }
 
-    /// Clears an object from the maps; its boundaries stay.
+    /// Clears an object from the maps. Returns how many blocks are free as a whole from now on.
     #[inline]
-    pub(crate) fn mark_free(&mut self, object: &Range<u32>) {
-        self.used.clear_range(object.clone());
+    pub(crate) fn mark_free(&mut self, object: &Range<u32>) -> u32 {
+        let emptied = self.used.give(object);
+        self.empty_pages += emptied;
         self.free_bits += object.end - object.start;
         self.objects -= 1;
+        emptied
     }
 
     /// The bits of the object that starts at `place`, which is in this chunk of units of `bits`.
@@ -111,30 +109,17 @@ impl<H> Chunk<H> {
         if !place.offset_bytes.is_multiple_of(BIT_BYTES) || start >= bits {
             return Err(FreeError::NoObjectOffset { place });
         }
-        if !self.used.get(start) {
-            return Err(FreeError::AlreadyFree { place });
+        match self.used.find(start) {
+            Found::Object(end) => Ok(start..end),
+            Found::Free => Err(FreeError::AlreadyFree { place }),
+            Found::Interior => Err(self.interior(place, start)),
         }
-        if !self.bounds.get(start) {
-            return Err(self.interior(place, start));
-        }
-        Ok(start..self.object_end(start, bits))
     }
 
     #[cold]
     fn interior(&self, place: Place, bit: u32) -> FreeError {
-        let object = self.bounds.after_last_set(0..bit) - 1;
+        let object = self.used.start_of(bit);
         FreeError::Interior { place, object: Place { offset_bytes: object * BIT_BYTES, ..place } }
-    }
-
-    /// One past the last bit of the object that starts at `start`.
-    #[inline]
-    pub(crate) fn object_end(&self, start: u32, bits: u32) -> u32 {
-        self.bounds.next_set(start + 1..bits + 1)
-    }
-
-    /// Whether an object starts at the bit, which is used.
-    pub(crate) fn is_boundary(&self, bit: u32) -> bool {
-        self.bounds.get(bit)
     }
 
     /// The pages that a run of bits touches.

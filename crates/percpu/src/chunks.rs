@@ -4,6 +4,7 @@
 //! its links.
 
 use crate::chunk::{Chunk, NONE};
+use crate::exact::Front;
 use crate::slots::{Ends, Slots};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
@@ -20,6 +21,8 @@ pub struct Chunks<H> {
     pub(crate) bits: u32,
     /// Populated pages without any object, but for those of isolated chunks.
     pub(crate) empty_pages: u32,
+    /// Where the default placement puts requests like the last one; others leave it alone.
+    pub(crate) front: Front,
 }
 
 /// Where in a list a chunk goes.
@@ -31,7 +34,7 @@ pub(crate) enum End {
 
 impl<H> Chunks<H> {
     pub(crate) fn new(slots: Slots, bits: u32) -> Self {
-        Self { chunks: Vec::new(), vacant: NONE, live: 0, slots, bits, empty_pages: 0 }
+        Self { chunks: Vec::new(), vacant: NONE, live: 0, slots, bits, empty_pages: 0, front: Front::NONE }
     }
 
     #[inline]
@@ -150,5 +153,18 @@ impl<H> Chunks<H> {
     pub(crate) fn move_to(&mut self, index: u32, slot: u32, end: End) {
         self.unlink(index);
         self.link(index, slot, end);
+    }
+
+    /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail
+    /// of one of less. One whose list by its room is what it was stays, wherever it was put meanwhile, and so does
+    /// one that is set aside.
+    #[doc(alias = "pcpu_chunk_relocate")]
+    #[inline]
+    pub(crate) fn relocate(&mut self, index: u32, slot: u32) {
+        let chunk = self.at_mut(index);
+        let was = core::mem::replace(&mut chunk.slot_by_room, slot);
+        if slot != was && !chunk.isolated {
+            self.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
+        }
     }
 }

@@ -43,6 +43,7 @@ mod error;
 pub mod exact;
 mod geometry;
 pub mod linux;
+mod object_map;
 mod placement;
 mod request;
 mod set;

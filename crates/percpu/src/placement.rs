@@ -28,6 +28,15 @@ pub struct Spot {
     pub(crate) bit: u32,
 }
 
+/// What is known of the free runs of a chunk, for those who look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The longest free run that is known; empty, wherever it was last, if there is none.
+    pub(crate) longest: Range<u32>,
+    /// No bit below is free.
+    pub(crate) first_free: u32,
+}
+
 /// What a set of chunks leaves to its placement.
 pub trait Strategy: Sized {
     /// What a chunk knows of its free runs.
@@ -54,21 +63,20 @@ pub trait Strategy: Sized {
     /// A place for the request among the chunks that are there. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self::Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot>;
 
-    /// `object` was placed where `find` said; the maps have it already. Returns how many blocks were free as a whole
-    /// until now.
-    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32;
+    /// `object` was placed where `find` said; the maps have it already.
+    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
-    /// `object` was freed; the maps have it already. Returns how many blocks are free as a whole from now on.
-    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32;
+    /// Something will be freed, or chunks destroyed: what was put off until then is done.
+    #[inline]
+    fn pause(chunks: &mut Chunks<Self::Hints>, probe: &mut impl Probe) {
+        let _ = (chunks, probe);
+    }
 
-    /// Whether no bit of the block is used.
-    fn block_is_free(hints: &Self::Hints, block: u32) -> bool;
+    /// `object` was freed; the maps have it already.
+    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
-    /// The longest free run that is known; empty, wherever it was last, if there is none.
-    fn longest(hints: &Self::Hints) -> Range<u32>;
-
-    /// No bit below is free.
-    fn first_free(hints: &Self::Hints) -> u32;
+    /// What the next request would find known of the chunk's free runs.
+    fn room(chunk: &Chunk<Self::Hints>) -> Room;
 
     /// Bytes that the hints hold outside themselves.
     fn hint_bytes(hints: &Self::Hints) -> usize;

@@ -2,6 +2,8 @@
 
 /// Lengths up to this, in bits, have a list each.
 const LINEAR: u32 = 256;
+/// Runs of up to this, in bits, are on another list than any that are shorter.
+pub(super) const LONGEST_APART: u32 = LINEAR + 1;
 /// Lists for each doubling beyond.
 const PER_DOUBLING: u32 = 4;
 

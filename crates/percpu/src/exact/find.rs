@@ -1,8 +1,9 @@
 //! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
 
-use super::Hints;
 use super::classes::{class, class_of_at_least};
-use super::record::Run;
+use super::record::{Longest, Run};
+use super::settle::{settle, settle_some};
+use super::{Hints, front, unsettled};
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::{Chunks, End};
 use crate::geometry::{align_up, base_of};
@@ -14,27 +15,53 @@ use freehold_units::{Probe, Work};
 /// Chunks whose longest run may or may not do are tried so often before one is taken that will.
 const TRIES: u32 = 4;
 
+/// Settling goes on for so many blocks before a request is placed; one chunk of many more may be among them.
+const SETTLED: u32 = 16;
+
 /// A place in a chunk that is there.
 #[inline]
 pub(super) fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
-    let lists = chunks.slots.sidelined();
-    let maybe = class(want.bits);
-    let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
-    if chunks.slots.next_occupied(maybe, sure).is_some()
-        && let Some(spot) = find_on(chunks, maybe..sure, TRIES, want, probe)
-    {
+    if let Some(spot) = front::next(chunks, want) {
         return Some(spot);
     }
-    if let Some(slot) = chunks.slots.next_occupied(sure, lists) {
-        // Any chunk of these lists will do, but for one whose room has no memory.
-        let index = chunks.slots.ends(slot).first;
-        probe.count(Work::ChunkVisited, 1);
-        chunks.at_mut(index).hints.tighten_bounds();
-        if let Some(bit) = look(chunks.at(index), want, probe) {
-            return Some(Spot { chunk: index, bit });
+    search_and_follow(chunks, want, probe)
+}
+
+#[inline(never)]
+fn search_and_follow(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    if chunks.front.is_open() {
+        front::close(chunks, probe);
+    }
+    let spot = search(chunks, want, probe)?;
+    front::follow(chunks, want, spot);
+    Some(spot)
+}
+
+/// A place found by the hints. Chunks in which something was freed are settled before, some at a time as long as
+/// others have room.
+fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
+    let lists = unsettled(&chunks.slots);
+    let maybe = class(want.bits);
+    let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
+    loop {
+        let settled = settle_some(chunks, SETTLED, probe);
+        if chunks.slots.next_occupied(maybe, sure).is_some()
+            && let Some(spot) = find_on(chunks, maybe..sure, TRIES, want, probe)
+        {
+            return Some(spot);
+        }
+        if let Some(slot) = chunks.slots.next_occupied(sure, lists) {
+            // Any chunk of these lists will do, but for one whose room has no memory.
+            let index = chunks.slots.ends(slot).first;
+            probe.count(Work::ChunkVisited, 1);
+            if let Some(bit) = look(chunks.at_mut(index), want, probe) {
+                return Some(Spot { chunk: index, bit });
+            }
+        }
+        if !settled {
+            return find_elsewhere(chunks, maybe..sure, want, probe);
         }
     }
-    find_elsewhere(chunks, maybe..sure, want, probe)
 }
 
 /// Before a free chunk is begun: whatever has room by chance, or in populated pages, and what was set aside.
@@ -69,6 +96,8 @@ fn find_on(
             tries -= 1;
             probe.count(Work::ChunkVisited, 1);
             let next = if index == ends.last { NONE } else { chunks.at(index).next };
+            // One that is set aside stays on its list.
+            settle(chunks, index, probe);
             let chunk = chunks.at_mut(index);
             if !chunk.hints.refuses(want) {
                 if let Some(bit) = look(chunk, want, probe) {
@@ -89,28 +118,33 @@ fn find_on(
 
 /// The start of the tightest of the blocks' best runs that have room.
 #[inline]
-fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
-    let hints = &chunk.hints;
+fn look(chunk: &mut Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    if want.atomic {
+        return look_in_populated(chunk, want, probe);
+    }
+    let Longest { block, rest, .. } = chunk.hints.longest;
+    // As while a chunk is filled for the first time.
+    let block = if rest < want.bits { block } else { tightest(&mut chunk.hints, want, probe) };
+    probe.count(Work::BlockVisited, 1);
+    let run = chunk.hints.best[block as usize];
+    let fits = run.tightness(want) != Run::TOO_TIGHT;
+    fits.then(|| base_of(block) + align_up(run.start(), want.align))
+}
+
+/// The block whose best run is the tightest that has room, if any has.
+fn tightest(hints: &mut Hints, want: &Want, probe: &mut impl Probe) -> u32 {
+    hints.tighten_bounds();
     let first = hints.first_block;
     let runs = &hints.best[first as usize..hints.end_block as usize];
     probe.count(Work::BlockVisited, runs.len() as u64);
-    if want.atomic {
-        return look_in_populated(chunk, want);
-    }
-    let at = match runs {
-        // As while a chunk is filled for the first time.
-        [_] => 0,
-        _ => {
-            let tightest = runs.iter().map(|run| run.tightness(want)).min()?;
-            runs.iter().position(|run| run.tightness(want) == tightest)?
-        }
-    };
-    let run = runs.get(at).filter(|run| run.tightness(want) != Run::TOO_TIGHT)?;
-    Some(base_of(first + at as u32) + align_up(run.start(), want.align))
+    let tightest = runs.iter().map(|run| run.tightness(want)).min();
+    let at = runs.iter().position(|run| Some(run.tightness(want)) == tightest);
+    first + at.unwrap_or(0) as u32
 }
 
 /// The first of the blocks' best runs that have room in pages with memory.
-fn look_in_populated(chunk: &Chunk<Hints>, want: &Want) -> Option<u32> {
+fn look_in_populated(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    probe.count(Work::BlockVisited, u64::from(chunk.hints.count()));
     let runs = (0..).zip(&chunk.hints.best);
     let mut runs = runs.filter(|(_, run)| run.tightness(want) != Run::TOO_TIGHT);
     runs.find_map(|(block, run)| {

@@ -1,4 +1,4 @@
-//! The default placement: exact hints, and the tightest chunk first.
+//! The default placement: exact hints, found late, and the tightest chunk first.
 //!
 //! ```text
 //!   chunk    |........##|##....####|####......|..........|     blocks 0 to 3
@@ -14,6 +14,14 @@
 //! Taking the chunk whose best is just enough keeps the long runs of others whole: with random sizes, under 2 % of
 //! the memory is in holes, where first fit leaves 10 %.
 //!
+//! A free clears bits and counts; it looks at no neighbour and moves no hint. Its chunk goes to the list of the
+//! unsettled ones. The next requests settle them (`settle.rs`): the runs around a single object that was freed are
+//! joined; after several, the blocks that they were in are looked at anew. A chunk that becomes free as a whole is
+//! known to be so at once. So many frees one after the other cost no search at all, and one free before each
+//! request is found before that request is placed.
+//!
+//! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`).
+//!
 //! A record's `rest` is no less than the second longest run. While what remains of the longest run is no shorter
 //! than that, it is known to be the longest still; only then must the bits be looked at (`runs.rs`), 64 at a time.
 //!
@@ -24,34 +32,45 @@
 
 mod classes;
 mod find;
+mod front;
 mod record;
 mod rescan;
 mod runs;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod update;
 mod validate;
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::{Bitmap, Bits as _, repeated};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, Config, base_of};
-use crate::placement::{Placement, Spot, Strategy};
+use crate::placement::{Placement, Room, Spot, Strategy};
 use crate::request::Want;
 use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use core::ops::Range;
 use freehold_units::Probe;
-use record::{Block, Longest, Run};
+pub(crate) use front::Front;
+use front::NOWHERE;
+use record::{Block, Freed, Longest, Run};
 
 /// The default placement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact;
 
-/// What a chunk of the default placement knows of its free runs.
+/// What a chunk of the default placement knows of its free runs, as of when it was last settled.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Hints {
+    /// What frees change, and no more.
+    freed: Freed,
+    /// Bits placed since, one right behind the other: the chunk is at the front.
+    placed: Range<u32>,
+    /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
+    refused: (u32, u32),
     /// The longest free run that starts in each block. Beside `blocks`, since searches read these alone.
     best: Vec<Run>,
     blocks: Vec<Block>,
@@ -63,8 +82,6 @@ pub struct Hints {
     first_block: u32,
     /// Nor in this one or above.
     end_block: u32,
-    /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
-    refused: (u32, u32),
 }
 
 impl Placement for Exact {
@@ -78,8 +95,9 @@ impl Strategy for Exact {
 
     const READIES_ASIDE: bool = false;
 
+    /// One for each class, and one for the unsettled chunks.
     fn lists(config: &Config) -> u32 {
-        classes::class(config.bits()) + 1
+        classes::class(config.bits()) + 2
     }
 
     fn hints(config: &Config) -> Result<Hints, OutOfMemory> {
@@ -88,11 +106,17 @@ impl Strategy for Exact {
 
     #[inline]
     fn slot(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
-        if chunk.objects == 0 { slots.free() } else { classes::class(chunk.hints.longest.len) }
+        if chunk.objects == 0 {
+            slots.free()
+        } else if chunk.hints.is_settled() {
+            classes::class(chunk.hints.longest.len)
+        } else {
+            unsettled(slots)
+        }
     }
 
     fn slot_of_run(bits: u32, slots: &Slots) -> u32 {
-        classes::class(bits).min(slots.sidelined())
+        classes::class(bits).min(unsettled(slots))
     }
 
     #[inline]
@@ -101,28 +125,37 @@ impl Strategy for Exact {
     }
 
     #[inline]
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        chunk.hints.took(&chunk.used, object, probe)
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        if chunk.hints.placed.end == object.start {
+            chunk.hints.placed.end = object.end;
+        } else {
+            chunk.hints.took(&chunk.used, object, probe);
+        }
     }
 
     #[inline]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        chunk.hints.gave(&chunk.used, object, probe)
+    fn pause(chunks: &mut Chunks<Hints>, probe: &mut impl Probe) {
+        front::close(chunks, probe);
     }
 
     #[inline]
-    fn block_is_free(hints: &Hints, block: u32) -> bool {
-        hints.free_blocks.get(block)
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) {
+        if chunk.objects == 0 {
+            chunk.hints.clear();
+        } else {
+            let &Range { start, end } = object;
+            let freed = &mut chunk.hints.freed;
+            *freed = if *freed == Freed::Nothing { Freed::One { start, end } } else { Freed::Many };
+        }
     }
 
-    fn longest(hints: &Hints) -> Range<u32> {
+    fn room(chunk: &Chunk<Hints>) -> Room {
+        let mut hints = chunk.hints.clone();
+        hints.note_placed(&chunk.used, &mut ());
+        hints.settle(&chunk.used, &mut ());
         let Longest { block, len, .. } = hints.longest;
         let start = base_of(block) + hints.best[block as usize].start();
-        start..start + len
-    }
-
-    fn first_free(hints: &Hints) -> u32 {
-        base_of(hints.first_block)
+        Room { longest: start..start + len, first_free: base_of(hints.first_block) }
     }
 
     fn hint_bytes(hints: &Hints) -> usize {
@@ -136,20 +169,48 @@ impl Strategy for Exact {
     }
 }
 
+/// The list of the chunks in which something was freed since their hints were right.
+#[inline]
+fn unsettled(slots: &Slots) -> u32 {
+    slots.sidelined() - 1
+}
+
 impl Hints {
-    /// A chunk without objects: one run, which starts in its first block.
+    /// A chunk without objects.
     fn free(config: &Config) -> Result<Self, OutOfMemory> {
-        let (bits, count) = (config.bits(), config.blocks());
-        let (mut best, mut blocks) = (Vec::new(), Vec::new());
-        best.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
-        blocks.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
-        best.push(Run::new(0, bits));
-        best.resize(count as usize, Run::NONE);
-        blocks.resize(count as usize, Block { left: BLOCK_BITS as u16, right: BLOCK_BITS as u16, rest: 0 });
-        let mut free_blocks = Bitmap::new(count)?;
-        free_blocks.set_range(0..count);
-        let longest = Longest { len: bits, block: 0, rest: 0 };
-        Ok(Self { best, blocks, free_blocks, longest, first_block: 0, end_block: 1, refused: (0, 0) })
+        let count = config.blocks();
+        let mut hints = Self {
+            freed: Freed::Nothing,
+            placed: NOWHERE,
+            refused: (0, 0),
+            best: repeated(Run::NONE, count)?,
+            blocks: repeated(Block::FREE, count)?,
+            free_blocks: Bitmap::new(count)?,
+            longest: Longest { len: 0, block: 0, rest: 0 },
+            first_block: 0,
+            end_block: 1,
+        };
+        hints.clear();
+        Ok(hints)
+    }
+
+    /// All is free: one run, which starts in the first block.
+    fn clear(&mut self) {
+        let (count, bits) = (self.count(), base_of(self.count()));
+        self.freed = Freed::Nothing;
+        self.refused = (0, 0);
+        self.best.fill(Run::NONE);
+        self.best[0] = Run::new(0, bits);
+        self.blocks.fill(Block::FREE);
+        self.free_blocks.set_range(0..count);
+        self.longest = Longest { len: bits, block: 0, rest: 0 };
+        (self.first_block, self.end_block) = (0, 1);
+    }
+
+    /// Whether all is known exactly.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.freed == Freed::Nothing
     }
 
     fn count(&self) -> u32 {

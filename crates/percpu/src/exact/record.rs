@@ -64,8 +64,27 @@ pub(super) struct Block {
     pub(super) left: u16,
     /// Length of the free run at the right edge, within the block.
     pub(super) right: u16,
+    /// The bits that were used when all this was right. Fewer are, if something was freed since.
+    pub(super) used: u16,
     /// No run that starts in the block, but for the best one, is longer.
     pub(super) rest: u32,
+}
+
+impl Block {
+    /// Nothing in it is used, and no run but the best starts in it.
+    pub(super) const FREE: Self =
+        Self { left: crate::BLOCK_BITS as u16, right: crate::BLOCK_BITS as u16, used: 0, rest: 0 };
+}
+
+/// What was freed in a chunk since its records were right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freed {
+    /// Nothing.
+    Nothing,
+    /// One object.
+    One { start: u32, end: u32 },
+    /// Several, in the blocks of which fewer bits are used than their records say.
+    Many,
 }
 
 /// The longest run of a chunk.

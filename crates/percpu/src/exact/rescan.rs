@@ -3,8 +3,9 @@
 use super::Hints;
 use super::record::{Longest, Run};
 use super::runs::longest;
-use crate::bitmap::Bitmap;
+use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::ObjectMap;
 use freehold_units::{Probe, Work};
 
 /// Runs that are tried before all of a block is looked at.
@@ -15,7 +16,7 @@ impl Hints {
     /// longer than `most`. Where there are many of that length, one follows soon.
     pub(super) fn find_best(
         &mut self,
-        used: &Bitmap,
+        used: &ObjectMap,
         block: u32,
         from: u32,
         most: u32,
@@ -37,12 +38,13 @@ impl Hints {
                 return self.set_best(block, run, most, probe);
             }
         }
-        self.rescan(used, block, probe);
+        let (best, rest) = self.best_of(used, block, probe);
+        self.set_best(block, best, rest, probe);
     }
 
-    /// Finds the longest run that starts in the block. One that comes from the block before is not of this one;
-    /// one that goes on into the next counts in full.
-    pub(super) fn rescan(&mut self, used: &Bitmap, block: u32, probe: &mut impl Probe) {
+    /// The longest run that starts in the block, and a bound for the others. One that comes from the block before is
+    /// not of this one; one that goes on into the next counts in full.
+    pub(super) fn best_of(&self, used: &ObjectMap, block: u32, probe: &mut impl Probe) -> (Run, u32) {
         probe.count(Work::BlockRescanned, 1);
         probe.count(Work::BitScanned, u64::from(BLOCK_BITS));
         let record = &self.blocks[block as usize];
@@ -50,7 +52,7 @@ impl Hints {
         let continues = block > 0 && self.blocks[block as usize - 1].right > 0;
         let low = if continues { left } else { 0 };
         if low == BLOCK_BITS {
-            return self.set_best(block, Run::NONE, 0, probe);
+            return (Run::NONE, 0);
         }
         let high = (BLOCK_BITS - right).max(low);
         let (mut best, mut rest) = longest(used, block, low..high);
@@ -59,7 +61,16 @@ impl Hints {
             let lesser = if edge.beats(best) { core::mem::replace(&mut best, edge) } else { edge };
             rest = rest.max(lesser.len());
         }
-        self.set_best(block, best, rest, probe);
+        (best, rest)
+    }
+
+    /// Runs start in the block from now on, if `best` is one.
+    #[inline]
+    pub(super) fn widen_bounds(&mut self, block: u32, best: Run) {
+        if !best.is_none() {
+            self.first_block = self.first_block.min(block);
+            self.end_block = self.end_block.max(block + 1);
+        }
     }
 
     /// A block's best run is another one now.
@@ -67,10 +78,7 @@ impl Hints {
     pub(super) fn set_best(&mut self, block: u32, best: Run, rest: u32, probe: &mut impl Probe) {
         self.best[block as usize] = best;
         self.blocks[block as usize].rest = rest;
-        if !best.is_none() {
-            self.first_block = self.first_block.min(block);
-            self.end_block = self.end_block.max(block + 1);
-        }
+        self.widen_bounds(block, best);
         let longest = &mut self.longest;
         if block != longest.block {
             if best.len() > longest.len {
@@ -86,7 +94,7 @@ impl Hints {
     }
 
     /// Finds the longest of all blocks' runs.
-    fn find_longest(&mut self, probe: &mut impl Probe) {
+    pub(super) fn find_longest(&mut self, probe: &mut impl Probe) {
         probe.count(Work::ChunkRescanned, 1);
         probe.count(Work::BlockVisited, u64::from(self.count()));
         let mut longest = Longest { len: 0, block: 0, rest: 0 };

@@ -9,8 +9,9 @@
 //! ```
 
 use super::record::Run;
-use crate::bitmap::Bitmap;
+use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::ObjectMap;
 use core::ops::Range;
 
 const WORD: usize = u64::BITS as usize;
@@ -26,17 +27,17 @@ const EVEN: [u64; 5] =
 type Words = [u64; WORDS];
 
 /// The best aligned of the longest free runs in `part`, bits of the block, and a bound for all the others.
-pub(super) fn longest(used: &Bitmap, block: u32, part: Range<u32>) -> (Run, u32) {
+pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> (Run, u32) {
     let free = free_words(used, block, &part);
     if starts(&free) <= WALKED { walk(used, base_of(block), part) } else { shift(&free) }
 }
 
 /// The free bits of the block that lie in `part`.
-fn free_words(used: &Bitmap, block: u32, part: &Range<u32>) -> Words {
+fn free_words(used: &ObjectMap, block: u32, part: &Range<u32>) -> Words {
     let mut free = [0; WORDS];
-    let first = block as usize * WORDS;
-    for (at, (free, used)) in free.iter_mut().zip(&used.words()[first..first + WORDS]).enumerate() {
-        *free = !used & below(part.end, at) & !below(part.start, at);
+    let first = block * WORDS as u32;
+    for (at, (free, word)) in free.iter_mut().zip(first..).enumerate() {
+        *free = !used.word(word) & below(part.end, at) & !below(part.start, at);
     }
     free
 }
@@ -60,7 +61,7 @@ fn starts(free: &Words) -> u32 {
     count
 }
 
-fn walk(used: &Bitmap, base: u32, part: Range<u32>) -> (Run, u32) {
+fn walk(used: &ObjectMap, base: u32, part: Range<u32>) -> (Run, u32) {
     let (mut best, mut rest) = (Run::NONE, 0);
     let (mut at, end) = (base + part.start, base + part.end);
     while at < end {
@@ -137,10 +138,10 @@ mod tests {
             low in 0u32..=1024,
             high in 0u32..=1024,
         ) {
-            let mut used = Bitmap::new(2048).unwrap();
-            used.set_range(0..2048);
+            let mut used = ObjectMap::new(2048).unwrap();
+            used.take(&(0..2048));
             for (start, len) in holes {
-                used.clear_range(start..(start + len).min(2048));
+                used.give(&(start..(start + len).min(2048)));
             }
             for block in 0..2 {
                 let part = low.min(high)..low.max(high);

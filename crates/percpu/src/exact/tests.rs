@@ -1,7 +1,10 @@
 //! What the default placement promises beyond the kernel's.
 
+use super::Exact;
+use crate::placement::Strategy as _;
 use crate::{ChunkSet, Config, MIN_UNIT_BYTES, Place, Population, Request};
 use freehold_units::{Tally, Work};
+use proptest::prelude::*;
 use std::vec::Vec;
 
 fn units() -> ChunkSet {
@@ -76,4 +79,85 @@ fn an_aligned_hole_behind_an_unaligned_run_is_found_before_a_chunk_is_made() {
     }
     let placed = set.alloc(&Request::new(64).align(64)).unwrap();
     assert_eq!((placed, set.stats().chunks), (places[4096], 1));
+}
+
+#[test]
+fn hints_hear_late_of_what_is_placed_one_behind_the_other() {
+    let mut set = units();
+    let mut tally = Tally::default();
+    let places: Vec<Place> =
+        (0..4096).map(|_| set.alloc_probed(&Request::new(8).align(8), &mut tally).unwrap()).collect();
+    set.validate().unwrap();
+    assert_eq!(set.chunks().next().unwrap().contig_bytes, 0, "a look at the chunk sees what was placed");
+    assert!(tally.of(Work::ChunkVisited) <= 4, "nearly all went without a search");
+    assert!(places.windows(2).all(|pair| pair[0].offset_bytes + 8 == pair[1].offset_bytes));
+}
+
+#[test]
+fn many_frees_are_looked_at_when_a_request_comes() {
+    let (mut set, places) = full();
+    let mut tally = Tally::default();
+    for place in places.iter().skip(100).step_by(3) {
+        set.free_probed(*place, &mut tally).unwrap();
+    }
+    set.validate().unwrap();
+    assert_eq!(tally, Tally::default(), "a free looks at nothing");
+    // The best aligned of them that is lowest in its block.
+    assert_eq!(set.alloc_probed(&Request::new(4), &mut tally).unwrap(), places[1024]);
+    assert_eq!(tally.of(Work::BlockRescanned), 9, "each block once, and one for what was placed");
+    set.validate().unwrap();
+}
+
+/// A request, several times over, or a free.
+#[derive(Clone, Debug)]
+enum Step {
+    Alloc { bytes: u64, align: u64, times: u8 },
+    Free { at: usize, times: u8 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let bytes = prop_oneof![Just(4), Just(8), Just(64), Just(1024), 1u64..100, 1u64..9000];
+    let step = prop_oneof![
+        (bytes, 0u32..8, 1u8..60).prop_map(|(bytes, shift, times)| Step::Alloc {
+            bytes,
+            align: 1 << shift,
+            times
+        }),
+        (any::<usize>(), 1u8..60).prop_map(|(at, times)| Step::Free { at, times }),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn requests_alike_go_where_a_search_would_put_them(steps in steps()) {
+        let mut set = units();
+        let mut live = Vec::new();
+        for step in steps {
+            match step {
+                Step::Alloc { bytes, align, times } => {
+                    for _ in 0..times {
+                        let request = Request::new(bytes).align(align);
+                        let mut searching = set.clone();
+                        Exact::pause(&mut searching.chunks, &mut ());
+                        let place = set.alloc(&request).unwrap();
+                        prop_assert_eq!(searching.alloc(&request), Ok(place));
+                        live.push(place);
+                    }
+                }
+                Step::Free { at, times } => {
+                    for _ in 0..times {
+                        if live.is_empty() {
+                            break;
+                        }
+                        let place = live.swap_remove(at % live.len());
+                        set.free(place).unwrap();
+                    }
+                }
+            }
+            set.validate().unwrap();
+        }
+    }
 }

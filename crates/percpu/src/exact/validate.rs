@@ -2,13 +2,31 @@
 
 use super::Hints;
 use crate::Broken;
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::ObjectMap;
 
-/// Checks P7.
+/// Checks P7 and P8: of the hints as they are, that they promise no more than there is; of those that they become
+/// when the chunk is settled, everything.
 pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
-    let (hints, used) = (&chunk.hints, &chunk.used);
+    let (mut hints, used) = (chunk.hints.clone(), &chunk.used);
+    hints.note_placed(used, &mut ());
+    for (block, (best, record)) in (0..).zip(hints.best.iter().zip(&hints.blocks)) {
+        let base = base_of(block);
+        let start = base + best.start();
+        let free = used.next_set(start..start + best.len()) == start + best.len();
+        check(free, "P7", "a block's best run is free", start)?;
+        let count = used.count(block);
+        let fewer = if hints.is_settled() { record.used == count } else { record.used >= count };
+        check(fewer, "P7", "a record knows of which used bits it is", base)?;
+    }
+    hints.settle(used, &mut ());
+    validate_settled(&hints, used)
+}
+
+fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
     let bits = base_of(hints.count());
     for (index, (block, best)) in (0..).zip(hints.blocks.iter().zip(&hints.best)) {
         let (base, end) = (base_of(index), base_of(index + 1));

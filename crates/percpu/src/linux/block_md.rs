@@ -6,7 +6,8 @@
 //! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
 //! stays as it was.
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::Bits as _;
+use crate::object_map::ObjectMap;
 use core::ops::Range;
 use freehold_units::{Probe, Work};
 
@@ -152,7 +153,7 @@ impl BlockMd {
 
     /// Finds the longest run anew, in the map from bit `base` on.
     #[doc(alias = "pcpu_block_refresh_hint")]
-    pub(super) fn rescan(&mut self, used: &Bitmap, base: u32, scan_hint: bool, probe: &mut impl Probe) {
+    pub(super) fn rescan(&mut self, used: &ObjectMap, base: u32, scan_hint: bool, probe: &mut impl Probe) {
         let end = base + self.bits;
         let mut at = base + self.promote(true);
         probe.count(Work::BlockRescanned, 1);

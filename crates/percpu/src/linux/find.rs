@@ -2,6 +2,7 @@
 
 use super::Hints;
 use super::block_md::better_aligned;
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of, in_block};
 use crate::request::Want;

@@ -27,7 +27,7 @@ mod validate;
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
-use crate::placement::{Placement, Spot, Strategy};
+use crate::placement::{Placement, Room, Spot, Strategy};
 use crate::request::Want;
 use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
@@ -152,26 +152,17 @@ impl<R: Rules> Strategy for Kernel<R> {
         search::find::<R>(chunks, want, probe)
     }
 
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        update::took::<R>(chunk, object, probe)
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        update::took::<R>(chunk, object, probe);
     }
 
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        update::gave::<R>(chunk, object, probe)
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+        update::gave::<R>(chunk, object, probe);
     }
 
-    #[inline]
-    fn block_is_free(hints: &Hints, block: u32) -> bool {
-        hints.blocks[block as usize].contig_hint == BLOCK_BITS
-    }
-
-    fn longest(hints: &Hints) -> Range<u32> {
-        let BlockMd { contig_hint, contig_hint_start, .. } = hints.chunk;
-        contig_hint_start..contig_hint_start + contig_hint
-    }
-
-    fn first_free(hints: &Hints) -> u32 {
-        hints.chunk.first_free
+    fn room(chunk: &Chunk<Hints>) -> Room {
+        let BlockMd { contig_hint, contig_hint_start, first_free, .. } = chunk.hints.chunk;
+        Room { longest: contig_hint_start..contig_hint_start + contig_hint, first_free }
     }
 
     fn hint_bytes(hints: &Hints) -> usize {

@@ -1,6 +1,7 @@
 //! Keeping the hints right as objects come and go.
 
 use super::{Hints, Rules};
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use core::ops::Range;
@@ -16,23 +17,12 @@ impl Blocks {
     fn of(object: &Range<u32>) -> Self {
         Self { first: block_of(object.start), last: block_of(object.end - 1) }
     }
-
-    /// How many of them are free as a whole; those between always are, before an object comes and after it went.
-    fn free(&self, hints: &Hints) -> u32 {
-        let is_free = |block: u32| u32::from(hints.blocks[block as usize].contig_hint == BLOCK_BITS);
-        if self.first == self.last {
-            is_free(self.first)
-        } else {
-            is_free(self.first) + is_free(self.last) + (self.last - self.first - 1)
-        }
-    }
 }
 
-/// An object was placed. Returns how many blocks were free until now.
+/// An object was placed.
 #[doc(alias = "pcpu_block_update_hint_alloc")]
-pub(super) fn took<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+pub(super) fn took<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
     let blocks = Blocks::of(object);
-    let begun = blocks.free(&chunk.hints);
     let bits = chunk.hints.chunk.bits;
     if object.start == chunk.hints.chunk.first_free {
         chunk.hints.chunk.first_free = chunk.used.next_clear(object.end..bits);
@@ -51,7 +41,6 @@ pub(super) fn took<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, prob
     if whole.contig_meets(object) {
         chunk.hints.rescan_chunk(false, R::SCAN_HINT, probe);
     }
-    begun
 }
 
 fn took_from_first<R: Rules>(
@@ -105,9 +94,9 @@ fn took_from_last<R: Rules>(
     }
 }
 
-/// An object was freed. Returns how many blocks are free from now on.
+/// An object was freed.
 #[doc(alias = "pcpu_block_update_hint_free")]
-pub(super) fn gave<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+pub(super) fn gave<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
     let blocks = Blocks::of(object);
     let (base, last_base) = (base_of(blocks.first), base_of(blocks.last));
     let start = chunk.used.after_last_set(base..object.start) - base;
@@ -134,7 +123,6 @@ pub(super) fn gave<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, prob
             hints.chunk.scan_hint = 0;
         }
     }
-    blocks.free(&chunk.hints)
 }
 
 impl Hints {

@@ -1,6 +1,7 @@
 //! Allocating: check the request, find a place, put memory behind it, mark it.
 
 use super::{Backing, ChunkSet};
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Placement, Spot};
@@ -75,9 +76,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     fn take(&mut self, spot: Spot, want: &Want, probe: &mut impl Probe) {
         let object = spot.bit..spot.bit + want.bits;
         let chunk = self.chunks.at_mut(spot.chunk);
-        chunk.mark_taken(&object);
-        let begun = P::took(chunk, &object, probe);
-        chunk.empty_pages -= begun;
+        let begun = chunk.mark_taken(&object);
+        P::took(chunk, &object, probe);
         let isolated = chunk.isolated;
         self.objects += 1;
         self.relocate(spot.chunk);

@@ -4,6 +4,7 @@
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
+use crate::bitmap::Bits as _;
 use crate::chunk::NONE;
 use crate::chunks::End;
 use crate::geometry::BLOCK_BITS;
@@ -18,6 +19,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
+        P::pause(&mut self.chunks, &mut ());
         self.destroy_free_chunks(false);
         self.empty_isolated_chunks();
         let populated = self.populate_some();
@@ -84,7 +86,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     fn is_empty_page(&self, index: u32, page: u32) -> bool {
         let chunk = self.chunks.at(index);
-        chunk.populated.get(page) && P::block_is_free(&chunk.hints, page)
+        chunk.populated.get(page) && chunk.used.is_free(page)
     }
 
     /// Populates pages until a few empty ones are ready; after a request that could not wait has failed, as many

@@ -48,10 +48,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     #[inline]
     fn give_back(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        P::pause(&mut self.chunks, probe);
         let chunk = self.chunks.at_mut(index);
-        chunk.mark_free(object);
-        let emptied = P::gave(chunk, object, probe);
-        chunk.empty_pages += emptied;
+        let emptied = chunk.mark_free(object);
+        P::gave(chunk, object, probe);
         if !chunk.isolated {
             self.chunks.empty_pages += emptied;
         }

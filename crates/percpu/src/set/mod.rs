@@ -34,7 +34,7 @@ pub use stats::{ChunkView, Stats};
 #[derive(Clone, Debug)]
 pub struct ChunkSet<P: Placement = Exact, B: Backing = ()> {
     config: Config,
-    chunks: Chunks<P::Hints>,
+    pub(crate) chunks: Chunks<P::Hints>,
     backing: B,
     /// Live objects.
     objects: u64,

@@ -2,6 +2,7 @@
 
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
+use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::chunks::End;
 use crate::geometry::Population;

@@ -11,17 +11,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         P::slot(self.chunks.at(index), &self.chunks.slots)
     }
 
-    /// Moves a chunk whose room changed: to the head of a list of more room, to the tail of one of less. One whose
-    /// list by its room is what it was stays, wherever it was put meanwhile.
-    #[doc(alias = "pcpu_chunk_relocate")]
+    /// Puts a chunk whose room changed on the list that it belongs on.
     #[inline]
     pub(super) fn relocate(&mut self, index: u32) {
-        let slot = self.slot_of(index);
-        let chunk = self.chunks.at_mut(index);
-        let was = core::mem::replace(&mut chunk.slot_by_room, slot);
-        if slot != was && !chunk.isolated {
-            self.chunks.move_to(index, slot, if slot > was { End::Head } else { End::Tail });
-        }
+        self.chunks.relocate(index, self.slot_of(index));
     }
 
     /// Sets a chunk aside to be emptied: its empty pages no longer count for the set.

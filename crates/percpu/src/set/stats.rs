@@ -2,7 +2,7 @@
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, PAGE_BYTES};
-use crate::placement::Placement;
+use crate::placement::{Placement, Room};
 use crate::{ChunkId, Place};
 
 /// Counts and sums over all chunks. Pages and bytes are those of one unit: memory is that times the CPUs.
@@ -87,14 +87,14 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     fn view(&self, index: u32) -> ChunkView {
         let chunk = self.chunks.at(index);
-        let longest = P::longest(&chunk.hints);
+        let Room { longest, first_free } = P::room(chunk);
         ChunkView {
             id: self.chunks.id(index),
             slot: chunk.slot,
             free_bytes: chunk.free_bits * BIT_BYTES,
             contig_bytes: (longest.end - longest.start) * BIT_BYTES,
             contig_start_bytes: (!longest.is_empty()).then_some(longest.start * BIT_BYTES),
-            first_free_bytes: P::first_free(&chunk.hints) * BIT_BYTES,
+            first_free_bytes: first_free * BIT_BYTES,
             populated_pages: chunk.populated_pages,
             empty_pages: chunk.empty_pages,
             objects: chunk.objects,
@@ -105,16 +105,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Every object with the bytes it takes in each unit, chunk by chunk and in the order of their offsets.
     pub fn objects(&self) -> impl Iterator<Item = (Place, u32)> {
         self.chunks.indexes().flat_map(move |index| {
-            let (bits, chunk) = (self.chunks.bits, self.chunks.at(index));
-            let mut at = 0;
-            core::iter::from_fn(move || {
-                let start = chunk.used.next_set(at..bits);
-                if start == bits {
-                    return None;
-                }
-                at = chunk.object_end(start, bits);
-                let place = Place { chunk: self.chunks.id(index), offset_bytes: start * BIT_BYTES };
-                Some((place, (at - start) * BIT_BYTES))
+            let chunk = self.chunks.id(index);
+            self.chunks.at(index).used.objects(self.chunks.bits).map(move |object| {
+                let place = Place { chunk, offset_bytes: object.start * BIT_BYTES };
+                (place, (object.end - object.start) * BIT_BYTES)
             })
         })
     }

@@ -2,9 +2,11 @@
 
 use super::{Backing, ChunkSet};
 use crate::Broken;
+use crate::bitmap::Bits as _;
 use crate::chunk::{Chunk, NONE};
 use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::Found;
 use crate::placement::Placement;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
@@ -74,8 +76,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if start == bits {
                 break;
             }
-            check(chunk.is_boundary(start), "P2", "where used bits start an object does", start)?;
-            at = chunk.object_end(start, bits);
+            let Found::Object(end) = chunk.used.find(start) else {
+                return check(false, "P2", "where used bits start an object does", start);
+            };
+            at = end;
             let whole = chunk.used.next_clear(start..at) == at;
             check(whole && at <= bits, "P2", "an object is used to its end", start)?;
             let populated = chunk.hole_in_pages(&(start..at)).is_none();
@@ -91,9 +95,11 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     fn validate_pages(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
         let (mut populated, mut empty) = (0, 0);
         for page in 0..self.config.blocks() {
-            let free = chunk.used.next_set(base_of(page)..base_of(page + 1)) == base_of(page + 1);
-            let known = P::block_is_free(&chunk.hints, page);
-            check(free == known, "P6", "a block is known as free when it is", page * BLOCK_BITS)?;
+            let bits = base_of(page)..base_of(page + 1);
+            let free = chunk.used.next_set(bits.clone()) == bits.end;
+            let count = bits.filter(|&bit| chunk.used.get(bit)).count();
+            let counted = usize::from(chunk.used.count(page)) == count;
+            check(counted, "P6", "the used bits of a block are counted", page * BLOCK_BITS)?;
             populated += u32::from(chunk.populated.get(page));
             empty += u32::from(chunk.populated.get(page) && free);
         }

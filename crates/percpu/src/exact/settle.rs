@@ -1,0 +1,203 @@
+//! Making the hints exact after frees.
+//!
+//! The used bits are counted by block at all times; a record says how many there were when it was right. Nothing is
+//! placed in a chunk that is not settled, so its counts only fall, and the blocks in which something was freed are
+//! those whose counts differ.
+//!
+//! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
+//! block that they were in, and for each block before whose run goes on into one.
+
+use super::classes::class;
+use super::record::{Freed, Run};
+use super::update::run_of;
+use super::{Hints, unsettled};
+use crate::bitmap::Bits as _;
+use crate::chunk::NONE;
+use crate::chunks::Chunks;
+use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
+use crate::object_map::ObjectMap;
+use core::ops::Range;
+use freehold_units::Probe;
+
+/// No run of the block begins behind the object.
+const NO_TAIL: u32 = u32::MAX;
+
+/// Settles some chunks, at least one if there is any, and as long as no more blocks than `most` had to be looked at.
+/// Returns whether there was one.
+#[inline]
+pub(super) fn settle_some(chunks: &mut Chunks<Hints>, most: u32, probe: &mut impl Probe) -> bool {
+    let slot = unsettled(&chunks.slots);
+    if chunks.slots.ends(slot).first == NONE {
+        return false;
+    }
+    let mut looked_at = 0;
+    while looked_at <= most {
+        let index = chunks.slots.ends(slot).first;
+        if index == NONE {
+            break;
+        }
+        looked_at += settle(chunks, index, probe);
+    }
+    true
+}
+
+/// Settles a chunk, if it is not settled. Returns how many blocks were looked at.
+#[inline]
+pub(super) fn settle(chunks: &mut Chunks<Hints>, index: u32, probe: &mut impl Probe) -> u32 {
+    let chunk = chunks.at_mut(index);
+    if chunk.hints.is_settled() {
+        return 0;
+    }
+    let looked_at = chunk.hints.settle(&chunk.used, probe);
+    let slot = class(chunk.hints.longest.len);
+    chunks.relocate(index, slot);
+    looked_at
+}
+
+impl Hints {
+    /// Makes everything exact. Returns how many blocks were looked at.
+    pub(super) fn settle(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
+        let looked_at = match self.freed {
+            Freed::Nothing => return 0,
+            Freed::One { start, end } => self.join(used, &(start..end), probe),
+            Freed::Many => self.look_anew(used, probe),
+        };
+        self.freed = Freed::Nothing;
+        self.refused = (0, 0);
+        looked_at
+    }
+
+    /// Whether something was freed in the block since its record was right.
+    #[inline]
+    fn is_stale(&self, used: &ObjectMap, block: u32) -> bool {
+        self.blocks[block as usize].used != used.count(block)
+    }
+
+    /// The record of the block is right as of now.
+    #[inline]
+    fn note_used(&mut self, used: &ObjectMap, block: u32) {
+        self.blocks[block as usize].used = used.count(block);
+    }
+
+    /// Looks at each block in which something was freed: its edges first, as runs go on over them.
+    fn look_anew(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
+        for block in 0..self.count() {
+            if self.is_stale(used, block) {
+                self.find_edges(used, block);
+            }
+        }
+        let mut looked_at = 0;
+        // Whether the run that starts where the block ends has grown.
+        let mut grown_after = false;
+        for block in (0..self.count()).rev() {
+            let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
+            let stale = self.is_stale(used, block);
+            let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
+            if stale || joined_before || (right > 0 && grown_after) {
+                let (best, rest) = self.best_of(used, block, probe);
+                self.best[block as usize] = best;
+                self.blocks[block as usize].rest = rest;
+                self.widen_bounds(block, best);
+                looked_at += 1;
+            }
+            grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
+            self.note_used(used, block);
+        }
+        self.find_longest(probe);
+        looked_at
+    }
+
+    fn find_edges(&mut self, used: &ObjectMap, block: u32) {
+        let (base, end) = (base_of(block), base_of(block + 1));
+        let left = used.next_set(base..end) - base;
+        let record = &mut self.blocks[block as usize];
+        record.left = left as u16;
+        record.right = (end - used.after_last_set(base..end)) as u16;
+        if left == BLOCK_BITS {
+            self.free_blocks.set(block);
+        }
+    }
+
+    /// Joins what is around the only object that was freed. Returns how many blocks were looked at.
+    fn join(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
+        let (first, last) = (block_of(object.start), block_of(object.end - 1));
+        let (base, limit) = (base_of(first), base_of(last + 1));
+        // What is beside it is mostly used, the best run, or the run at an edge; else the bits tell.
+        let best = self.best[first as usize];
+        let (best_start, best_end) = (base + best.start(), base + best.start() + best.len());
+        let start = if best_end == object.start && !best.is_none() {
+            best_start
+        } else if base + u32::from(self.blocks[first as usize].left) == object.start {
+            base - self.free_before(first)
+        } else {
+            used.after_last_set(base..object.start)
+        };
+        let end = if best_start == object.end && !best.is_none() {
+            best_end
+        } else if object.end + u32::from(self.blocks[last as usize].right) == limit {
+            limit + self.free_after(last)
+        } else {
+            used.next_set(object.end..limit)
+        };
+        if first == last && start > base && end < limit {
+            self.grow(first, in_block(start), in_block(object.end), run_of(start, end), probe);
+            self.note_used(used, first);
+            return 1;
+        }
+        self.lengthen_edges(used, &(start.max(base)..end.min(limit)), first, last);
+        let (block, tail_block) = (block_of(start), block_of(object.end));
+        let mut tail = NO_TAIL;
+        if end > object.end {
+            if tail_block == block {
+                tail = in_block(object.end);
+            } else {
+                self.withdraw(used, tail_block, in_block(object.end), probe);
+            }
+        }
+        self.grow(block, in_block(start), tail, run_of(start, end), probe);
+        last - first + 1
+    }
+
+    /// A block's run at `start`, and one at `tail`, or neither, are part of `grown` now.
+    #[inline]
+    fn grow(&mut self, block: u32, start: u32, tail: u32, grown: Run, probe: &mut impl Probe) {
+        let best = self.best[block as usize];
+        if !best.is_none() && (best.start() == start || best.start() == tail) {
+            self.set_best(block, grown, self.blocks[block as usize].rest, probe);
+        } else {
+            self.offer(block, grown, probe);
+        }
+    }
+
+    /// The edges of the blocks `first` to `last` that a free run reaches now.
+    #[inline]
+    fn lengthen_edges(&mut self, used: &ObjectMap, run: &Range<u32>, first: u32, last: u32) {
+        for block in first..last + 1 {
+            let base = base_of(block);
+            let (from, to) = (run.start.max(base) - base, run.end.min(base + BLOCK_BITS) - base);
+            let record = &mut self.blocks[block as usize];
+            if from == 0 {
+                record.left = to as u16;
+            }
+            if to == BLOCK_BITS {
+                record.right = (to - from) as u16;
+            }
+            if to - from == BLOCK_BITS {
+                self.free_blocks.set(block);
+            }
+            self.note_used(used, block);
+        }
+    }
+
+    /// The run that started there in the block is part of one that starts before the block.
+    fn withdraw(&mut self, used: &ObjectMap, block: u32, start: u32, probe: &mut impl Probe) {
+        let best = self.best[block as usize];
+        if best.is_none() || best.start() != start {
+            return;
+        }
+        match self.blocks[block as usize].rest {
+            0 => self.set_best(block, Run::NONE, 0, probe),
+            rest => self.find_best(used, block, start, rest, probe),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The objects of a chunk: which bits are used, and where each object ends.
+//!
+//! ```text
+//!   used   1 1 1 1 0 0 1 1 0 ...    one bit for 4 bytes: allocated or not
+//!   ends   0 1 0 1 . . 0 1 . ...    the last bit of an object; what is left of former ones where nothing is used
+//!
+//!   line   | used of 256 bits | ends of the same |    64 bytes, a cache line
+//! ```
+//!
+//! Both maps of a bit lie in one line, so that to free an object of up to a kilobyte mostly touches one. An object
+//! starts where a used bit does not continue the one before: that one is free, or an end (P2). Whether a line's first
+//! bit, if used, continues the line before is noted beside the count of used bits of its block, in two bytes:
+//!
+//! ```text
+//!   block  | lines 3 2 1 0 continue | 0 | used bits, up to 1024 |
+//! ```
+//!
+//! Cost: two bits for every four bytes of a unit, and two bytes for every block.
+
+use crate::OutOfMemory;
+use crate::bitmap::{Bits, WORD, from_mask, repeated, up_to_mask};
+use crate::geometry::{BLOCK_BITS, base_of, block_of};
+use alloc::boxed::Box;
+use core::ops::Range;
+
+/// Words of each map in a line.
+const LINE_WORDS: u32 = 4;
+/// Bits of a line.
+const LINE_BITS: u32 = LINE_WORDS * WORD;
+/// Lines of a block.
+const BLOCK_LINES: u32 = BLOCK_BITS / LINE_BITS;
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line {
+    used: [u64; LINE_WORDS as usize],
+    ends: [u64; LINE_WORDS as usize],
+}
+
+const _: () = assert!(size_of::<Line>() == 64 && BLOCK_BITS.is_multiple_of(LINE_BITS));
+
+/// Of a block: the number of used bits, and which of its lines continue an object from the line before.
+#[derive(Clone, Copy, Debug)]
+struct Summary(u16);
+
+/// The bits of the count.
+const COUNT: u16 = 2 * BLOCK_BITS as u16 - 1;
+
+const _: () = assert!(COUNT.leading_zeros() >= BLOCK_LINES, "the marks of the lines are above the count");
+
+impl Summary {
+    #[inline]
+    fn count(self) -> u16 {
+        self.0 & COUNT
+    }
+
+    #[inline]
+    fn mark(line: u32) -> u16 {
+        1 << (u16::BITS - BLOCK_LINES + line % BLOCK_LINES)
+    }
+}
+
+/// What is at a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing.
+    Free,
+    /// An object that starts elsewhere.
+    Interior,
+    /// The start of an object, and one past its last bit.
+    Object(u32),
+}
+
+/// The maps of a chunk. Bits that methods take lie within.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectMap {
+    lines: Box<[Line]>,
+    blocks: Box<[Summary]>,
+}
+
+impl ObjectMap {
+    /// No objects in so many bits, whole blocks.
+    pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
+        let line = Line { used: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
+        let lines = repeated(line, bits / LINE_BITS)?.into_boxed_slice();
+        let blocks = repeated(Summary(0), bits / BLOCK_BITS)?.into_boxed_slice();
+        Ok(Self { lines, blocks })
+    }
+
+    /// No bits and no memory.
+    pub(crate) fn empty() -> Self {
+        Self { lines: Box::default(), blocks: Box::default() }
+    }
+
+    /// Whether there are any bits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.lines) + size_of_val(&*self.blocks)
+    }
+
+    /// The used bits of a block.
+    #[inline]
+    pub(crate) fn count(&self, block: u32) -> u16 {
+        self.blocks[block as usize].count()
+    }
+
+    /// Whether no bit of a block is used.
+    #[inline]
+    pub(crate) fn is_free(&self, block: u32) -> bool {
+        self.count(block) == 0
+    }
+
+    #[inline]
+    fn at(word: u32) -> (usize, usize) {
+        ((word / LINE_WORDS) as usize, (word % LINE_WORDS) as usize)
+    }
+
+    /// Notes an object in bits that are free. Returns how many blocks were free as a whole until now.
+    #[inline]
+    pub(crate) fn take(&mut self, object: &Range<u32>) -> u32 {
+        let last = object.end - 1;
+        self.change(object, |used, ends, mask| {
+            *used |= mask;
+            *ends &= !mask;
+        });
+        let (line, at) = Self::at(last / WORD);
+        self.lines[line].ends[at] |= 1 << (last % WORD);
+        if object.start.is_multiple_of(LINE_BITS) {
+            self.blocks[block_of(object.start) as usize].0 &= !Summary::mark(object.start / LINE_BITS);
+        }
+        for line in object.start / LINE_BITS + 1..last / LINE_BITS + 1 {
+            self.blocks[(line / BLOCK_LINES) as usize].0 |= Summary::mark(line);
+        }
+        self.recount(object, |count, bits| {
+            *count += bits;
+            *count & COUNT == bits
+        })
+    }
+
+    /// Forgets an object; its end stays where it was. Returns how many blocks are free as a whole from now on.
+    #[inline]
+    pub(crate) fn give(&mut self, object: &Range<u32>) -> u32 {
+        self.change(object, |used, _, mask| *used &= !mask);
+        self.recount(object, |count, bits| {
+            *count -= bits;
+            *count & COUNT == 0
+        })
+    }
+
+    /// Changes the counts of the blocks of a range, given its bits in each; of how many `change` is true.
+    #[inline(always)]
+    fn recount(&mut self, range: &Range<u32>, change: impl Fn(&mut u16, u16) -> bool) -> u32 {
+        let (first, last) = (block_of(range.start), block_of(range.end - 1));
+        let mut changed = 0;
+        let mut start = range.start;
+        for block in first..last {
+            let end = base_of(block + 1);
+            changed += u32::from(change(&mut self.blocks[block as usize].0, (end - start) as u16));
+            start = end;
+        }
+        changed + u32::from(change(&mut self.blocks[last as usize].0, (range.end - start) as u16))
+    }
+
+    /// Changes the words of a range that is not empty, given the bits of it in each.
+    #[inline(always)]
+    fn change(&mut self, range: &Range<u32>, change: impl Fn(&mut u64, &mut u64, u64)) {
+        let last = range.end - 1;
+        let (low, high) = (range.start / WORD, last / WORD);
+        let (mut mask, tail) = (from_mask(range.start), up_to_mask(last));
+        for word in low..high {
+            let (line, at) = Self::at(word);
+            let line = &mut self.lines[line];
+            change(&mut line.used[at], &mut line.ends[at], mask);
+            mask = !0;
+        }
+        let (line, at) = Self::at(high);
+        let line = &mut self.lines[line];
+        change(&mut line.used[at], &mut line.ends[at], mask & tail);
+    }
+
+    /// What is at a bit. Whether the bit is the first of its word decides no branch, as objects are freed in any order.
+    #[inline(always)]
+    pub(crate) fn find(&self, bit: u32) -> Found {
+        let ((line_index, at), shift) = (Self::at(bit / WORD), bit % WORD);
+        let line = &self.lines[line_index];
+        let used = line.used[at];
+        if used >> shift & 1 == 0 {
+            return Found::Free;
+        }
+        let before = (at + LINE_WORDS as usize - 1) % LINE_WORDS as usize;
+        let in_line = (line.used[before] & !line.ends[before]) >> (WORD - 1);
+        let mark = Summary::mark(bit / LINE_BITS);
+        let over_edge = u64::from(self.blocks[block_of(bit) as usize].0 & mark != 0);
+        let carried = if at == 0 { over_edge } else { in_line };
+        let continued = (used & !line.ends[at]) << 1 | carried;
+        if continued >> shift & 1 != 0 {
+            return Found::Interior;
+        }
+        Found::Object(self.end_of(bit))
+    }
+
+    /// One past the last bit of the object that the bit is of.
+    #[inline]
+    pub(crate) fn end_of(&self, bit: u32) -> u32 {
+        let (line, at) = Self::at(bit / WORD);
+        match self.lines[line].ends[at] & from_mask(bit) {
+            0 => self.end_in(bit / WORD + 1),
+            ends => bit / WORD * WORD + ends.trailing_zeros() + 1,
+        }
+    }
+
+    /// The same of an object that covers the start of a word.
+    fn end_in(&self, mut word: u32) -> u32 {
+        loop {
+            let (line, at) = Self::at(word);
+            match self.lines[line].ends[at] {
+                0 => word += 1,
+                ends => return word * WORD + ends.trailing_zeros() + 1,
+            }
+        }
+    }
+
+    /// The first bit of the object that the bit is of.
+    pub(crate) fn start_of(&self, bit: u32) -> u32 {
+        let mut start = self.after_last_clear(0..bit);
+        while start < bit && self.end_of(start) <= bit {
+            start = self.end_of(start);
+        }
+        start
+    }
+
+    /// Every object, by its bits, from a bit on that is no object's interior.
+    pub(crate) fn objects(&self, bits: u32) -> impl Iterator<Item = Range<u32>> {
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            let start = self.next_set(at..bits);
+            if start == bits {
+                return None;
+            }
+            at = self.end_of(start);
+            Some(start..at)
+        })
+    }
+}
+
+impl Bits for ObjectMap {
+    /// The used bits of a word.
+    #[inline]
+    fn word(&self, at: u32) -> u64 {
+        let (line, at) = Self::at(at);
+        self.lines[line].used[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::vec::Vec;
+
+    const BITS: u32 = 2 * BLOCK_BITS;
+
+    proptest! {
+        #[test]
+        fn objects_are_found_as_they_were_noted(
+            steps in prop::collection::vec((0u32..BITS, prop_oneof![1u32..40, 1u32..700]), 0..120),
+        ) {
+            let mut map = ObjectMap::new(BITS).unwrap();
+            let mut model: BTreeMap<u32, u32> = BTreeMap::new();
+            for (start, len) in steps {
+                let end = (start + len).min(BITS);
+                if let Some(end) = model.remove(&start) {
+                    let emptied = map.give(&(start..end));
+                    let blocks = block_of(start)..block_of(end - 1) + 1;
+                    let free = |block: &u32| map.next_set(base_of(*block)..base_of(*block + 1)) == base_of(*block + 1);
+                    prop_assert_eq!(emptied, blocks.filter(free).count() as u32);
+                } else if map.next_set(start..end) == end {
+                    map.take(&(start..end));
+                    model.insert(start, end);
+                }
+            }
+            let all: Vec<_> = map.objects(BITS).map(|object| (object.start, object.end)).collect();
+            prop_assert_eq!(all, model.iter().map(|(&start, &end)| (start, end)).collect::<Vec<_>>());
+            for block in 0..block_of(BITS) {
+                let used = (base_of(block)..base_of(block + 1)).filter(|&bit| map.get(bit)).count();
+                prop_assert_eq!(usize::from(map.count(block)), used);
+            }
+            for bit in 0..BITS {
+                let around = model.range(..=bit).next_back().filter(|(_, end)| bit < **end);
+                let wanted = match around {
+                    None => Found::Free,
+                    Some((&start, &end)) if start == bit => Found::Object(end),
+                    Some((&start, _)) => {
+                        prop_assert_eq!(map.start_of(bit), start);
+                        Found::Interior
+                    }
+                };
+                prop_assert_eq!(map.find(bit), wanted);
+            }
+        }
+    }
+}
