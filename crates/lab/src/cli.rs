@@ -163,6 +163,7 @@ impl Command {
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
             Self::Stress { suite: Stressed::Kva, .. } => "stress kva",
             Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",

@@ -1,12 +1,15 @@
 //! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
-//! talk, on the one it replaced, and on what the standard library offers; then how their work grows.
+//! talk, on the one it replaced, and on what the standard library offers; how their work grows; and a short form of
+//! the table that the posting of the per-CPU bitmap has.
 
 use super::replay::{ROUNDS, describe};
+use super::reproduce::percpu_2017;
 use super::{Progress, default_mark};
 use crate::engine::{Compared, find_engines};
 use crate::failure::Failure;
 use crate::measure::{GrowthPoint, Replay, growth, measure};
 use crate::output::{Document, Row, Table, count, fixed};
+use crate::report::Section;
 use crate::workload;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +21,8 @@ pub struct Outcome {
     pub replays: Vec<Replay>,
     /// The growth of work, for the report.
     pub growth: Vec<GrowthPoint>,
+    /// Other families, for the report. Their tables are in the document, too.
+    pub sections: Vec<Section>,
 }
 
 /// The folder of bundled data: beside the sources it was built from, or `data` where the program is started.
@@ -47,12 +52,15 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
     }
     let mut growth = growth(&engines, &mut |what| progress.tick(what))?;
     describe_growth(&mut document, &mut growth);
+    let (percpu, section) = percpu_2017::brief(progress)?;
+    document.tables.extend(percpu.tables);
+    document.rows.extend(percpu.rows);
     document.notes.push(
         "Times are per operation, the clock's own cost taken off; ratios are to the first engine in the same \
          run; work is nodes visited, changed or rotated, and list steps."
             .to_owned(),
     );
-    Ok(Outcome { document, replays, growth })
+    Ok(Outcome { document, replays, growth, sections: vec![section] })
 }
 
 fn describe_growth(document: &mut Document, points: &mut [GrowthPoint]) {

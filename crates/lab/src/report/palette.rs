@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::escape::html;
-use crate::engine::{ENGINES, EngineEntry};
+use crate::engine::{ENGINES, EngineEntry, percpu};
 
 /// Colours that the style sheet names `--e0`, `--e1` and so on.
 const COLOURS: usize = 8;
@@ -11,6 +11,8 @@ const COLOURS: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Palette {
     labels: Vec<String>,
+    /// Those of per-CPU objects, which no report shows among the others.
+    percpu: Vec<&'static str>,
 }
 
 impl Palette {
@@ -23,19 +25,23 @@ impl Palette {
                 labels.push(label);
             }
         }
-        Self { labels }
+        Self { labels, ..Self::known() }
     }
 
     /// The known engines alone, those first that every comparison has, so that these do not share a colour.
     pub(super) fn known() -> Self {
         let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
         engines.sort_by_key(|entry| entry.compared);
-        Self { labels: engines.into_iter().map(EngineEntry::label).collect() }
+        Self {
+            labels: engines.into_iter().map(EngineEntry::label).collect(),
+            percpu: percpu::ENGINES.iter().map(|entry| entry.engine).collect(),
+        }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.
     pub(super) fn colour(&self, label: &str) -> Option<usize> {
-        self.labels.iter().position(|other| other == label).map(|at| at % COLOURS)
+        let at = self.labels.iter().position(|other| other == label);
+        at.or_else(|| self.percpu.iter().position(|other| *other == label)).map(|at| at % COLOURS)
     }
 
     /// The engine's name as HTML, a patch of its colour before it.

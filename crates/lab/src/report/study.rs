@@ -5,7 +5,7 @@ use super::page::{foot, head, method};
 use super::palette::Palette;
 use super::section::{self, Key, Section};
 use super::summary::{KeyFigure, engine_list, key_list};
-use crate::engine::EngineEntry;
+use crate::engine::{EngineEntry, percpu};
 use crate::output::Environment;
 use std::fmt::Write;
 
@@ -19,11 +19,34 @@ pub struct Study {
     /// The figures to remember.
     pub(crate) keys: Vec<Key>,
     /// The engines that were compared.
-    pub(crate) engines: Vec<EngineEntry>,
+    pub(crate) engines: Vec<Described>,
     /// The sections, in order.
     pub(crate) sections: Vec<Section>,
     /// How it was measured, in sentences.
     pub(crate) method: Vec<&'static str>,
+}
+
+/// An engine of any family, as the head of a page tells it.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// Its name.
+    pub(crate) label: String,
+    /// What it is, in a line.
+    pub(crate) about: &'static str,
+    /// Whether it is the one that users get.
+    pub(crate) default: bool,
+}
+
+impl From<EngineEntry> for Described {
+    fn from(entry: EngineEntry) -> Self {
+        Self { label: entry.label(), about: entry.about, default: entry.is_default() }
+    }
+}
+
+impl From<percpu::EngineEntry> for Described {
+    fn from(entry: percpu::EngineEntry) -> Self {
+        Self { label: entry.engine.to_owned(), about: entry.about, default: entry.is_default() }
+    }
 }
 
 /// The whole page.

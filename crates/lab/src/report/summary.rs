@@ -5,6 +5,7 @@ use super::escape::html;
 use super::growth::sizes;
 use super::kva::title;
 use super::palette::Palette;
+use super::study::Described;
 use crate::engine::EngineEntry;
 use crate::measure::{EngineRun, GrowthPoint, OpTimes, Replay};
 use crate::output::{fixed, nanoseconds};
@@ -66,15 +67,15 @@ fn engines(input: &Input<'_>, palette: &Palette) -> String {
             entries.push(entry);
         }
     }
-    engine_list(&entries, palette)
+    engine_list(&entries.into_iter().map(Described::from).collect::<Vec<_>>(), palette)
 }
 
 /// Engines with what they are.
-pub(super) fn engine_list(entries: &[EngineEntry], palette: &Palette) -> String {
+pub(super) fn engine_list(engines: &[Described], palette: &Palette) -> String {
     let mut page = String::from("<dl class=\"engines\">");
-    for entry in entries {
-        let mark = if entry.is_default() { " <em>default</em>" } else { "" };
-        let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(&entry.label()), html(entry.about));
+    for engine in engines {
+        let mark = if engine.default { " <em>default</em>" } else { "" };
+        let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(&engine.label), html(engine.about));
     }
     page.push_str("</dl>\n");
     page
