@@ -100,7 +100,8 @@ pub(super) fn render(bars: &Bars, palette: &Palette) -> String {
         page.push_str("</div>");
     }
     page.push_str("<div class=\"rod\"><span></span><span class=\"marks\">");
-    for decade in 0..=scale.decades {
+    let every = if scale.decades > 4 { 2 } else { 1 };
+    for decade in (0..=scale.decades).step_by(every) {
         let tick = fixed_power(scale.first + decade);
         let _ = write!(
             page,

@@ -31,6 +31,8 @@ pub struct ChunkSeen {
     pub longest_bytes: u32,
     /// What the engine believes it to be, in bytes; never more.
     pub hint_bytes: u32,
+    /// Its pages that have memory, in each unit.
+    pub pages: u32,
 }
 
 impl ChunkSeen {
@@ -241,7 +243,8 @@ impl Watch {
                 ));
             }
             let used_bytes = grains.used * GRAIN_BYTES;
-            chunks.push(ChunkSeen { number, used_bytes, longest_bytes, hint_bytes });
+            let pages = u32::try_from(line.populated_pages).unwrap_or(u32::MAX);
+            chunks.push(ChunkSeen { number, used_bytes, longest_bytes, hint_bytes, pages });
         }
         chunks.sort_unstable_by_key(|chunk| chunk.number);
         let pages = self.session.populated_pages();

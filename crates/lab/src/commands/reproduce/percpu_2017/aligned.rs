@@ -69,7 +69,9 @@ pub(super) fn measure(scale: &Scale, tick: &mut dyn FnMut(&str)) -> Result<Vec<G
     let few = scale.quadratic;
     let mut growth: Vec<Growth> =
         scale.compared.iter().map(|&entry| Growth { entry, runs: Vec::new() }).collect();
-    for objects in [few / 8, few / 4, few / 2, few, scale.objects] {
+    let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
+    numbers.dedup();
+    for objects in numbers {
         let takes = |growth: &&mut Growth| objects <= few || !growth.is_quadratic();
         let taking: Vec<&mut Growth> = growth.iter_mut().filter(takes).collect();
         let entries: Vec<EngineEntry> = taking.iter().map(|growth| growth.entry).collect();

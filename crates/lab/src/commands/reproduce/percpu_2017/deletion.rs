@@ -49,10 +49,10 @@ pub(super) fn part(scale: &Scale, deletions: &Deletions) -> Part {
             "The posting's form has none of that, and never gives back what is not a whole chunk.".to_owned(),
         ],
         figures: vec![
-            Figure::Strips(pictures::occupancy(
+            Figure::Strips(pictures::populated(
                 &deletions.watched,
                 &phases,
-                "What stays is a thin rest in every chunk.",
+                "What stays is a thin rest of objects in every chunk; what is dark has memory for all of it.",
             )),
             Figure::Plot(pictures::pages(
                 &deletions.watched,

@@ -67,7 +67,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
              6.12, and on ours, in one run, in units of {}; then what he left open and what was found since.",
             scale.unit()
         ),
-        engines: scale.compared.iter().copied().map(Described::from).collect(),
+        engines: scale.shown().map(Described::from).collect(),
         method: METHOD.to_vec(),
         ..Study::default()
     };

@@ -69,7 +69,24 @@ pub(super) fn occupancy(watched: &[Watched], phases: Phases<'_>, reading: &str) 
     Strips {
         heading: "Chunks as they fill".to_owned(),
         reading: format!("{UPWARDS} {reading}"),
-        ..strips(watched, phases, ["no chunk, or an empty one", "full"], full, text)
+        ..strips(watched, phases, ["none, or empty", "full"], full, text)
+    }
+}
+
+/// How many of each chunk's pages have memory.
+pub(super) fn populated(watched: &[Watched], phases: Phases<'_>, reading: &str) -> Strips {
+    let populated = |watched: &Watched, chunk: &ChunkSeen| {
+        let pages = (watched.unit_bytes / freehold::percpu::PAGE_BYTES).max(1);
+        f64::from(chunk.pages) / f64::from(pages)
+    };
+    let text = |watched: &Watched| {
+        let last = watched.looks.last();
+        format!("{} pages at the end", count(last.map_or(0, |look| look.pages)))
+    };
+    Strips {
+        heading: "Chunks and their memory".to_owned(),
+        reading: format!("{UPWARDS} {reading}"),
+        ..strips(watched, phases, ["none", "all pages"], populated, text)
     }
 }
 
@@ -83,7 +100,7 @@ pub(super) fn missed(watched: &[Watched], phases: Phases<'_>, reading: &str) -> 
     Strips {
         heading: "What hints miss".to_owned(),
         reading: format!("{UPWARDS} {reading}"),
-        ..strips(watched, phases, ["exact, or no room", "all of it missed"], missed, text)
+        ..strips(watched, phases, ["exact, or full", "all missed"], missed, text)
     }
 }
 
@@ -202,6 +219,7 @@ mod tests {
             used_bytes,
             longest_bytes,
             hint_bytes,
+            pages: 4,
         };
         let looks = vec![
             Look { ops: 10, pages: 8, chunks: vec![seen(0, 32_768, 0, 0)] },
@@ -218,6 +236,7 @@ mod tests {
         let full = occupancy(&watched, &["filled", "freed"], "");
         assert_eq!(full.ticks, [(0.25, "filled".to_owned()), (0.75, "freed".to_owned())]);
         assert_eq!(shades(full), [255, 0, 128, 0]);
+        assert_eq!(shades(populated(&watched, &[], "")), [128, 0, 128, 128], "four of eight pages");
         let missed = missed(&watched, &[], "");
         assert_eq!(missed.strips[0].text, "50.0 % of the hints exact");
         assert_eq!(shades(missed), [0, 0, 191, 0], "three quarters of it are not known");

@@ -47,9 +47,8 @@ pub(super) struct Scale {
     pub(super) live: u32,
     /// The same, of a churn that is looked at.
     pub(super) watched_live: u32,
-    /// Holes in so many units' worth of objects, and in fewer where the run is looked at.
+    /// Holes in some units' worth of objects.
     pub(super) stale_hint: StaleHint,
-    pub(super) watched_stale_hint: StaleHint,
     /// Groups made and deleted.
     pub(super) deletion: Deletion,
 }
@@ -76,12 +75,8 @@ impl Scale {
 
     fn new(unit_bytes: u32, objects: u32, rounds: usize) -> Result<Self, Failure> {
         let on_demand = Config::new(unit_bytes, CPUS);
-        // A few units, of which one has an answer for every engine.
-        let in_units = |units: u32| {
-            let objects = units * (unit_bytes / 4);
-            StaleHint { objects, refilled: objects / 2 }
-        };
-        let units = (objects * 4).div_ceil(unit_bytes).max(3);
+        let units = if objects < USUAL { 3 } else { 12 };
+        let in_units = units * (unit_bytes / 4);
         Ok(Self {
             compared: named(&COMPARED)?,
             hinted: named(&HINTED)?,
@@ -94,10 +89,15 @@ impl Scale {
             second_half: (objects / 4).max(1_000),
             live: LIVE.min(objects),
             watched_live: (LIVE / 4).min(objects / 2),
-            stale_hint: in_units(units),
-            watched_stale_hint: in_units(if objects < USUAL { 3 } else { 12 }),
+            stale_hint: StaleHint { objects: in_units, refilled: in_units / 2 },
             deletion: Deletion { groups: Deletion::MEASURED.groups.min(objects / 8), ..Deletion::MEASURED },
         })
+    }
+
+    /// Every engine that is shown, once.
+    pub(super) fn shown(&self) -> impl Iterator<Item = EngineEntry> {
+        let is_other = |entry: &&EngineEntry| self.compared.iter().all(|other| other.engine != entry.engine);
+        self.compared.iter().chain(self.hinted.iter().filter(is_other)).copied()
     }
 
     /// The unit for people.
@@ -124,8 +124,9 @@ mod tests {
         let little = Options { objects: Some(1_000), unit: Some("32K".parse().unwrap()), ..options() };
         let scale = Scale::of(&little).unwrap();
         assert_eq!((scale.unit_bytes, scale.objects, scale.live), (32 << 10, 1_000, 1_000));
-        assert!(scale.deletion.groups >= 100 && scale.watched_stale_hint.objects == 3 * (8 << 10));
+        assert!(scale.deletion.groups >= 100 && scale.stale_hint.objects == 3 * (8 << 10));
         assert_eq!(scale.compared.first().map(|entry| entry.engine), Some("area-map"));
+        assert_eq!(scale.shown().count(), 5);
         let full = Scale::of(&Options { full: true, ..options() }).unwrap();
         assert_eq!((full.objects, full.live), (1 << 20, 200_000));
         assert_eq!(full.deletion, Deletion::MEASURED);

@@ -16,7 +16,7 @@ use crate::report::{Key, Section};
 pub(super) struct Holes {
     /// Pages on every engine.
     pub(super) runs: Vec<StaleHintRun>,
-    /// Fewer objects, looked at.
+    /// The same, looked at.
     watched: Vec<Watched>,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn measure(scale: &Scale, tick: &mut dyn FnMut(&str)) -> Result<Holes
     let mut watched = Vec::new();
     for entry in &scale.hinted {
         tick(&format!("looking at {} with stale hints", entry.engine));
-        watched.push(watch_stale_hint(entry, &scale.whole, scale.watched_stale_hint)?);
+        watched.push(watch_stale_hint(entry, &scale.whole, scale.stale_hint)?);
     }
     Ok(Holes { runs, watched })
 }
