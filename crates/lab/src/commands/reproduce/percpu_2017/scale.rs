@@ -15,8 +15,8 @@ const HINTED: [&str; 4] = ["bitmap-2017", "bitmap-linux", "bitmap-linux-fixed", 
 const POSTED: u32 = 1 << 20;
 /// The number of objects that take less than a minute.
 const USUAL: u32 = 1 << 17;
-/// The number that the main job takes.
-const BRIEF: u32 = 1 << 15;
+/// The number that the main job takes: the smallest of them fill a unit.
+const BRIEF: u32 = 1 << 16;
 const OBJECTS: std::ops::RangeInclusive<u32> = 1_000..=4_000_000;
 /// The posting does not tell its units. The shape of its free times is that of units of about so many bytes.
 const UNIT_BYTES: u32 = 256 << 10;
