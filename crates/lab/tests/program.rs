@@ -311,7 +311,7 @@ fn the_percpu_posting_is_reproduced_beside_its_figures() {
                 && size.is_none_or(|size| row["size"] == size)
                 && op.is_none_or(|op| row["op"] == op)
         };
-        rows.iter().filter(wanted).next_back().unwrap_or_else(|| panic!("no row {workload} {engine} {op:?}"))
+        rows.iter().rfind(wanted).unwrap_or_else(|| panic!("no row {workload} {engine} {op:?}"))
     };
     for engine in ["area-map", "bitmap-2017", "bitmap-linux", "bitmap"] {
         for size in [4, 16, 64, 128, 1024] {
