@@ -50,7 +50,8 @@ pub struct Options {
     /// Of kva-2019: a folder with traces (*.kva.csv.zst) beside the bundled ones.
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
-    /// Of percpu-2017: bytes of a chunk for each CPU, like 32K, 256K (if not said otherwise) or 1M.
+    /// Of percpu-2017: bytes of a chunk for each CPU, like 32K, 256K (if not said otherwise) or 1M. The area map's
+    /// times grow with it, so that 1M takes longer than a minute.
     #[arg(long, value_name = "BYTES")]
     pub unit: Option<Bytes>,
     /// Of percpu-2017: so many objects; what is measured beside them becomes less, too.
