@@ -149,6 +149,7 @@ impl Command {
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
             Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Stress { suite: Suite::Percpu, .. } => "stress percpu",
             Self::CountInstructions { .. } => "count-instructions",

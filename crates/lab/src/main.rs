@@ -11,7 +11,7 @@ use freehold_lab::failure::Failure;
 use freehold_lab::family::Suite;
 use freehold_lab::measure::GrowthPoint;
 use freehold_lab::output::{Document, Environment, Format};
-use freehold_lab::report::{self, Replayed, Study};
+use freehold_lab::report::{self, Replayed, Section, Study};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let outcome = commands::main_job::run(&mut progress)?;
             drop(progress);
             let file = cli.report.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_REPORT));
-            let page = Page::Report(file, &outcome.replays, &outcome.growth);
+            let page = Page::Report(file, &outcome.replays, &outcome.growth, &outcome.sections);
             finish(&cli.common, "freehold", &outcome.document, Some(page))
         }
         Some(command @ Command::Verify { files }) => {
@@ -55,7 +55,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         Some(command @ Command::Replay { files, engine, rounds, report }) => {
             let (document, replays) = commands::replay::run(files, engine, *rounds, &mut progress)?;
             drop(progress);
-            let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[]));
+            let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[], &[]));
             finish(&cli.common, command.name(), &document, page)
         }
         Some(Command::Bench { suite: Suite::Percpu, wishes: true, .. }) => {
@@ -123,8 +123,8 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
 
 /// A page to write beside the results, and where to.
 enum Page<'a> {
-    /// Workloads on engines.
-    Report(PathBuf, &'a [Replayed], &'a [GrowthPoint]),
+    /// Workloads on engines, how work grows, and what other families have to show.
+    Report(PathBuf, &'a [Replayed], &'a [GrowthPoint], &'a [Section]),
     /// A publication.
     Study(PathBuf, &'a Study),
 }
@@ -163,9 +163,12 @@ impl Page<'_> {
     /// Writes it; where it is.
     fn write(&self, environment: &Environment, document: &Document) -> anyhow::Result<&Path> {
         match self {
-            Self::Report(file, replays, growth) => {
+            Self::Report(file, replays, growth, sections) => {
                 let (tables, notes) = (&document.tables, &document.notes);
-                report::write(file, &report::Input { environment, replays, growth, tables, notes })?;
+                report::write(
+                    file,
+                    &report::Input { environment, replays, growth, sections, tables, notes },
+                )?;
                 Ok(file)
             }
             Self::Study(file, study) => {

@@ -297,6 +297,70 @@ fn a_publication_is_reproduced_beside_its_figures() {
 }
 
 #[test]
+fn the_percpu_posting_is_reproduced_beside_its_figures() {
+    let folder = std::env::temp_dir().join(format!("freehold-percpu-{}", std::process::id()));
+    let page = folder.join("page.html");
+    let report = page.display().to_string();
+    let args = ["reproduce", "percpu-2017", "--objects", "1000", "--unit", "32K", "--report", &report];
+    let output = freehold(&[&args[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "reproduce percpu-2017");
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows.iter().filter(|row| row["engine"].is_string()).all(|row| row["unit"] == 32 << 10));
+    let row = |workload: &str, engine: &str, size: Option<u64>, op: Option<&str>| {
+        let wanted = |row: &&serde_json::Value| {
+            row["workload"] == workload
+                && row["engine"] == engine
+                && size.is_none_or(|size| row["size"] == size)
+                && op.is_none_or(|op| row["op"] == op)
+        };
+        rows.iter().rfind(wanted).unwrap_or_else(|| panic!("no row {workload} {engine} {op:?}"))
+    };
+    for engine in ["area-map", "bitmap-2017", "bitmap-linux", "bitmap"] {
+        for size in [4, 16, 64, 128, 1024] {
+            assert!(row("seed", engine, Some(size), Some("alloc"))["ns_median"].is_f64());
+            let worst = row("seed", engine, Some(size), Some("free"));
+            assert_eq!(worst["note"], "free, worst of three orders");
+            assert!(row("footprint", engine, Some(size), None)["bytes_per_item"].is_f64());
+        }
+        for workload in ["churn-4-64", "churn-4-1024"] {
+            assert!(row(workload, engine, None, Some("pair"))["pages"].is_u64(), "{workload}");
+        }
+        assert!(row("second-half", engine, Some(256), Some("alloc"))["ns_median"].is_f64());
+    }
+    assert_eq!(row("seed", "area-map", Some(4), Some("free"))["published"], 4960.0);
+    assert_eq!(row("seed", "bitmap-2017", Some(4), Some("free"))["published"], 70.0);
+    // Integers are for objects, bits for units: only these weigh more the larger the objects are.
+    let metadata =
+        |engine, size| row("footprint", engine, Some(size), None)["bytes_per_item"].as_f64().unwrap();
+    let grows = |engine| metadata(engine, 1024) / metadata(engine, 4);
+    assert!(grows("bitmap") > 10.0 && grows("area-map") < 3.0);
+    let million = row("aligned", "area-map", Some(4), Some("loop"));
+    assert!(million["note"].as_str().unwrap().starts_with("extrapolated"), "{million}");
+    assert_eq!((&million["n"], &million["published"]), (&1_000_000.into(), &52.0.into()));
+    let pages = |engine, op| row("stale-hint", engine, None, Some(op))["pages"].as_u64().unwrap();
+    assert!(pages("bitmap-linux", "alloc") > pages("bitmap-linux", "free"));
+    assert_eq!(pages("bitmap", "alloc"), pages("bitmap", "free"));
+    let hints = |engine| row("stale-hint", engine, None, Some("hint"));
+    assert_eq!(hints("bitmap")["mismatches"], 0);
+    assert!(hints("bitmap-linux")["mismatches"].as_u64().unwrap() > 0);
+    assert!(row("deletion", "bitmap", None, Some("balance"))["ratio"].as_f64().unwrap() > 2.0);
+    let page = std::fs::read_to_string(page).unwrap();
+    for section in
+        ["seed", "second-half", "aligned", "footprint", "churn", "stale-hint", "deletion", "later", "method"]
+    {
+        assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    assert!(page.contains("no kernel of that age recorded answers"), "what is unverified is said to be so");
+    let mail = text(&freehold(&[&args[..], &["--format", "lkml"]].concat()).stdout);
+    let report = |line: &&str| line.starts_with("report: ");
+    assert!(mail.lines().filter(|line| !report(line)).all(|line| line.chars().count() <= 72), "{mail}");
+    assert!(mail.contains("* extrapolated from"), "{mail}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn what_cannot_be_reproduced_is_wrong_usage() {
     for args in [
         &["tennis-2019"][..],
@@ -304,6 +368,12 @@ fn what_cannot_be_reproduced_is_wrong_usage() {
         &["kva-2019", "--samples", "121"],
         &["kva-2019", "--traces", "no-such-folder"],
         &["kva-2019", "--traces", env!("CARGO_MANIFEST_DIR")],
+        &["kva-2019", "--unit", "32K"],
+        &["percpu-2017", "--samples", "2"],
+        &["percpu-2017", "--unit", "16K"],
+        &["percpu-2017", "--unit", "some"],
+        &["percpu-2017", "--objects", "10"],
+        &["percpu-2017", "--objects", "2000", "--full"],
     ] {
         assert_eq!(freehold(&[&["reproduce"], args].concat()).status.code(), Some(2), "{args:?}");
     }

@@ -1,14 +1,16 @@
 //! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
 //! talk, on the one it replaced, and on what the standard library offers, and how their work grows; a recorded
-//! workload of per-CPU objects on the bitmap allocators and on the area map.
+//! workload of per-CPU objects on the bitmap allocators and on the area map, and a short form of the table that the
+//! posting of the per-CPU bitmap has.
 
 use super::replay::{self, ROUNDS};
+use super::reproduce::percpu_2017;
 use super::{Progress, default_mark};
 use crate::engine::{Compared, find_engines};
 use crate::failure::Failure;
 use crate::measure::{GrowthPoint, growth};
 use crate::output::{Document, Row, Table, count, fixed};
-use crate::report::Replayed;
+use crate::report::{Replayed, Section};
 use std::path::{Path, PathBuf};
 
 /// Timed rounds of the trace of per-CPU objects, whose area map takes its time.
@@ -22,6 +24,8 @@ pub struct Outcome {
     pub replays: Vec<Replayed>,
     /// The growth of work, for the report.
     pub growth: Vec<GrowthPoint>,
+    /// Other families, for the report. Their tables are in the document, too.
+    pub sections: Vec<Section>,
 }
 
 /// The folder of bundled data: beside the sources it was built from, or `data` where the program is started.
@@ -54,13 +58,16 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
     }
     let mut growth = growth(&engines, &mut |what| progress.tick(what))?;
     describe_growth(&mut document, &mut growth);
+    let (percpu, section) = percpu_2017::brief(progress)?;
+    document.tables.extend(percpu.tables);
+    document.rows.extend(percpu.rows);
     document.notes.push(
         "Times are per operation, the clock's own cost taken off; ratios are to the first engine in the same \
          run; work is nodes visited, changed or rotated, and list steps, and of per-CPU objects chunks and blocks \
          looked at, words of bits scanned, entries of area maps looked at, and integers moved."
             .to_owned(),
     );
-    Ok(Outcome { document, replays, growth })
+    Ok(Outcome { document, replays, growth, sections: vec![section] })
 }
 
 fn describe_growth(document: &mut Document, points: &mut [GrowthPoint]) {

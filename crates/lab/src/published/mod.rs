@@ -4,23 +4,32 @@
 //! what it is of ([`Subject`]), so that whoever sets ours beside it must say how the two compare, or why they do
 //! not.
 
+pub mod aligned_2017_v1;
+pub mod aligned_2017_v2;
+pub mod depopulation_2021;
+pub mod linux_6_12;
 pub mod no_block_2025;
 pub mod nodes_2023_v1;
 pub mod nodes_2023_v2;
 pub mod nodes_2024_v3;
+pub mod percpu;
 pub mod rework_2019_v3;
+pub mod scan_hint_2019;
+pub mod second_half_2017;
+pub mod seed_2017_v1;
+pub mod seed_2017_v2;
 pub mod talk_2019;
 pub mod zfs_2014;
 
 use crate::output::fixed;
 
-/// A table of figures from one source, in its order.
+/// A table of figures from one source, in its order. `S` is what a family's figures can be of.
 #[derive(Clone, Copy, Debug)]
-pub struct Published {
+pub struct Published<S: 'static = Subject> {
     /// Where and when.
     pub source: &'static str,
     /// The figures.
-    pub figures: &'static [Figure],
+    pub figures: &'static [Figure<S>],
 }
 
 /// The tables about the allocator of kernel virtual addresses, the talk's own first.
@@ -36,18 +45,18 @@ pub const KVA: [Published; 7] = [
 
 /// One figure, before and after a change; either may be lacking.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure {
+pub struct Figure<S: 'static = Subject> {
     /// What was measured, where.
     pub what: &'static str,
     /// What it is a figure of.
-    pub subject: Subject,
+    pub subject: S,
     /// Before the change.
     pub before: Option<Quantity>,
     /// After it.
     pub after: Option<Quantity>,
 }
 
-/// What a figure is of.
+/// What a figure about the allocator of kernel virtual addresses is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The kernel's test of vmalloc, each case after the other on one worker.
@@ -97,12 +106,20 @@ pub enum Unit {
     Minutes,
     /// Seconds.
     Seconds,
+    /// Milliseconds.
+    Milliseconds,
     /// Microseconds.
     Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
     /// 10^9 cycles.
     GigaCycles,
     /// Hundredths.
     Percent,
+    /// 1024 bytes.
+    Kibibytes,
+    /// Pages of 4096 bytes.
+    Pages,
 }
 
 impl Unit {
@@ -113,9 +130,13 @@ impl Unit {
             Self::Hours => "h",
             Self::Minutes => "min",
             Self::Seconds => "s",
+            Self::Milliseconds => "ms",
             Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
             Self::GigaCycles => "Gcycles",
             Self::Percent => "%",
+            Self::Kibibytes => "KiB",
+            Self::Pages => "pages",
         }
     }
 
@@ -125,9 +146,13 @@ impl Unit {
             Self::Hours => ("s", 3600.0),
             Self::Minutes => ("s", 60.0),
             Self::Seconds => ("s", 1.0),
+            Self::Milliseconds => ("s", 1e-3),
             Self::Microseconds => ("s", 1e-6),
+            Self::Nanoseconds => ("s", 1e-9),
             Self::GigaCycles => ("cycles", 1e9),
             Self::Percent => ("share", 0.01),
+            Self::Kibibytes => ("bytes", 1024.0),
+            Self::Pages => ("bytes", 4096.0),
         }
     }
 }
@@ -159,7 +184,7 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-impl Figure {
+impl<S> Figure<S> {
     /// How many times as much it was before; `None` unless both are there and of one kind.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
@@ -194,7 +219,7 @@ impl Figure {
 
 /// A figure of a table, by what it is of: the first one, for tables that have one of each.
 #[must_use]
-pub fn find(table: &Published, subject: Subject) -> Option<&'static Figure> {
+pub fn find<S: PartialEq>(table: &Published<S>, subject: S) -> Option<&'static Figure<S>> {
     table.figures.iter().find(|figure| figure.subject == subject)
 }
 
@@ -202,22 +227,25 @@ pub fn find(table: &Published, subject: Subject) -> Option<&'static Figure> {
 mod tests {
     use super::*;
 
-    fn ratios(table: &Published) -> Vec<f64> {
+    fn ratios<S>(table: &Published<S>) -> Vec<f64> {
         table.figures.iter().filter_map(Figure::ratio).collect()
+    }
+
+    fn says_something<S>(table: &Published<S>) {
+        assert!(!table.source.is_empty() && !table.figures.is_empty(), "{}", table.source);
+        for figure in table.figures {
+            assert!(figure.before.or(figure.after).is_some(), "{}", figure.what);
+            for quantity in [figure.before, figure.after].into_iter().flatten() {
+                assert!(quantity.value > 0.0, "{}", figure.what);
+                assert!(quantity.unit != Unit::Percent || quantity.value < 100.0, "{}", figure.what);
+            }
+        }
     }
 
     #[test]
     fn every_table_has_a_source_and_figures_that_say_something() {
-        for table in KVA {
-            assert!(!table.source.is_empty() && !table.figures.is_empty(), "{}", table.source);
-            for figure in table.figures {
-                assert!(figure.before.or(figure.after).is_some(), "{}", figure.what);
-                for quantity in [figure.before, figure.after].into_iter().flatten() {
-                    assert!(quantity.value > 0.0, "{}", figure.what);
-                    assert!(quantity.unit != Unit::Percent || quantity.value < 100.0, "{}", figure.what);
-                }
-            }
-        }
+        KVA.iter().for_each(says_something);
+        percpu::TABLES.iter().for_each(says_something);
     }
 
     /// What the sources say of their own figures in words.
@@ -232,6 +260,11 @@ mod tests {
         assert!(nodes.iter().any(|ratio| (12.0..13.0).contains(ratio)), "\"~12x\": {nodes:?}");
         let pairs = ratios(&nodes_2023_v1::TABLE);
         assert!(pairs[0] < 1.1 && pairs[5] > 5.0, "nothing is gained alone, much by 32: {pairs:?}");
+        let depopulation = ratios(&depopulation_2021::TABLE);
+        assert_eq!(depopulation[0], 1.0);
+        assert!((3.5..3.6).contains(&depopulation[1]), "\"3.5 times less\": {depopulation:?}");
+        let aligned = ratios(&aligned_2017_v1::TABLE);
+        assert!((222.0..223.0).contains(&aligned[0]), "52 minutes and 14 seconds: {aligned:?}");
     }
 
     #[test]

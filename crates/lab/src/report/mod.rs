@@ -4,17 +4,19 @@
 //!   write ── page ── summary     what is compared, the key figures
 //!              ├──── growth      work against live objects
 //!              ├──── replayed    each workload: series (what the plots show), drawn (what its family adds)
+//!              ├──── section     other families
 //!              └──── table       the printed tables, the notes
 //!
 //!   write_study ── study ── section   what a publication says beside what was measured
-//!                             ├──── plot, table
-//!                             ├──── strip     a space that fills up, and its zones
+//!                             ├──── plot, bars, table
+//!                             ├──── strip     a space or chunks that fill up, over time
 //!                             └──── tree      a search tree before and after
 //!
 //!   plot, image, axis, palette, escape    what the sections are drawn with
 //! ```
 
 mod axis;
+pub(crate) mod bars;
 mod drawn;
 mod escape;
 mod growth;
@@ -41,7 +43,7 @@ use std::path::Path;
 pub(crate) use drawn::Drawn;
 pub use replayed::Replayed;
 pub use section::{Key, Section};
-pub use study::Study;
+pub use study::{Described, Study};
 
 /// What a report shows.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,8 @@ pub struct Input<'a> {
     pub replays: &'a [Replayed],
     /// Work at growing sizes; may be empty.
     pub growth: &'a [GrowthPoint],
+    /// What other families of engines have to show, with their tables; may be empty.
+    pub sections: &'a [Section],
     /// The tables that were printed.
     pub tables: &'a [Table],
     /// What the reader should know beside the figures.

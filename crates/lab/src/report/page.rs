@@ -2,7 +2,7 @@
 
 use super::escape::html;
 use super::palette::Palette;
-use super::{Input, growth, summary, table};
+use super::{Input, growth, section, summary, table};
 use crate::output::Table;
 use std::fmt::Write;
 
@@ -41,7 +41,8 @@ pub(super) fn render(input: &Input<'_>) -> anyhow::Result<String> {
     let growth = growth::render(input.growth, &palette)?;
     page.push_str(&contents(input, !growth.is_empty()));
     page.push_str(&growth);
-    let mut left: Vec<&Table> = input.tables.iter().collect();
+    let in_section = |table: &&Table| input.sections.iter().any(|section| section.tables.contains(table));
+    let mut left: Vec<&Table> = input.tables.iter().filter(|table| !in_section(table)).collect();
     for (number, replay) in input.replays.iter().enumerate() {
         let (own, others): (Vec<&Table>, Vec<&Table>) =
             left.into_iter().partition(|table| replay.shown().owns(table));
@@ -49,6 +50,9 @@ pub(super) fn render(input: &Input<'_>) -> anyhow::Result<String> {
         page.push_str(&replay.shown().render(number, &own, &palette)?);
     }
     page.push_str(&tables(&left, &palette));
+    for section in input.sections {
+        page.push_str(&section::render(section, &palette)?);
+    }
     page.push_str(&method(METHOD, input.notes));
     page.push_str(&foot());
     Ok(page)
@@ -73,6 +77,9 @@ fn contents(input: &Input<'_>, growth: bool) -> String {
     }
     for (number, replay) in input.replays.iter().enumerate() {
         let _ = write!(page, "<a href=\"#w{number}\">{}</a>", html(&replay.shown().title()));
+    }
+    for section in input.sections {
+        let _ = write!(page, "<a href=\"#{}\">{}</a>", section.id, html(&section.title));
     }
     page.push_str("<a href=\"#method\">Method and notes</a></nav>\n");
     page

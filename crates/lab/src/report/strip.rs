@@ -1,8 +1,8 @@
-//! A space that fills up, as one picture for each way of filling it, with the zones in it.
+//! Something that fills up over time, as one picture for each way of filling it: a space with zones in it, or chunks.
 //!
 //! ```text
-//!   addresses   |      .xx.x.x  |  high end      time, or load, to the right;
-//!               |   x.x.xx.xxx  |                a pixel's shade is its busy share
+//!   addresses,  |      .xx.x.x  |  high end      time, or load, to the right;
+//!   or chunks   |   x.x.xx.xxx  |                a pixel's shade is its share: busy, full
 //!               | .x.xxxxxxxxx  |  low end
 //! ```
 
@@ -22,16 +22,41 @@ pub(crate) struct Strips {
     pub(crate) heading: String,
     /// How to read them.
     pub(crate) reading: String,
-    /// The addresses from bottom to top.
-    pub(crate) outer: Span,
-    /// Stretches of them that have a name.
-    pub(crate) bands: Vec<(String, Span)>,
+    /// What the lightest shade is, and the darkest.
+    pub(crate) shades: [&'static str; 2],
+    /// Where along y, from 0 at the bottom to 1, and what is there.
+    pub(crate) heights: Vec<Tick>,
+    /// Stretches of y that have a name.
+    pub(crate) bands: Vec<Band>,
     /// What lies along x.
     pub(crate) x_title: String,
     /// Where along x, from 0 to 1, and what is there.
     pub(crate) ticks: Vec<Tick>,
     /// The pictures.
     pub(crate) strips: Vec<Strip>,
+}
+
+/// A stretch of y.
+#[derive(Clone, Debug)]
+pub(crate) struct Band {
+    /// Its name.
+    pub(crate) name: String,
+    /// Where it begins, from 0 at the bottom to 1.
+    pub(crate) bottom: f64,
+    /// How high it is.
+    pub(crate) height: f64,
+}
+
+/// The zones of a space as bands, and ticks at round addresses.
+pub(crate) fn zones(outer: Span, zones: &[(&str, Span)]) -> (Vec<Band>, Vec<Tick>) {
+    let whole = outer.size_saturating();
+    let share = |bytes: u64| bytes as f64 / whole as f64;
+    let band = |(name, zone): &(&str, Span)| Band {
+        name: (*name).to_owned(),
+        bottom: share(zone.first().saturating_sub(outer.first())),
+        height: share(zone.size_saturating()),
+    };
+    (zones.iter().map(band).collect(), byte_ticks(whole))
 }
 
 /// A picture.
@@ -41,7 +66,7 @@ pub(crate) struct Strip {
     pub(crate) engine: String,
     /// What it does here.
     pub(crate) text: String,
-    /// Its busy addresses.
+    /// Its shades.
     pub(crate) picture: Picture,
 }
 
@@ -56,7 +81,7 @@ pub(super) fn render(strips: &Strips, palette: &Palette) -> anyhow::Result<Strin
          <div class=\"panels\">{panels}</div></figure>\n",
         html(&strips.heading),
         html(&strips.reading),
-        legend()
+        legend(strips.shades)
     ))
 }
 
@@ -65,15 +90,14 @@ fn panel(strips: &Strips, strip: &Strip, palette: &Palette) -> anyhow::Result<St
     let Some(uri) = image::data_uri(&strip.picture, &columns)? else { return Ok(String::new()) };
     let mut page = format!(
         "<div class=\"panel\"><h5>{}</h5><p>{}</p><div class=\"frame\"><div class=\"picture\" \
-         style=\"background:{}\"><img alt=\"busy addresses\" style=\"height:100%\" src=\"{uri}\">",
+         style=\"background:{}\"><img alt=\"{}\" style=\"height:100%\" src=\"{uri}\">",
         palette.name(&strip.engine),
         html(&strip.text),
-        css(0.0)
+        css(0.0),
+        html(&strips.heading)
     );
-    let whole = strips.outer.size_saturating();
-    let share = |bytes: u64| 100.0 * bytes as f64 / whole as f64;
-    for (name, band) in &strips.bands {
-        let (bottom, height) = (share(band.first() - strips.outer.first()), share(band.size_saturating()));
+    for Band { name, bottom, height } in &strips.bands {
+        let (bottom, height) = (100.0 * bottom, 100.0 * height);
         let _ = write!(
             page,
             "<div class=\"band\" style=\"bottom:{bottom:.3}%;height:{height:.3}%\"><span>{}</span></div>",
@@ -81,8 +105,8 @@ fn panel(strips: &Strips, strip: &Strip, palette: &Palette) -> anyhow::Result<St
         );
     }
     page.push_str("</div><div class=\"yticks\">");
-    for (at, text) in byte_ticks(whole) {
-        let _ = write!(page, "<span style=\"bottom:{:.3}%\">{text}</span>", at * 100.0);
+    for (at, text) in &strips.heights {
+        let _ = write!(page, "<span style=\"bottom:{:.3}%\">{}</span>", at * 100.0, html(text));
     }
     page.push_str("</div><div class=\"xticks\">");
     for (at, text) in &strips.ticks {

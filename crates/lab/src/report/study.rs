@@ -4,8 +4,8 @@ use super::escape::html;
 use super::page::{foot, head, method};
 use super::palette::Palette;
 use super::section::{self, Key, Section};
-use super::summary::{Described, KeyFigure, engine_list, key_list};
-use crate::engine::EngineEntry;
+use super::summary::{KeyFigure, engine_list, key_list};
+use crate::family::{Entry, Family};
 use crate::output::Environment;
 use std::fmt::Write;
 
@@ -19,11 +19,29 @@ pub struct Study {
     /// The figures to remember.
     pub(crate) keys: Vec<Key>,
     /// The engines that were compared.
-    pub(crate) engines: Vec<EngineEntry>,
+    pub(crate) engines: Vec<Described>,
     /// The sections, in order.
     pub(crate) sections: Vec<Section>,
     /// How it was measured, in sentences.
     pub(crate) method: Vec<&'static str>,
+}
+
+/// An engine of any family, as the head of a page tells it.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// Its name.
+    pub(crate) label: String,
+    /// What it is, in a line.
+    pub(crate) about: &'static str,
+    /// Whether it is the one that users get.
+    pub(crate) default: bool,
+}
+
+impl Described {
+    /// An engine as its family's list tells it.
+    pub(crate) fn of<F: Family>(entry: &impl Entry<F>) -> Self {
+        Self { label: entry.label(), about: entry.about(), default: entry.is_default() }
+    }
 }
 
 /// The whole page.
@@ -39,7 +57,7 @@ pub(super) fn render(study: &Study, environment: &Environment, notes: &[String])
     );
     let key = |key: &Key| KeyFigure { value: html(&key.value), text: html(&key.text) };
     page.push_str(&key_list(&study.keys.iter().map(key).collect::<Vec<_>>()));
-    page.push_str(&engine_list(&study.engines.iter().map(Described::of).collect::<Vec<_>>(), &palette));
+    page.push_str(&engine_list(&study.engines, &palette));
     page.push_str("</header>\n<nav aria-label=\"contents\">");
     for section in &study.sections {
         let _ = write!(page, "<a href=\"#{}\">{}</a>", section.id, html(&section.title));

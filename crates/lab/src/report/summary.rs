@@ -4,6 +4,7 @@ use super::Input;
 use super::escape::html;
 use super::growth::sizes;
 use super::palette::Palette;
+use super::study::Described;
 use crate::family::{Entry, Family};
 use crate::measure::{EngineRun, GrowthPoint, Replay};
 use crate::output::{fixed, nanoseconds};
@@ -69,21 +70,6 @@ fn engines(input: &Input<'_>, palette: &Palette) -> String {
         }
     }
     engine_list(&engines, palette)
-}
-
-/// An engine of any family.
-#[derive(Clone, Debug)]
-pub(super) struct Described {
-    /// Name and placement.
-    pub(super) label: String,
-    about: &'static str,
-    default: bool,
-}
-
-impl Described {
-    pub(super) fn of<F: Family>(entry: &impl Entry<F>) -> Self {
-        Self { label: entry.label(), about: entry.about(), default: entry.is_default() }
-    }
 }
 
 /// Engines with what they are.

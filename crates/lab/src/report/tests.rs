@@ -75,6 +75,7 @@ fn small_page() -> String {
         environment: &environment,
         replays: &replays,
         growth: &growth,
+        sections: &[],
         tables: &tables,
         notes: &["a note & <more>".to_owned()],
     };
@@ -149,7 +150,14 @@ fn page_is_deterministic() {
 #[test]
 fn an_empty_input_is_a_page_still() {
     let environment = environment();
-    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let input = Input {
+        environment: &environment,
+        replays: &[],
+        growth: &[],
+        sections: &[],
+        tables: &[],
+        notes: &[],
+    };
     let page = page::render(&input).unwrap();
     assert!(page.contains("How it was measured") && !page.contains("id=\"growth\""));
 }
@@ -159,7 +167,14 @@ fn write_makes_the_folders() {
     let folder = std::env::temp_dir().join(format!("freehold-report-{}", std::process::id()));
     let file = folder.join("deep/report.html");
     let environment = environment();
-    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let input = Input {
+        environment: &environment,
+        replays: &[],
+        growth: &[],
+        sections: &[],
+        tables: &[],
+        notes: &[],
+    };
     write(&file, &input).unwrap();
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
     std::fs::remove_dir_all(&folder).unwrap();
@@ -170,11 +185,14 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
     let evil = "</script><img src=x onerror=y>".to_owned();
     let span = |first, size| freehold::units::Span::from_size(first, size).unwrap();
     let picture = replay("small", 60).runs[0].counted.seen.picture.clone();
+    let zone = span(4096 + (4 << 20), 1 << 20);
+    let (bands, heights) = super::strip::zones(span(4096, 8 << 20), &[(evil.as_str(), zone)]);
     let strips = super::strip::Strips {
         heading: evil.clone(),
         reading: String::new(),
-        outer: span(4096, 8 << 20),
-        bands: vec![(evil.clone(), span(4096 + (4 << 20), 1 << 20))],
+        shades: ["free", "busy"],
+        heights,
+        bands,
         x_title: evil.clone(),
         ticks: vec![(0.5, evil.clone())],
         strips: vec![super::strip::Strip { engine: "gap-list".to_owned(), text: evil.clone(), picture }],
@@ -188,15 +206,29 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
         about: vec![evil.clone(), evil.clone()],
         figures: vec![
             super::section::Figure::Plot(super::plot::tests::small()),
+            super::section::Figure::Bars(super::bars::Bars {
+                heading: evil.clone(),
+                reading: evil.clone(),
+                scale: evil.clone(),
+                groups: vec![super::bars::Group {
+                    name: evil.clone(),
+                    bars: vec![super::bars::Bar {
+                        name: evil.clone(),
+                        value: 7.0,
+                        origin: super::bars::Origin::Measured,
+                    }],
+                }],
+            }),
             super::section::Figure::Strips(strips),
         ],
         tables: vec![table],
     };
+    let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
     let study = super::Study {
         title: evil.clone(),
         lead: evil.clone(),
         keys: vec![super::Key { value: evil.clone(), text: evil.clone() }],
-        engines: find_engines(&[], crate::engine::Compared::Always).unwrap(),
+        engines: engines.into_iter().map(|entry| super::Described::of(&entry)).collect(),
         sections: vec![section],
         method: vec!["Counted & timed."],
     };
@@ -215,10 +247,46 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
 #[test]
 fn engines_of_every_comparison_have_colours_of_their_own() {
     let environment = environment();
-    let input = Input { environment: &environment, replays: &[], growth: &[], tables: &[], notes: &[] };
+    let input = Input {
+        environment: &environment,
+        replays: &[],
+        growth: &[],
+        sections: &[],
+        tables: &[],
+        notes: &[],
+    };
     let palette = Palette::of(&input);
     let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
     let colours: std::collections::BTreeSet<_> =
         engines.iter().map(|entry| palette.colour(&entry.label())).collect();
     assert_eq!(colours.len(), engines.len());
+    let percpu = crate::engine::percpu::ENGINES;
+    let colours: std::collections::BTreeSet<_> =
+        percpu.iter().filter_map(|entry| palette.colour(entry.engine)).collect();
+    assert_eq!(colours.len(), percpu.len());
+}
+
+#[test]
+fn another_family_has_a_section_and_its_tables_there() {
+    let environment = environment();
+    let mut table = Table::new("of another family", &["engine", "ns"]);
+    table.row(vec!["bitmap".to_owned(), "7".to_owned()]);
+    let section = super::Section {
+        id: "percpu",
+        title: "Per-CPU".to_owned(),
+        tables: vec![table.clone()],
+        ..super::Section::default()
+    };
+    let input = Input {
+        environment: &environment,
+        replays: &[],
+        growth: &[],
+        sections: &[section],
+        tables: &[table],
+        notes: &[],
+    };
+    let page = page::render(&input).unwrap();
+    assert!(page.contains("<section id=\"percpu\"") && page.contains("href=\"#percpu\""));
+    assert_eq!(page.matches("of another family").count(), 1);
+    assert!(!page.contains("Over all workloads"));
 }

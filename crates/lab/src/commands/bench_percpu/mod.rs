@@ -1,5 +1,6 @@
 //! `freehold bench percpu`: our placements beside each other and beside the area map, which the bitmap replaced.
 
+pub(crate) mod rows;
 mod tables;
 
 use super::Progress;

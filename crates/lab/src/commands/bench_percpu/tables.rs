@@ -1,9 +1,10 @@
-//! The results as tables for people and rows for programs.
+//! The results as tables for people, with their rows for programs.
 
+use super::rows::{self, ratio};
 use crate::engine::percpu::EngineEntry;
 use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun, median};
 use crate::output::{Document, Row, Table, count, fixed};
-use crate::workload::percpu::{Churn, ORDERS, Order, Size};
+use crate::workload::percpu::{Churn, ORDERS, Size};
 use freehold::units::Bytes;
 
 /// A document on its way.
@@ -12,25 +13,9 @@ pub(super) struct Tables {
     unit_bytes: u32,
 }
 
-/// Times the first engine's; absent for itself.
-fn ratio(value: f64, first: Option<f64>) -> Option<f64> {
-    first.filter(|first| *first > 0.0).map(|first| value / first)
-}
-
 impl Tables {
     pub(super) fn new(unit_bytes: u32) -> Self {
         Self { document: Document::default(), unit_bytes }
-    }
-
-    fn row(&self, workload: &'static str, entry: &EngineEntry) -> Row {
-        Row {
-            suite: "percpu",
-            workload: Some(workload.to_owned()),
-            engine: Some(entry.engine),
-            default: entry.is_default().then_some(true),
-            unit: Some(u64::from(self.unit_bytes)),
-            ..Row::default()
-        }
     }
 
     fn unit(&self) -> Bytes {
@@ -44,30 +29,13 @@ impl Tables {
             title,
             &["engine", "objects", "alloc", "in-order", "alternating", "reverse", "random"],
         );
-        let first = runs.first().map(|run| median(&run.alloc_ns));
-        let first_free = |order: Order| runs.first().map(|run| run.free_ns(order));
         for run in runs {
             let mut cells = vec![run.entry.engine.to_owned(), count(u64::from(run.objects))];
             cells.push(fixed(median(&run.alloc_ns)));
             cells.extend(ORDERS.map(|order| fixed(run.free_ns(order))));
             table.row(cells);
-            let row = |op, order: Option<Order>, ns: &[f64], first| Row {
-                n: Some(u64::from(run.objects)),
-                size: Some(u64::from(size.bytes)),
-                align: Some(size.align.bytes()),
-                order: order.map(Order::name),
-                op: Some(op),
-                ns_median: Some(median(ns)),
-                ns_median_range: range(ns),
-                ratio: ratio(median(ns), first),
-                ..self.row(name, &run.entry)
-            };
-            let mut rows = vec![row("alloc", None, &run.alloc_ns, first)];
-            rows.extend(
-                run.free_ns.iter().map(|(order, ns)| row("free", Some(*order), ns, first_free(*order))),
-            );
-            self.document.rows.extend(rows);
         }
+        self.document.rows.extend(rows::fill(name, size, runs, self.unit_bytes));
         self.document.tables.push(table);
     }
 
@@ -86,15 +54,7 @@ impl Tables {
                 fixed(per_object),
                 fixed(100.0 * full.metadata_bytes as f64 / units),
             ]);
-            self.document.rows.push(Row {
-                n: Some(full.objects),
-                size: Some(u64::from(size.bytes)),
-                align: Some(size.align.bytes()),
-                bytes_per_item: Some(per_object),
-                metadata_peak_bytes: Some(full.metadata_bytes),
-                pages: Some(full.populated_pages),
-                ..self.row("footprint", &run.entry)
-            });
+            self.document.rows.push(rows::footprint(size, run, self.unit_bytes));
         }
         self.document.tables.push(table);
     }
@@ -104,7 +64,6 @@ impl Tables {
         let ideal = workload.ideal_pages();
         let title = format!("{name}, units of {}: {} pages would do", self.unit(), count(ideal));
         let mut table = Table::new(title, &["engine", "ns/pair", "pages", "of ideal"]);
-        let first = runs.first().map(|run| median(&run.pair_ns));
         for run in runs {
             let pages = run.end.populated_pages;
             table.row(vec![
@@ -113,16 +72,8 @@ impl Tables {
                 count(pages),
                 format!("{:.3}", pages as f64 / ideal.max(1) as f64),
             ]);
-            self.document.rows.push(Row {
-                n: Some(run.end.objects),
-                op: Some("pair"),
-                ns_median: Some(median(&run.pair_ns)),
-                ns_median_range: range(&run.pair_ns),
-                ratio: ratio(median(&run.pair_ns), first),
-                pages: Some(pages),
-                ..self.row(name, &run.entry)
-            });
         }
+        self.document.rows.extend(rows::churn(name, runs, self.unit_bytes));
         self.document.tables.push(table);
     }
 
@@ -133,10 +84,7 @@ impl Tables {
         for run in runs {
             let (before, after) = (run.before_pages, run.after_pages);
             table.row(vec![run.entry.engine.to_owned(), count(before), count(after)]);
-            for (op, pages) in [("free", before), ("alloc", after)] {
-                let row = self.row("stale-hint", &run.entry);
-                self.document.rows.push(Row { op: Some(op), pages: Some(pages), ..row });
-            }
+            self.document.rows.extend(rows::stale_hint(run, self.unit_bytes));
         }
         self.document.tables.push(table);
     }
@@ -187,19 +135,8 @@ impl Tables {
                 count(run.balanced_pages),
                 fixed(less),
             ]);
-            let figures =
-                [("alloc", run.full_pages), ("free", run.kept_pages), ("balance", run.balanced_pages)];
-            for (op, pages) in figures {
-                let row = self.row("deletion", &run.entry);
-                self.document.rows.push(Row { op: Some(op), pages: Some(pages), ..row });
-            }
+            self.document.rows.extend(rows::deletion(run, self.unit_bytes));
         }
         self.document.tables.push(table);
     }
-}
-
-/// The least and the largest of some figures.
-fn range(figures: &[f64]) -> Option<[f64; 2]> {
-    let least = figures.iter().copied().reduce(f64::min)?;
-    Some([least, figures.iter().copied().reduce(f64::max)?])
 }

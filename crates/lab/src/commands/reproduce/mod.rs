@@ -3,12 +3,16 @@
 //! A publication is a folder with a file for each of its parts. A part measures, and tells it as a section of the
 //! page, with its tables for the terminal, its rows and its notes; this file puts them together.
 
+mod beside;
 pub mod kva_2019;
+pub mod percpu_2017;
 
 use super::Progress;
 use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::failure::Failure;
 use crate::output::{Document, Row};
 use crate::report::{Key, Section, Study};
+use freehold::units::Bytes;
 use std::path::PathBuf;
 
 /// What can be reproduced.
@@ -17,6 +21,9 @@ pub enum Publication {
     /// "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
     #[value(name = "kva-2019")]
     Kva2019,
+    /// "percpu: replace area map allocator with bitmap allocator", 2017.
+    #[value(name = "percpu-2017")]
+    Percpu2017,
 }
 
 impl Publication {
@@ -25,6 +32,7 @@ impl Publication {
     pub fn name(self) -> &'static str {
         match self {
             Self::Kva2019 => "kva-2019",
+            Self::Percpu2017 => "percpu-2017",
         }
     }
 }
@@ -32,15 +40,39 @@ impl Publication {
 /// How it is reproduced.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each.
+    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each; of the
+    /// posting 2^20 objects.
     #[arg(long)]
     pub full: bool,
-    /// Stop after so many of its samples; what is measured beside them becomes shorter, too.
+    /// Of kva-2019: stop after so many of its samples; what is measured beside them becomes shorter, too.
     #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
-    /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
+    /// Of kva-2019: a folder with traces (*.kva.csv.zst) beside the bundled ones.
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
+    /// Of percpu-2017: bytes of a chunk for each CPU, like 32K, 256K (if not said otherwise) or 1M. The area map's
+    /// times grow with it, so that 1M takes longer than a minute.
+    #[arg(long, value_name = "BYTES")]
+    pub unit: Option<Bytes>,
+    /// Of percpu-2017: so many objects; what is measured beside them becomes less, too.
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    pub objects: Option<u32>,
+}
+
+impl Options {
+    /// What is asked for can be had of the publication.
+    fn check(&self, what: Publication) -> Result<(), Failure> {
+        let foreign = match what {
+            Publication::Kva2019 => [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())],
+            Publication::Percpu2017 => {
+                [("--samples", self.samples.is_some()), ("--traces", self.traces.is_some())]
+            }
+        };
+        match foreign.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What came of it.
@@ -68,8 +100,10 @@ struct Part {
 /// # Errors
 /// Data cannot be read, or an engine answers wrong.
 pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
+    options.check(what)?;
     match what {
         Publication::Kva2019 => kva_2019::run(options, progress),
+        Publication::Percpu2017 => percpu_2017::run(options, progress),
     }
 }
 

@@ -3,19 +3,25 @@
 use freehold::units::Align;
 use freehold_trace::percpu::Location;
 
-/// Objects take whole multiples of this, in bytes.
-const GRAIN_BYTES: u32 = 4;
-
 /// Live objects with their sizes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Objects {
+    /// Objects take whole multiples of so many bytes.
+    grain_bytes: u32,
     spans: Vec<(Location, u32)>,
 }
 
 impl Objects {
+    /// None yet, of an engine that rounds sizes up to multiples of so many bytes.
+    #[must_use]
+    pub fn new(grain_bytes: u64) -> Self {
+        Self { grain_bytes: u32::try_from(grain_bytes).unwrap_or(1), spans: Vec::new() }
+    }
+
     /// Notes objects, each with its size in bytes.
     pub fn add(&mut self, places: &[Location], sizes_bytes: impl IntoIterator<Item = u32>) {
-        let rounded = sizes_bytes.into_iter().map(|size| size.next_multiple_of(GRAIN_BYTES));
+        let grain = self.grain_bytes.max(1);
+        let rounded = sizes_bytes.into_iter().map(|size| size.next_multiple_of(grain));
         self.spans.extend(places.iter().copied().zip(rounded));
     }
 

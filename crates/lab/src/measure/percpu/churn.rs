@@ -75,10 +75,24 @@ fn finish(
             *slot = size;
         }
     }
-    let mut objects = Objects::default();
+    let mut objects = Objects::new(run.entry.grain_bytes);
     objects.add(places, sizes);
     let checked = objects.check(Align::ONE, config.unit_bytes).and_then(|()| session.validate());
     checked.map_err(|reason| format!("{}: {reason}", run.entry.engine))?;
     run.end = session.footprint();
     Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::percpu::find_engines;
+
+    #[test]
+    fn engines_of_every_grain_come_through_odd_sizes() {
+        let engines = find_engines(&[]).unwrap();
+        let config = Config::new(32 << 10, 2);
+        let runs = churn(&engines, &config, &Churn::new(64, 1_000, 500), &mut |_| {}).unwrap();
+        assert!(runs.iter().all(|run| run.pair_ns.len() == PIECES && run.end.objects == 1_000));
+    }
 }

@@ -11,9 +11,6 @@ use freehold::units::Align;
 use freehold_trace::percpu::{Footprint, Location};
 use std::time::Instant;
 
-/// The objects that fill second halves, in bytes.
-const FILLER_BYTES: u32 = 4;
-
 /// What an engine made of it.
 #[derive(Clone, Debug)]
 pub struct FillRun {
@@ -83,10 +80,10 @@ struct Bench {
 impl Bench {
     fn new(entry: &EngineEntry, config: &Config, size: Size, objects: u32) -> Result<Self, String> {
         let mut session = (entry.make)(config, false)?;
-        let mut kept = Objects::default();
+        let mut kept = Objects::new(entry.grain_bytes);
         if size.second_half {
             let fillers = fill_second_halves(session.as_mut(), config, size, objects)?;
-            kept.add(&fillers, std::iter::repeat(FILLER_BYTES));
+            kept.add(&fillers, std::iter::repeat(size.bytes));
         }
         let mut bench = Self {
             session,
@@ -104,7 +101,7 @@ impl Bench {
         bench.place()?;
         bench.run.full = bench.session.footprint();
         bench.session.validate()?;
-        let mut all = Objects::default();
+        let mut all = Objects::new(entry.grain_bytes);
         all.add(&bench.places, bench.sizes.iter().copied());
         all.check(size.align, config.unit_bytes)?;
         kept.add(&bench.places, bench.sizes.iter().copied());
@@ -150,8 +147,8 @@ impl Bench {
     }
 }
 
-/// Fills so many units with small objects that the objects fit in their first halves, and frees these halves.
-/// Returns what stays.
+/// Fills so many units with objects of the same size that the objects fit in their first halves, and frees these
+/// halves. Returns what stays.
 fn fill_second_halves(
     session: &mut dyn Session,
     config: &Config,
@@ -160,9 +157,9 @@ fn fill_second_halves(
 ) -> Result<Vec<Location>, String> {
     let half_bytes = config.unit_bytes / 2;
     let units = objects.div_ceil((half_bytes / size.bytes).max(1));
-    let fillers = vec![FILLER_BYTES; units as usize * (config.unit_bytes / FILLER_BYTES) as usize];
+    let fillers = vec![size.bytes; units as usize * (config.unit_bytes / size.bytes) as usize];
     let mut places = Vec::with_capacity(fillers.len());
-    session.fill(&fillers, Align::ONE, &mut places);
+    session.fill(&fillers, size.align, &mut places);
     let (first, second): (Vec<Location>, Vec<Location>) =
         places.into_iter().partition(|place| place.offset_bytes < half_bytes);
     match session.drain(&first) {

@@ -6,6 +6,7 @@ mod churn;
 mod fill;
 mod holes;
 mod pages;
+mod watch;
 
 pub use check::Objects;
 pub use checker::Checker;
@@ -13,6 +14,7 @@ pub use churn::{ChurnRun, churn};
 pub use fill::{FillRun, fill};
 pub use holes::{DeletionRun, StaleHintRun, deletion, stale_hint};
 pub use pages::{Pages, over_operations};
+pub use watch::{ChunkSeen, LOOKS, Look, Watched, watch_churn, watch_deletion, watch_stale_hint};
 
 /// The middle of some figures; 0 of none.
 #[must_use]

@@ -33,7 +33,7 @@ pub(super) fn render(replay: &Replay, palette: &Palette) -> anyhow::Result<Strin
          shade is the share of its addresses that is busy.</p></figcaption>{}<div class=\"panels\">{panels}\
          </div></figure>\n",
         Bytes::from(longest),
-        legend()
+        legend(["free", "busy"])
     ))
 }
 
@@ -120,11 +120,11 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     }
 }
 
-/// What the shades mean.
-pub(in crate::report) fn legend() -> String {
+/// What the lightest shade means, and the darkest.
+pub(in crate::report) fn legend([lightest, darkest]: [&str; 2]) -> String {
     let stops: Vec<String> = (0..=8).map(|at| css(f64::from(at) / 8.0)).collect();
     format!(
-        "<p class=\"shades\">free <i style=\"background:linear-gradient(90deg,{})\"></i> busy</p>",
+        "<p class=\"shades\">{lightest} <i style=\"background:linear-gradient(90deg,{})\"></i> {darkest}</p>",
         stops.join(",")
     )
 }

@@ -27,7 +27,7 @@ pub const CASES: [Case; 8] = [
         name: "seed",
         about: "objects of one size, then freed in order, alternating, in reverse and at random",
     },
-    Case { name: "second-half", about: "the same in units whose second halves are full of 4-byte objects" },
+    Case { name: "second-half", about: "the same in units whose second halves are full of such objects" },
     Case { name: "aligned", about: "4-byte objects aligned to 8 and to 64 bytes" },
     Case { name: "footprint", about: "bytes of metadata for an object, by size" },
     Case {

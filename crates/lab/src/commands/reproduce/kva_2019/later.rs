@@ -3,61 +3,17 @@
 use super::runs::SuiteRuns;
 use super::suite::ratios;
 use crate::commands::reproduce::Part;
+use crate::commands::reproduce::beside::{self, Ours};
 use crate::measure::{Sampled, SampledRun};
-use crate::output::{Row, Table, count, fixed, nanoseconds};
-use crate::published::{self, Figure, Quantity, Subject};
-use crate::report::Section;
-
-/// Ours beside a published figure.
-struct Ours {
-    /// As the table has it; empty where there is nothing alike.
-    text: String,
-    /// How far it is alike, or why there is none.
-    note: String,
-}
-
-impl Ours {
-    fn none(reason: &str) -> Self {
-        Self { text: String::new(), note: format!("not comparable: {reason}") }
-    }
-}
+use crate::output::{count, fixed, nanoseconds};
+use crate::published::{self, Figure, Subject};
 
 /// The part.
 pub(super) fn part(runs: &SuiteRuns) -> Part {
-    let header = ["", "before", "after", "ratio", "ours", "note"];
-    let mut table = Table::new("Published in the talk and since, beside this run", &header);
-    let (mut rows, mut notes): (Vec<Row>, Vec<String>) = (Vec::new(), Vec::new());
-    for source in published::KVA {
-        let mut heading = vec![source.source.to_owned()];
-        heading.resize(header.len(), String::new());
-        table.row(heading);
-        for figure in source.figures {
-            let ours = ours(figure, runs);
-            let number = notes.iter().position(|note| *note == ours.note).unwrap_or_else(|| {
-                notes.push(ours.note.clone());
-                notes.len() - 1
-            });
-            table.row(cells(figure, &ours, number + 1));
-            rows.push(row(source.source, figure, &ours));
-        }
-    }
-    let mut about = vec![
-        "The rework split the problem: the search became cheap, and what was left was the lock around it. \
-         Most later figures are of that lock. A single owner, as here, has none, and nothing to set beside \
-         them. The notes of the table:"
-            .to_owned(),
-    ];
-    let numbered = |(at, note): (usize, &String)| format!("({}) {note}.", at + 1);
-    about.extend(notes.iter().enumerate().map(numbered));
-    let notes = about.iter().skip(1).map(|note| format!("published since: {note}")).collect();
-    let section = Section {
-        id: "later",
-        title: "What was published since".to_owned(),
-        about,
-        tables: vec![table],
-        ..Section::default()
-    };
-    Part { section, rows, notes, ..Part::default() }
+    let before = "The rework split the problem: the search became cheap, and what was left was the lock around it. \
+                  Most later figures are of that lock. A single owner, as here, has none, and nothing to set beside \
+                  them. The notes of the table:";
+    beside::part("kva", before.to_owned(), &published::KVA, |figure| ours(figure, runs))
 }
 
 fn ours(figure: &Figure, runs: &SuiteRuns) -> Ours {
@@ -114,36 +70,4 @@ fn walk(sampled: &Sampled) -> Ours {
     let note =
         "the cause of it: steps of the worst allocation of the test, gap allocator against rework".to_owned();
     Ours { text: texts.join(" : "), note }
-}
-
-fn cells(figure: &Figure, ours: &Ours, note: usize) -> Vec<String> {
-    let quantity =
-        |quantity: Option<Quantity>| quantity.map_or_else(|| "-".to_owned(), |quantity| quantity.to_string());
-    let text = if ours.text.is_empty() { "-".to_owned() } else { ours.text.clone() };
-    let what = format!("  {}", figure.what);
-    vec![
-        what,
-        quantity(figure.before),
-        quantity(figure.after),
-        figure.ratio_text(),
-        text,
-        format!("({note})"),
-    ]
-}
-
-fn row(source: &str, figure: &Figure, ours: &Ours) -> Row {
-    // A ratio where there are two ends, otherwise the one that there is.
-    let end = figure.after.or(figure.before);
-    let (value, unit) = match figure.ratio() {
-        Some(ratio) => (Some(ratio), Some("before / after")),
-        None => (end.map(|end| end.value), end.map(|end| end.unit.name())),
-    };
-    Row {
-        suite: "kva",
-        workload: Some(format!("{}: {source}", figure.what)),
-        published: value,
-        published_unit: unit,
-        note: Some(format!("{} {}", ours.text, ours.note).trim().to_owned()),
-        ..Row::default()
-    }
 }

@@ -6,7 +6,7 @@ use crate::measure::{FULL_PERCENT, Way, ZoneRun, Zones};
 use crate::output::{Row, Table, count};
 use crate::report::plot::{Axis, Line, Plot, Unit};
 use crate::report::section::Figure;
-use crate::report::strip::{Strip, Strips};
+use crate::report::strip::{self, Strip, Strips};
 use crate::report::{Key, Section};
 use freehold::units::{Align, Bytes};
 
@@ -91,7 +91,8 @@ fn figures(zones: &Zones, runs: &[ZoneRun]) -> Vec<Figure> {
             picture: run.picture.clone(),
         }));
     }
-    let bands = zones.zones.iter().map(|zone| (zone.name.to_owned(), zone.span)).collect();
+    let nested: Vec<_> = zones.zones.iter().map(|zone| (zone.name, zone.span)).collect();
+    let (bands, heights) = strip::zones(zones.outer, &nested);
     let mut ticks = vec![(0.0, "0 %".to_owned())];
     ticks.extend(LOADS.iter().map(|&load| (zones.share_at(load), format!("{load} %"))));
     ticks.push((1.0, format!("{FULL_PERCENT} %")));
@@ -100,7 +101,8 @@ fn figures(zones: &Zones, runs: &[ZoneRun]) -> Vec<Figure> {
         reading:
             "Addresses upwards, the load of the large zone to the right; the nested zones between dashes."
                 .to_owned(),
-        outer: zones.outer,
+        shades: ["free", "busy"],
+        heights,
         bands,
         x_title: "asked for, of the large zone".to_owned(),
         ticks,

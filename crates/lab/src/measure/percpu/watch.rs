@@ -1,0 +1,380 @@
+//! A run to look at: how full each chunk is over time, and the longest free run that its engine believes in beside
+//! the longest that there is.
+//!
+//! ```text
+//!   used here      |####..##.......#####...#......|      longest: what the answers so far leave
+//!   engine's line                      contig  ...|      hint: what the engine knows of it
+//! ```
+//!
+//! The truth is kept apart from the engine, from its answers alone: a bit for every 4 bytes of every chunk. So each
+//! placement is checked as it is answered, and so is that no hint promises more than there is. Nothing is timed.
+
+use crate::engine::percpu::{EngineEntry, Session};
+use crate::workload::percpu::{Churn, Deletion, StaleHint};
+use freehold::percpu::Config;
+use freehold::units::Align;
+use freehold_trace::percpu::{Answer, Op};
+
+/// Objects take whole multiples of this, in bytes.
+const GRAIN_BYTES: u32 = 4;
+/// How often a run is looked at in each of its phases.
+pub const LOOKS: usize = 60;
+
+/// A chunk at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkSeen {
+    /// Its number, in the order in which chunks first held an object.
+    pub number: u32,
+    /// Bytes in objects.
+    pub used_bytes: u32,
+    /// The longest free run, in bytes.
+    pub longest_bytes: u32,
+    /// What the engine believes it to be, in bytes; never more.
+    pub hint_bytes: u32,
+    /// Its pages that have memory, in each unit.
+    pub pages: u32,
+}
+
+impl ChunkSeen {
+    /// What the hint says of the truth, from 0 to 1; `None` where there is no room to know of.
+    #[must_use]
+    pub fn known(&self) -> Option<f64> {
+        (self.longest_bytes > 0).then(|| f64::from(self.hint_bytes) / f64::from(self.longest_bytes))
+    }
+}
+
+/// All chunks at some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Operations until then.
+    pub ops: usize,
+    /// Pages of a unit that had memory.
+    pub pages: u64,
+    /// Chunks that have ever held an object, and are there.
+    pub chunks: Vec<ChunkSeen>,
+}
+
+impl Look {
+    /// The mean of what hints say of the truth, over the chunks that have room; `None` if none has.
+    #[must_use]
+    pub fn mean_known(&self) -> Option<f64> {
+        let known: Vec<f64> = self.chunks.iter().filter_map(ChunkSeen::known).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+}
+
+/// What was seen of an engine.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The engine.
+    pub entry: EngineEntry,
+    /// Bytes of a chunk for each CPU.
+    pub unit_bytes: u32,
+    /// In order.
+    pub looks: Vec<Look>,
+    /// How many looks there were when each phase ended.
+    pub phases: Vec<usize>,
+}
+
+/// Small objects that fill units, all but some freed, the holes filled.
+///
+/// # Errors
+/// An engine cannot be made, cannot place an object, places one where it may not be, or promises too much.
+pub fn watch_stale_hint(
+    entry: &EngineEntry,
+    config: &Config,
+    workload: StaleHint,
+) -> Result<Watched, String> {
+    let alloc = |object| alloc(object, 4);
+    watched(entry, config, false, |watch| {
+        watch.run(&(0..workload.objects).map(alloc).collect::<Vec<Op>>())?;
+        let freed = watch
+            .objects()
+            .filter(|(object, place)| !StaleHint::keeps(*object as usize, place.grain * GRAIN_BYTES));
+        let freed: Vec<Op> = freed.map(|(object, _)| Op::Free { object }).collect();
+        watch.run(&freed)?;
+        let refilled = freed.len().min(workload.refilled as usize) as u32;
+        watch.run(&(workload.objects..workload.objects + refilled).map(alloc).collect::<Vec<Op>>())
+    })
+}
+
+/// A steady state of random sizes.
+///
+/// # Errors
+/// As [`watch_stale_hint`].
+pub fn watch_churn(entry: &EngineEntry, config: &Config, churn: &Churn) -> Result<Watched, String> {
+    let first: Vec<Op> = (0..).zip(&churn.first).map(|(object, &size)| alloc(object, size)).collect();
+    let replaced = churn.victims.iter().zip(&churn.sizes);
+    let pairs: Vec<Op> =
+        replaced.flat_map(|(&object, &size)| [Op::Free { object }, alloc(object, size)]).collect();
+    watched(entry, config, false, |watch| watch.run(&first).and_then(|()| watch.run(&pairs)))
+}
+
+/// Groups of objects, most of which are deleted, with the work that frees leave done at once.
+///
+/// # Errors
+/// As [`watch_stale_hint`].
+pub fn watch_deletion(entry: &EngineEntry, config: &Config, workload: Deletion) -> Result<Watched, String> {
+    let sizes = Deletion::GROUP_BYTES;
+    let in_group = sizes.len() as u32;
+    let made =
+        (0..workload.groups * in_group).zip(sizes.iter().cycle()).map(|(object, &size)| alloc(object, size));
+    let deleted = (0..workload.groups * in_group)
+        .filter(|object| !workload.keeps(object / in_group))
+        .map(|object| Op::Free { object });
+    let (made, deleted): (Vec<Op>, Vec<Op>) = (made.collect(), deleted.collect());
+    watched(entry, config, true, |watch| watch.run(&made).and_then(|()| watch.run(&deleted)))
+}
+
+fn alloc(object: u32, size_bytes: u32) -> Op {
+    Op::Alloc { object, size_bytes: u64::from(size_bytes), align: Align::ONE, atomic: false }
+}
+
+fn watched(
+    entry: &EngineEntry,
+    config: &Config,
+    balances: bool,
+    run: impl FnOnce(&mut Watch) -> Result<(), String>,
+) -> Result<Watched, String> {
+    let unit_bytes = config.unit_bytes;
+    let mut watch = Watch {
+        session: (entry.make)(config, balances)?,
+        unit_bytes,
+        places: Vec::new(),
+        chunks: Vec::new(),
+        ops: 0,
+        looks: Vec::new(),
+        phases: Vec::new(),
+    };
+    let ran = run(&mut watch).and_then(|()| watch.session.validate());
+    ran.map_err(|reason| format!("{}: {reason}", entry.engine))?;
+    Ok(Watched { entry: *entry, unit_bytes, looks: watch.looks, phases: watch.phases })
+}
+
+/// Where an object is: its first grain, and how many.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    chunk: u32,
+    grain: u32,
+    grains: u32,
+}
+
+struct Watch {
+    session: Box<dyn Session>,
+    unit_bytes: u32,
+    /// Live objects by name.
+    places: Vec<Option<Taken>>,
+    /// Which grains are taken, by chunk.
+    chunks: Vec<Grains>,
+    ops: usize,
+    looks: Vec<Look>,
+    phases: Vec<usize>,
+}
+
+impl Watch {
+    /// Runs a phase, and looks at it time and again.
+    fn run(&mut self, ops: &[Op]) -> Result<(), String> {
+        let length = ops.len().div_ceil(LOOKS).max(1);
+        let mut answers = vec![Answer::default(); length];
+        for stretch in ops.chunks(length) {
+            for (op, answer) in stretch.iter().zip(&mut answers) {
+                self.session.run(std::slice::from_ref(op), std::slice::from_mut(answer));
+                self.note(op, answer)?;
+            }
+            self.ops += stretch.len();
+            self.look()?;
+        }
+        self.phases.push(self.looks.len());
+        Ok(())
+    }
+
+    /// Live objects with their places.
+    fn objects(&self) -> impl Iterator<Item = (u32, Taken)> {
+        (0..).zip(&self.places).filter_map(|(object, place)| Some((object, (*place)?)))
+    }
+
+    fn note(&mut self, op: &Op, answer: &Answer) -> Result<(), String> {
+        match (*op, *answer) {
+            (Op::Alloc { object, size_bytes, .. }, Answer::At { chunk, offset_bytes }) => {
+                let misplaced = || format!("{size_bytes} bytes at {offset_bytes} of chunk {chunk}: not free");
+                let grain = u32::try_from(offset_bytes).map_err(|_| misplaced())? / GRAIN_BYTES;
+                let grains = (size_bytes as u32).div_ceil(GRAIN_BYTES);
+                let taken = Taken { chunk, grain, grains };
+                let units = self.chunks.len().max(chunk as usize + 1);
+                self.chunks.resize_with(units, || Grains::new(self.unit_bytes / GRAIN_BYTES));
+                let whole = u64::from(GRAIN_BYTES) * u64::from(grain) == offset_bytes;
+                if !whole || !self.grains(taken, true) {
+                    return Err(misplaced());
+                }
+                let names = self.places.len().max(object as usize + 1);
+                self.places.resize(names, None);
+                if let Some(place) = self.places.get_mut(object as usize) {
+                    *place = Some(taken);
+                }
+                Ok(())
+            }
+            (Op::Free { object }, Answer::Freed) => {
+                let place = self.places.get_mut(object as usize).and_then(Option::take);
+                match place {
+                    Some(taken) if self.grains(taken, false) => Ok(()),
+                    _ => Err(format!("object {object} was freed, and was not there")),
+                }
+            }
+            _ => Err(format!("{answer:?} to {op:?}")),
+        }
+    }
+
+    fn grains(&mut self, taken: Taken, used: bool) -> bool {
+        let chunk = self.chunks.get_mut(taken.chunk as usize);
+        chunk.is_some_and(|chunk| chunk.change(taken.grain, taken.grains, used))
+    }
+
+    fn look(&mut self) -> Result<(), String> {
+        let lines = self.session.chunk_lines().ok_or("its hints cannot be looked at")?;
+        let mut chunks = Vec::new();
+        for line in lines {
+            let Some(number) = line.chunk else { continue };
+            let Some(grains) = self.chunks.get(number as usize) else { continue };
+            let longest_bytes = grains.longest_free() * GRAIN_BYTES;
+            let hint_bytes = u32::try_from(line.contig_bytes).unwrap_or(u32::MAX);
+            if hint_bytes > longest_bytes {
+                return Err(format!(
+                    "chunk {number} is said to have {hint_bytes} bytes in a row, and has {longest_bytes}"
+                ));
+            }
+            let used_bytes = grains.used * GRAIN_BYTES;
+            let pages = u32::try_from(line.populated_pages).unwrap_or(u32::MAX);
+            chunks.push(ChunkSeen { number, used_bytes, longest_bytes, hint_bytes, pages });
+        }
+        chunks.sort_unstable_by_key(|chunk| chunk.number);
+        let pages = self.session.populated_pages();
+        self.looks.push(Look { ops: self.ops, pages, chunks });
+        Ok(())
+    }
+}
+
+/// A bit for each grain of a chunk, set if an object has it.
+#[derive(Clone, Debug)]
+struct Grains {
+    words: Vec<u64>,
+    grains: u32,
+    used: u32,
+}
+
+impl Grains {
+    fn new(grains: u32) -> Self {
+        Self { words: vec![0; grains.div_ceil(u64::BITS) as usize], grains, used: 0 }
+    }
+
+    /// Takes or gives back grains; `false` if one of them is not there or is so already.
+    fn change(&mut self, first: u32, count: u32, used: bool) -> bool {
+        let end = first.saturating_add(count);
+        if end > self.grains {
+            return false;
+        }
+        for grain in first..end {
+            let Some(word) = self.words.get_mut((grain / u64::BITS) as usize) else { return false };
+            let bit = 1 << (grain % u64::BITS);
+            if (*word & bit != 0) == used {
+                return false;
+            }
+            *word ^= bit;
+        }
+        self.used = if used { self.used + count } else { self.used - count };
+        true
+    }
+
+    /// The longest run of grains that no object has.
+    fn longest_free(&self) -> u32 {
+        let (mut longest, mut run, mut left) = (0, 0, self.grains);
+        for &word in &self.words {
+            let bits = left.min(u64::BITS);
+            left -= bits;
+            let (mut word, mut rest) = (word, bits);
+            while rest > 0 {
+                let free = word.trailing_zeros().min(rest);
+                run += free;
+                longest = longest.max(run);
+                rest -= free;
+                if rest == 0 {
+                    break;
+                }
+                word >>= free;
+                let taken = word.trailing_ones().min(rest);
+                run = 0;
+                rest -= taken;
+                word = word.checked_shr(taken).unwrap_or(0);
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::percpu::find_engines;
+
+    fn engine(name: &str) -> EngineEntry {
+        find_engines(&[name.to_owned()]).unwrap()[0]
+    }
+
+    const WORKLOAD: StaleHint = StaleHint { objects: 32_768, refilled: 16_384 };
+
+    #[test]
+    fn the_longest_free_run_is_that_of_a_linear_scan() {
+        let mut random = crate::workload::SplitMix::new(7);
+        for grains in [64, 100, 1024] {
+            let mut map = Grains::new(grains);
+            for _ in 0..200 {
+                let (first, count) = (random.uniform(u64::from(grains)) as u32, random.uniform(80) as u32);
+                let free = (first..(first + count).min(grains))
+                    .take_while(|grain| map.words[(grain / 64) as usize] >> (grain % 64) & 1 == 0)
+                    .count() as u32;
+                assert!(map.change(first, free, true), "{first} {free}");
+                assert!(free == 0 || !map.change(first, 1, true), "taken twice");
+                if random.uniform(3) > 0 {
+                    assert!(map.change(first, free, false));
+                }
+                let (mut longest, mut run) = (0, 0);
+                for grain in 0..grains {
+                    run = if map.words[(grain / 64) as usize] >> (grain % 64) & 1 == 0 { run + 1 } else { 0 };
+                    longest = longest.max(run);
+                }
+                assert_eq!(map.longest_free(), longest);
+            }
+        }
+        assert!(!Grains::new(64).change(60, 5, true), "beyond the end");
+    }
+
+    /// What the page is to show: the kernel's hints are stale, ours say all there is.
+    #[test]
+    fn stale_hints_are_seen_and_exact_ones_too() {
+        let config = Config::new(32 << 10, 2);
+        let seen = |name: &str| watch_stale_hint(&engine(name), &config, WORKLOAD).unwrap();
+        let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
+        assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
+        assert!(ours.looks.iter().filter_map(Look::mean_known).all(|known| known == 1.0));
+        let holes = |watched: &Watched| watched.looks[2 * LOOKS - 1].mean_known().unwrap();
+        assert_eq!(holes(&stock), 0.0, "seven of eight objects are gone, and it knows of none");
+        assert!(holes(&fixed) > 0.99);
+        let chunks = |watched: &Watched| watched.looks.last().unwrap().chunks.len();
+        assert!(chunks(&stock) > chunks(&fixed), "holes that are not known are not filled");
+        assert_eq!(chunks(&ours), chunks(&fixed));
+    }
+
+    #[test]
+    fn pages_go_only_where_chunks_are_emptied() {
+        let config = Config::new(64 << 10, 2);
+        let workload = Deletion { groups: 400, one_in: 11 };
+        let pages = |name: &str| {
+            let looks = watch_deletion(&engine(name), &config, workload).unwrap().looks;
+            (looks[LOOKS - 1].pages, looks.last().unwrap().pages)
+        };
+        let (before, after) = pages("bitmap");
+        assert!(2 * after < before, "{before} pages, then {after}");
+        let churn = Churn::new(1024, 500, 2_000);
+        let looks = watch_churn(&engine("bitmap-2017"), &config, &churn).unwrap().looks;
+        assert_eq!(looks.last().map(|look| look.ops), Some(4_500));
+    }
+}
