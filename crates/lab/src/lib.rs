@@ -8,7 +8,9 @@
 pub mod commands;
 pub mod engine;
 pub mod failure;
+pub mod family;
 pub mod hash;
+pub mod kind;
 pub mod measure;
 pub mod model;
 pub mod output;

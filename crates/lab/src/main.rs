@@ -8,9 +8,9 @@ use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Stressed, Suite};
 use freehold_lab::commands::{self, Progress};
 use freehold_lab::failure::Failure;
-use freehold_lab::measure::{GrowthPoint, Replay};
+use freehold_lab::measure::GrowthPoint;
 use freehold_lab::output::{Document, Environment, Format};
-use freehold_lab::report::{self, Study};
+use freehold_lab::report::{self, Replayed, Study};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -123,7 +123,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
 /// A page to write beside the results, and where to.
 enum Page<'a> {
     /// Workloads on engines.
-    Report(PathBuf, &'a [Replay], &'a [GrowthPoint]),
+    Report(PathBuf, &'a [Replayed], &'a [GrowthPoint]),
     /// A publication.
     Study(PathBuf, &'a Study),
 }

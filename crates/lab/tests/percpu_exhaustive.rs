@@ -60,7 +60,7 @@ fn every_short_string_is_served_right() {
             let scene = Scene::tiny(which);
             let session = (entry.make)(&scene.config, scene.balances).unwrap();
             let mut search = Search { entry, ops: Vec::new(), strings: 0 };
-            search.extend(session.as_ref(), &PercpuModel::new(scene), 0);
+            search.extend(session.as_ref(), &PercpuModel::new(entry, scene), 0);
             assert!(search.strings > 40_000, "{}: only {} strings", entry.engine, search.strings);
         }
     }

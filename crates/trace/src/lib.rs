@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod drive;
 mod error;
 mod events;
 mod header;
@@ -19,6 +20,7 @@ mod reader;
 mod tests;
 pub mod vma;
 
+pub use drive::Drive;
 pub use error::TraceError;
 pub use events::{EventReader, Stamp, TraceEvent, TraceFormat};
 pub use header::{Kind, TraceHeader};

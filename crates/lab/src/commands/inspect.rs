@@ -1,10 +1,10 @@
-//! `freehold inspect`: what is in a trace or vector file.
+//! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
-use crate::measure::Counts;
-use crate::output::{Document, Row, Table, count, fixed};
-use crate::workload::{self, Workload};
+use crate::family::{Family, Kva, Life, Percpu, Suite};
+use crate::measure::{Counts, Demand, WINDOWS_NS};
+use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
+use crate::workload::Workload;
 use freehold::units::Bytes;
-use freehold_trace::kva::Op;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -16,14 +16,22 @@ const POINTS: usize = 16;
 /// # Errors
 /// It cannot be read as a trace or vector file of a family that is known.
 pub fn run(file: &Path) -> anyhow::Result<Document> {
-    let workload = workload::from_file(file)?;
+    let name = file.to_string_lossy();
+    match Suite::of_workload(&name)? {
+        Suite::Kva => describe(&Kva::workload(&name)?),
+        Suite::Percpu => describe(&Percpu::workload(&name)?),
+    }
+}
+
+fn describe<F: Family>(workload: &Workload<F>) -> anyhow::Result<Document> {
     let mut document = Document::default();
-    let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9));
-    let lives = Lives::of(&workload);
-    document.tables.push(events(&workload, seconds, &mut document.rows));
-    document.tables.push(sizes(&workload));
-    document.tables.push(lifetimes(&workload, &lives));
-    document.tables.push(live_set(&workload, &lives));
+    let lives = Lives::of(workload);
+    document.tables.push(events(workload, &mut document.rows));
+    document.tables.push(rates(workload));
+    document.tables.push(sizes(workload));
+    F::inspect(workload, &mut document);
+    document.tables.push(lifetimes(workload, &lives));
+    document.tables.push(live_set(workload, &lives));
     document.notes.push(format!("{}: {}", workload.name, workload.description));
     Ok(document)
 }
@@ -38,24 +46,23 @@ struct Lives {
 }
 
 impl Lives {
-    fn of(workload: &Workload) -> Self {
+    fn of<F: Family>(workload: &Workload<F>) -> Self {
         let mut lives = Self::default();
         let mut open: HashMap<u32, (Option<usize>, u64)> = HashMap::new();
         let mut bytes = 0u64;
         let setup = workload.setup.iter().map(|op| (op, None));
         let ops = workload.ops.iter().enumerate().map(|(at, op)| (op, Some(at)));
         for (op, at) in setup.chain(ops) {
-            match op {
-                Op::Free { object } => {
-                    if let Some((from, size)) = open.remove(object) {
+            match F::life(op) {
+                Life::Ends(object) => {
+                    if let Some((from, size)) = open.remove(&object) {
                         bytes = bytes.saturating_sub(size);
                         lives.ended.extend(from.zip(at));
                     }
                 }
-                Op::Alloc { object, .. } | Op::Congruent { object, .. } => {
-                    let size = size_of_op(op);
+                Life::Begins(object, size) => {
                     bytes = bytes.saturating_add(size);
-                    open.insert(*object, (at, size));
+                    open.insert(object, (at, size));
                 }
             }
             if at.is_some() {
@@ -66,22 +73,16 @@ impl Lives {
     }
 }
 
-fn size_of_op(op: &Op) -> u64 {
-    match op {
-        Op::Alloc { size_bytes, .. } => *size_bytes,
-        Op::Congruent { areas, .. } => {
-            areas.iter().fold(0u64, |sum, area| sum.saturating_add(area.size_saturating()))
-        }
-        Op::Free { .. } => 0,
-    }
-}
-
-fn events(workload: &Workload, seconds: Option<f64>, rows: &mut Vec<Row>) -> Table {
+fn events<F: Family>(workload: &Workload<F>, rows: &mut Vec<Row>) -> Table {
     let mut table = Table::new(format!("{}: events", workload.name), &["event", "count", "per second"]);
-    let frees = workload.ops.iter().filter(|op| op.is_free()).count() as u64;
-    let allocs = workload.ops.len() as u64 - frees;
+    let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9));
+    let mut kinds: Vec<(&str, u64)> = F::KINDS.iter().map(|kind| (kind.noun, 0)).collect();
+    for op in &workload.ops {
+        if let Some((_, number)) = kinds.get_mut(F::kind(op)) {
+            *number += 1;
+        }
+    }
     let initial = ("live at the start, placed where they were", workload.setup.len() as u64);
-    let mut kinds = vec![("allocation", allocs), ("free", frees)];
     if initial.1 > 0 {
         kinds.push(initial);
     }
@@ -92,7 +93,7 @@ fn events(workload: &Workload, seconds: Option<f64>, rows: &mut Vec<Row>) -> Tab
         let name = if at < replayed { kind.to_owned() } else { format!("{kind} (not replayed)") };
         table.row(vec![name.clone(), count(number), per_second.map_or_else(|| "-".to_owned(), fixed)]);
         rows.push(Row {
-            suite: "kva",
+            suite: F::SUITE.name(),
             workload: Some(workload.name.clone()),
             file: workload.file.clone(),
             count: Some(number),
@@ -103,11 +104,28 @@ fn events(workload: &Workload, seconds: Option<f64>, rows: &mut Vec<Row>) -> Tab
     table
 }
 
-fn sizes(workload: &Workload) -> Table {
+/// How the allocations come: how many within a time, and how many of one size in a row.
+fn rates<F: Family>(workload: &Workload<F>) -> Table {
+    let demand = Demand::of(workload);
+    let title = format!("{}: rate of allocations, and runs of one size", workload.name);
+    let mut table = Table::new(title, &["per second"]);
+    table.name_columns = 0;
+    let mut cells = vec![demand.rate().map_or_else(|| "-".to_owned(), fixed)];
+    for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest) {
+        table.header.push(format!("most in {}", nanoseconds(window as f64)));
+        cells.push(demand.rate().map_or_else(|| "-".to_owned(), |_| count(most)));
+    }
+    table.header.extend(["as the one before", "longest run"].map(str::to_owned));
+    cells.extend([format!("{:.1} %", 100.0 * demand.repeats()), count(demand.longest_run())]);
+    table.row(cells);
+    table
+}
+
+fn sizes<F: Family>(workload: &Workload<F>) -> Table {
     let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut total = 0u64;
-    for op in workload.ops.iter().filter(|op| !op.is_free()) {
-        let size = size_of_op(op);
+    for op in &workload.ops {
+        let Life::Begins(_, size) = F::life(op) else { continue };
         let class = classes.entry(size.max(1).ilog2()).or_default();
         *class = (class.0 + 1, class.1.saturating_add(size));
         total += 1;
@@ -122,7 +140,7 @@ fn sizes(workload: &Workload) -> Table {
     table
 }
 
-fn lifetimes(workload: &Workload, lives: &Lives) -> Table {
+fn lifetimes<F: Family>(workload: &Workload<F>, lives: &Lives) -> Table {
     let at = |op: usize| workload.at_ns.as_ref().map_or(Some(op as u64), |at| at.get(op).copied());
     let spans = lives.ended.iter().filter_map(|&(from, until)| at(until)?.checked_sub(at(from)?));
     let mut lifetimes: Counts = spans.collect();
@@ -133,13 +151,13 @@ fn lifetimes(workload: &Workload, lives: &Lives) -> Table {
     let mut row = vec![count(lifetimes.len() as u64)];
     for per_mille in [10, 500, 900, 990, 1000] {
         let value = lifetimes.percentile(per_mille);
-        row.push(if timed { crate::output::nanoseconds(value as f64) } else { count(value) });
+        row.push(if timed { nanoseconds(value as f64) } else { count(value) });
     }
     table.row(row);
     table
 }
 
-fn live_set(workload: &Workload, lives: &Lives) -> Table {
+fn live_set<F: Family>(workload: &Workload<F>, lives: &Lives) -> Table {
     let when = if workload.at_ns.is_some() { "seconds" } else { "operation" };
     let title = format!("{}: live objects over time", workload.name);
     let mut table = Table::new(title, &[when, "objects", "bytes"]);

@@ -1,21 +1,25 @@
 //! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
-//! talk, on the one it replaced, and on what the standard library offers; then how their work grows.
+//! talk, on the one it replaced, and on what the standard library offers, and how their work grows; a recorded
+//! workload of per-CPU objects on the bitmap allocators and on the area map.
 
-use super::replay::{ROUNDS, describe};
+use super::replay::{self, ROUNDS};
 use super::{Progress, default_mark};
 use crate::engine::{Compared, find_engines};
 use crate::failure::Failure;
-use crate::measure::{GrowthPoint, Replay, growth, measure};
+use crate::measure::{GrowthPoint, growth};
 use crate::output::{Document, Row, Table, count, fixed};
-use crate::workload;
+use crate::report::Replayed;
 use std::path::{Path, PathBuf};
+
+/// Timed rounds of the trace of per-CPU objects, whose area map takes its time.
+const PERCPU_ROUNDS: usize = 3;
 
 /// Everything the main job measured.
 pub struct Outcome {
     /// What is printed.
     pub document: Document,
     /// The replays, for the report.
-    pub replays: Vec<Replay>,
+    pub replays: Vec<Replayed>,
     /// The growth of work, for the report.
     pub growth: Vec<GrowthPoint>,
 }
@@ -37,19 +41,23 @@ pub fn data_folder() -> anyhow::Result<PathBuf> {
 /// The bundled data cannot be read, or an engine answers wrong.
 pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
     let engines = find_engines(&[], Compared::Always)?;
-    let trace = data_folder()?.join("traces/bpfvm.kva.csv.zst");
+    let traces = data_folder()?.join("traces");
     let mut document = Document::default();
     let mut replays = Vec::new();
-    for workload in [workload::from_file(&trace)?, workload::named("churn:100000")?] {
-        let mut replay = measure(workload, &engines, ROUNDS, &mut |what| progress.tick(what))?;
-        describe(&mut document, &mut replay);
-        replays.push(replay);
+    let trace = |name: &str| traces.join(name).display().to_string();
+    for (name, rounds) in [
+        (trace("bpfvm.kva.csv.zst"), ROUNDS),
+        ("churn:100000".to_owned(), ROUNDS),
+        (trace("netns.pcpu.csv.zst"), PERCPU_ROUNDS),
+    ] {
+        replays.push(replay::one(&name, &[], rounds, &mut document, progress)?);
     }
     let mut growth = growth(&engines, &mut |what| progress.tick(what))?;
     describe_growth(&mut document, &mut growth);
     document.notes.push(
         "Times are per operation, the clock's own cost taken off; ratios are to the first engine in the same \
-         run; work is nodes visited, changed or rotated, and list steps."
+         run; work is nodes visited, changed or rotated, and list steps, and of per-CPU objects chunks and blocks \
+         looked at, words of bits scanned, entries of area maps looked at, and integers moved."
             .to_owned(),
     );
     Ok(Outcome { document, replays, growth })

@@ -1,10 +1,10 @@
-//! `freehold replay`: workloads on engines, side by side.
+//! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
-use super::{Progress, default_mark};
-use crate::engine::{Compared, find_engines};
+use super::Progress;
+use crate::family::{Entry, Family, Kva, Percpu, Suite};
 use crate::measure::{EngineRun, OpTimes, Replay, measure};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
-use crate::workload;
+use crate::report::{Drawn, Replayed};
 use freehold::units::Bytes;
 
 /// Timed rounds when nobody says how many.
@@ -19,26 +19,49 @@ pub fn run(
     engines: &[String],
     rounds: usize,
     progress: &mut Progress,
-) -> anyhow::Result<(Document, Vec<Replay>)> {
-    let engines = find_engines(engines, Compared::Always)?;
+) -> anyhow::Result<(Document, Vec<Replayed>)> {
     let mut document = Document::default();
     let mut replays = Vec::new();
     for name in names {
-        let workload = workload::named(name)?;
-        let mut replay = measure(workload, &engines, rounds, &mut |what| progress.tick(what))?;
-        describe(&mut document, &mut replay);
-        replays.push(replay);
+        replays.push(one(name, engines, rounds, &mut document, progress)?);
     }
     Ok((document, replays))
 }
 
+/// Replays a workload, and adds its tables, rows and notes.
+///
+/// # Errors
+/// As [`run`].
+pub fn one(
+    name: &str,
+    engines: &[String],
+    rounds: usize,
+    document: &mut Document,
+    progress: &mut Progress,
+) -> anyhow::Result<Replayed> {
+    match Suite::of_workload(name)? {
+        Suite::Kva => replay::<Kva>(name, engines, rounds, document, progress),
+        Suite::Percpu => replay::<Percpu>(name, engines, rounds, document, progress),
+    }
+}
+
+fn replay<F: Drawn>(
+    name: &str,
+    engines: &[String],
+    rounds: usize,
+    document: &mut Document,
+    progress: &mut Progress,
+) -> anyhow::Result<Replayed> {
+    let engines = F::engines(engines)?;
+    let mut replay = measure(F::workload(name)?, &engines, rounds, &mut |what| progress.tick(what))?;
+    describe::<F>(document, &mut replay);
+    Ok(Replayed::new(replay))
+}
+
 /// Adds a replay's tables, rows and notes.
-pub fn describe(document: &mut Document, replay: &mut Replay) {
+fn describe<F: Family>(document: &mut Document, replay: &mut Replay<F>) {
     let workload = &replay.workload;
-    let title = match workload.n {
-        Some(n) => format!("{} at {} live", workload.name, count(n)),
-        None => workload.name.clone(),
-    };
+    let title = workload.title();
     let measured = count(workload.ops.len() as u64);
     let heading = format!("{title}: {} ({measured} operations)", workload.description);
     document.tables.push(time_table(&heading, &mut replay.runs));
@@ -49,28 +72,35 @@ pub fn describe(document: &mut Document, replay: &mut Replay) {
     for (entry, reason) in &replay.refused {
         document.notes.push(format!("{title}: {} left out: {reason}", entry.label()));
     }
-    let allocs: Vec<f64> = replay.runs.iter_mut().map(|run| median(&mut run.timed.alloc)).collect();
-    let frees: Vec<f64> = replay.runs.iter_mut().map(|run| median(&mut run.timed.free)).collect();
     let loops: Vec<f64> = replay.runs.iter().map(|run| run.timed.loop_median_ns()).collect();
+    let mut firsts: Vec<f64> = Vec::new();
     for (at, run) in replay.runs.iter_mut().enumerate() {
-        let ratio = |times: &[f64]| Some(times.get(at)? / times.first().filter(|&&first| first > 0.0)?);
-        let base = base_row(&replay.workload, run);
-        document.rows.push(alloc_row(base.clone(), run, ratio(&allocs)));
-        document.rows.push(free_row(base.clone(), run, ratio(&frees)));
+        let workload = &replay.workload;
+        let base = Row {
+            workload: Some(workload.name.clone()),
+            file: workload.file.clone(),
+            n: workload.n,
+            ..F::scene_row(&workload.scene, run.entry.row())
+        };
+        for kind in 0..F::KINDS.len() {
+            let row = kind_row(base.clone(), run, kind);
+            let ns = row.ns_median.unwrap_or(0.0);
+            if at == 0 {
+                firsts.push(ns);
+            }
+            let first = firsts.get(kind).filter(|&&first| first > 0.0);
+            document.rows.push(Row { ratio: first.map(|first| ns / first), ..row });
+        }
+        let first = loops.first().filter(|&&first| first > 0.0);
         document.rows.push(Row {
             op: Some("loop"),
-            count: Some(replay.workload.ops.len() as u64),
+            count: Some(workload.ops.len() as u64),
             ns_median: loops.get(at).copied(),
             ns_median_range: range(run.timed.loop_ns.iter().copied()),
-            ratio: ratio(&loops),
+            ratio: loops.get(at).zip(first).map(|(ns, first)| ns / first),
             ..base
         });
     }
-}
-
-/// The median over every round.
-pub fn median(times: &mut OpTimes) -> f64 {
-    times.all_ns.percentile(500) as f64
 }
 
 fn range(values: impl Iterator<Item = f64> + Clone) -> Option<[f64; 2]> {
@@ -83,131 +113,77 @@ fn times(value: f64, first: f64) -> String {
     if first > 0.0 { format!("{}x", fixed(value / first)) } else { "-".to_owned() }
 }
 
-fn time_table(title: &str, runs: &mut [EngineRun]) -> Table {
-    let header = [
-        "engine",
-        "alloc p50",
-        "p99",
-        "p99.9",
-        "ratio",
-        "free p50",
-        "p99",
-        "p99.9",
-        "ratio",
-        "loop/op",
-        "ratio",
-    ];
-    let mut table = Table::new(title, &header);
-    let mut first: Option<[f64; 3]> = None;
+fn time_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
+    let mut table = Table::new(title, &["engine"]);
+    for kind in F::KINDS {
+        table.header.extend([format!("{} p50", kind.op), "p99".into(), "p99.9".into(), "ratio".into()]);
+    }
+    table.header.extend(["loop/op".to_owned(), "ratio".to_owned()]);
+    let mut first: Option<Vec<f64>> = None;
     for run in runs {
         let timed = &mut run.timed;
-        let medians = [median(&mut timed.alloc), median(&mut timed.free), timed.loop_median_ns()];
-        let [alloc, free, whole] = *first.get_or_insert(medians);
-        let ns = |value: u64| nanoseconds(value as f64);
-        table.row(vec![
-            run.entry.label(),
-            nanoseconds(medians[0]),
-            ns(timed.alloc.all_ns.percentile(990)),
-            ns(timed.alloc.all_ns.percentile(999)),
-            times(medians[0], alloc),
-            nanoseconds(medians[1]),
-            ns(timed.free.all_ns.percentile(990)),
-            ns(timed.free.all_ns.percentile(999)),
-            times(medians[1], free),
-            nanoseconds(medians[2]),
-            times(medians[2], whole),
-        ]);
+        let mut medians: Vec<f64> = timed.kinds.iter_mut().map(OpTimes::median_ns).collect();
+        medians.push(timed.loop_median_ns());
+        let first = first.get_or_insert_with(|| medians.clone());
+        let ratios = medians.iter().zip(first.iter()).map(|(&ns, &first)| times(ns, first));
+        let mut cells = vec![run.entry.label()];
+        let mut spreads = timed
+            .kinds
+            .iter_mut()
+            .map(|kind| [990, 999].map(|per_mille| nanoseconds(kind.all_ns.percentile(per_mille) as f64)));
+        for (&ns, ratio) in medians.iter().zip(ratios) {
+            cells.push(nanoseconds(ns));
+            cells.extend(spreads.next().into_iter().flatten());
+            cells.push(ratio);
+        }
+        table.row(cells);
     }
     table
 }
 
-fn work_table(title: &str, runs: &mut [EngineRun]) -> Table {
-    let header = [
-        "engine",
-        "operations",
-        "failures",
-        "work/alloc",
-        "p99",
-        "max",
-        "free blocks",
-        "largest/free",
-        "span/used",
-        "B/free block",
-        "metadata",
-    ];
-    let mut table = Table::new(title, &header);
+fn work_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
+    let mut table = Table::new(title, &["engine", "operations", "failures"]);
+    for kind in F::KINDS {
+        table.header.extend([format!("work/{}", kind.op), "p99".to_owned(), "max".to_owned()]);
+    }
+    table.header.extend(F::SEEN.iter().map(|&name| name.to_owned()));
+    table.header.push("metadata".to_owned());
     for run in runs {
-        let counted = &mut run.counted;
-        let state = counted.last_state();
-        table.row(vec![
-            run.entry.label(),
-            count(counted.answers.len() as u64),
-            count(counted.failures),
-            fixed(counted.alloc_work.mean()),
-            count(counted.alloc_work.percentile(990)),
-            count(counted.alloc_work.percentile(1000)),
-            count(state.free_blocks),
-            format!("{:.4}", state.largest_ratio()),
-            format!("{:.3}", state.span_ratio()),
-            counted.bytes_per_free_block.map_or_else(|| "-".to_owned(), fixed),
-            Bytes::from(counted.metadata_peak_bytes as u64).to_string(),
-        ]);
+        let mut cells =
+            vec![run.entry.label(), count(run.counted.answers.len() as u64), count(run.counted.failures)];
+        for work in &mut run.counted.work {
+            cells.extend([fixed(work.mean()), count(work.percentile(990)), count(work.percentile(1000))]);
+        }
+        cells.extend(F::seen_cells(run));
+        cells.push(Bytes::from(run.counted.metadata_peak_bytes as u64).to_string());
+        table.row(cells);
     }
     table
 }
 
-fn base_row(workload: &workload::Workload, run: &EngineRun) -> Row {
-    Row {
-        suite: "kva",
-        workload: Some(workload.name.clone()),
-        engine: Some(run.entry.engine),
-        placement: run.entry.placement,
-        default: default_mark(&run.entry),
-        file: workload.file.clone(),
-        n: workload.n,
-        ..Row::default()
-    }
-}
-
-fn alloc_row(base: Row, run: &mut EngineRun, ratio: Option<f64>) -> Row {
-    let state = run.counted.last_state();
-    let counted = &mut run.counted;
-    Row {
-        failures: Some(counted.failures),
-        work_mean: Some(counted.alloc_work.mean()),
-        work_p99: Some(counted.alloc_work.percentile(990)),
-        work_p999: Some(counted.alloc_work.percentile(999)),
-        work_max: Some(counted.alloc_work.percentile(1000)),
-        free_blocks: Some(state.free_blocks),
-        largest_free_ratio: Some(state.largest_ratio()),
-        span_ratio: Some(state.span_ratio()),
-        bytes_per_item: counted.bytes_per_free_block,
-        metadata_peak_bytes: Some(counted.metadata_peak_bytes as u64),
-        ratio,
-        ..time_row(base, "alloc", counted.alloc_work.len(), &mut run.timed.alloc)
-    }
-}
-
-fn free_row(base: Row, run: &mut EngineRun, ratio: Option<f64>) -> Row {
-    let counted = &mut run.counted;
-    Row {
-        work_mean: Some(counted.free_work.mean()),
-        work_p99: Some(counted.free_work.percentile(990)),
-        work_p999: Some(counted.free_work.percentile(999)),
-        work_max: Some(counted.free_work.percentile(1000)),
-        ratio,
-        ..time_row(base, "free", counted.free_work.len(), &mut run.timed.free)
-    }
-}
-
-fn time_row(base: Row, op: &'static str, operations: usize, times: &mut OpTimes) -> Row {
-    Row {
-        op: Some(op),
-        count: Some(operations as u64),
-        ns_median: Some(median(times)),
+/// The row of a kind of operation. What concerns the whole run is in that of the first kind.
+fn kind_row<F: Family>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Row {
+    let (mut work, mut times) = (run.counted.work_of(kind), run.timed.of(kind));
+    let row = Row {
+        op: F::KINDS.get(kind).map(|kind| kind.op),
+        count: Some(work.len() as u64),
+        ns_median: Some(times.median_ns()),
         ns_median_range: range(times.medians_ns.iter().map(|&ns| ns as f64)),
         ns_p99: Some(times.all_ns.percentile(990)),
         ns_p999: Some(times.all_ns.percentile(999)),
+        work_mean: Some(work.mean()),
+        work_p99: Some(work.percentile(990)),
+        work_p999: Some(work.percentile(999)),
+        work_max: Some(work.percentile(1000)),
         ..base
+    };
+    if kind > 0 {
+        return row;
+    }
+    let row = F::seen_row(run, row);
+    Row {
+        failures: Some(run.counted.failures),
+        metadata_peak_bytes: Some(run.counted.metadata_peak_bytes as u64),
+        ..row
     }
 }

@@ -1,5 +1,6 @@
 //! The engines: ours and every rival's, behind one trait and in one list.
 
+mod driven;
 mod features;
 mod lines;
 mod list;
@@ -8,6 +9,7 @@ mod session;
 mod space;
 mod variants;
 
+pub use driven::Driven;
 pub use features::{FEATURES, Features, FixedPlace};
 pub use lines::Touched;
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};

@@ -6,8 +6,8 @@
 //! ```
 
 use super::Counts;
+use crate::family::{Family, Life};
 use crate::workload::Workload;
-use freehold_trace::kva::Op;
 use std::collections::BTreeMap;
 
 /// Windows in which the most allocations are looked for, in nanoseconds.
@@ -33,12 +33,12 @@ pub struct Demand {
 impl Demand {
     /// Of a workload.
     #[must_use]
-    pub fn of(workload: &Workload) -> Self {
+    pub fn of<F: Family>(workload: &Workload<F>) -> Self {
         let mut demand = Self::default();
         let mut run: Option<(u64, u64)> = None;
         let mut times = Vec::new();
         for (at, op) in workload.ops.iter().enumerate() {
-            let Some(size) = size_bytes(op) else { continue };
+            let Life::Begins(_, size) = F::life(op) else { continue };
             *demand.sizes.entry(size).or_default() += 1;
             demand.allocations += 1;
             run = Some(match run {
@@ -121,16 +121,6 @@ impl Demand {
     }
 }
 
-fn size_bytes(op: &Op) -> Option<u64> {
-    match op {
-        Op::Alloc { size_bytes, .. } => Some(*size_bytes),
-        Op::Congruent { areas, .. } => {
-            Some(areas.iter().fold(0, |sum: u64, area| sum.saturating_add(area.size_saturating())))
-        }
-        Op::Free { .. } => None,
-    }
-}
-
 /// The most of these ascending times that lie within a window of that length.
 fn most_within(times: &[u64], window_ns: u64) -> u64 {
     let mut from = 0;
@@ -147,7 +137,9 @@ fn most_within(times: &[u64], window_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Space;
     use freehold::units::Align;
+    use freehold_trace::kva::Op;
 
     fn recorded(sizes: &[u64], at_ms: &[u64]) -> Workload {
         let ops = (0..).zip(sizes).map(|(object, &size)| match size {
@@ -158,8 +150,7 @@ mod tests {
             name: "small".to_owned(),
             file: None,
             description: String::new(),
-            layout: Vec::new(),
-            granule: Align::PAGE,
+            scene: Space { layout: Vec::new(), granule: Align::PAGE },
             setup: Vec::new(),
             ops: ops.collect(),
             at_ns: Some(at_ms.iter().map(|ms| ms * 1_000_000).collect()),

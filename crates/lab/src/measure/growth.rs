@@ -34,7 +34,11 @@ pub fn growth(engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> anyhow::Re
         for entry in engines.iter().filter(|entry| n <= LINEAR_LIMIT || !entry.linear) {
             let counted = count_run(entry, &churn, 1);
             let counted = counted.map_err(|reason| anyhow::anyhow!("{} at {n}: {reason}", entry.label()))?;
-            points.push(GrowthPoint { entry: *entry, n, alloc_work: counted.alloc_work });
+            points.extend(counted.map(|counted| GrowthPoint {
+                entry: *entry,
+                n,
+                alloc_work: counted.work_of(0),
+            }));
         }
     }
     Ok(points)

@@ -1,18 +1,16 @@
 //! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
 
 use super::{Counts, clock};
-use crate::engine::EngineEntry;
+use crate::engine::Driven;
+use crate::family::{Entry, Family};
 use crate::workload::Workload;
-use freehold_trace::kva::Answer;
 use std::time::Instant;
 
 /// The times of an engine over all rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Timed {
-    /// Allocations, one by one.
-    pub alloc: OpTimes,
-    /// Frees, one by one.
-    pub free: OpTimes,
+    /// Operations one by one, by kind.
+    pub kinds: Vec<OpTimes>,
     /// Nanoseconds per operation of each whole run.
     pub loop_ns: Vec<f64>,
     /// The least time that each operation took in any round.
@@ -26,6 +24,13 @@ pub struct OpTimes {
     pub all_ns: Counts,
     /// The median of each round.
     pub medians_ns: Vec<u64>,
+}
+
+impl OpTimes {
+    /// The median over every round.
+    pub fn median_ns(&mut self) -> f64 {
+        self.all_ns.percentile(500) as f64
+    }
 }
 
 impl Timed {
@@ -42,11 +47,11 @@ impl Timed {
     ///
     /// # Errors
     /// The engine cannot be made, or answers otherwise than before.
-    pub fn round(
+    pub fn round<F: Family>(
         &mut self,
-        entry: &EngineEntry,
-        workload: &Workload,
-        expected: &[Answer],
+        entry: &F::Entry,
+        workload: &Workload<F>,
+        expected: &[F::Answer],
     ) -> Result<(), String> {
         let mut took = vec![0; workload.ops.len()];
         run(entry, workload, expected, |session, answers| {
@@ -54,7 +59,7 @@ impl Timed {
         })?;
         let cost = clock::cost_ns();
         took.iter_mut().for_each(|took| *took = took.saturating_sub(cost));
-        self.note(workload, &took);
+        self.note::<F>(&workload.ops, &took);
         run(entry, workload, expected, |session, answers| {
             let before = Instant::now();
             session.run(&workload.ops, answers);
@@ -63,9 +68,16 @@ impl Timed {
         })
     }
 
-    fn note(&mut self, workload: &Workload, took: &[u64]) {
-        for (times, frees) in [(&mut self.alloc, false), (&mut self.free, true)] {
-            let of_kind = workload.ops.iter().zip(took).filter(|(op, _)| op.is_free() == frees);
+    /// The times of a kind of operation.
+    #[must_use]
+    pub fn of(&self, kind: usize) -> OpTimes {
+        self.kinds.get(kind).cloned().unwrap_or_default()
+    }
+
+    fn note<F: Family>(&mut self, ops: &[F::Op], took: &[u64]) {
+        self.kinds.resize(F::KINDS.len(), OpTimes::default());
+        for (kind, times) in self.kinds.iter_mut().enumerate() {
+            let of_kind = ops.iter().zip(took).filter(|(op, _)| F::kind(op) == kind);
             let mut round: Counts = of_kind.map(|(_, &took)| took).collect();
             if !round.is_empty() {
                 times.medians_ns.push(round.percentile(500));
@@ -81,19 +93,19 @@ impl Timed {
     }
 }
 
-fn run(
-    entry: &EngineEntry,
-    workload: &Workload,
-    expected: &[Answer],
-    measured: impl FnOnce(&mut dyn crate::engine::Session, &mut [Answer]),
+fn run<F: Family>(
+    entry: &F::Entry,
+    workload: &Workload<F>,
+    expected: &[F::Answer],
+    measured: impl FnOnce(&mut F::Session, &mut [F::Answer]),
 ) -> Result<(), String> {
-    let mut session = (entry.make)(&workload.layout, workload.granule)?;
+    let mut session = entry.start(&workload.scene)?;
     session.expect_objects(workload.objects);
-    let mut ignored = vec![Answer::default(); workload.setup.len()];
+    let mut ignored = vec![F::Answer::default(); workload.setup.len()];
     session.run(&workload.setup, &mut ignored);
-    let mut answers = vec![Answer::default(); workload.ops.len()];
-    measured(session.as_mut(), &mut answers);
-    if entry.takes.repeats(expected, &answers) {
+    let mut answers = vec![F::Answer::default(); workload.ops.len()];
+    measured(&mut session, &mut answers);
+    if entry.repeats(expected, &answers) {
         Ok(())
     } else {
         Err("another answer than in the checked run".to_owned())

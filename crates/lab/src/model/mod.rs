@@ -9,7 +9,8 @@ mod percpu;
 mod restore;
 mod tiny;
 
+pub use crate::engine::percpu::Scene;
 pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
-pub use percpu::{PercpuModel, Scene, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
+pub use percpu::{PercpuModel, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -1,11 +1,11 @@
 //! One operation on an engine of the percpu family and on a model that knows the live objects and no more: every
 //! placement must be aligned, in its unit and apart from the others, and the engine's own invariants must hold.
 
-use crate::engine::percpu::{ENGINES, EngineEntry, Session};
+use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
+use crate::measure::percpu::Checker;
 use freehold::percpu::{Config, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
-use freehold_trace::percpu::{Answer, ChunkLine, Op};
-use std::collections::{BTreeMap, HashMap};
+use freehold_trace::percpu::{Answer, Op};
 use std::fmt::Write;
 
 /// Bytes of fuzz input for an operation.
@@ -14,17 +14,8 @@ const BYTES_PER_OP: usize = 3;
 const SIZES: [u64; 16] =
     [1, 4, 8, 12, 64, 100, 1000, 2048, 4092, 4096, 4100, 5000, 8192, 12_288, 20_000, 32_768];
 
-/// How an engine is set up for a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scene {
-    /// The chunks.
-    pub config: Config,
-    /// Whether work left for later is done at once.
-    pub balances: bool,
-}
-
 impl Scene {
-    /// The smallest units there are, populated one way or the other, with or without balancing.
+    /// For models: the smallest units there are, populated one way or the other, with or without balancing.
     #[must_use]
     pub fn tiny(which: u8) -> Self {
         let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
@@ -33,20 +24,17 @@ impl Scene {
     }
 }
 
-/// What is live.
+/// What is live, looked at from all sides after each operation.
 #[derive(Clone, Debug)]
 pub struct PercpuModel {
-    scene: Scene,
-    /// Ends of live objects, by chunk and start.
-    taken: BTreeMap<(u32, u64), u64>,
-    live: HashMap<u32, (u32, u64)>,
+    checker: Checker,
 }
 
 impl PercpuModel {
     /// Nothing is live.
     #[must_use]
-    pub fn new(scene: Scene) -> Self {
-        Self { scene, taken: BTreeMap::new(), live: HashMap::new() }
+    pub fn new(entry: &EngineEntry, scene: Scene) -> Self {
+        Self { checker: Checker::new(entry, &scene.config) }
     }
 
     /// Runs an operation on the engine and checks its answer and its state.
@@ -56,78 +44,17 @@ impl PercpuModel {
     pub fn step(&mut self, session: &mut dyn Session, entry: &EngineEntry, op: &Op) -> Result<(), String> {
         let before = session.populated_pages();
         let (answer, _) = session.run_counted(op);
-        match (*op, answer) {
-            (Op::Free { object }, Answer::Freed) => {
-                let place = self.live.remove(&object).ok_or("an object that is not live was freed")?;
-                self.taken.remove(&place);
-            }
-            (Op::Free { object }, Answer::NotLive) if !self.live.contains_key(&object) => {}
-            (Op::Alloc { object, size_bytes, align, atomic }, Answer::At { chunk, offset_bytes }) => {
-                self.placed(entry, (chunk, offset_bytes), size_bytes, align)?;
-                self.live.insert(object, (chunk, offset_bytes));
-                if atomic && entry.knows_pages && !session.balanced() && session.populated_pages() != before {
-                    return Err("a request that cannot wait was given memory".to_owned());
-                }
-            }
-            (Op::Alloc { object, atomic: true, .. }, Answer::NoRoom) => {
-                self.live.remove(&object);
-            }
-            _ => return Err(format!("{answer:?} is no answer")),
+        self.checker.check(op, answer)?;
+        let waits = matches!(op, Op::Alloc { atomic: false, .. });
+        if answer == Answer::NoRoom && waits {
+            return Err("a request that can wait was refused".to_owned());
+        }
+        let given = session.populated_pages() != before && !session.balanced();
+        if matches!(op, Op::Alloc { atomic: true, .. }) && entry.knows_pages && given {
+            return Err("a request that cannot wait was given memory".to_owned());
         }
         session.validate()?;
-        self.compare(session)
-    }
-
-    fn placed(
-        &mut self,
-        entry: &EngineEntry,
-        (chunk, start): (u32, u64),
-        size_bytes: u64,
-        align: Align,
-    ) -> Result<(), String> {
-        let end = start + size_bytes.next_multiple_of(entry.grain_bytes);
-        if !align.divides(start) || !start.is_multiple_of(entry.grain_bytes) {
-            return Err(format!("{start} is not a multiple of {}", align.bytes()));
-        }
-        if end > u64::from(self.scene.config.unit_bytes) {
-            return Err(format!("{start} to {end} is not in a unit"));
-        }
-        let below = self.taken.range((chunk, 0)..(chunk, end)).next_back();
-        if below.is_some_and(|(_, &taken)| taken > start) {
-            return Err(format!("{start} to {end} of chunk {chunk} is not free"));
-        }
-        self.taken.insert((chunk, start), end);
-        Ok(())
-    }
-
-    /// Counts of each chunk, where the engine tells them.
-    fn compare(&self, session: &dyn Session) -> Result<(), String> {
-        let footprint = session.footprint();
-        if footprint.objects != self.live.len() as u64 {
-            return Err(format!("{} objects are live, not {}", self.live.len(), footprint.objects));
-        }
-        for line in session.chunk_lines().unwrap_or_default() {
-            self.compare_chunk(&line)?;
-        }
-        Ok(())
-    }
-
-    fn compare_chunk(&self, line: &ChunkLine) -> Result<(), String> {
-        let objects = line.chunk.map(|chunk| self.taken.range((chunk, 0)..(chunk, u64::MAX)));
-        let (mut used, mut count, mut pages, mut next_page) = (0, 0, 0, 0);
-        for (&(_, start), &end) in objects.into_iter().flatten() {
-            used += end - start;
-            count += 1;
-            let (first, last) = (start / u64::from(PAGE_BYTES), (end - 1) / u64::from(PAGE_BYTES));
-            pages += (last + 1).saturating_sub(first.max(next_page));
-            next_page = last + 1;
-        }
-        let free = u64::from(self.scene.config.unit_bytes) - used;
-        let known = (line.free_bytes, line.objects, line.populated_pages - line.empty_pages);
-        if known == (free, count, pages) {
-            return Ok(());
-        }
-        Err(format!("{line}: should have {free} bytes free, {count} objects and {pages} pages with any"))
+        self.checker.check_state(session)
     }
 }
 
@@ -137,7 +64,7 @@ impl PercpuModel {
 /// The first step that goes wrong, with the operations up to it as a list to replay.
 pub fn run_percpu_ops(entry: &EngineEntry, scene: Scene, ops: &[Op]) -> Result<(), String> {
     let mut session = (entry.make)(&scene.config, scene.balances)?;
-    let mut model = PercpuModel::new(scene);
+    let mut model = PercpuModel::new(entry, scene);
     for (at, op) in ops.iter().enumerate() {
         model.step(session.as_mut(), entry, op).map_err(|reason| {
             let list = ops.get(..=at).map(percpu_listing).unwrap_or_default();

@@ -85,6 +85,9 @@ pub struct Row {
     /// Of a zone, taken by others; of chunks, that have memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<u64>,
+    /// Of chunks, that have memory, in the mean over all operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
     /// What others have published of it, in `published_unit`.

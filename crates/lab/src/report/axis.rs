@@ -1,6 +1,7 @@
 //! Axes: round ticks for pictures, and the time that a workload's operations lie on.
 
 use super::plot::{Axis, Unit};
+use crate::family::Family;
 use crate::output::count;
 use crate::workload::Workload;
 use freehold::units::Bytes;
@@ -35,7 +36,7 @@ pub(super) struct Time<'a> {
 
 impl<'a> Time<'a> {
     /// The time of `workload`.
-    pub(super) fn of(workload: &'a Workload) -> Self {
+    pub(super) fn of<F: Family>(workload: &'a Workload<F>) -> Self {
         let ops = workload.ops.len();
         let at_ns = workload.at_ns.as_deref().filter(|at_ns| at_ns.len() == ops);
         // A recording of no duration has no time to show.

@@ -3,7 +3,7 @@
 //! ```text
 //!   write ── page ── summary     what is compared, the key figures
 //!              ├──── growth      work against live objects
-//!              ├──── kva         each workload: space (pictures), series (what the plots show)
+//!              ├──── replayed    each workload: series (what the plots show), drawn (what its family adds)
 //!              └──── table       the printed tables, the notes
 //!
 //!   write_study ── study ── section   what a publication says beside what was measured
@@ -15,16 +15,16 @@
 //! ```
 
 mod axis;
+mod drawn;
 mod escape;
 mod growth;
 mod image;
-mod kva;
 mod page;
 mod palette;
 pub(crate) mod plot;
+mod replayed;
 pub(crate) mod section;
 mod series;
-mod space;
 pub(crate) mod strip;
 mod study;
 mod summary;
@@ -33,11 +33,13 @@ mod table;
 mod tests;
 pub(crate) mod tree;
 
-use crate::measure::{GrowthPoint, Replay};
+use crate::measure::GrowthPoint;
 use crate::output::{Environment, Table};
 use anyhow::Context;
 use std::path::Path;
 
+pub(crate) use drawn::Drawn;
+pub use replayed::Replayed;
 pub use section::{Key, Section};
 pub use study::Study;
 
@@ -47,7 +49,7 @@ pub struct Input<'a> {
     /// Where it was measured.
     pub environment: &'a Environment,
     /// Each workload with its engines.
-    pub replays: &'a [Replay],
+    pub replays: &'a [Replayed],
     /// Work at growing sizes; may be empty.
     pub growth: &'a [GrowthPoint],
     /// The tables that were printed.

@@ -2,7 +2,7 @@
 
 use super::escape::html;
 use super::palette::Palette;
-use super::{Input, growth, kva, summary, table};
+use super::{Input, growth, summary, table};
 use crate::output::Table;
 use std::fmt::Write;
 
@@ -19,11 +19,11 @@ const POLICY: &str =
 /// How it was measured, in sentences; HTML.
 const METHOD: [&str; 5] = [
     "<b>Checked first.</b> Each engine ran the workload once while a model held every answer against the rules: \
-     inside the space and its window, aligned, overlapping nothing that lives. Engines whose placement is the \
+     inside what it may use, aligned, overlapping nothing that lives. Engines whose placement is the \
      exact lowest address had to agree with each other on every answer. The timed runs had to give the same \
      answers again.",
-    "<b>Counted exactly.</b> In that checked run the work of every operation was counted: nodes visited, changed \
-     or rotated, and list steps. These figures have no noise.",
+    "<b>Counted exactly.</b> In that checked run the work of every operation was counted; each plot of it says in \
+     which steps. These figures have no noise.",
     "<b>Timed in turn.</b> Each round ran all engines one after the other, every second round in reverse, each \
      on a fresh structure: once with the clock read around every operation, for the spread, and once as a whole, \
      for the time per operation of the loop.",
@@ -44,9 +44,9 @@ pub(super) fn render(input: &Input<'_>) -> anyhow::Result<String> {
     let mut left: Vec<&Table> = input.tables.iter().collect();
     for (number, replay) in input.replays.iter().enumerate() {
         let (own, others): (Vec<&Table>, Vec<&Table>) =
-            left.into_iter().partition(|table| kva::owns(&replay.workload, table));
+            left.into_iter().partition(|table| replay.shown().owns(table));
         left = others;
-        page.push_str(&kva::render(replay, number, &own, &palette)?);
+        page.push_str(&replay.shown().render(number, &own, &palette)?);
     }
     page.push_str(&tables(&left, &palette));
     page.push_str(&method(METHOD, input.notes));
@@ -72,7 +72,7 @@ fn contents(input: &Input<'_>, growth: bool) -> String {
         page.push_str("<a href=\"#growth\">Growth of work</a>");
     }
     for (number, replay) in input.replays.iter().enumerate() {
-        let _ = write!(page, "<a href=\"#w{number}\">{}</a>", html(&kva::title(&replay.workload)));
+        let _ = write!(page, "<a href=\"#w{number}\">{}</a>", html(&replay.shown().title()));
     }
     page.push_str("<a href=\"#method\">Method and notes</a></nav>\n");
     page

@@ -2,40 +2,45 @@
 
 use super::Input;
 use super::escape::html;
-use crate::engine::{ENGINES, EngineEntry};
+use crate::engine::{ENGINES, EngineEntry, percpu};
 
 /// Colours that the style sheet names `--e0`, `--e1` and so on.
 const COLOURS: usize = 8;
 
 /// Which engine has which colour.
 #[derive(Clone, Debug)]
-pub(super) struct Palette {
-    labels: Vec<String>,
+pub(crate) struct Palette {
+    /// Engines with the numbers of their colours.
+    labels: Vec<(String, usize)>,
 }
 
 impl Palette {
     /// The known engines, then what else the report shows.
     pub(super) fn of(input: &Input<'_>) -> Self {
-        let mut labels = Self::known().labels;
-        let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry.label());
+        let mut palette = Self::known();
+        let replayed = input.replays.iter().flat_map(|replay| replay.shown().engines());
+        let replayed = replayed.map(|engine| engine.label);
         for label in replayed.chain(input.growth.iter().map(|point| point.entry.label())) {
-            if !labels.contains(&label) {
-                labels.push(label);
+            if palette.colour(&label).is_none() {
+                palette.labels.push((label, palette.labels.len() % COLOURS));
             }
         }
-        Self { labels }
+        palette
     }
 
-    /// The known engines alone, those first that every comparison has, so that these do not share a colour.
+    /// The known engines alone, each family's from the first colour on, and those first that every comparison has, so
+    /// that these do not share a colour.
     pub(super) fn known() -> Self {
         let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
         engines.sort_by_key(|entry| entry.compared);
-        Self { labels: engines.into_iter().map(EngineEntry::label).collect() }
+        let kva = engines.into_iter().map(EngineEntry::label).enumerate();
+        let percpu = percpu::ENGINES.iter().map(|entry| entry.engine.to_owned()).enumerate();
+        Self { labels: kva.chain(percpu).map(|(at, label)| (label, at % COLOURS)).collect() }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.
     pub(super) fn colour(&self, label: &str) -> Option<usize> {
-        self.labels.iter().position(|other| other == label).map(|at| at % COLOURS)
+        self.labels.iter().find(|(other, _)| other == label).map(|&(_, colour)| colour)
     }
 
     /// The engine's name as HTML, a patch of its colour before it.

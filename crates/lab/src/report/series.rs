@@ -1,5 +1,6 @@
 //! What the plots of a workload show of each engine's run, cut down to as many points as can be seen.
 
+use crate::family::Family;
 use crate::measure::{Bucket, Counts, EngineRun};
 use crate::workload::Workload;
 
@@ -8,10 +9,10 @@ const POINTS: usize = 200;
 /// Allocations in a stretch of time, at least: a 99th percentile of fewer says nothing.
 const STRETCH_ALLOCS: usize = 50;
 
-/// Stretches of a workload that hold about as many allocations each.
+/// Stretches of a workload that hold about as many operations of the first kind each.
 #[derive(Clone, Debug)]
 pub(super) struct Stretches {
-    /// The allocations of each stretch, by their place among the operations.
+    /// These of each stretch, by their place among the operations.
     allocs: Vec<Vec<usize>>,
     /// The operation in the middle of each.
     pub(super) at: Vec<f64>,
@@ -19,9 +20,9 @@ pub(super) struct Stretches {
 
 impl Stretches {
     /// Cuts a workload.
-    pub(super) fn of(workload: &Workload) -> Self {
+    pub(super) fn of<F: Family>(workload: &Workload<F>) -> Self {
         let ops = workload.ops.iter().enumerate();
-        let allocs: Vec<usize> = ops.filter(|(_, op)| !op.is_free()).map(|(at, _)| at).collect();
+        let allocs: Vec<usize> = ops.filter(|(_, op)| F::kind(op) == 0).map(|(at, _)| at).collect();
         let length = allocs.len().div_ceil(POINTS).max(STRETCH_ALLOCS);
         let allocs: Vec<Vec<usize>> = allocs.chunks(length).map(<[usize]>::to_vec).collect();
         let middle = |stretch: &Vec<usize>| stretch.get(stretch.len() / 2).map_or(0.0, |&at| at as f64);
@@ -29,13 +30,13 @@ impl Stretches {
         Self { allocs, at }
     }
 
-    /// Allocations in a stretch; the last one may hold fewer.
+    /// How many a stretch holds; the last one may hold fewer.
     pub(super) fn length(&self) -> usize {
         self.allocs.first().map_or(0, Vec::len)
     }
 
-    /// Median and 99th percentile of an engine's allocation times in each stretch.
-    pub(super) fn latency_ns(&self, run: &EngineRun) -> Vec<Vec<Option<f64>>> {
+    /// Median and 99th percentile of an engine's times in each stretch.
+    pub(super) fn latency_ns<F: Family>(&self, run: &EngineRun<F>) -> Vec<Vec<Option<f64>>> {
         let mut lines = vec![Vec::new(), Vec::new()];
         for stretch in &self.allocs {
             let times = stretch.iter().filter_map(|&at| run.timed.least_ns.get(at).copied());
@@ -50,7 +51,10 @@ impl Stretches {
 }
 
 /// A figure of each bucket.
-pub(super) fn of_buckets(buckets: &[Bucket], figure: impl Fn(&Bucket) -> f64) -> Vec<Option<f64>> {
+pub(super) fn of_buckets<F: Family>(
+    buckets: &[Bucket<F>],
+    figure: impl Fn(&Bucket<F>) -> f64,
+) -> Vec<Option<f64>> {
     buckets.iter().map(|bucket| Some(figure(bucket))).collect()
 }
 
@@ -64,9 +68,9 @@ pub(super) fn one_in(per_mille: u64) -> f64 {
     1000.0 / 1000u64.saturating_sub(per_mille).max(1) as f64
 }
 
-/// An engine's allocation times at each of the [`quantiles`], over every round.
-pub(super) fn curve_ns(run: &EngineRun) -> Vec<Option<f64>> {
-    let mut times = run.timed.alloc.all_ns.clone();
+/// An engine's times of the first kind of operation at each of the [`quantiles`], over every round.
+pub(super) fn curve_ns<F: Family>(run: &EngineRun<F>) -> Vec<Option<f64>> {
+    let mut times = run.timed.of(0).all_ns;
     if times.is_empty() {
         return quantiles().map(|_| None).collect();
     }

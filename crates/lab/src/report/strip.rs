@@ -7,10 +7,10 @@
 //! ```
 
 use super::axis::{Tick, byte_ticks};
+use super::drawn::{css, legend};
 use super::escape::html;
 use super::image;
 use super::palette::Palette;
-use super::space::{css, legend};
 use crate::measure::Picture;
 use freehold::units::Span;
 use std::fmt::Write;

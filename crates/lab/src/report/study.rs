@@ -4,7 +4,7 @@ use super::escape::html;
 use super::page::{foot, head, method};
 use super::palette::Palette;
 use super::section::{self, Key, Section};
-use super::summary::{KeyFigure, engine_list, key_list};
+use super::summary::{Described, KeyFigure, engine_list, key_list};
 use crate::engine::EngineEntry;
 use crate::output::Environment;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ pub(super) fn render(study: &Study, environment: &Environment, notes: &[String])
     );
     let key = |key: &Key| KeyFigure { value: html(&key.value), text: html(&key.text) };
     page.push_str(&key_list(&study.keys.iter().map(key).collect::<Vec<_>>()));
-    page.push_str(&engine_list(&study.engines, &palette));
+    page.push_str(&engine_list(&study.engines.iter().map(Described::of).collect::<Vec<_>>(), &palette));
     page.push_str("</header>\n<nav aria-label=\"contents\">");
     for section in &study.sections {
         let _ = write!(page, "<a href=\"#{}\">{}</a>", section.id, html(&section.title));

@@ -3,10 +3,9 @@
 use super::Input;
 use super::escape::html;
 use super::growth::sizes;
-use super::kva::title;
 use super::palette::Palette;
-use crate::engine::EngineEntry;
-use crate::measure::{EngineRun, GrowthPoint, OpTimes, Replay};
+use crate::family::{Entry, Family};
+use crate::measure::{EngineRun, GrowthPoint, Replay};
 use crate::output::{fixed, nanoseconds};
 use std::fmt::Write;
 
@@ -21,12 +20,15 @@ pub(super) struct KeyFigure {
 
 /// The head of the page.
 pub(super) fn render(input: &Input<'_>, palette: &Palette) -> String {
-    let mut page = String::from(
-        "<header><h1>Address-range allocators, side by side</h1>\
-         <p class=\"lead\">An address-range allocator hands out pieces of an address space that do not overlap, \
-         and takes them back; Linux vmalloc is one. Here the engines below were given the same operations. \
-         Every answer was checked, then each engine's work was counted exactly and its time taken, all engines \
-         in turn on one machine.</p>\n",
+    let mut page = String::from("<header><h1>Allocators, side by side</h1><p class=\"lead\">");
+    let mut leads: Vec<&str> = input.replays.iter().map(|replay| replay.shown().lead()).collect();
+    leads.dedup();
+    for lead in leads {
+        let _ = write!(page, "{lead} ");
+    }
+    page.push_str(
+        "Here the engines below were given the same operations. Every answer was checked, then each engine's work \
+         was counted exactly and its time taken, all engines in turn on one machine.</p>\n",
     );
     let _ =
         writeln!(page, "<p class=\"environment\">{}</p>", html(&input.environment.lines().join(" \u{b7} ")));
@@ -38,9 +40,9 @@ pub(super) fn render(input: &Input<'_>, palette: &Palette) -> String {
 
 fn keys(input: &Input<'_>, palette: &Palette) -> String {
     let mut keys: Vec<KeyFigure> =
-        input.replays.iter().filter_map(|replay| slowest(replay, palette)).collect();
+        input.replays.iter().filter_map(|replay| replay.shown().slowest(palette)).collect();
     keys.extend(growth(input.growth, palette));
-    keys.extend(input.replays.iter().filter_map(|replay| quicker(replay, palette)));
+    keys.extend(input.replays.iter().filter_map(|replay| replay.shown().quicker(palette)));
     key_list(&keys)
 }
 
@@ -59,29 +61,40 @@ pub(super) fn key_list(keys: &[KeyFigure]) -> String {
 
 /// Each engine of the report with what it is.
 fn engines(input: &Input<'_>, palette: &Palette) -> String {
-    let replayed = input.replays.iter().flat_map(|replay| &replay.runs).map(|run| run.entry);
-    let mut entries: Vec<EngineEntry> = Vec::new();
-    for entry in replayed.chain(input.growth.iter().map(|point| point.entry)) {
-        if entries.iter().all(|other| other.label() != entry.label()) {
-            entries.push(entry);
+    let replayed = input.replays.iter().flat_map(|replay| replay.shown().engines());
+    let mut engines: Vec<Described> = Vec::new();
+    for engine in replayed.chain(input.growth.iter().map(|point| Described::of(&point.entry))) {
+        if engines.iter().all(|other| other.label != engine.label) {
+            engines.push(engine);
         }
     }
-    engine_list(&entries, palette)
+    engine_list(&engines, palette)
+}
+
+/// An engine of any family.
+#[derive(Clone, Debug)]
+pub(super) struct Described {
+    /// Name and placement.
+    pub(super) label: String,
+    about: &'static str,
+    default: bool,
+}
+
+impl Described {
+    pub(super) fn of<F: Family>(entry: &impl Entry<F>) -> Self {
+        Self { label: entry.label(), about: entry.about(), default: entry.is_default() }
+    }
 }
 
 /// Engines with what they are.
-pub(super) fn engine_list(entries: &[EngineEntry], palette: &Palette) -> String {
+pub(super) fn engine_list(engines: &[Described], palette: &Palette) -> String {
     let mut page = String::from("<dl class=\"engines\">");
-    for entry in entries {
-        let mark = if entry.is_default() { " <em>default</em>" } else { "" };
-        let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(&entry.label()), html(entry.about));
+    for engine in engines {
+        let mark = if engine.default { " <em>default</em>" } else { "" };
+        let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(&engine.label), html(engine.about));
     }
     page.push_str("</dl>\n");
     page
-}
-
-fn median_ns(times: &OpTimes) -> f64 {
-    times.all_ns.clone().percentile(500) as f64
 }
 
 /// A time whose unit stays on the line of its number.
@@ -89,9 +102,9 @@ fn unbroken(ns: f64) -> String {
     nanoseconds(ns).replace(' ', "\u{a0}")
 }
 
-fn comparison(
-    replay: &Replay,
-    [run, first]: [&EngineRun; 2],
+fn comparison<F: Family>(
+    replay: &Replay<F>,
+    [run, first]: [&EngineRun<F>; 2],
     [ns, first_ns]: [f64; 2],
     op: &str,
     palette: &Palette,
@@ -100,30 +113,32 @@ fn comparison(
         "{}'s {op} against {}'s in {}: median {} against {}",
         palette.name(&run.entry.label()),
         palette.name(&first.entry.label()),
-        html(&title(&replay.workload)),
+        html(&replay.workload.title()),
         unbroken(ns),
         unbroken(first_ns)
     );
     KeyFigure { value: format!("{}x", fixed(ns / first_ns)), text }
 }
 
-/// The engine with the slowest allocation, if it is slower than the first.
-fn slowest(replay: &Replay, palette: &Palette) -> Option<KeyFigure> {
+/// The engine with the slowest operation of the first kind, if it is slower than the first engine.
+pub(super) fn slowest<F: Family>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
     let (first, others) = replay.runs.split_first()?;
-    let first_ns = median_ns(&first.timed.alloc);
-    let timed = others.iter().map(|run| (run, median_ns(&run.timed.alloc)));
+    let first_ns = first.timed.of(0).median_ns();
+    let timed = others.iter().map(|run| (run, run.timed.of(0).median_ns()));
     let (run, ns) = timed.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (first_ns > 0.0 && ns > first_ns)
-        .then(|| comparison(replay, [run, first], [ns, first_ns], "allocation", palette))
+    let noun = F::KINDS.first()?.noun;
+    (first_ns > 0.0 && ns > first_ns).then(|| comparison(replay, [run, first], [ns, first_ns], noun, palette))
 }
 
 /// What another engine does quickest compared with the first: a report shows where the first one loses.
-fn quicker(replay: &Replay, palette: &Palette) -> Option<KeyFigure> {
+pub(super) fn quicker<F: Family>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
     let (first, others) = replay.runs.split_first()?;
     let pairs = others.iter().flat_map(|run| {
-        let of =
-            |timed: fn(&EngineRun) -> &OpTimes, op| (run, median_ns(timed(run)), median_ns(timed(first)), op);
-        [of(|run| &run.timed.alloc, "allocation"), of(|run| &run.timed.free, "free")]
+        let median_ns = |run: &EngineRun<F>, kind| run.timed.of(kind).median_ns();
+        F::KINDS
+            .iter()
+            .enumerate()
+            .map(move |(kind, name)| (run, median_ns(run, kind), median_ns(first, kind), name.noun))
     });
     let quicker = pairs.filter(|&(_, ns, first_ns, _)| ns > 0.0 && ns < QUICKER * first_ns);
     let (run, ns, first_ns, op) = quicker.min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;

@@ -1,7 +1,7 @@
 //! The whole page, for a small input.
 
 use super::palette::Palette;
-use super::{Input, page, write};
+use super::{Input, Replayed, page, write};
 use crate::engine::find_engines;
 use crate::measure::{Counts, GrowthPoint, Replay, measure};
 use crate::output::{Environment, Table};
@@ -26,8 +26,9 @@ pub(super) fn replay(name: &str, pairs: usize) -> Replay {
     for run in &mut replay.runs {
         // What the clock says differs from test to test.
         let ns: Vec<u64> = (0..run.timed.least_ns.len() as u64).map(|at| 100 + at % 17).collect();
-        run.timed.alloc.all_ns = ns.iter().copied().collect();
-        run.timed.free.all_ns = ns.iter().copied().collect();
+        for times in &mut run.timed.kinds {
+            times.all_ns = ns.iter().copied().collect();
+        }
         run.timed.least_ns = ns;
     }
     replay
@@ -60,7 +61,7 @@ fn small_page() -> String {
     let mut recorded = replay("evil</script><img src=x>", 300);
     recorded.workload.at_ns =
         Some((0..recorded.workload.ops.len() as u64).map(|at| at * at * 1000).collect());
-    let replays = [recorded, replay("plain", 120)];
+    let replays = [recorded, replay("plain", 120)].map(Replayed::new);
     let mut tables = [
         Table::new("plain: work and space", &["engine", "work"]),
         Table::new("evil</script><img src=x>: its <i>", &["engine", "p<99>"]),
@@ -168,7 +169,7 @@ fn write_makes_the_folders() {
 fn a_study_shows_its_sections_and_nothing_breaks_out() {
     let evil = "</script><img src=x onerror=y>".to_owned();
     let span = |first, size| freehold::units::Span::from_size(first, size).unwrap();
-    let picture = replay("small", 60).runs[0].counted.picture.clone();
+    let picture = replay("small", 60).runs[0].counted.seen.picture.clone();
     let strips = super::strip::Strips {
         heading: evil.clone(),
         reading: String::new(),

@@ -3,7 +3,6 @@
 mod anchors;
 mod column;
 mod events;
-mod kind;
 mod percpu;
 mod state;
 mod talk;
@@ -11,8 +10,8 @@ mod vectors;
 
 pub use talk::{Played, play_talk};
 
+use crate::kind::Kind;
 use freehold_trace::TraceError;
-use kind::Kind;
 use std::path::{Path, PathBuf};
 
 /// What was checked of one file with one engine.
@@ -90,20 +89,20 @@ impl FileChecks {
 /// # Errors
 /// The file cannot be read as any kind that can be checked.
 pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, TraceError> {
-    // What is of no known kind is read as columns, whose reader says what it lacks.
+    // What is of no kind with answers is read as columns, whose reader says what it lacks.
     let kind = Kind::of(file)?.unwrap_or(Kind::Columns);
     let checks = match kind {
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
-        Kind::Columns => vectors::verify(file, tick),
+        Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
     };
-    Ok(FileChecks { file: file.to_owned(), suite: kind.suite(), checks: checks? })
+    Ok(FileChecks { file: file.to_owned(), suite: kind.suite().name(), checks: checks? })
 }
 
 /// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
 #[must_use]
 pub fn suite_of(file: &Path) -> Option<&'static str> {
-    Kind::of(file).ok().flatten().map(Kind::suite)
+    Kind::of(file).ok().flatten().map(|kind| kind.suite().name())
 }

@@ -1,6 +1,7 @@
 //! Workloads out of files.
 
 use super::Workload;
+use crate::family::Space;
 use freehold::units::Align;
 use freehold_trace::Lines;
 use freehold_trace::kva::{Record, Recording, Vectors};
@@ -32,9 +33,11 @@ fn recording(file: &Path) -> anyhow::Result<Workload> {
         name: format!("{}.kva", header.workload),
         file: None,
         description: header.description,
-        layout: vec![space],
-        granule: Align::new(header.page_bytes)
-            .ok_or_else(|| anyhow::anyhow!("the page size is no power of two"))?,
+        scene: Space {
+            layout: vec![space],
+            granule: Align::new(header.page_bytes)
+                .ok_or_else(|| anyhow::anyhow!("the page size is no power of two"))?,
+        },
         setup: ops,
         ops: measured,
         at_ns: Some(at_ns.split_off(initial)),
@@ -61,8 +64,7 @@ fn vectors(file: &Path) -> anyhow::Result<Workload> {
         name: name.trim_end_matches(".txt.zst").to_owned(),
         file: None,
         description: "operations of a vector file".to_owned(),
-        layout,
-        granule,
+        scene: Space { layout, granule },
         setup: Vec::new(),
         ops,
         at_ns: None,

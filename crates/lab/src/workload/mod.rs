@@ -10,30 +10,29 @@ pub mod suite;
 mod synthetic;
 
 use crate::failure::Failure;
-use freehold::units::{Align, Span};
+use crate::family::{Family, Kva};
+use crate::output::count;
 use freehold_trace::kva::Op;
 
 pub use files::from_file;
 pub use random::SplitMix;
 pub use synthetic::{churn, whole_space};
 
-/// Operations to run, and the space to run them in.
+/// Operations to run, and what to run them on.
 #[derive(Clone, Debug)]
-pub struct Workload {
+pub struct Workload<F: Family = Kva> {
     /// Its short name.
     pub name: String,
     /// The file it came from.
     pub file: Option<String>,
     /// What it is, for people.
     pub description: String,
-    /// The spans that are free at the start.
-    pub layout: Vec<Span>,
-    /// What sizes and addresses are multiples of.
-    pub granule: Align,
+    /// What engines are made for.
+    pub scene: F::Scene,
     /// Operations that bring about the state to start from; not measured.
-    pub setup: Vec<Op>,
+    pub setup: Vec<F::Op>,
     /// The operations that are measured.
-    pub ops: Vec<Op>,
+    pub ops: Vec<F::Op>,
     /// When each operation of `ops` happened, in nanoseconds since the recording started.
     pub at_ns: Option<Vec<u64>>,
     /// Objects are named below this.
@@ -44,6 +43,17 @@ pub struct Workload {
     pub skipped: Vec<(&'static str, u64)>,
 }
 
+impl<F: Family> Workload<F> {
+    /// What it is called in headings and tables.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.n {
+            Some(n) => format!("{} at {} live", self.name, count(n)),
+            None => self.name.clone(),
+        }
+    }
+}
+
 impl Workload {
     /// One more than the highest object name.
     fn count_objects(ops: &[Op]) -> u32 {
@@ -51,12 +61,15 @@ impl Workload {
     }
 }
 
+/// What the names of churns of address ranges begin with; how many objects are live comes behind.
+pub const CHURN_PREFIX: &str = "churn:";
+
 /// The workload of that name: a file, or `churn:N` for N live objects.
 ///
 /// # Errors
 /// The file cannot be read, or holds nothing to replay.
 pub fn named(name: &str) -> anyhow::Result<Workload> {
-    if let Some(n) = name.strip_prefix("churn:") {
+    if let Some(n) = name.strip_prefix(CHURN_PREFIX) {
         let n: Option<u64> = n.parse().ok().filter(|n| (1..=4_000_000).contains(n));
         let usage = || Failure::Usage(format!("{name}: write churn:N for 1 to 4000000 live objects"));
         let n = n.ok_or_else(usage)?;

@@ -54,9 +54,9 @@ impl Playback {
     /// # Errors
     /// The objects do not fit.
     pub fn new(n: u32, periods: u32, seed: u64) -> anyhow::Result<Self> {
-        let Workload { layout, setup, .. } = churn(n.into(), 0, seed)?;
+        let Workload { scene, setup, .. } = churn(n.into(), 0, seed)?;
         Ok(Self {
-            layout,
+            layout: scene.layout,
             n,
             setup: setup.into(),
             set_up: false,

@@ -4,6 +4,7 @@ use super::Workload;
 use super::recipe::{END_PAGE, LOW_PAGE};
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
 use crate::engine::SpaceEngine;
+use crate::family::Space;
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Driver, Op};
@@ -81,8 +82,7 @@ pub fn churn(n: u64, pairs: u64, seed: u64) -> anyhow::Result<Workload> {
         name: "churn".to_owned(),
         file: None,
         description: format!("{n} live objects of 1..=64 pages, {pairs} times one freed and one allocated"),
-        layout: vec![space],
-        granule: Align::PAGE,
+        scene: Space { layout: vec![space], granule: Align::PAGE },
         setup: placed,
         ops: (0..2 * pairs).map(|_| more.next_op(case.random())).collect(),
         at_ns: None,

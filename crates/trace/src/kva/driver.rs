@@ -1,6 +1,7 @@
 //! The one trait that every engine is driven through, and the driver that runs operations on it.
 
 use super::{Answer, Op};
+use crate::Drive;
 use freehold_units::{Align, Probe, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -193,5 +194,32 @@ impl<E: Engine> Driver<E> {
             }),
             None => self.engine.free(base, probe),
         }
+    }
+}
+
+impl<E: Engine> Drive for Driver<E> {
+    type Op = Op;
+    type Answer = Answer;
+
+    #[inline]
+    fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
+        Self::run(self, op, probe)
+    }
+
+    #[inline]
+    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
+        Self::run_batch(self, ops, answers, probe);
+    }
+
+    fn expect_objects(&mut self, objects: u32) {
+        Self::expect_objects(self, objects);
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        self.engine.metadata_bytes()
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.engine.validate()
     }
 }

@@ -2,6 +2,7 @@
 //! that operations leave done right after them, if it is to be done at all.
 
 use super::{Answer, ChunkKey, ChunkLine, Engine, Location, Op};
+use crate::Drive;
 use freehold_units::Probe;
 
 /// Chunks by number, in the order in which they first held an object.
@@ -131,5 +132,32 @@ impl<E: Engine> Driver<E> {
         }
         let Some(Location { chunk, offset_bytes }) = place else { return Answer::NoRoom };
         Answer::At { chunk: self.numbers.of(chunk), offset_bytes: u64::from(offset_bytes) }
+    }
+}
+
+impl<E: Engine> Drive for Driver<E> {
+    type Op = Op;
+    type Answer = Answer;
+
+    #[inline]
+    fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
+        Self::run(self, op, probe)
+    }
+
+    #[inline]
+    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
+        Self::run_batch(self, ops, answers, probe);
+    }
+
+    fn expect_objects(&mut self, objects: u32) {
+        Self::expect_objects(self, objects);
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        usize::try_from(self.engine.footprint().metadata_bytes).unwrap_or(usize::MAX)
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.engine.validate()
     }
 }

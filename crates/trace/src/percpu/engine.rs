@@ -61,6 +61,18 @@ pub trait Engine {
     /// Does that work.
     fn balance(&mut self) {}
 
+    /// Lets it have so many pages with memory in each unit at most, or as many as it likes: requests that need more
+    /// are refused. Whether it can be limited.
+    fn limit_pages(&mut self, most: Option<u64>) -> bool {
+        let _ = most;
+        false
+    }
+
+    /// How many more it may have; `None` if there is no limit.
+    fn pages_left(&self) -> Option<u64> {
+        None
+    }
+
     /// Pages that have memory in each unit; cheap, to be asked after every operation.
     fn populated_pages(&self) -> u64;
 

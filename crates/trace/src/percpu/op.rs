@@ -25,6 +25,14 @@ pub enum Op {
 }
 
 impl Op {
+    /// The object that it names.
+    #[must_use]
+    pub fn object(&self) -> u32 {
+        match self {
+            Self::Alloc { object, .. } | Self::Free { object } => *object,
+        }
+    }
+
     /// Whether it frees.
     #[must_use]
     pub fn is_free(&self) -> bool {

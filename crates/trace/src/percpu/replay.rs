@@ -2,7 +2,7 @@
 
 use super::{Event, EventKind, Events, Op};
 use crate::{TraceError, TraceHeader};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Events that were not replayed, by kind.
@@ -13,7 +13,7 @@ pub type Skipped = BTreeMap<EventKind, u64>;
 pub struct Recording {
     /// What the file says of itself.
     pub header: TraceHeader,
-    /// The operations; objects are named as in the file, from 1.
+    /// The operations; objects are named from 0 on, in the order in which they come.
     pub ops: Vec<Op>,
     /// When each operation happened, in nanoseconds since the start.
     pub at_ns: Vec<u64>,
@@ -38,11 +38,10 @@ impl Recording {
     pub fn from_events(mut events: Events) -> Result<Self, TraceError> {
         let header = events.header().clone();
         let mut recording = Self { header, ops: Vec::new(), at_ns: Vec::new(), skipped: Skipped::new() };
-        let mut live = HashSet::new();
+        let mut names = Names::default();
         while let Some(event) = events.next().transpose()? {
-            match operation(&event) {
+            match names.operation(&event).map_err(|reason| events.error(reason))? {
                 Some(op) => {
-                    follow(&mut live, &op).map_err(|reason| events.error(reason))?;
                     recording.ops.push(op);
                     recording.at_ns.push(event.at_ns);
                 }
@@ -56,25 +55,32 @@ impl Recording {
     }
 }
 
-fn operation(event: &Event) -> Option<Op> {
-    let object = event.object?;
-    match (event.kind, event.size_bytes, event.align, event.flags) {
-        (EventKind::Alloc, Some(size_bytes), Some(align), Some(flags)) => {
-            Some(Op::Alloc { object, size_bytes, align, atomic: flags.atomic })
-        }
-        (EventKind::Free | EventKind::FreeImplied, ..) => Some(Op::Free { object }),
-        _ => None,
-    }
+/// The objects that are live, under dense names: a file may name its objects as it likes.
+#[derive(Default)]
+struct Names {
+    live: HashMap<u32, u32>,
+    next: u32,
 }
 
-fn follow(live: &mut HashSet<u32>, op: &Op) -> Result<(), String> {
-    match op {
-        Op::Alloc { object, .. } if !live.insert(*object) => {
-            Err(format!("object {object} is allocated while it is live"))
+impl Names {
+    /// The event as an operation; `None` if it is not one.
+    fn operation(&mut self, event: &Event) -> Result<Option<Op>, String> {
+        let Some(object) = event.object else { return Ok(None) };
+        match (event.kind, event.size_bytes, event.align, event.flags) {
+            (EventKind::Alloc, Some(size_bytes), Some(align), Some(flags)) => {
+                let name = self.next;
+                self.next = name.checked_add(1).ok_or("more than 2^32 objects")?;
+                match self.live.insert(object, name) {
+                    None => Ok(Some(Op::Alloc { object: name, size_bytes, align, atomic: flags.atomic })),
+                    Some(_) => Err(format!("object {object} is allocated while it is live")),
+                }
+            }
+            (EventKind::Free | EventKind::FreeImplied, ..) => {
+                let name = self.live.remove(&object);
+                let name = name.ok_or_else(|| format!("object {object} is freed, but is not live"))?;
+                Ok(Some(Op::Free { object: name }))
+            }
+            _ => Ok(None),
         }
-        Op::Free { object } if !live.remove(object) => {
-            Err(format!("object {object} is freed, but is not live"))
-        }
-        _ => Ok(()),
     }
 }

@@ -264,7 +264,7 @@ fn a_recording_counts_what_it_cannot_replay() {
     let align = Align::new(4).unwrap();
     let alloc = |object, atomic| Op::Alloc { object, size_bytes: 4, align, atomic };
     let free = |object| Op::Free { object };
-    assert_eq!(recording.ops, [alloc(1, true), free(1), alloc(2, false), free(2)]);
+    assert_eq!(recording.ops, [alloc(0, true), free(0), alloc(1, false), free(1)]);
     assert_eq!(recording.at_ns, [10, 30, 35, 40]);
     let kinds =
         [EventKind::FreeUnknown, EventKind::Failed, EventKind::ChunkCreated, EventKind::ChunkDestroyed];

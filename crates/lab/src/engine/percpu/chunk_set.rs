@@ -1,14 +1,15 @@
 //! Our [`ChunkSet`] as an engine of the lab.
 
+use super::Limited;
 use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, Exact, Place, Placement, Request};
 use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location};
 
-/// A set of chunks that nothing lies behind.
+/// A set of chunks with no memory behind them but a count of it.
 #[derive(Clone, Debug)]
 pub struct ChunkSetEngine<P: Placement = Exact> {
     /// The set.
-    pub set: ChunkSet<P>,
+    pub set: ChunkSet<P, Limited>,
 }
 
 impl<P: Placement> ChunkSetEngine<P> {
@@ -17,7 +18,8 @@ impl<P: Placement> ChunkSetEngine<P> {
     /// # Errors
     /// The configuration is none that can be had.
     pub fn new(config: &Config) -> Result<Self, String> {
-        Ok(Self { set: ChunkSet::new(*config).map_err(|error| error.to_string())? })
+        let set = ChunkSet::with_backing(*config, Limited::endless());
+        Ok(Self { set: set.map_err(|error| error.to_string())? })
     }
 }
 
@@ -50,8 +52,17 @@ impl<P: Placement + Clone> Engine for ChunkSetEngine<P> {
     }
 
     fn balance(&mut self) {
-        // The memory behind the pages of a lab's set never ends.
+        // Where memory ends, what could not be done is left for the next time.
         let _ = self.set.balance();
+    }
+
+    fn limit_pages(&mut self, most: Option<u64>) -> bool {
+        self.set.backing().limit(most);
+        true
+    }
+
+    fn pages_left(&self) -> Option<u64> {
+        self.set.backing().left()
     }
 
     fn populated_pages(&self) -> u64 {

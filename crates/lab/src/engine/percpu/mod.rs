@@ -1,9 +1,13 @@
 //! The engines of the percpu family: ours and its predecessor, behind one trait and in one list.
 
 mod chunk_set;
+mod limited;
 mod list;
+mod scene;
 mod session;
 
 pub use chunk_set::ChunkSetEngine;
+pub use limited::Limited;
 pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use scene::Scene;
 pub use session::Session;

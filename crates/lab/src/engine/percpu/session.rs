@@ -1,21 +1,13 @@
-//! A driven engine whose kind is forgotten: one virtual call for a batch, none for an operation.
+//! What sessions of the percpu family can do beyond running operations.
 
-use freehold::units::{Align, Tally};
+use crate::engine::Driven;
+use freehold::units::Align;
 use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op};
 
 /// An engine at work.
-pub trait Session {
-    /// Runs the operations, as fast as they go.
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]);
-
-    /// Runs one operation and counts its work.
-    fn run_counted(&mut self, op: &Op) -> (Answer, Tally);
-
+pub trait Session: Driven<Op, Answer> {
     /// Whether the last operation left work for later, which was done.
     fn balanced(&self) -> bool;
-
-    /// Names the objects that will be used, so that a timed run asks for no memory on their behalf.
-    fn expect_objects(&mut self, objects: u32);
 
     /// Places one object after the other, each of the next size, and notes where; stops at the first that does not
     /// fit. Neither names nor numbers them.
@@ -31,6 +23,12 @@ pub trait Session {
     /// Does the work that operations left for later.
     fn balance(&mut self);
 
+    /// Lets the engine have so many pages with memory in each unit at most; whether it can be limited.
+    fn limit_pages(&mut self, most: Option<u64>) -> bool;
+
+    /// How many more it may have; `None` if there is no limit.
+    fn pages_left(&self) -> Option<u64>;
+
     /// Pages that have memory in each unit.
     fn populated_pages(&self) -> u64;
 
@@ -42,31 +40,11 @@ pub trait Session {
 
     /// The same engine in the same state; `None` if it cannot be copied.
     fn duplicate(&self) -> Option<Box<dyn Session>>;
-
-    /// Checks the engine's invariants from scratch.
-    ///
-    /// # Errors
-    /// What is broken.
-    fn validate(&self) -> Result<(), String>;
 }
 
 impl<E: Engine + 'static> Session for Driver<E> {
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
-        self.run_batch(ops, answers, &mut ());
-    }
-
-    fn run_counted(&mut self, op: &Op) -> (Answer, Tally) {
-        let mut tally = Tally::default();
-        let answer = self.run(op, &mut tally);
-        (answer, tally)
-    }
-
     fn balanced(&self) -> bool {
         Self::balanced(self)
-    }
-
-    fn expect_objects(&mut self, objects: u32) {
-        Self::expect_objects(self, objects);
     }
 
     fn fill(&mut self, sizes_bytes: &[u32], align: Align, places: &mut Vec<Location>) {
@@ -102,6 +80,14 @@ impl<E: Engine + 'static> Session for Driver<E> {
         self.engine_mut().balance();
     }
 
+    fn limit_pages(&mut self, most: Option<u64>) -> bool {
+        self.engine_mut().limit_pages(most)
+    }
+
+    fn pages_left(&self) -> Option<u64> {
+        self.engine().pages_left()
+    }
+
     fn populated_pages(&self) -> u64 {
         self.engine().populated_pages()
     }
@@ -116,9 +102,5 @@ impl<E: Engine + 'static> Session for Driver<E> {
 
     fn duplicate(&self) -> Option<Box<dyn Session>> {
         Some(Box::new(Self::duplicate(self)?))
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.engine().validate()
     }
 }

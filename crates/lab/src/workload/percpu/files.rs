@@ -1,5 +1,8 @@
 //! The operations of vector files and traces.
 
+use crate::engine::percpu::Scene;
+use crate::family::Percpu;
+use crate::workload::Workload;
 use freehold::percpu::{Config, Population};
 use freehold_trace::percpu::{Op, Record, Recording, Setup, Vectors};
 use freehold_trace::{Lines, TraceError};
@@ -17,8 +20,14 @@ pub struct Recorded {
     pub config: Config,
     /// Whether work that operations left for later was done at once.
     pub balances: bool,
+    /// What it is, for people.
+    pub description: String,
     /// The operations.
     pub ops: Vec<Op>,
+    /// When each of them happened, in nanoseconds since the recording started.
+    pub at_ns: Option<Vec<u64>>,
+    /// Recorded events that are not replayed: what and how many.
+    pub skipped: Vec<(&'static str, u64)>,
 }
 
 impl Recorded {
@@ -30,8 +39,7 @@ impl Recorded {
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let first = Lines::open(file)?.advance()?.unwrap_or_default().to_owned();
         if !first.starts_with("# unit ") {
-            let ops = Recording::read(file)?.ops;
-            return Ok(Self { name, config: Config::new(TRACE_UNIT_BYTES, 2), balances: true, ops });
+            return Ok(Self::trace(name, Recording::read(file)?));
         }
         let mut vectors = Vectors::open(file)?;
         let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
@@ -41,7 +49,40 @@ impl Recorded {
                 ops.push(op);
             }
         }
-        Ok(Self { name, config, balances, ops })
+        let description = "operations of a vector file".to_owned();
+        Ok(Self { name, config, balances, description, ops, at_ns: None, skipped: Vec::new() })
+    }
+
+    fn trace(name: String, recording: Recording) -> Self {
+        let Recording { header, ops, at_ns, skipped } = recording;
+        Self {
+            name,
+            config: Config::new(TRACE_UNIT_BYTES, header.cpus),
+            balances: true,
+            description: header.description,
+            ops,
+            at_ns: Some(at_ns),
+            skipped: skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
+        }
+    }
+
+    /// The same to replay, from that file.
+    #[must_use]
+    pub fn into_workload(self, file: &Path) -> Workload<Percpu> {
+        let Self { name, config, balances, description, ops, at_ns, skipped } = self;
+        let objects = ops.iter().map(Op::object).max().map_or(0, |object| object.saturating_add(1));
+        Workload {
+            name: name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv").to_owned(),
+            file: Some(file.display().to_string()),
+            description,
+            scene: Scene { config, balances },
+            setup: Vec::new(),
+            ops,
+            at_ns,
+            objects,
+            n: None,
+            skipped,
+        }
     }
 }
 

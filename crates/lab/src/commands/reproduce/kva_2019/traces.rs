@@ -343,8 +343,8 @@ fn rows(asked: &Asked) -> Vec<Row> {
             count: Some(asked.replay.workload.ops.len() as u64),
             ns_median: Some(ns),
             ratio: (first_ns > 0.0).then(|| ns / first_ns),
-            work_mean: Some(counted.alloc_work.mean()),
-            work_max: Some(counted.alloc_work.clone().percentile(1000)),
+            work_mean: Some(counted.work_of(0).mean()),
+            work_max: Some(counted.work_of(0).percentile(1000)),
             failures: Some(counted.failures),
             ..row(&asked.name, &run.entry, "loop")
         }

@@ -1,37 +1,95 @@
-//! The section of a replayed workload: its pictures, its plots, its tables.
+//! A replayed workload on the page, whichever family it is of: its section with pictures, plots and tables, and what
+//! the head of the page says of it.
 
 use super::axis::Time;
+use super::drawn::{Drawn, StatePlot};
 use super::escape::html;
 use super::palette::Palette;
 use super::plot::{Axis, Line, Mark, Measure, Plot, Unit};
 use super::series::{Stretches, curve_ns, of_buckets, one_in, quantiles};
-use super::{space, table};
+use super::summary::{Described, KeyFigure, quicker, slowest};
+use super::table;
+use crate::family::{Entry, Family, State};
 use crate::measure::{Bucket, EngineRun, Replay};
 use crate::output::{Table, count};
-use crate::workload::Workload;
+use std::fmt::Debug;
 
-/// What a workload is called in headings and tables.
-pub(super) fn title(workload: &Workload) -> String {
-    match workload.n {
-        Some(n) => format!("{} at {} live", workload.name, count(n)),
-        None => workload.name.clone(),
+/// A replay of some family, to be shown.
+#[derive(Debug)]
+pub struct Replayed(Box<dyn Shown>);
+
+impl Replayed {
+    /// The replay.
+    #[must_use]
+    pub(crate) fn new<F: Drawn>(replay: Replay<F>) -> Self {
+        Self(Box::new(replay))
+    }
+
+    pub(super) fn shown(&self) -> &dyn Shown {
+        self.0.as_ref()
     }
 }
 
-/// Whether a table is about this workload.
-pub(super) fn owns(workload: &Workload, table: &Table) -> bool {
-    table.title.strip_prefix(&title(workload)).is_some_and(|rest| rest.starts_with(':'))
+/// What the page wants of a replay.
+pub(super) trait Shown: Debug {
+    /// What the workload is called in headings and tables.
+    fn title(&self) -> String;
+
+    /// What engines of its family are, in sentences of HTML.
+    fn lead(&self) -> &'static str;
+
+    /// The engines that ran.
+    fn engines(&self) -> Vec<Described>;
+
+    /// The engine with the slowest operation of the first kind, if it is slower than the first engine.
+    fn slowest(&self, palette: &Palette) -> Option<KeyFigure>;
+
+    /// What another engine does quickest compared with the first: a report shows where the first one loses.
+    fn quicker(&self, palette: &Palette) -> Option<KeyFigure>;
+
+    /// The section; `number` tells it from the others of the page.
+    fn render(&self, number: usize, tables: &[&Table], palette: &Palette) -> anyhow::Result<String>;
+
+    /// Whether a table is about this workload.
+    fn owns(&self, table: &Table) -> bool {
+        table.title.strip_prefix(&self.title()).is_some_and(|rest| rest.starts_with(':'))
+    }
 }
 
-/// The section; `number` tells it from the others of the page.
-pub(super) fn render(
-    replay: &Replay,
+impl<F: Drawn> Shown for Replay<F> {
+    fn title(&self) -> String {
+        self.workload.title()
+    }
+
+    fn lead(&self) -> &'static str {
+        F::LEAD
+    }
+
+    fn engines(&self) -> Vec<Described> {
+        self.runs.iter().map(|run| Described::of(&run.entry)).collect()
+    }
+
+    fn slowest(&self, palette: &Palette) -> Option<KeyFigure> {
+        slowest(self, palette)
+    }
+
+    fn quicker(&self, palette: &Palette) -> Option<KeyFigure> {
+        quicker(self, palette)
+    }
+
+    fn render(&self, number: usize, tables: &[&Table], palette: &Palette) -> anyhow::Result<String> {
+        section(self, number, tables, palette)
+    }
+}
+
+fn section<F: Drawn>(
+    replay: &Replay<F>,
     number: usize,
     tables: &[&Table],
     palette: &Palette,
 ) -> anyhow::Result<String> {
     let workload = &replay.workload;
-    let title = title(workload);
+    let title = workload.title();
     let mut page = format!(
         "<section id=\"w{number}\"><h2>{}</h2><p class=\"about\">{}. {} operations, \
          timed rounds: {}.</p>\n",
@@ -41,16 +99,10 @@ pub(super) fn render(
         replay.rounds
     );
     page.push_str("<div class=\"plots\">");
-    page.push_str(&space::render(replay, palette)?);
+    page.push_str(&F::pictures(replay, palette)?);
     let plots = Plots { replay, time: Time::of(workload), group: format!("w{number}"), palette };
-    for plot in [
-        plots.latency(),
-        plots.work(),
-        plots.free_blocks(),
-        plots.span(),
-        plots.largest(),
-        plots.distribution(),
-    ] {
+    let states = F::plots().into_iter().map(|plot| plots.state(plot));
+    for plot in [plots.latency(), plots.work()].into_iter().chain(states).chain([plots.distribution()]) {
         page.push_str(&plot.html()?);
     }
     page.push_str("</div>\n");
@@ -80,16 +132,21 @@ fn caption(table: &str, title: &str, description: &str) -> String {
 }
 
 /// The plots of one workload.
-struct Plots<'a> {
-    replay: &'a Replay,
+struct Plots<'a, F: Family> {
+    replay: &'a Replay<F>,
     time: Time<'a>,
     group: String,
     palette: &'a Palette,
 }
 
-impl Plots<'_> {
-    fn lines(&self, values: impl Fn(&EngineRun) -> Vec<Vec<Option<f64>>>) -> Vec<Line> {
-        let line = |run: &EngineRun| {
+/// The kind of operation that is looked at, as a word.
+fn noun<F: Family>() -> &'static str {
+    F::KINDS.first().map_or("operation", |kind| kind.noun)
+}
+
+impl<F: Drawn> Plots<'_, F> {
+    fn lines(&self, values: impl Fn(&EngineRun<F>) -> Vec<Vec<Option<f64>>>) -> Vec<Line> {
+        let line = |run: &EngineRun<F>| {
             let name = run.entry.label();
             Line { colour: self.palette.colour(&name).unwrap_or(0), name, values: values(run) }
         };
@@ -98,16 +155,17 @@ impl Plots<'_> {
 
     fn latency(&self) -> Plot {
         let stretches = Stretches::of(&self.replay.workload);
+        let noun = noun::<F>();
         Plot {
-            heading: "Allocation time over time".to_owned(),
+            heading: format!("{} time over time", sentence(noun)),
             reading: format!(
-                "Median and 99th percentile of every {} allocations in a row, each at the least of its {} \
+                "Median and 99th percentile of every {} {noun}s in a row, each at the least of its {} \
                  rounds, so that what repeats is seen and what the machine adds is not.",
                 stretches.length(),
                 self.replay.rounds
             ),
             y: Axis {
-                title: "nanoseconds per allocation".to_owned(),
+                title: format!("nanoseconds per {noun}"),
                 unit: Unit::Nanoseconds,
                 log: true,
                 range: None,
@@ -124,14 +182,17 @@ impl Plots<'_> {
     }
 
     fn work(&self) -> Plot {
-        let mean = |bucket: &Bucket| bucket.work_mean;
-        let max = |bucket: &Bucket| bucket.work_max as f64;
+        let mean = |bucket: &Bucket<F>| bucket.work_mean;
+        let max = |bucket: &Bucket<F>| bucket.work_max as f64;
+        let noun = noun::<F>();
         Plot {
-            heading: "Work per allocation over time".to_owned(),
-            reading: "Nodes visited, changed or rotated, and list steps: exact, the same on every machine. \
-                      Where it moves with the times beside it, the structure is the reason."
-                .to_owned(),
-            y: Axis { title: "steps per allocation".to_owned(), unit: Unit::Count, log: true, range: None },
+            heading: format!("Work per {noun} over time"),
+            reading: format!(
+                "{}: exact, the same on every machine. Where it moves with the times beside it, the structure is \
+                 the reason.",
+                F::WORK
+            ),
+            y: Axis { title: format!("steps per {noun}"), unit: Unit::Count, log: true, range: None },
             measures: vec![
                 Measure { name: "mean", mark: Mark::Line },
                 Measure { name: "max", mark: Mark::Light },
@@ -143,66 +204,30 @@ impl Plots<'_> {
         }
     }
 
-    fn free_blocks(&self) -> Plot {
-        self.state(
-            "Free blocks",
-            "Into how many pieces the free space is cut.",
-            Axis { title: "free blocks".to_owned(), unit: Unit::Count, log: false, range: None },
-            |bucket| bucket.state.free_blocks as f64,
-        )
-    }
-
-    fn span(&self) -> Plot {
-        let plot = self.state(
-            "Span over used",
-            "How far the engine has spread, up to the largest free block, against the bytes in use there; 1 is \
-             without holes.",
-            Axis { title: "span / used bytes".to_owned(), unit: Unit::Ratio, log: false, range: None },
-            |bucket| bucket.state.span_ratio(),
-        );
-        Plot { switch: true, ..plot }
-    }
-
-    fn largest(&self) -> Plot {
-        self.state(
-            "Largest free block over all free",
-            "1 is free space in one piece.",
-            Axis {
-                title: "largest free block / free bytes".to_owned(),
-                unit: Unit::Ratio,
-                log: false,
-                range: Some([0.0, 1.04]),
-            },
-            |bucket| bucket.state.largest_ratio(),
-        )
-    }
-
-    fn state(&self, heading: &str, reading: &str, y: Axis, figure: impl Fn(&Bucket) -> f64) -> Plot {
+    /// A figure of the state over time.
+    fn state(&self, shown: StatePlot<State<F>>) -> Plot {
+        let StatePlot { heading, reading, y, switch, figure } = shown;
         Plot {
             heading: heading.to_owned(),
             reading: reading.to_owned(),
             y,
-            switch: false,
-            lines: self.lines(|run| vec![of_buckets(&run.counted.buckets, &figure)]),
+            switch,
+            lines: self.lines(|run| vec![of_buckets(&run.counted.buckets, |bucket| figure(&bucket.state))]),
             ..self.over_time()
         }
     }
 
     fn distribution(&self) -> Plot {
+        let noun = noun::<F>();
         Plot {
-            heading: "Distribution of allocation times".to_owned(),
+            heading: format!("Distribution of {noun} times"),
             reading: format!(
-                "At 99 %, one allocation in a hundred took longer. All {} rounds, what the machine adds included.",
+                "At 99 %, one {noun} in a hundred took longer. All {} rounds, what the machine adds included.",
                 self.replay.rounds
             ),
-            x: Axis {
-                title: "percentile of allocations".to_owned(),
-                unit: Unit::OneIn,
-                log: true,
-                range: None,
-            },
+            x: Axis { title: format!("percentile of {noun}s"), unit: Unit::OneIn, log: true, range: None },
             y: Axis {
-                title: "nanoseconds per allocation".to_owned(),
+                title: format!("nanoseconds per {noun}"),
                 unit: Unit::Nanoseconds,
                 log: true,
                 range: None,

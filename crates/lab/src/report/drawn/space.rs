@@ -1,11 +1,12 @@
 //! The address space over time: a picture for each engine, all on one scale, and one for engines that placed
 //! everything alike.
 
-use super::axis::{Time, byte_ticks};
-use super::image;
-use super::palette::Palette;
 use crate::measure::{EngineRun, Picture, Replay};
 use crate::output::count;
+use crate::report::axis::{Time, byte_ticks};
+use crate::report::escape::html;
+use crate::report::image;
+use crate::report::palette::Palette;
 use freehold::units::Bytes;
 use freehold_trace::kva::Answer;
 use std::fmt::Write;
@@ -16,7 +17,7 @@ const PIXELS: usize = 400;
 /// The pictures of a workload; nothing if no engine has one.
 pub(super) fn render(replay: &Replay, palette: &Palette) -> anyhow::Result<String> {
     let time = Time::of(&replay.workload);
-    let longest = replay.runs.iter().map(|run| bytes_of(&run.counted.picture)).max().unwrap_or(0);
+    let longest = replay.runs.iter().map(|run| bytes_of(&run.counted.seen.picture)).max().unwrap_or(0);
     if longest == 0 {
         return Ok(String::new());
     }
@@ -24,7 +25,8 @@ pub(super) fn render(replay: &Replay, palette: &Palette) -> anyhow::Result<Strin
     for alike in groups(&replay.runs) {
         panels.push_str(&panel(replay, &alike, &time, longest, palette)?);
     }
-    let first = replay.runs.iter().find_map(|run| run.counted.picture.hull).map_or(0, |hull| hull.first());
+    let first =
+        replay.runs.iter().find_map(|run| run.counted.seen.picture.hull).map_or(0, |hull| hull.first());
     Ok(format!(
         "<figure class=\"space wide\"><figcaption><h4>Address space over time</h4><p>Time to the right, \
          addresses upwards from {first:#x} to as far as any engine spread ({}), one scale for all; a pixel's \
@@ -42,11 +44,11 @@ fn bytes_of(picture: &Picture) -> u64 {
 /// Engines whose pictures are the same, in the order of the first of them.
 fn groups(runs: &[EngineRun]) -> Vec<Vec<&EngineRun>> {
     let mut groups: Vec<Vec<&EngineRun>> = Vec::new();
-    for run in runs.iter().filter(|run| run.counted.picture.hull.is_some()) {
+    for run in runs.iter().filter(|run| run.counted.seen.picture.hull.is_some()) {
         let alike = |group: &&mut Vec<&EngineRun>| {
             let first = group.first().map(|first| &first.counted);
             first.is_some_and(|first| {
-                let (a, b) = (&first.picture, &run.counted.picture);
+                let (a, b) = (&first.seen.picture, &run.counted.seen.picture);
                 first.answers == run.counted.answers && a.hull == b.hull && a.busy == b.busy
             })
         };
@@ -66,7 +68,7 @@ fn panel(
     palette: &Palette,
 ) -> anyhow::Result<String> {
     let Some(run) = alike.first() else { return Ok(String::new()) };
-    let picture = &run.counted.picture;
+    let picture = &run.counted.seen.picture;
     let ops = replay.workload.ops.len().max(1);
     let columns: Vec<usize> = (0..PIXELS)
         .map(|at| time.operation_at((at as f64 + 0.5) / PIXELS as f64) * picture.columns / ops)
@@ -104,12 +106,12 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
     let placed = |answer: &Answer| matches!(answer, Answer::At(_));
     let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
-    let allocations = count(run.counted.alloc_work.len() as u64);
+    let allocations = count(run.counted.work_of(0).len() as u64);
     let others = if alike.len() > 1 { ", all alike" } else { "" };
     if std::ptr::eq(reference, *run) {
         return format!("{allocations} allocations{others}");
     }
-    let first = super::escape::html(&reference.entry.label());
+    let first = html(&reference.entry.label());
     match elsewhere {
         0 => format!("{allocations} allocations, all where {first} put them{others}"),
         _ => {
@@ -119,7 +121,7 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
 }
 
 /// What the shades mean.
-pub(super) fn legend() -> String {
+pub(in crate::report) fn legend() -> String {
     let stops: Vec<String> = (0..=8).map(|at| css(f64::from(at) / 8.0)).collect();
     format!(
         "<p class=\"shades\">free <i style=\"background:linear-gradient(90deg,{})\"></i> busy</p>",
@@ -128,7 +130,7 @@ pub(super) fn legend() -> String {
 }
 
 /// The shade of a busy share of 0 to 1.
-pub(super) fn css(share: f64) -> String {
+pub(in crate::report) fn css(share: f64) -> String {
     let [red, green, blue] = image::colour(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

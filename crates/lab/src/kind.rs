@@ -1,11 +1,12 @@
 //! What a file holds, told by its name or its first line.
 
+use crate::family::Suite;
 use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
-/// A kind of file that can be checked.
+/// A kind of file that the lab reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Work anchors: tables, told by the name.
     Anchors,
     /// The talk's worked example.
@@ -16,6 +17,8 @@ pub(super) enum Kind {
     Placements,
     /// Work of the area map.
     Area,
+    /// A recorded trace of this family.
+    Trace(Suite),
 }
 
 impl Kind {
@@ -23,7 +26,7 @@ impl Kind {
     ///
     /// # Errors
     /// There is no first line to be read.
-    pub(super) fn of(file: &Path) -> Result<Option<Self>, TraceError> {
+    pub fn of(file: &Path) -> Result<Option<Self>, TraceError> {
         if file.extension().is_some_and(|extension| extension == "tsv") {
             return Ok(Some(Self::Anchors));
         }
@@ -34,15 +37,19 @@ impl Kind {
             ("# kva-vectors", Self::Columns),
             ("# unit ", Self::Placements),
             ("@run ", Self::Area),
+            ("#vml-trace v1 kind=kva ", Self::Trace(Suite::Kva)),
+            ("#vml-trace v1 kind=pcpu ", Self::Trace(Suite::Percpu)),
         ];
         Ok(begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind))
     }
 
     /// The family of engines that it is about.
-    pub(super) fn suite(self) -> &'static str {
+    #[must_use]
+    pub fn suite(self) -> Suite {
         match self {
-            Self::Anchors | Self::Talk | Self::Columns => "kva",
-            Self::Placements | Self::Area => "percpu",
+            Self::Anchors | Self::Talk | Self::Columns => Suite::Kva,
+            Self::Placements | Self::Area => Suite::Percpu,
+            Self::Trace(suite) => suite,
         }
     }
 }

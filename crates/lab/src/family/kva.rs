@@ -1,0 +1,230 @@
+//! Address ranges: the family `kva`.
+
+use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Suite, Watch};
+use crate::engine::{Compared, EngineEntry, Session, Takes, find_engines};
+use crate::failure::Failure;
+use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture};
+use crate::output::{Row, count, fixed};
+use crate::workload::{self, Workload};
+use freehold::units::{Align, Span, Tally};
+use freehold_trace::kva::{Answer, Op};
+
+/// The family.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kva;
+
+/// A space to manage.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The spans that are free at the start.
+    pub layout: Vec<Span>,
+    /// What sizes and addresses are multiples of.
+    pub granule: Align,
+}
+
+impl Kva {
+    /// Whether the name is a workload's that is made, not read.
+    pub(super) fn is_synthetic(name: &str) -> bool {
+        name.starts_with(workload::CHURN_PREFIX)
+    }
+}
+
+impl Family for Kva {
+    const SUITE: Suite = Suite::Kva;
+    const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
+    type Op = Op;
+    type Answer = Answer;
+    type Scene = Space;
+    type Session = dyn Session;
+    type Entry = EngineEntry;
+    type Judge = KvaJudge;
+    type Watch = KvaWatch;
+
+    fn kind(op: &Op) -> usize {
+        usize::from(op.is_free())
+    }
+
+    fn life(op: &Op) -> Life {
+        match op {
+            Op::Alloc { object, size_bytes, .. } => Life::Begins(*object, *size_bytes),
+            Op::Congruent { object, areas, .. } => {
+                let sizes = areas.iter().map(|area| area.size_saturating());
+                Life::Begins(*object, sizes.fold(0, u64::saturating_add))
+            }
+            Op::Free { object } => Life::Ends(*object),
+        }
+    }
+
+    /// Nodes visited, changed or rotated, and list steps.
+    fn work(tally: &Tally) -> u64 {
+        tally.steps()
+    }
+
+    fn outcome(answer: Answer) -> Outcome {
+        match answer {
+            Answer::At(_) | Answer::Freed | Answer::NotLive => Outcome::Done,
+            Answer::NoRoom => Outcome::Refused,
+            Answer::Unsupported => Outcome::Unsupported,
+        }
+    }
+
+    fn workload(name: &str) -> anyhow::Result<Workload> {
+        workload::named(name)
+    }
+
+    fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+        find_engines(names, Compared::Always)
+    }
+
+    /// All engines of exact lowest placement must answer alike.
+    fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
+        let mut exact = runs.iter().filter(|run| run.entry.takes == Takes::Lowest);
+        let Some(first) = exact.next() else { return Ok(()) };
+        for other in exact {
+            let differs = |(a, b): (&Answer, &Answer)| a != b;
+            let at = first.counted.answers.iter().zip(&other.counted.answers).position(differs);
+            if let Some(at) = at {
+                let (a, b) = (first.entry.label(), other.entry.label());
+                return Err(format!("{a} and {b} differ at operation {at}"));
+            }
+        }
+        Ok(())
+    }
+
+    const SEEN: &'static [&'static str] = &["free blocks", "largest/free", "span/used", "B/free block"];
+
+    fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
+        let state = run.counted.last_state();
+        vec![
+            count(state.free_blocks),
+            format!("{:.4}", state.largest_ratio()),
+            format!("{:.3}", state.span_ratio()),
+            run.counted.seen.bytes_per_free_block.map_or_else(|| "-".to_owned(), fixed),
+        ]
+    }
+
+    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
+        let state = run.counted.last_state();
+        Row {
+            free_blocks: Some(state.free_blocks),
+            largest_free_ratio: Some(state.largest_ratio()),
+            span_ratio: Some(state.span_ratio()),
+            bytes_per_item: run.counted.seen.bytes_per_free_block,
+            ..row
+        }
+    }
+}
+
+impl Entry<Kva> for EngineEntry {
+    fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    fn placement(&self) -> Option<&'static str> {
+        self.placement
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn is_default(&self) -> bool {
+        Self::is_default(self)
+    }
+
+    fn start(&self, scene: &Space) -> Result<Box<dyn Session>, String> {
+        (self.make)(&scene.layout, scene.granule)
+    }
+
+    fn repeats(&self, first: &[Answer], second: &[Answer]) -> bool {
+        self.takes.repeats(first, second)
+    }
+}
+
+/// Knows which addresses are taken.
+#[derive(Clone, Debug)]
+pub struct KvaJudge {
+    checker: Checker,
+    takes: Takes,
+}
+
+impl Judge<Kva> for KvaJudge {
+    fn new(entry: &EngineEntry, scene: &Space) -> Self {
+        Self { checker: Checker::new(&entry.takes.reach(&scene.layout)), takes: entry.takes }
+    }
+
+    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        self.checker.check(op, answer).map(drop)
+    }
+
+    fn wrongly_refused(&self, op: &Op, _: &dyn Session) -> Option<String> {
+        // What room the kernel has, only the kernel knows.
+        let room = if self.takes == Takes::KernelsChoice { None } else { self.checker.room_for(op) };
+        room.map(|room| format!("it fits at {:#x}", room.first()))
+    }
+
+    fn live(&self) -> u64 {
+        self.checker.live()
+    }
+
+    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+        let mut blocks = Vec::new();
+        session.free_blocks(&mut |block| blocks.push(block));
+        let in_full = !matches!(self.takes, Takes::Any | Takes::KernelsChoice);
+        self.checker.check_free(&blocks, in_full)
+    }
+}
+
+/// Looks at the free blocks, and draws a picture.
+#[derive(Clone, Debug)]
+pub struct KvaWatch {
+    checker: Checker,
+    picture: Picture,
+    space_first: u64,
+}
+
+/// What was seen of a run.
+#[derive(Clone, Debug)]
+pub struct KvaSeen {
+    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
+    pub bytes_per_free_block: Option<f64>,
+    /// Busy and free addresses over time.
+    pub picture: Picture,
+}
+
+impl Watch<Kva> for KvaWatch {
+    type State = Fragmentation;
+    type Seen = KvaSeen;
+
+    fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
+        let layout = &workload.scene.layout;
+        Self {
+            checker: Checker::new(&entry.takes.reach(layout)),
+            picture: Picture::new(workload.ops.len(), points),
+            space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
+        }
+    }
+
+    fn note(&mut self, _: &dyn Session, op: &Op, answer: Answer, at: Option<usize>) -> Result<(), String> {
+        let spans = self.checker.check(op, answer)?;
+        if at.is_none() && spans.is_empty() {
+            return Err("found no room: two objects at one place?".to_owned());
+        }
+        self.picture.placed(op, &spans, at.unwrap_or(0));
+        Ok(())
+    }
+
+    fn state(&self, session: &dyn Session) -> Fragmentation {
+        Fragmentation::of(session, &self.checker, self.space_first)
+    }
+
+    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
+        let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
+        let bytes = session.free_index_bytes().filter(|_| most > 0);
+        let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
+        KvaSeen {
+            bytes_per_free_block: bytes.map(|bytes| bytes as f64 / most as f64),
+            picture: self.picture.finish(self.space_first, u64::try_from(spread).unwrap_or(u64::MAX)),
+        }
+    }
+}

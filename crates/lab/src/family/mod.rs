@@ -1,0 +1,273 @@
+//! Families of engines, as the frame of the lab sees them: replay, inspect, stress and the report are written once,
+//! for any family.
+//!
+//! ```text
+//!   a family   operations, answers, engines      what `trace` and `engine` have of it
+//!              Judge                             holds answers against what any engine of it must do
+//!              Watch                             looks on while answers are judged: the state over time
+//!              names, kinds, tables              how it is told to people
+//! ```
+//!
+//! A new family is a file here, its cases for `stress` beside the others, and its plots in the report.
+
+mod kva;
+mod percpu;
+
+pub use kva::{Kva, KvaJudge, KvaSeen, KvaWatch, Space};
+pub use percpu::{Percpu, PercpuJudge, PercpuSeen, PercpuState, PercpuWatch};
+
+use crate::engine::Driven;
+use crate::failure::Failure;
+use crate::kind::Kind;
+use crate::measure::{Bucket, EngineRun};
+use crate::output::{Document, Row};
+use crate::workload::Workload;
+use freehold::units::Tally;
+use std::fmt::Debug;
+use std::path::Path;
+
+/// Which family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Suite {
+    /// Address ranges.
+    Kva,
+    /// Objects that exist once per CPU.
+    Percpu,
+}
+
+impl Suite {
+    /// Its name in rows and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kva => "kva",
+            Self::Percpu => "percpu",
+        }
+    }
+
+    /// The family that a workload is for: what its file tells, or kva for a name that is no file's.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is of no kind that is known.
+    pub fn of_workload(name: &str) -> anyhow::Result<Self> {
+        if Kva::is_synthetic(name) {
+            return Ok(Self::Kva);
+        }
+        let file = Path::new(name);
+        let unknown =
+            || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
+        Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
+    }
+}
+
+/// A kind of operation, which is counted and timed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpKind {
+    /// Its name in rows and tables.
+    pub op: &'static str,
+    /// The same as a word.
+    pub noun: &'static str,
+}
+
+/// The kinds of operations of allocators.
+pub const ALLOC_AND_FREE: &[OpKind] =
+    &[OpKind { op: "alloc", noun: "allocation" }, OpKind { op: "free", noun: "free" }];
+
+/// What an operation does to objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// An object of so many bytes comes.
+    Begins(u32, u64),
+    /// It goes.
+    Ends(u32),
+}
+
+/// What an answer says of the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was done.
+    Done,
+    /// It was refused.
+    Refused,
+    /// The engine has no such operation.
+    Unsupported,
+}
+
+/// A family of engines.
+pub trait Family: Copy + Debug + Default + 'static {
+    /// Which it is.
+    const SUITE: Suite;
+    /// The kinds of its operations; the first is what is looked at most.
+    const KINDS: &'static [OpKind];
+    /// What its engines are asked.
+    type Op: Clone + Debug;
+    /// What they answer.
+    type Answer: Copy + Debug + Default + PartialEq;
+    /// What an engine is made for.
+    type Scene: Clone + Debug;
+    /// An engine at work.
+    type Session: Driven<Self::Op, Self::Answer> + ?Sized;
+    /// An engine of its list.
+    type Entry: Entry<Self>;
+    /// What answers are held against.
+    type Judge: Judge<Self>;
+    /// What looks on.
+    type Watch: Watch<Self>;
+
+    /// Which of the [`Family::KINDS`] an operation is of.
+    fn kind(op: &Self::Op) -> usize;
+
+    /// What an operation does to objects.
+    fn life(op: &Self::Op) -> Life;
+
+    /// The work of an operation in one figure, whose growth is an engine's cost.
+    fn work(tally: &Tally) -> u64;
+
+    /// What an answer says.
+    fn outcome(answer: Self::Answer) -> Outcome;
+
+    /// The workload of that name: a file's, or one that is made.
+    ///
+    /// # Errors
+    /// There is none.
+    fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
+
+    /// The engines of these names; without names those of every comparison.
+    ///
+    /// # Errors
+    /// A name that is no engine's.
+    fn engines(names: &[String]) -> Result<Vec<Self::Entry>, Failure>;
+
+    /// Holds the answers of several engines against each other.
+    ///
+    /// # Errors
+    /// Two that must agree do not.
+    fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
+        let _ = runs;
+        Ok(())
+    }
+
+    /// The columns of what was seen of an engine's run, and the cells.
+    const SEEN: &'static [&'static str];
+    /// The cells below [`Family::SEEN`].
+    fn seen_cells(run: &EngineRun<Self>) -> Vec<String>;
+
+    /// The row of a workload, and of an engine's run of it once its figures are asked for.
+    fn scene_row(scene: &Self::Scene, row: Row) -> Row {
+        let _ = scene;
+        row
+    }
+
+    /// Adds what was seen of an engine's run.
+    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row;
+
+    /// Adds what is to be said of a workload of this family beside its sizes and lifetimes.
+    fn inspect(workload: &Workload<Self>, document: &mut Document) {
+        let _ = (workload, document);
+    }
+}
+
+/// An engine of a family's list.
+pub trait Entry<F: Family>: Copy + Debug {
+    /// Its name.
+    fn engine(&self) -> &'static str;
+
+    /// Its placement, where it has several.
+    fn placement(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Name and placement, as users write them.
+    fn label(&self) -> String {
+        match self.placement() {
+            Some(placement) => format!("{}:{placement}", self.engine()),
+            None => self.engine().to_owned(),
+        }
+    }
+
+    /// What it is, in a line.
+    fn about(&self) -> &'static str;
+
+    /// Whether it is the one that users get.
+    fn is_default(&self) -> bool;
+
+    /// Makes one.
+    ///
+    /// # Errors
+    /// Why it cannot be made for that scene.
+    fn start(&self, scene: &F::Scene) -> Result<Box<F::Session>, String>;
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    fn repeats(&self, first: &[F::Answer], second: &[F::Answer]) -> bool {
+        first == second
+    }
+
+    /// A row about it.
+    fn row(&self) -> Row {
+        Row {
+            suite: F::SUITE.name(),
+            engine: Some(self.engine()),
+            placement: self.placement(),
+            default: self.is_default().then_some(true),
+            ..Row::default()
+        }
+    }
+}
+
+/// What any engine of a family must do: knows what is live, and no more.
+pub trait Judge<F: Family>: Sized {
+    /// Of a fresh engine.
+    fn new(entry: &F::Entry, scene: &F::Scene) -> Self;
+
+    /// Checks an answer, and remembers what it means.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&mut self, op: &F::Op, answer: F::Answer) -> Result<(), String>;
+
+    /// Why the refusal of a request is wrong, if it is.
+    fn wrongly_refused(&self, op: &F::Op, session: &F::Session) -> Option<String>;
+
+    /// Live objects.
+    fn live(&self) -> u64;
+
+    /// Holds what the engine says of itself against what is live.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn check_state(&self, session: &F::Session) -> Result<(), String>;
+}
+
+/// What a watch saw at a time.
+pub type State<F> = <<F as Family>::Watch as Watch<F>>::State;
+/// What it saw in all.
+pub type Seen<F> = <<F as Family>::Watch as Watch<F>>::Seen;
+
+/// Judges the answers of a run, and notes what they lead to.
+pub trait Watch<F: Family>: Sized {
+    /// The state at a time.
+    type State: Copy + Debug + Default;
+    /// The whole run.
+    type Seen: Clone + Debug;
+
+    /// Of a fresh engine, for pictures of so many points in time.
+    fn new(entry: &F::Entry, workload: &Workload<F>, points: usize) -> Self;
+
+    /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn note(
+        &mut self,
+        session: &F::Session,
+        op: &F::Op,
+        answer: F::Answer,
+        at: Option<usize>,
+    ) -> Result<(), String>;
+
+    /// The state now.
+    fn state(&self, session: &F::Session) -> Self::State;
+
+    /// All that was seen.
+    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
+}
