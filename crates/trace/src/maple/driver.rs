@@ -77,16 +77,18 @@ impl<E: Engine> Driver<E> {
                 self.trees.remove(&tree);
                 Answer::Nothing
             }
-            _ => match self.trees.get_mut(&self.current) {
-                None => Answer::Unsupported,
-                Some(tree) => plain(tree, op).map_or_else(
-                    || cursor(tree, &mut self.cursor, op),
-                    |answer| {
-                        self.cursor = None;
-                        answer
-                    },
-                ),
-            },
+            _ => self.run_in_current(op),
+        }
+    }
+
+    fn run_in_current(&mut self, op: &Op) -> Answer {
+        let Some(tree) = self.trees.get_mut(&self.current) else { return Answer::Unsupported };
+        match plain(tree, op) {
+            Some(answer) => {
+                self.cursor = None;
+                answer
+            }
+            None => cursor(tree, &mut self.cursor, op),
         }
     }
 
