@@ -38,6 +38,9 @@ pub trait Ranges: Sized {
     /// An independent map with the same content.
     fn duplicate(&self) -> Self;
 
+    /// Bytes of memory that it holds, by its own count; a test of each map holds it against what was allocated.
+    fn bytes(&self) -> usize;
+
     /// Checks its invariants from scratch.
     ///
     /// # Errors
