@@ -4,6 +4,7 @@ mod driven;
 mod features;
 mod lines;
 mod list;
+pub mod maple;
 pub mod percpu;
 mod session;
 mod space;
