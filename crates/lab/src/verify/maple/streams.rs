@@ -104,12 +104,14 @@ struct Replay {
     /// Operations not run yet.
     waiting: Vec<Op>,
     answers: Vec<Answer>,
+    destroyed: u64,
 }
 
 impl Replay {
     fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
         let checked = Checked { what: "contents".to_owned(), engine, ..Checked::default() };
-        Self { trees, checked, current: 0, waiting: Vec::with_capacity(BATCH + 2), answers: Vec::new() }
+        let (waiting, answers) = (Vec::with_capacity(BATCH + 2), Vec::new());
+        Self { trees, checked, current: 0, waiting, answers, destroyed: 0 }
     }
 
     fn record(&mut self, at: u64, record: &StreamRecord) {
@@ -121,6 +123,7 @@ impl Replay {
                 let (count, got) = self.trees.content(tree, false);
                 let text = |count, digest| format!("{count} entries, digest {digest:016x}");
                 self.checked.compare(at, text(entries, digest), text(count, got));
+                self.destroyed += 1;
                 self.waiting.push(Op::DestroyTree { tree });
             }
             StreamRecord::Duplicate { tree, source } => {
@@ -169,6 +172,7 @@ impl Replay {
         self.run(at);
         let valid = self.trees.validate();
         self.checked.compare(at, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked.note = Some(format!("{} contents held against their digests", self.destroyed));
         self.checked
     }
 }
