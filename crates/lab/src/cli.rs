@@ -6,6 +6,7 @@ use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::reproduce::{self, Publication};
 use freehold_lab::commands::stress;
+use freehold_lab::family::Suite;
 use freehold_lab::output::Format;
 use std::path::PathBuf;
 
@@ -105,13 +106,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
     },
-    /// Run the kernel's test of vmalloc, and what it lacks, on engines whose every answer is checked.
+    /// Run cases on engines whose every answer is checked: for kva the kernel's test of vmalloc, and what it lacks; for
+    /// percpu what was posted in 2017 and found since, with memory that moves and ends.
     ///
     /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
     Stress {
         /// What is stressed.
         #[arg(value_enum)]
-        suite: Stressed,
+        suite: Suite,
         #[command(flatten)]
         options: stress::Options,
     },
@@ -138,24 +140,6 @@ pub(crate) enum Command {
     Man,
 }
 
-/// A family of engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Suite {
-    /// Address ranges.
-    Kva,
-    /// Objects that exist once per CPU.
-    Percpu,
-    /// Maps from ranges to entries.
-    Maple,
-}
-
-/// A family of engines that has a stress test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Stressed {
-    /// Address ranges.
-    Kva,
-}
-
 impl Command {
     /// The command's name in documents.
     pub(crate) fn name(&self) -> &'static str {
@@ -166,7 +150,9 @@ impl Command {
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Bench { suite: Suite::Maple, .. } => "bench maple",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
-            Self::Stress { suite: Stressed::Kva, .. } => "stress kva",
+            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
+            Self::Stress { suite: Suite::Percpu, .. } => "stress percpu",
+            Self::Stress { suite: Suite::Maple, .. } => "stress maple",
             Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
             Self::Completions { .. } => "completions",

@@ -5,9 +5,10 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Stressed, Suite};
+use cli::{Cli, Command, Common};
 use freehold_lab::commands::{self, Progress};
 use freehold_lab::failure::Failure;
+use freehold_lab::family::Suite;
 use freehold_lab::measure::GrowthPoint;
 use freehold_lab::output::{Document, Environment, Format};
 use freehold_lab::report::{self, Replayed, Study};
@@ -110,8 +111,8 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = Page::Study(report.clone().unwrap_or_else(default), &outcome.study);
             finish(&cli.common, command.name(), &outcome.document, Some(page))
         }
-        Some(command @ Command::Stress { suite: Stressed::Kva, options }) => {
-            let document = commands::stress::run(options, &mut progress)?;
+        Some(command @ Command::Stress { suite, options }) => {
+            let document = commands::stress::run(*suite, options, &mut progress)?;
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }

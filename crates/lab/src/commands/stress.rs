@@ -1,17 +1,19 @@
-//! `freehold stress kva`: the kernel's test of vmalloc and what it lacks, every answer checked.
+//! `freehold stress`: a family's cases on its engines, every answer checked. Of address ranges these are the kernel's
+//! test of vmalloc and what it lacks.
 
 mod tables;
 
 use super::Progress;
-use crate::engine::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 use crate::failure::Failure;
+use crate::family::{Kva, Percpu, Suite};
 use crate::measure::stress::{Plan, stress};
 use crate::output::Document;
-use crate::workload::suite::{CASES, CaseInfo, Kind, MOST_N, Params, find_cases};
+use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
+use freehold::units::Bytes;
 use std::time::Duration;
 
-/// Sizes of `churn`; the last takes seconds to set up, and is left to the long mode.
-const CHURN_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
+/// Sizes of cases that grow; the last takes seconds to set up, and is left to the long mode.
+const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
 /// Size of the other sized cases.
 const SIZE: u32 = 10_000;
 
@@ -37,18 +39,21 @@ pub struct Options {
     /// Repeats of a case, rather than the mode's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// A case, like `full_fit`; again for more.
+    /// A case, like `holes` or `churn-4-64`; again for more.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
-    /// Cases by the bits of the kernel's run_test_mask; cases named come on top.
+    /// Cases by the bits of the kernel's run_test_mask, of kva alone; cases named come on top.
     #[arg(long, value_name = "BITS", value_parser = mask)]
     pub mask: Option<u32>,
     /// A size for cases that have sizes; again for more.
     #[arg(long = "n", value_name = "N")]
     pub sizes: Vec<u32>,
-    /// Pages of fix_size.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub nr_pages: u64,
+    /// Pages of fix_size, of kva alone.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub nr_pages: Option<u64>,
+    /// Bytes of a chunk for each CPU, for percpu alone: 256K unless it is said.
+    #[arg(long, value_name = "BYTES")]
+    pub unit: Option<Bytes>,
     /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
     #[arg(long = "engine", value_name = "NAME")]
     pub engines: Vec<String>,
@@ -88,35 +93,45 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a time from 1ms to 24h".to_owned())
 }
 
-/// Runs the suite and describes what became of it.
+/// Runs a family's cases and describes what became of them.
 ///
 /// # Errors
-/// No case or engine has such a name or bit, or an engine cannot manage the space.
-pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
-    let engines = engines(&options.engines)?;
-    let plan = plan(options)?;
+/// No case or engine has such a name or bit, an option is of another family, or an engine cannot be made.
+pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
+    match suite {
+        Suite::Kva => of_family::<Kva>(options, progress),
+        Suite::Percpu => of_family::<Percpu>(options, progress),
+        Suite::Maple => Err(Failure::Usage("maple has no stress test; `bench maple` checks all it times".to_owned()).into()),
+    }
+}
+
+fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
+    if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
+        let reason = "--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone";
+        return Err(Failure::Usage(reason.to_owned()).into());
+    }
+    let engines = F::stressed(&options.engines)?;
+    let plan = plan::<F>(options)?;
     let mut runs = stress(&plan, &engines, &mut |what| progress.tick(what))?;
     let mut document = Document::default();
-    tables::describe(&mut document, &plan, &mut runs, &engines);
-    let known = CASES.iter().filter_map(|case| case.mask).sum::<u32>();
+    tables::describe(&mut document, &plan, &again(options), &mut runs, &engines);
+    let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
     if let Some(others) = options.mask.map(|mask| mask & !known).filter(|&others| others != 0) {
         document.notes.insert(0, format!("--mask: {others:#x} is no case that concerns address space"));
     }
     Ok(document)
 }
 
-/// The engines named, or our own that promise the lowest address.
-fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-    if !names.is_empty() {
-        return find_engines(names, Compared::IfNamed);
-    }
-    let ours = |entry: &&EngineEntry| entry.takes == Takes::Lowest && !entry.linear;
-    Ok(ENGINES.iter().filter(ours).copied().collect())
+/// The options of one family alone, to be given again.
+fn again(options: &Options) -> String {
+    let pages = options.nr_pages.map(|pages| format!(" --nr-pages {pages}"));
+    let unit = options.unit.map(|unit| format!(" --unit {}", unit.0));
+    [pages, unit].into_iter().flatten().collect()
 }
 
-fn plan(options: &Options) -> Result<Plan, Failure> {
+fn plan<F: Suited>(options: &Options) -> anyhow::Result<Plan<F>> {
     if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST_N) {
-        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST_N}")));
+        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST_N}")).into());
     }
     let (loops, repeat, largest) = match options.mode {
         Mode::Performance => (1_000_000, 3, 1_000_000),
@@ -124,22 +139,24 @@ fn plan(options: &Options) -> Result<Plan, Failure> {
     };
     let params = Params {
         loops: options.loops.unwrap_or(loops),
-        nr_pages: options.nr_pages,
+        nr_pages: options.nr_pages.unwrap_or(1),
         seed: options.seed,
         ..Params::default()
     };
     let repeat = options.repeat.unwrap_or(repeat);
     let mut cases = Vec::new();
-    for info in cases_of(options)? {
-        let sizes = match (info.sized, info.kind) {
-            (false, _) => vec![None],
-            (true, _) if !options.sizes.is_empty() => options.sizes.iter().copied().map(Some).collect(),
-            (true, Kind::Churn) => CHURN_SIZES.into_iter().filter(|&n| n <= largest).map(Some).collect(),
-            (true, _) => vec![Some(SIZE)],
+    for info in cases_of::<F>(options)? {
+        let sizes = match info.sized {
+            false => vec![None],
+            true if !options.sizes.is_empty() => options.sizes.iter().copied().map(Some).collect(),
+            true if F::GROWS.contains(&info.kind) => {
+                GROWING_SIZES.into_iter().filter(|&n| n <= largest).map(Some).collect()
+            }
+            true => vec![Some(SIZE)],
         };
         cases.extend(sizes.into_iter().map(|n| (info, n)));
     }
-    let mut plan = Plan { cases, params, repeat, duration: options.duration };
+    let mut plan = Plan { cases, scene: F::scene(options.unit)?, params, repeat, duration: options.duration };
     if options.mode == Mode::Smoke {
         plan.shuffle();
     }
@@ -147,14 +164,14 @@ fn plan(options: &Options) -> Result<Plan, Failure> {
 }
 
 /// Those named, and those in the mask; all if there is neither.
-fn cases_of(options: &Options) -> Result<Vec<&'static CaseInfo>, Failure> {
-    let named = find_cases(&options.cases, CASES.iter())?;
+fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
+    let named = find_cases(&options.cases, F::CASES.iter())?;
     let Some(mask) = options.mask else { return Ok(named) };
-    let is_named = |case: &CaseInfo| options.cases.iter().any(|name| name == case.name);
-    let chosen: Vec<_> = CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
+    let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
+    let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
     if chosen.is_empty() {
         let known: Vec<String> =
-            CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect();
+            F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect();
         let known = known.join(", ");
         return Err(Failure::Usage(format!(
             "--mask {mask}: no case that concerns address space; there are {known}"

@@ -9,6 +9,7 @@ pub mod percpu;
 mod session;
 mod space;
 mod variants;
+pub mod vma;
 
 pub use driven::Driven;
 pub use features::{FEATURES, Features, FixedPlace};

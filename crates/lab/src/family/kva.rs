@@ -10,7 +10,7 @@ use freehold::units::{Align, Span, Tally};
 use freehold_trace::kva::{Answer, Op};
 
 /// The family.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kva;
 
 /// A space to manage.

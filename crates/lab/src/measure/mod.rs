@@ -18,6 +18,7 @@ mod replay;
 mod sampled;
 pub mod stress;
 mod timed;
+pub mod vma;
 mod zone;
 
 pub use check::Checker;

@@ -90,6 +90,13 @@ pub struct Row {
     pub pages_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
+    /// By whose formula nodes are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planner: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_requested: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_used: Option<u64>,
     /// What others have published of it, in `published_unit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,

@@ -9,6 +9,7 @@
 //!   write_study ── study ── section   what a publication says beside what was measured
 //!                             ├──── plot, table
 //!                             ├──── strip     a space that fills up, and its zones
+//!                             ├──── film      a process's address space over time
 //!                             └──── tree      a search tree before and after
 //!
 //!   plot, image, axis, palette, escape    what the sections are drawn with
@@ -17,6 +18,7 @@
 mod axis;
 mod drawn;
 mod escape;
+pub(crate) mod film;
 mod growth;
 mod image;
 mod page;

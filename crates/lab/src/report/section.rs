@@ -1,6 +1,7 @@
 //! A section of a study: what it is about, what to look at, and the figures as they are printed.
 
 use super::escape::html;
+use super::film::Film;
 use super::palette::Palette;
 use super::plot::Plot;
 use super::strip::Strips;
@@ -27,6 +28,8 @@ pub(crate) enum Figure {
     Strips(Strips),
     /// A tree before and after.
     Trees(Trees),
+    /// An address space over time.
+    Film(Film),
 }
 
 /// A section.
@@ -57,6 +60,7 @@ pub(super) fn render(section: &Section, palette: &Palette) -> anyhow::Result<Str
                 Figure::Plot(plot) => plot.html()?,
                 Figure::Strips(strips) => super::strip::render(strips, palette)?,
                 Figure::Trees(trees) => super::tree::render(trees),
+                Figure::Film(film) => super::film::render(film)?,
             });
         }
         page.push_str("</div>\n");

@@ -9,6 +9,7 @@ mod random;
 pub mod recipe;
 pub mod suite;
 mod synthetic;
+pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};

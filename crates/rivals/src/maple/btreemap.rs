@@ -47,6 +47,12 @@ impl<V: Copy> BTreeMapRanges<V> {
         self.entries.range(index..).next().map(|(&first, &(last, value))| (first, last, value))
     }
 
+    /// The ranges that start in a span, ascending.
+    pub fn starting_in(&self, span: Span) -> impl Iterator<Item = (u64, u64, V)> {
+        let starting = self.entries.range(span.first()..=span.last());
+        starting.map(|(&first, &(last, value))| (first, last, value))
+    }
+
     /// The range that holds the index.
     #[inline]
     #[must_use]

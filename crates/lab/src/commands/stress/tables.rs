@@ -1,12 +1,19 @@
 //! A stress for people and programs: a summary per engine, as the kernel prints one, the engines side by side, rows.
 
-use crate::commands::default_mark;
-use crate::engine::EngineEntry;
+use crate::family::Entry;
 use crate::measure::stress::{CaseRun, Ops, Plan};
 use crate::output::{Document, Row, Table, count, fixed};
+use crate::workload::suite::Suited;
 
-/// Adds everything; the runs are in the order of the plan's cases, the engines in turn.
-pub(super) fn describe(document: &mut Document, plan: &Plan, runs: &mut [CaseRun], engines: &[EngineEntry]) {
+/// Adds everything; the runs are in the order of the plan's cases, the engines in turn. `again` are options that show
+/// a failure again.
+pub(super) fn describe<F: Suited>(
+    document: &mut Document,
+    plan: &Plan<F>,
+    again: &str,
+    runs: &mut [CaseRun<F>],
+    engines: &[F::Entry],
+) {
     for entry in engines {
         let title = format!(
             "Summary: {}, repeat: {} loops: {} seed: {}",
@@ -22,56 +29,45 @@ pub(super) fn describe(document: &mut Document, plan: &Plan, runs: &mut [CaseRun
         document.tables.push(side_by_side(runs, engines));
     }
     for entry in engines {
-        let of_engine: Vec<&CaseRun> = runs.iter().filter(|run| run.entry.label() == entry.label()).collect();
-        notes(document, plan, entry, &of_engine);
+        let of_engine: Vec<&CaseRun<F>> =
+            runs.iter().filter(|run| run.entry.label() == entry.label()).collect();
+        notes(document, plan, again, entry, &of_engine);
     }
-    for of_case in runs.chunk_by_mut(|a, b| (a.info.kind, a.n) == (b.info.kind, b.n)) {
+    for of_case in runs.chunk_by_mut(|a, b| (a.info.name, a.n) == (b.info.name, b.n)) {
         let first = of_case.first().and_then(CaseRun::loop_median_ns);
         for run in of_case {
             rows(document, run, first);
         }
     }
     document.notes.push(
-        "An engine's cases share one space, one after another, so what one leaves behind in the engine meets the next. \
-         avg is what all loops of a repeat take, from the mean of those batches that were timed as a whole, and has \
-         in it what else the machine did; ns/loop is the median batch; work is nodes and list steps of an operation, \
-         from every eighth batch. Checking is in no time."
+        "An engine's cases share one engine, one after another, so what one leaves behind in it meets the next. avg is what all loops of a repeat take, from the mean of those batches that were timed as a whole, and has \
+         in it what else the machine did; ns/loop is the median batch; work is the steps of an operation, from every \
+         eighth batch. Checking is in no time."
             .to_owned(),
     );
     verdict(document, runs);
 }
 
-fn size(run: &CaseRun) -> String {
+fn size<F: Suited>(run: &CaseRun<F>) -> String {
     run.n.map_or_else(|| "-".to_owned(), |n| count(u64::from(n)))
 }
 
-fn named(run: &CaseRun) -> String {
+fn named<F: Suited>(run: &CaseRun<F>) -> String {
     run.n
         .map_or_else(|| run.info.name.to_owned(), |n| format!("{} at {}", run.info.name, count(u64::from(n))))
 }
 
-fn summary<'a>(title: String, runs: impl Iterator<Item = &'a mut CaseRun>) -> Table {
-    let header = [
-        "case",
-        "n",
-        "passed",
-        "failed",
-        "xfailed",
-        "loops",
-        "avg usec",
-        "ns/loop",
-        "refused",
-        "alloc work",
-        "free work",
-    ];
+fn summary<'a, F: Suited>(title: String, runs: impl Iterator<Item = &'a mut CaseRun<F>>) -> Table {
+    let header = ["case", "n", "passed", "failed", "xfailed", "loops", "avg usec", "ns/loop", "refused"];
     let mut table = Table::new(title, &header);
+    table.header.extend(F::KINDS.iter().map(|kind| format!("{} work", kind.op)));
     table.name_columns = 2;
     for run in runs {
         let dash = || "-".to_owned();
         let per_repeat = run.loops / u64::from(run.repeats().max(1));
         let avg_us = run.loop_mean_ns().map(|ns| ns * per_repeat as f64 / 1000.0);
         let work = |ops: &Ops| if ops.work.is_empty() { dash() } else { fixed(ops.work.mean()) };
-        table.row(vec![
+        let mut cells = vec![
             run.info.name.to_owned(),
             size(run),
             run.passed.to_string(),
@@ -81,18 +77,18 @@ fn summary<'a>(title: String, runs: impl Iterator<Item = &'a mut CaseRun>) -> Ta
             avg_us.map_or_else(dash, fixed),
             run.loop_median_ns().map_or_else(dash, fixed),
             count(run.refused),
-            work(&run.alloc),
-            work(&run.free),
-        ]);
+        ];
+        cells.extend(run.ops.iter().map(work));
+        table.row(cells);
     }
     table
 }
 
-fn side_by_side(runs: &[CaseRun], engines: &[EngineEntry]) -> Table {
+fn side_by_side<F: Suited>(runs: &[CaseRun<F>], engines: &[F::Entry]) -> Table {
     let mut table = Table::new("Nanoseconds of a loop, and the ratio to the first engine", &["case", "n"]);
     table.name_columns = 2;
-    table.header.extend(engines.iter().map(EngineEntry::label));
-    for of_case in runs.chunk_by(|a, b| (a.info.kind, a.n) == (b.info.kind, b.n)) {
+    table.header.extend(engines.iter().map(Entry::label));
+    for of_case in runs.chunk_by(|a, b| (a.info.name, a.n) == (b.info.name, b.n)) {
         let Some(first) = of_case.first() else { continue };
         let ours = first.loop_median_ns().filter(|&ns| ns > 0.0);
         let mut cells = vec![first.info.name.to_owned(), size(first)];
@@ -107,33 +103,39 @@ fn side_by_side(runs: &[CaseRun], engines: &[EngineEntry]) -> Table {
 }
 
 /// What the reader must know of an engine's runs: what failed and how to see it again, what it lacks, what was cut.
-fn notes(document: &mut Document, plan: &Plan, entry: &EngineEntry, runs: &[&CaseRun]) {
+fn notes<F: Suited>(
+    document: &mut Document,
+    plan: &Plan<F>,
+    again: &str,
+    entry: &F::Entry,
+    runs: &[&CaseRun<F>],
+) {
     let label = entry.label();
     for run in runs {
         if let Some(reason) = &run.reason {
             let n = run.n.map_or_else(String::new, |n| format!(" --n {n}"));
             let (name, params) = (run.info.name, &plan.params);
             document.notes.push(format!(
-                "FAILED: {} on {label}, {} of {} repeats: {reason}. Again: freehold stress kva --case {name}{n} --engine \
-                 {label} --seed {} --loops {} --repeat {} --nr-pages {}",
+                "FAILED: {} on {label}, {} of {} repeats: {reason}. Again: freehold stress {} --case {name}{n} --engine \
+                 {label} --seed {} --loops {} --repeat {}{again}",
                 named(run),
                 run.failed,
                 run.repeats(),
+                F::SUITE.name(),
                 params.seed,
                 params.loops,
                 plan.repeat,
-                params.nr_pages,
             ));
         }
     }
-    let list = |wanted: &dyn Fn(&CaseRun) -> Option<String>| -> String {
+    let list = |wanted: &dyn Fn(&CaseRun<F>) -> Option<String>| -> String {
         runs.iter().filter_map(|run| wanted(run)).collect::<Vec<_>>().join(", ")
     };
     let lacks = list(&|run| run.lacks.then(|| named(run)));
     if !lacks.is_empty() {
         document.notes.push(format!("{label} does not have the requests of: {lacks}"));
     }
-    let out = |run: &CaseRun| !run.lacks && run.repeats() == 0;
+    let out = |run: &CaseRun<F>| !run.lacks && run.repeats() == 0;
     let not_run = list(&|run| out(run).then(|| named(run)));
     if !not_run.is_empty() {
         document.notes.push(format!("{label}: there was no time for: {not_run}"));
@@ -149,8 +151,8 @@ fn notes(document: &mut Document, plan: &Plan, entry: &EngineEntry, runs: &[&Cas
 }
 
 /// One line for all, as the last; something failed if it did, or if nothing was run.
-fn verdict(document: &mut Document, runs: &[CaseRun]) {
-    let sum = |of: fn(&CaseRun) -> u32| runs.iter().map(of).sum::<u32>();
+fn verdict<F: Suited>(document: &mut Document, runs: &[CaseRun<F>]) {
+    let sum = |of: fn(&CaseRun<F>) -> u32| runs.iter().map(of).sum::<u32>();
     let (passed, failed, xfailed) = (sum(|run| run.passed), sum(|run| run.failed), sum(|run| run.xfailed));
     document.failed = failed > 0 || passed + xfailed == 0;
     let word = match (failed, document.failed) {
@@ -158,7 +160,7 @@ fn verdict(document: &mut Document, runs: &[CaseRun]) {
         (_, true) => "FAILED",
         (_, false) => "passed",
     };
-    let operations: u64 = runs.iter().map(|run| run.alloc.count + run.free.count).sum();
+    let operations: u64 = runs.iter().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
     document.notes.push(format!(
         "{word}: {passed} repeats passed, {failed} failed, {xfailed} failed as expected; {} operations of their bodies \
          checked",
@@ -166,22 +168,14 @@ fn verdict(document: &mut Document, runs: &[CaseRun]) {
     ));
 }
 
-fn rows(document: &mut Document, run: &mut CaseRun, first: Option<f64>) {
+fn rows<F: Suited>(document: &mut Document, run: &mut CaseRun<F>, first: Option<f64>) {
     let median = run.loop_median_ns();
     let note = match (&run.reason, run.lacks) {
         (Some(reason), _) => Some(reason.clone()),
         (None, true) => Some("does not have these requests".to_owned()),
         (None, false) => (run.repeats() == 0).then(|| "there was no time".to_owned()),
     };
-    let base = Row {
-        suite: "kva",
-        workload: Some(run.info.name.to_owned()),
-        engine: Some(run.entry.engine),
-        placement: run.entry.placement,
-        default: default_mark(&run.entry),
-        n: run.n.map(u64::from),
-        ..Row::default()
-    };
+    let base = Row { workload: Some(run.info.name.to_owned()), n: run.n.map(u64::from), ..run.entry.row() };
     document.rows.push(Row {
         op: Some("loop"),
         count: Some(run.loops),
@@ -195,11 +189,12 @@ fn rows(document: &mut Document, run: &mut CaseRun, first: Option<f64>) {
         ..base.clone()
     });
     let refused = run.refused;
-    for (op, ops, failures) in [("alloc", &mut run.alloc, Some(refused)), ("free", &mut run.free, None)] {
+    for (at, (kind, ops)) in F::KINDS.iter().zip(&mut run.ops).enumerate() {
         if ops.count == 0 {
             continue;
         }
-        let mut row = Row { op: Some(op), count: Some(ops.count), failures, ..base.clone() };
+        let failures = (at == 0).then_some(refused);
+        let mut row = Row { op: Some(kind.op), count: Some(ops.count), failures, ..base.clone() };
         if !ops.work.is_empty() {
             row.work_mean = Some(ops.work.mean());
             row.work_p99 = Some(ops.work.percentile(990));
@@ -218,6 +213,7 @@ fn rows(document: &mut Document, run: &mut CaseRun, first: Option<f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Kva;
     use crate::measure::stress::liar::{REFUSES, liar};
     use crate::measure::stress::stress;
     use crate::workload::suite::{CASES, Params};
@@ -226,11 +222,12 @@ mod tests {
     fn what_failed_is_told_with_the_command_that_shows_it_again() {
         let info = CASES.iter().find(|case| case.name == "holes").unwrap();
         let params = Params { loops: 1000, seed: 5, ..Params::default() };
-        let plan = Plan { cases: vec![(info, Some(300))], params, repeat: 1, duration: None };
+        let scene = Kva::scene(None).unwrap();
+        let plan = Plan { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
         let engines = [liar::<REFUSES>()];
         let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
         let mut document = Document::default();
-        describe(&mut document, &plan, &mut runs, &engines);
+        describe(&mut document, &plan, "", &mut runs, &engines);
         assert!(document.failed);
         let failed = document.notes.iter().find(|note| note.starts_with("FAILED: holes at 300 on")).unwrap();
         let label = engines[0].label();

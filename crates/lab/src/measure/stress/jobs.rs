@@ -5,6 +5,7 @@
 //! it has several shares, of what the others did not need and of what those after it hoped for.
 
 use super::Plan;
+use crate::workload::suite::Suited;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub(super) struct Jobs {
 
 impl Jobs {
     /// Every repeat of every case on every engine, the engines in turn and back again.
-    pub(super) fn new(plan: &Plan, engines: usize) -> Self {
+    pub(super) fn new<F: Suited>(plan: &Plan<F>, engines: usize) -> Self {
         let mut jobs = Self { queue: VecDeque::new(), ops_left: 0 };
         for (case, &(info, n)) in plan.cases.iter().enumerate() {
             for nth in 0..plan.repeat {
@@ -71,6 +72,7 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Kva;
     use crate::workload::suite::{CASES, CaseInfo, Params};
 
     /// Two cases of like size, twice, on three engines.
@@ -78,7 +80,8 @@ mod tests {
         let case = |name| CASES.iter().find(|case: &&CaseInfo| case.name == name).unwrap();
         let cases = vec![(case("fix_size"), None), (case("random_size"), None)];
         let params = Params { loops: 50, ..Params::default() };
-        Jobs::new(&Plan { cases, params, repeat: 2, duration: None }, 3)
+        let scene = Kva::scene(None).unwrap();
+        Jobs::new(&Plan { cases, scene, params, repeat: 2, duration: None }, 3)
     }
 
     #[test]

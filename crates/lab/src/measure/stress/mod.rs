@@ -11,9 +11,9 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::EngineEntry;
-use crate::workload::suite::{Case, CaseInfo, Params};
-use crate::workload::{SplitMix, whole_space};
+use crate::family::{Entry, Kva};
+use crate::workload::SplitMix;
+use crate::workload::suite::{Case, CaseInfo, Params, Suited};
 use std::time::{Duration, Instant};
 
 use jobs::Jobs;
@@ -22,9 +22,11 @@ use subject::Subject;
 
 /// What is run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Plan<F: Suited = Kva> {
     /// The cases in their order, each with its size if it is sized.
-    pub cases: Vec<(&'static CaseInfo, Option<u32>)>,
+    pub cases: Vec<(&'static CaseInfo<F>, Option<u32>)>,
+    /// What the engines are made for.
+    pub scene: F::Scene,
     /// Their parameters; `n` is taken from the cases.
     pub params: Params,
     /// How often each is repeated.
@@ -33,17 +35,18 @@ pub struct Plan {
     pub duration: Option<Duration>,
 }
 
-impl Plan {
+impl<F: Suited> Plan<F> {
     /// Puts the cases into an order that the seed decides.
     pub fn shuffle(&mut self) {
         SplitMix::new(self.params.seed).shuffle(&mut self.cases);
     }
 
     /// A repeat of a case at its start. Its random numbers depend on what it is, not on what else is run.
-    fn case(&self, info: &'static CaseInfo, n: Option<u32>, nth: u32) -> Case {
+    fn case(&self, info: &'static CaseInfo<F>, n: Option<u32>, nth: u32) -> Case<F> {
         let n = n.unwrap_or(self.params.n);
         let mut random = SplitMix::new(self.params.seed);
-        let which = [info.kind as u64, u64::from(n), u64::from(nth)];
+        let kind = F::CASES.iter().position(|case| case.kind == info.kind).unwrap_or(0);
+        let which = [kind as u64, u64::from(n), u64::from(nth)];
         let seed = which
             .into_iter()
             .fold(random.next_u64(), |seed, part| SplitMix::new(seed.wrapping_add(part)).next_u64());
@@ -56,16 +59,15 @@ impl Plan {
 ///
 /// # Errors
 /// An engine cannot manage the space.
-pub fn stress(
-    plan: &Plan,
-    engines: &[EngineEntry],
+pub fn stress<F: Suited>(
+    plan: &Plan<F>,
+    engines: &[F::Entry],
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Vec<CaseRun>> {
-    let layout = [whole_space()?];
-    let subjects: Result<Vec<Subject<'_>>, String> =
-        engines.iter().map(|entry| Subject::new(entry, &layout)).collect();
+) -> anyhow::Result<Vec<CaseRun<F>>> {
+    let subjects: Result<Vec<Subject<'_, F>>, String> =
+        engines.iter().map(|entry| Subject::new(entry, &plan.scene)).collect();
     let mut subjects = subjects.map_err(anyhow::Error::msg)?;
-    let mut runs: Vec<CaseRun> = Vec::new();
+    let mut runs: Vec<CaseRun<F>> = Vec::new();
     for &(info, n) in &plan.cases {
         let loops = if info.once { 1 } else { plan.params.loops };
         runs.extend(engines.iter().map(|entry| CaseRun::new(info, n, *entry, loops)));

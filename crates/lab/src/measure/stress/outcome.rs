@@ -1,10 +1,9 @@
 //! What became of a case: repeat by repeat, and all repeats together.
 
-use crate::engine::EngineEntry;
+use crate::family::Kva;
 use crate::measure::Counts;
-use crate::workload::suite::{CaseInfo, Phase, Refusal};
-use freehold::units::{Span, Tally};
-use freehold_trace::kva::Op;
+use crate::workload::suite::{CaseInfo, Phase, Refusal, Suited};
+use freehold::units::Tally;
 use std::time::Duration;
 
 /// Operations of one kind.
@@ -42,27 +41,28 @@ pub(super) struct Repeat {
     loop_ns: Vec<(f64, u64)>,
     /// Requests without room.
     refused: u64,
-    /// The first request that was refused though there was room.
+    /// The first request that was refused though it should not have been.
     refused_wrongly: Option<String>,
-    alloc: Ops,
-    free: Ops,
+    /// Operations by kind.
+    ops: Vec<Ops>,
 }
 
 impl Repeat {
-    pub(super) fn refused(&mut self, op: &Op, room: Option<Span>) {
+    /// A request was refused, wrongly if there is a reason why it should not have been.
+    pub(super) fn refused(&mut self, op: &impl std::fmt::Debug, reason: Option<String>) {
         self.refused += 1;
-        if let Some(room) = room
+        if let Some(reason) = reason
             && self.refused_wrongly.is_none()
         {
-            self.refused_wrongly = Some(format!("{op:?} was refused, though it fits at {:#x}", room.first()));
+            self.refused_wrongly = Some(format!("{op:?} was refused, though {reason}"));
         }
     }
 
     /// A batch of the body: how long its loops took, or the work or the nanoseconds of each operation, as far as they
     /// were noted.
-    pub(super) fn note(
+    pub(super) fn note<F: Suited>(
         &mut self,
-        ops: &[Op],
+        ops: &[F::Op],
         loops: u64,
         took: Option<Duration>,
         tallies: &[Tally],
@@ -72,31 +72,29 @@ impl Repeat {
         if let Some(took) = took {
             self.loop_ns.push((took.as_nanos() as f64 / loops.max(1) as f64, loops));
         }
-        for op in ops {
-            self.of(op).count += 1;
+        self.ops.resize(F::KINDS.len(), Ops::default());
+        for (at, op) in ops.iter().enumerate() {
+            let Some(of_kind) = self.ops.get_mut(F::kind(op)) else { continue };
+            of_kind.count += 1;
+            if let Some(tally) = tallies.get(at) {
+                of_kind.work.add(F::work(tally));
+            }
+            if let Some(&took) = took_ns.get(at) {
+                of_kind.ns.add(took);
+            }
         }
-        for (op, tally) in ops.iter().zip(tallies) {
-            self.of(op).work.add(tally.steps());
-        }
-        for (op, &took) in ops.iter().zip(took_ns) {
-            self.of(op).ns.add(took);
-        }
-    }
-
-    fn of(&mut self, op: &Op) -> &mut Ops {
-        if op.is_free() { &mut self.free } else { &mut self.alloc }
     }
 }
 
 /// A case on an engine.
 #[derive(Clone, Debug)]
-pub struct CaseRun {
+pub struct CaseRun<F: Suited = Kva> {
     /// The case.
-    pub info: &'static CaseInfo,
+    pub info: &'static CaseInfo<F>,
     /// Its size, if it is sized.
     pub n: Option<u32>,
     /// The engine.
-    pub entry: EngineEntry,
+    pub entry: F::Entry,
     /// Repeats that went well.
     pub passed: u32,
     /// Repeats that went wrong.
@@ -115,21 +113,19 @@ pub struct CaseRun {
     pub refused: u64,
     /// What went wrong first.
     pub reason: Option<String>,
-    /// Allocations.
-    pub alloc: Ops,
-    /// Frees.
-    pub free: Ops,
+    /// Operations by kind.
+    pub ops: Vec<Ops>,
     /// Nanoseconds of a loop: of each timed batch, with its loops.
     batches: Vec<(f64, u64)>,
     /// The median of each repeat.
     medians_ns: Vec<f64>,
 }
 
-impl CaseRun {
+impl<F: Suited> CaseRun<F> {
     pub(super) fn new(
-        info: &'static CaseInfo,
+        info: &'static CaseInfo<F>,
         n: Option<u32>,
-        entry: EngineEntry,
+        entry: F::Entry,
         loops_wanted: u64,
     ) -> Self {
         Self {
@@ -145,8 +141,7 @@ impl CaseRun {
             loops: 0,
             refused: 0,
             reason: None,
-            alloc: Ops::default(),
-            free: Ops::default(),
+            ops: vec![Ops::default(); F::KINDS.len()],
             batches: Vec::new(),
             medians_ns: Vec::new(),
         }
@@ -181,7 +176,7 @@ impl CaseRun {
         }
         self.loops += repeat.loops;
         self.refused += repeat.refused;
-        for (all, one) in [(&mut self.alloc, &repeat.alloc), (&mut self.free, &repeat.free)] {
+        for (all, one) in self.ops.iter_mut().zip(&repeat.ops) {
             all.count += one.count;
             all.work.extend(&one.work);
             all.ns.extend(&one.ns);

@@ -1,4 +1,4 @@
-//! An engine under stress: one repeat of a case at a time, every answer checked, in a space that all cases share.
+//! An engine under stress: one repeat of a case at a time, every answer checked, on one engine for all cases.
 //!
 //! ```text
 //!   body, in batches   0    1        2           3    4    5    6    7    0    1 ...
@@ -9,11 +9,11 @@
 //! time each. Answers are checked after a batch, outside of what is timed.
 
 use super::outcome::{Ended, Repeat};
-use crate::engine::{EngineEntry, Session, Takes};
-use crate::measure::{Checker, clock};
-use crate::workload::suite::{Case, Phase};
-use freehold::units::{Align, Span, Tally};
-use freehold_trace::kva::{Answer, Op};
+use crate::engine::Driven;
+use crate::family::{Entry, Judge, Outcome};
+use crate::measure::clock;
+use crate::workload::suite::{Case, Phase, Suited};
+use freehold::units::Tally;
 use std::time::{Duration, Instant};
 
 /// Operations of a batch of setup or teardown.
@@ -41,26 +41,26 @@ enum Noted {
 }
 
 /// An engine, and what its answers mean.
-pub(super) struct Subject<'a> {
-    pub(super) entry: &'a EngineEntry,
-    layout: Vec<Span>,
-    session: Box<dyn Session>,
-    checker: Checker,
+pub(super) struct Subject<'a, F: Suited> {
+    entry: &'a F::Entry,
+    scene: &'a F::Scene,
+    session: Box<F::Session>,
+    judge: F::Judge,
     clock_ns: u64,
     since_validated: u64,
-    answers: Vec<Answer>,
+    answers: Vec<F::Answer>,
     tallies: Vec<Tally>,
     took_ns: Vec<u64>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a, F: Suited> Subject<'a, F> {
     /// A fresh engine.
-    pub(super) fn new(entry: &'a EngineEntry, layout: &[Span]) -> Result<Self, String> {
+    pub(super) fn new(entry: &'a F::Entry, scene: &'a F::Scene) -> Result<Self, String> {
         Ok(Self {
             entry,
-            layout: layout.to_vec(),
-            session: (entry.make)(layout, Align::PAGE)?,
-            checker: Checker::new(&entry.takes.reach(layout)),
+            scene,
+            session: entry.start(scene)?,
+            judge: F::Judge::new(entry, scene),
             clock_ns: clock::cost_ns(),
             since_validated: 0,
             answers: Vec::new(),
@@ -71,10 +71,10 @@ impl<'a> Subject<'a> {
 
     /// Runs the case to its end, or until it goes wrong or out of time: a setup that takes longer than `limit` is
     /// given up, a body that does ends, after one batch at the earliest. The `nth` repeat starts that far in the
-    /// rotation of what is noted. The space is empty afterwards, and fresh if an answer was wrong.
+    /// rotation of what is noted. The engine is empty afterwards, and a fresh one if an answer was wrong.
     pub(super) fn repeat(
         &mut self,
-        mut case: Case,
+        mut case: Case<F>,
         nth: usize,
         loops: u64,
         limit: Option<Duration>,
@@ -83,7 +83,7 @@ impl<'a> Subject<'a> {
         let ended = self.run(&mut case, nth, loops, limit, &mut repeat);
         repeat.ended = ended.unwrap_or_else(Ended::Wrong);
         if matches!(repeat.ended, Ended::Wrong(_))
-            && let Ok(fresh) = Self::new(self.entry, &self.layout)
+            && let Ok(fresh) = Self::new(self.entry, self.scene)
         {
             *self = fresh;
         }
@@ -92,7 +92,7 @@ impl<'a> Subject<'a> {
 
     fn run(
         &mut self,
-        case: &mut Case,
+        case: &mut Case<F>,
         nth: usize,
         loops: u64,
         limit: Option<Duration>,
@@ -103,7 +103,7 @@ impl<'a> Subject<'a> {
         let body_batch = usize::try_from(2 * loops / BODY_BATCHES).unwrap_or(BODY_BATCH).clamp(1, BODY_BATCH);
         let (mut at, mut phase) = (nth, case.phase());
         let mut until = limit.map(|limit| Instant::now() + limit);
-        let mut ops = Vec::new();
+        let (mut ops, mut batches) = (Vec::new(), 0);
         while let Some(now) = case.phase() {
             if phase != Some(now) {
                 self.validate()?;
@@ -112,6 +112,11 @@ impl<'a> Subject<'a> {
                     until = until.max(limit.map(|limit| Instant::now() + limit / BODY_PART));
                 }
             }
+            if !F::befall(case.info().kind, batches, &mut self.session) {
+                ended = Ended::Lacks;
+                break;
+            }
+            batches += 1;
             ops.clear();
             let body = now == Phase::Body;
             let Some(batch) = case.next_batch(&mut ops, if body { body_batch } else { BATCH }) else { break };
@@ -125,7 +130,7 @@ impl<'a> Subject<'a> {
             let took = self.play(&ops, noted);
             let lacks = self.check(&ops, repeat).map_err(|reason| format!("{now:?}: {reason}"))?;
             if body {
-                repeat.note(&ops, batch.loops, took, &self.tallies, &self.took_ns);
+                repeat.note::<F>(&ops, batch.loops, took, &self.tallies, &self.took_ns);
             }
             let late = until.is_some_and(|until| Instant::now() > until);
             if lacks {
@@ -136,17 +141,18 @@ impl<'a> Subject<'a> {
                 case.stop();
             }
         }
+        F::relieve(&mut self.session);
         self.validate()?;
-        match self.checker.live() {
+        match self.judge.live() {
             0 => Ok(ended),
             live => Err(format!("{live} objects are live after the teardown")),
         }
     }
 
     /// Runs a batch; how long it took, if that was noted.
-    fn play(&mut self, ops: &[Op], noted: Noted) -> Option<Duration> {
+    fn play(&mut self, ops: &[F::Op], noted: Noted) -> Option<Duration> {
         self.answers.clear();
-        self.answers.resize(ops.len(), Answer::default());
+        self.answers.resize(ops.len(), F::Answer::default());
         self.tallies.clear();
         self.took_ns.clear();
         match noted {
@@ -172,32 +178,27 @@ impl<'a> Subject<'a> {
     }
 
     /// Checks the answers to a batch; whether the engine lacks a request of it.
-    fn check(&mut self, ops: &[Op], repeat: &mut Repeat) -> Result<bool, String> {
+    fn check(&mut self, ops: &[F::Op], repeat: &mut Repeat) -> Result<bool, String> {
         let mut lacks = false;
         for (op, &answer) in ops.iter().zip(&self.answers) {
-            self.checker.check(op, answer).map_err(|reason| format!("{op:?}: {reason}"))?;
-            match answer {
-                // What room the kernel has, only the kernel knows.
-                Answer::NoRoom if self.entry.takes == Takes::KernelsChoice => repeat.refused(op, None),
-                Answer::NoRoom => repeat.refused(op, self.checker.room_for(op)),
-                Answer::Unsupported => lacks = true,
-                _ => {}
+            self.judge.check(op, answer).map_err(|reason| format!("{op:?}: {reason}"))?;
+            match F::outcome(answer) {
+                Outcome::Done => {}
+                Outcome::Refused => repeat.refused(op, self.judge.wrongly_refused(op, &self.session)),
+                Outcome::Unsupported => lacks = true,
             }
         }
         self.since_validated += ops.len() as u64;
-        if self.since_validated >= VALIDATE_OPS.max(VALIDATE_PER_LIVE * self.checker.live()) {
+        if self.since_validated >= VALIDATE_OPS.max(VALIDATE_PER_LIVE * self.judge.live()) {
             self.validate()?;
         }
         Ok(lacks)
     }
 
-    /// Looks at everything: the engine's own invariants, and its free blocks against what is live.
+    /// Looks at everything: the engine's own invariants, and what it says of itself against what is live.
     fn validate(&mut self) -> Result<(), String> {
         self.since_validated = 0;
         self.session.validate()?;
-        let mut blocks = Vec::new();
-        self.session.free_blocks(&mut |block| blocks.push(block));
-        let in_full = !matches!(self.entry.takes, Takes::Any | Takes::KernelsChoice);
-        self.checker.check_free(&blocks, in_full)
+        self.judge.check_state(&self.session)
     }
 }

@@ -1,7 +1,8 @@
 use super::liar::{INVALID, LEAKS, MISALIGNED, REFUSES, SHIFTED, TWICE, liar};
 use super::{CaseRun, Plan, stress};
 use crate::engine::{ENGINES, EngineEntry};
-use crate::workload::suite::{CASES, CaseInfo, Kind, Params};
+use crate::family::Kva;
+use crate::workload::suite::{CASES, CaseInfo, Kind, Params, Suited};
 use std::time::Duration;
 
 fn info(kind: Kind) -> &'static CaseInfo {
@@ -10,7 +11,8 @@ fn info(kind: Kind) -> &'static CaseInfo {
 
 fn plan(kinds: &[Kind], loops: u64, repeat: u32) -> Plan {
     let cases = kinds.iter().map(|&kind| (info(kind), info(kind).sized.then_some(200))).collect();
-    Plan { cases, params: Params { loops, ..Params::default() }, repeat, duration: None }
+    let params = Params { loops, ..Params::default() };
+    Plan { cases, scene: Kva::scene(None).unwrap(), params, repeat, duration: None }
 }
 
 fn run(plan: &Plan, engines: &[EngineEntry]) -> Vec<CaseRun> {
@@ -42,12 +44,12 @@ fn every_engine_passes_what_it_can_do() {
 #[test]
 fn bodies_are_counted_in_part_and_timed() {
     for run in run(&plan(&[Kind::FixSize, Kind::RandomSize], 1000, 1), &ENGINES[..1]) {
-        assert_eq!((run.alloc.count, run.free.count), (1000, 1000));
-        for ops in [&run.alloc, &run.free] {
+        assert_eq!((run.ops[0].count, run.ops[1].count), (1000, 1000));
+        for ops in &run.ops {
             assert!((60..=250).contains(&ops.work.len()) && (60..=250).contains(&ops.ns.len()));
         }
         // One block: an allocation looks at its leaf, and so does a free.
-        assert_eq!((run.alloc.work.mean(), run.free.work.mean()), (1.0, 1.0));
+        assert_eq!((run.ops[0].work.mean(), run.ops[1].work.mean()), (1.0, 1.0));
         let [least, most] = run.loop_range_ns().unwrap();
         assert!(least == most && run.loop_median_ns() == Some(least), "one repeat");
         assert!(run.loop_mean_ns().unwrap() > 0.0);
@@ -87,7 +89,7 @@ fn the_seed_decides_the_requests_whatever_else_is_run() {
     let work = |plan: &Plan| {
         let runs = run(plan, &ENGINES[..1]);
         let of_churn = runs.iter().find(|run| run.info.kind == Kind::Churn).unwrap();
-        (of_churn.alloc.work.mean(), of_churn.free.work.mean())
+        (of_churn.ops[0].work.mean(), of_churn.ops[1].work.mean())
     };
     let alone = plan(&[Kind::Churn], 500, 2);
     let among = plan(&[Kind::RandomSize, Kind::Churn], 500, 2);

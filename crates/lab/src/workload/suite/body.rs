@@ -1,15 +1,23 @@
-//! What a case is about: the operations of its body, turn by turn. A turn leaves nothing half done.
+//! What is there before a case of the kva family, and what it is about: the operations of its body, turn by turn.
 
 use super::requests::{
     PAGE, align_shift, aligned, aligned_alloc, guarded, guarded_aligned, pages, pair, random_alloc,
-    random_size_align, together,
+    random_size_align, replace, together,
 };
-use super::{CaseInfo, Kind, pcpu};
-use crate::workload::SplitMix;
+use super::setup::{Before, Holes};
+use super::{CASES, CaseInfo, Kind, Params, Suited, pcpu};
+use crate::engine::{Compared, ENGINES, EngineEntry, Takes, find_engines};
+use crate::failure::Failure;
+use crate::family::{Kva, Space};
 use crate::workload::recipe::LOW_PAGE;
-use freehold::units::Span;
+use crate::workload::{SplitMix, whole_space};
+use freehold::units::{Align, Bytes, Span};
 use freehold_trace::kva::Op;
 
+/// Areas kept before `long_busy_list`.
+const LONG_BUSY_LIST: u32 = 15_000;
+/// Junk areas freed before `full_fit`, for each doubling of the CPUs: 32 MiB of pages.
+const FULL_FIT_HOLES: u32 = 8192;
 /// Operations of one kind in a row.
 const ROW: u32 = 64;
 /// Operations of one kind in a row of a burst.
@@ -17,18 +25,75 @@ const BURST: u32 = 256;
 /// Alignments that `align_shift` tries: one for each bit of an address.
 const SHIFTS: u32 = 64;
 
+impl Suited for Kva {
+    type Kind = Kind;
+    type Body = Body;
+    const CASES: &'static [CaseInfo] = &CASES;
+    const GROWS: &'static [Kind] = &[Kind::Churn];
+    const KERNELS: bool = true;
+
+    fn before(kind: Kind, params: &Params) -> Before<Op> {
+        let n = params.n;
+        let doublings = u32::BITS - params.cpus.leading_zeros();
+        match kind {
+            Kind::FullFit => {
+                let holes = doublings.max(1) * FULL_FIT_HOLES;
+                Before::Holes(Holes::single(holes, |object, _| guarded(object, 1)))
+            }
+            Kind::LongBusyList => {
+                Before::Kept { count: LONG_BUSY_LIST, draw: |object, _| guarded(object, 1) }
+            }
+            Kind::Holes => Before::Holes(Holes::single(n, |object, _| pages(object, 1))),
+            Kind::Churn | Kind::Zone | Kind::Aligned2m | Kind::Burst => {
+                Before::Churned { count: n, draw: random_alloc }
+            }
+            Kind::Aligned => Before::Churned { count: n, draw: aligned_alloc },
+            _ => Before::Nothing,
+        }
+    }
+
+    fn body(info: &'static CaseInfo, params: &Params, first: u32, own: u32) -> Body {
+        Body { info, n: params.n, nr_pages: params.nr_pages.max(1), first, own }
+    }
+
+    fn names(body: &Body) -> u32 {
+        body.names()
+    }
+
+    fn turn(body: &Body, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
+        body.turn(ops, most, random)
+    }
+
+    /// The space that all synthetic workloads share.
+    fn scene(unit: Option<Bytes>) -> anyhow::Result<Space> {
+        if unit.is_some() {
+            return Err(Failure::Usage("--unit: only per-CPU memory has units".to_owned()).into());
+        }
+        Ok(Space { layout: vec![whole_space()?], granule: Align::PAGE })
+    }
+
+    /// Without names our own that promise the lowest address.
+    fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+        if !names.is_empty() {
+            return find_engines(names, Compared::IfNamed);
+        }
+        let ours = |entry: &&EngineEntry| entry.takes == Takes::Lowest && !entry.linear;
+        Ok(ENGINES.iter().filter(ours).copied().collect())
+    }
+}
+
 /// A body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Body {
-    pub(super) info: &'static CaseInfo,
+pub struct Body {
+    info: &'static CaseInfo,
     /// Live objects of a sized case.
-    pub(super) n: u32,
+    n: u32,
     /// Pages of `fix_size`.
-    pub(super) nr_pages: u64,
+    nr_pages: u64,
     /// The first name of the setup's objects.
-    pub(super) first: u32,
+    first: u32,
     /// The first name of the body's own objects.
-    pub(super) own: u32,
+    own: u32,
 }
 
 impl Body {
@@ -44,7 +109,7 @@ impl Body {
     }
 
     /// Objects of its own.
-    pub(super) fn names(&self) -> u32 {
+    fn names(&self) -> u32 {
         match self.info.kind {
             Kind::PcpuAlloc => pcpu::MOST_CHUNKS,
             Kind::LongBusyList => 2,
@@ -54,7 +119,7 @@ impl Body {
     }
 
     /// Appends a turn of at most `most` loops, and at least one; how many it is.
-    pub(super) fn turn(&self, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
+    fn turn(&self, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
         let (own, row) = (self.own, self.row().min(u32::try_from(most).unwrap_or(u32::MAX)).max(1));
         match self.info.kind {
             Kind::FixSize => pair(ops, guarded(own, self.nr_pages)),
@@ -81,19 +146,11 @@ impl Body {
 
     /// Frees `row` random objects and allocates as many in their place.
     fn churn(&self, ops: &mut Vec<Op>, row: u32, random: &mut SplitMix) {
-        let mut names: Vec<u32> = Vec::with_capacity(row as usize);
-        while names.len() < row as usize {
-            let object = self.first + random.uniform(u64::from(self.n)) as u32;
-            if !names.contains(&object) {
-                names.push(object);
-            }
-        }
-        ops.extend(names.iter().map(|&object| Op::Free { object }));
-        ops.extend(names.into_iter().map(|object| match self.info.kind {
+        replace(ops, (self.first, self.n), row, random, |object, random| match self.info.kind {
             Kind::Aligned => aligned_alloc(object, random),
             Kind::Zone => self.in_a_zone(random_alloc(object, random), random),
             _ => random_alloc(object, random),
-        }));
+        });
     }
 
     /// A request put into a random window of 1/64 of the span that the objects use: 32.5 pages each, and a tenth of

@@ -1,10 +1,10 @@
 //! A case at work: setup, body and teardown, batch by batch.
 
-use super::CaseInfo;
-use super::body::Body;
-use super::setup::{Setup, Undo};
+use super::requests::ObjectOp;
+use super::setup::Setup;
+use super::{CaseInfo, Suited};
+use crate::family::Kva;
 use crate::workload::SplitMix;
-use freehold_trace::kva::Op;
 
 /// The largest size of a sized case.
 pub const MOST_N: u32 = 4_000_000;
@@ -52,10 +52,12 @@ pub struct Batch {
 
 /// A case at work.
 #[derive(Clone, Debug)]
-pub struct Case {
-    body: Body,
-    setup: Setup,
-    undo: Undo,
+pub struct Case<F: Suited = Kva> {
+    info: &'static CaseInfo<F>,
+    body: F::Body,
+    setup: Setup<F::Op>,
+    /// Whether the setup was done to its end.
+    set_up: bool,
     phase: Option<Phase>,
     /// Operations yielded in this phase, if it is not the body.
     at: u32,
@@ -65,17 +67,18 @@ pub struct Case {
     random: SplitMix,
 }
 
-impl Case {
+impl<F: Suited> Case<F> {
     /// The case at its start, its objects named from `first` on; there are [`Case::objects`] of them.
     #[must_use]
-    pub fn new(info: &'static CaseInfo, params: &Params, first: u32) -> Self {
-        let n = params.n.clamp(1, MOST_N);
-        let setup = Setup::new(info.kind, n, params.cpus, first);
+    pub fn new(info: &'static CaseInfo<F>, params: &Params, first: u32) -> Self {
+        let params = Params { n: params.n.clamp(1, MOST_N), ..*params };
+        let setup = Setup::new(F::before(info.kind, &params), first);
         let own = first.saturating_add(setup.names());
         let mut case = Self {
-            body: Body { info, n, nr_pages: params.nr_pages.max(1), first, own },
-            undo: setup.undo(false),
+            info,
+            body: F::body(info, &params, first, own),
             setup,
+            set_up: false,
             phase: None,
             at: 0,
             loops_left: params.loops,
@@ -88,21 +91,21 @@ impl Case {
 
     /// Which case it is.
     #[must_use]
-    pub fn info(&self) -> &'static CaseInfo {
-        self.body.info
+    pub fn info(&self) -> &'static CaseInfo<F> {
+        self.info
     }
 
     /// How many names it uses.
     #[must_use]
     pub fn objects(&self) -> u32 {
-        self.setup.names() + self.body.names()
+        self.setup.names() + F::names(&self.body)
     }
 
     /// How many operations it is, about: each loop counts as two.
     #[must_use]
     pub fn operations(&self) -> u64 {
         let loops = if self.info().once { self.loops_left.min(1) } else { self.loops_left };
-        loops.saturating_mul(2) + u64::from(self.setup.len()) + u64::from(self.undo.count)
+        loops.saturating_mul(2) + u64::from(self.setup.len()) + u64::from(self.setup.undo_len(self.set_up))
     }
 
     /// Objects that are live now, if every request was granted.
@@ -132,24 +135,24 @@ impl Case {
     /// Goes to the first phase from `next` on that has something to do.
     fn enter(&mut self, next: Phase) {
         // A setup that is left for the teardown was not finished.
-        self.undo = self.setup.undo(!(self.phase == Some(Phase::Setup) && next == Phase::Teardown));
+        self.set_up = !(self.phase == Some(Phase::Setup) && next == Phase::Teardown);
         self.at = 0;
         self.phase = match next {
             Phase::Setup if self.setup.len() > 0 => Some(Phase::Setup),
             Phase::Setup | Phase::Body if self.loops_left > 0 => Some(Phase::Body),
-            _ => (self.undo.count > 0).then_some(Phase::Teardown),
+            _ => (self.setup.undo_len(self.set_up) > 0).then_some(Phase::Teardown),
         };
     }
 
     /// Appends the next batch to `ops`: of setup and teardown up to `most` operations, of the body as many whole turns
     /// as begin within `most` operations; never none. `None` when all is done, and nothing live.
-    pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: usize) -> Option<Batch> {
+    pub fn next_batch(&mut self, ops: &mut Vec<F::Op>, most: usize) -> Option<Batch> {
         let (phase, from, most) = (self.phase?, ops.len(), most.max(1));
         let mut loops = 0;
         match phase {
             Phase::Setup => {
                 while self.at < self.setup.len() && ops.len() - from < most {
-                    ops.push(self.setup.op(self.at, &mut self.random));
+                    ops.extend(self.setup.op(self.at, &mut self.random));
                     self.at += 1;
                 }
                 if self.at == self.setup.len() {
@@ -158,7 +161,7 @@ impl Case {
             }
             Phase::Body => {
                 while self.loops_left > 0 && ops.len() - from < most {
-                    let done = self.body.turn(ops, self.loops_left, &mut self.random);
+                    let done = F::turn(&self.body, ops, self.loops_left, &mut self.random);
                     self.loops_left = if self.info().once { 0 } else { self.loops_left.saturating_sub(done) };
                     loops += done;
                 }
@@ -167,9 +170,9 @@ impl Case {
                 }
             }
             Phase::Teardown => {
-                let Undo { count, step, first } = self.undo;
+                let count = self.setup.undo_len(self.set_up);
                 while self.at < count && ops.len() - from < most {
-                    ops.push(Op::Free { object: first + step * self.at });
+                    ops.push(self.setup.undo(self.set_up, self.at));
                     self.at += 1;
                 }
                 if self.at == count {

@@ -1,5 +1,6 @@
-//! The suite of the talk: the cases of the kernel's own test of vmalloc, as far as they concern address space,
-//! and what they lack.
+//! The cases of `stress`, and of what else runs them. Of address ranges the suite of the talk: the cases of the
+//! kernel's own test of vmalloc, as far as they concern address space, and what they lack (`body`, `pcpu`). Of per-CPU
+//! objects what the posting of 2017 measured, and what its followers found (`percpu`).
 //!
 //! ```text
 //!   a case      setup ............ body, `loops` times ............ teardown
@@ -25,16 +26,74 @@ mod body;
 mod case;
 mod interleaved;
 mod pcpu;
+mod percpu;
 mod requests;
 mod setup;
 #[cfg(test)]
 mod tests;
 
+pub use body::Body;
 pub use case::{Batch, Case, MOST_N, Params, Phase};
 pub use interleaved::{Interleaved, Turn};
+pub use percpu::{PercpuBody, PercpuKind};
+pub use requests::ObjectOp;
 pub(super) use requests::{Pairs, random_alloc};
+pub use setup::{Before, Holes};
 
+use super::SplitMix;
 use crate::failure::Failure;
+use crate::family::{Family, Kva};
+use freehold::units::Bytes;
+use std::fmt::Debug;
+
+/// A family with cases.
+pub trait Suited: Family<Op: ObjectOp> + PartialEq {
+    /// Which case it is.
+    type Kind: Copy + Debug + PartialEq + 'static;
+    /// What a case does.
+    type Body: Clone + Debug;
+    /// Every case.
+    const CASES: &'static [CaseInfo<Self>];
+    /// Those that are run at growing sizes.
+    const GROWS: &'static [Self::Kind];
+    /// Whether there are the kernel's own cases among them, with its masks and parameters.
+    const KERNELS: bool;
+
+    /// What is there before a case.
+    fn before(kind: Self::Kind, params: &Params) -> Before<Self::Op>;
+
+    /// What the case does, to the setup's objects from `first` on and its own from `own` on.
+    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, own: u32) -> Self::Body;
+
+    /// How many objects are its own.
+    fn names(body: &Self::Body) -> u32;
+
+    /// Appends a turn of at most `most` loops, and at least one; how many it is. A turn leaves nothing half done.
+    fn turn(body: &Self::Body, ops: &mut Vec<Self::Op>, most: u64, random: &mut SplitMix) -> u64;
+
+    /// What engines are made for; in units of that size, where there are units.
+    ///
+    /// # Errors
+    /// A unit that cannot be.
+    fn scene(unit: Option<Bytes>) -> anyhow::Result<Self::Scene>;
+
+    /// The engines of these names; without names those that are worth the time.
+    ///
+    /// # Errors
+    /// A name that is no engine's.
+    fn stressed(names: &[String]) -> Result<Vec<Self::Entry>, Failure>;
+
+    /// What befalls the engine before batch `at` of a case, beside its operations; whether the engine can take it.
+    fn befall(kind: Self::Kind, at: usize, session: &mut Self::Session) -> bool {
+        let _ = (kind, at, session);
+        true
+    }
+
+    /// Ends what befell the engine.
+    fn relieve(session: &mut Self::Session) {
+        let _ = session;
+    }
+}
 
 /// Which case it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,9 +129,9 @@ pub enum Refusal {
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CaseInfo {
+pub struct CaseInfo<F: Suited = Kva> {
     /// Which it is.
-    pub kind: Kind,
+    pub kind: F::Kind,
     /// Its name.
     pub name: &'static str,
     /// Its bit in the kernel's `run_test_mask`; `None` for those that the kernel's test lacks.
@@ -91,7 +150,7 @@ const fn kernel(kind: Kind, name: &'static str, mask: u32, about: &'static str) 
     CaseInfo { kind, name, mask: Some(mask), sized: false, once: false, refusal: Refusal::Fails, about }
 }
 
-const fn sized(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo {
+const fn sized<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
     CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Fails, about }
 }
 
@@ -162,7 +221,9 @@ impl CaseInfo {
     pub fn churns(&self) -> bool {
         matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
     }
+}
 
+impl<F: Suited> CaseInfo<F> {
     /// Whether the kernel's `run_test_mask` names it.
     #[must_use]
     pub fn is_in(&self, mask: u32) -> bool {
@@ -174,15 +235,15 @@ impl CaseInfo {
 ///
 /// # Errors
 /// A name that is no case's.
-pub fn find_cases(
+pub fn find_cases<F: Suited>(
     names: &[String],
-    cases: impl Iterator<Item = &'static CaseInfo>,
-) -> Result<Vec<&'static CaseInfo>, Failure> {
-    let cases: Vec<&'static CaseInfo> = cases.collect();
+    cases: impl Iterator<Item = &'static CaseInfo<F>>,
+) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
+    let cases: Vec<&'static CaseInfo<F>> = cases.collect();
     if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.name == name.as_str())) {
         let all: Vec<&str> = cases.iter().map(|case| case.name).collect();
         return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
     }
-    let wanted = |case: &&CaseInfo| names.is_empty() || names.iter().any(|name| name == case.name);
+    let wanted = |case: &&CaseInfo<F>| names.is_empty() || names.iter().any(|name| name == case.name);
     Ok(cases.into_iter().filter(wanted).collect())
 }

@@ -2,7 +2,8 @@
 
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
-use freehold_trace::kva::Op;
+use freehold_trace::{kva::Op, percpu};
+use std::fmt::Debug;
 
 pub(super) const PAGE: u64 = Align::PAGE.bytes();
 /// Address space at the end of the kernel's areas that nobody uses.
@@ -10,8 +11,48 @@ const GUARD_PAGES: u64 = 1;
 /// Largest size of a churned object in pages.
 const CHURNED_PAGES: u64 = 64;
 
+/// An operation on an object that it names.
+pub trait ObjectOp: Clone + Debug {
+    /// Frees the object.
+    fn free(object: u32) -> Self;
+
+    /// The object's name.
+    fn object(&self) -> u32;
+
+    /// Whether it frees.
+    fn is_free(&self) -> bool;
+}
+
+impl ObjectOp for Op {
+    fn free(object: u32) -> Self {
+        Self::Free { object }
+    }
+
+    fn object(&self) -> u32 {
+        Self::object(self)
+    }
+
+    fn is_free(&self) -> bool {
+        Self::is_free(self)
+    }
+}
+
+impl ObjectOp for percpu::Op {
+    fn free(object: u32) -> Self {
+        Self::Free { object }
+    }
+
+    fn object(&self) -> u32 {
+        Self::object(self)
+    }
+
+    fn is_free(&self) -> bool {
+        Self::is_free(self)
+    }
+}
+
 /// Draws the request for an object.
-pub(in crate::workload) type Draw = fn(u32, &mut SplitMix) -> Op;
+pub(in crate::workload) type Draw<O = Op> = fn(u32, &mut SplitMix) -> O;
 
 /// Pages anywhere.
 pub(super) fn pages(object: u32, size_pages: u64) -> Op {
@@ -58,42 +99,61 @@ pub(super) fn align_shift(object: u32, shift: u32) -> Op {
 }
 
 /// One allocation, freed at once.
-pub(super) fn pair(ops: &mut Vec<Op>, alloc: Op) {
-    let object = alloc.object();
-    ops.extend([alloc, Op::Free { object }]);
+pub(super) fn pair<O: ObjectOp>(ops: &mut Vec<O>, alloc: O) {
+    let free = O::free(alloc.object());
+    ops.extend([alloc, free]);
 }
 
 /// `count` allocations, named from `first` on, then freed in that order.
-pub(super) fn together(ops: &mut Vec<Op>, first: u32, count: u32, alloc: impl FnMut(u32) -> Op) {
+pub(super) fn together<O: ObjectOp>(ops: &mut Vec<O>, first: u32, count: u32, alloc: impl FnMut(u32) -> O) {
     let names = first..first.saturating_add(count);
     ops.extend(names.clone().map(alloc));
-    ops.extend(names.map(|object| Op::Free { object }));
+    ops.extend(names.map(O::free));
+}
+
+/// Frees `row` random objects of the `count` that are named from `first` on, and allocates as many in their place.
+pub(super) fn replace<O: ObjectOp>(
+    ops: &mut Vec<O>,
+    (first, count): (u32, u32),
+    row: u32,
+    random: &mut SplitMix,
+    mut draw: impl FnMut(u32, &mut SplitMix) -> O,
+) {
+    let mut names: Vec<u32> = Vec::with_capacity(row as usize);
+    while names.len() < row as usize {
+        let object = first + random.uniform(u64::from(count)) as u32;
+        if !names.contains(&object) {
+            names.push(object);
+        }
+    }
+    ops.extend(names.iter().map(|&object| O::free(object)));
+    ops.extend(names.into_iter().map(|object| draw(object, random)));
 }
 
 /// Frees of random objects, each followed by an allocation in its place, one operation at a time.
 #[derive(Clone, Debug)]
-pub(in crate::workload) struct Pairs {
+pub(in crate::workload) struct Pairs<O = Op> {
     first: u32,
     count: u32,
-    draw: Draw,
+    draw: Draw<O>,
     /// The object that was freed last, if nothing has taken its place yet.
     freed: Option<u32>,
 }
 
-impl Pairs {
+impl<O: ObjectOp> Pairs<O> {
     /// Pairs of the objects `first..first + count`.
-    pub(in crate::workload) fn new(first: u32, count: u32, draw: Draw) -> Self {
+    pub(in crate::workload) fn new(first: u32, count: u32, draw: Draw<O>) -> Self {
         Self { first, count, draw, freed: None }
     }
 
     /// The next operation.
-    pub(in crate::workload) fn next_op(&mut self, random: &mut SplitMix) -> Op {
+    pub(in crate::workload) fn next_op(&mut self, random: &mut SplitMix) -> O {
         match self.freed.take() {
             Some(object) => (self.draw)(object, random),
             None => {
                 let object = self.first + random.uniform(u64::from(self.count)) as u32;
                 self.freed = Some(object);
-                Op::Free { object }
+                O::free(object)
             }
         }
     }

@@ -1,108 +1,162 @@
 //! What is there before a case's body, operation by operation, and how it is taken away again.
 
-use super::Kind;
-use super::requests::{Draw, Pairs, aligned_alloc, guarded, pages, random_alloc};
+use super::requests::{Draw, ObjectOp, Pairs};
 use crate::workload::SplitMix;
-use freehold_trace::kva::Op;
-
-/// Areas kept before `long_busy_list`.
-const LONG_BUSY_LIST: u32 = 15_000;
-/// Junk areas freed before `full_fit`, for each doubling of the CPUs: 32 MiB of pages.
-const FULL_FIT_HOLES: u32 = 8192;
 
 /// A setup, its objects named from `first` on.
 #[derive(Clone, Debug)]
-pub(super) struct Setup {
+pub(super) struct Setup<O> {
     first: u32,
-    state: State,
+    before: Before<O>,
+    /// Of a churned setup.
+    pairs: Option<Pairs<O>>,
 }
 
-#[derive(Clone, Debug)]
-enum State {
+/// What is there before a body.
+#[derive(Clone, Copy, Debug)]
+pub enum Before<O> {
+    /// Nothing.
     Nothing,
     /// Objects that stay.
     Kept {
+        /// How many.
         count: u32,
-        draw: Draw,
+        /// What they ask for.
+        draw: Draw<O>,
     },
-    /// Twice as many objects, of which every other is freed, so that each leaves a hole of its own.
-    Holes {
-        count: u32,
-        draw: Draw,
-    },
+    /// Objects of which most are freed again.
+    Holes(Holes<O>),
     /// Objects, and twice as many times one of them freed and another allocated.
     Churned {
+        /// How many.
         count: u32,
-        draw: Draw,
-        pairs: Pairs,
+        /// What they ask for.
+        draw: Draw<O>,
     },
 }
 
-/// Names to free: `count` from `first` on, `step` apart.
+/// Objects that stay among holes: of every `of` runs of `run` objects the last one stays, so that the highest hole, too,
+/// ends at an object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    pub(super) count: u32,
-    pub(super) step: u32,
-    pub(super) first: u32,
+pub struct Holes<O> {
+    /// Runs that stay.
+    pub(super) kept: u32,
+    /// Objects of a run.
+    pub(super) run: u32,
+    /// Of so many runs one stays.
+    pub(super) of: u32,
+    /// What they ask for.
+    pub(super) draw: Draw<O>,
 }
 
-impl Setup {
-    pub(super) fn new(kind: Kind, n: u32, cpus: u32, first: u32) -> Self {
-        let churned = |draw| State::Churned { count: n, draw, pairs: Pairs::new(first, n, draw) };
-        let doublings = u32::BITS - cpus.leading_zeros();
-        let state = match kind {
-            Kind::FullFit => State::Holes {
-                count: doublings.max(1) * FULL_FIT_HOLES,
-                draw: |object, _| guarded(object, 1),
-            },
-            Kind::LongBusyList => State::Kept { count: LONG_BUSY_LIST, draw: |object, _| guarded(object, 1) },
-            Kind::Holes => State::Holes { count: n, draw: |object, _| pages(object, 1) },
-            Kind::Churn | Kind::Zone | Kind::Aligned2m | Kind::Burst => churned(random_alloc),
-            Kind::Aligned => churned(aligned_alloc),
-            _ => State::Nothing,
+impl<O> Holes<O> {
+    /// So many holes, each of one object, and between them as many objects.
+    pub(super) fn single(kept: u32, draw: Draw<O>) -> Self {
+        Self { kept, run: 1, of: 2, draw }
+    }
+
+    fn objects(&self) -> u32 {
+        self.kept * self.run * self.of
+    }
+
+    fn freed(&self) -> u32 {
+        self.kept * self.run * (self.of - 1)
+    }
+
+    /// The object that is freed after `at` others, counted from the first.
+    fn nth_freed(&self, at: u32) -> u32 {
+        let hole = self.run * (self.of - 1);
+        at / hole * self.run * self.of + at % hole
+    }
+
+    /// The object that stays after `at` others.
+    fn nth_kept(&self, at: u32) -> u32 {
+        at / self.run * self.run * self.of + self.run * (self.of - 1) + at % self.run
+    }
+}
+
+impl<O: ObjectOp> Setup<O> {
+    pub(super) fn new(before: Before<O>, first: u32) -> Self {
+        let pairs = match before {
+            Before::Churned { count, draw } => Some(Pairs::new(first, count, draw)),
+            _ => None,
         };
-        Self { first, state }
+        Self { first, before, pairs }
     }
 
     /// Objects that it names.
     pub(super) fn names(&self) -> u32 {
-        match self.state {
-            State::Nothing => 0,
-            State::Kept { count, .. } | State::Churned { count, .. } => count,
-            State::Holes { count, .. } => 2 * count,
+        match &self.before {
+            Before::Nothing => 0,
+            Before::Kept { count, .. } | Before::Churned { count, .. } => *count,
+            Before::Holes(holes) => holes.objects(),
         }
     }
 
     /// Operations that it is.
     pub(super) fn len(&self) -> u32 {
-        match self.state {
-            State::Nothing => 0,
-            State::Kept { count, .. } => count,
-            State::Holes { count, .. } => 3 * count,
-            State::Churned { count, .. } => 5 * count,
+        match &self.before {
+            Before::Nothing => 0,
+            Before::Kept { count, .. } => *count,
+            Before::Holes(holes) => holes.objects() + holes.freed(),
+            Before::Churned { count, .. } => 5 * count,
         }
     }
 
-    /// The operation after `at` others.
-    pub(super) fn op(&mut self, at: u32, random: &mut SplitMix) -> Op {
+    /// The operation after `at` others; `None` after the last.
+    pub(super) fn op(&mut self, at: u32, random: &mut SplitMix) -> Option<O> {
         let names = self.names();
-        match &mut self.state {
-            State::Kept { draw, .. } | State::Holes { draw, .. } | State::Churned { draw, .. }
-                if at < names =>
-            {
-                draw(self.first + at, random)
-            }
-            State::Churned { pairs, .. } => pairs.next_op(random),
-            // Of each two the lower goes, so that the highest hole, too, ends at an object.
-            _ => Op::Free { object: self.first + 2 * (at - names) },
+        let draw = match &self.before {
+            Before::Nothing => return None,
+            Before::Kept { draw, .. } | Before::Churned { draw, .. } => *draw,
+            Before::Holes(holes) => holes.draw,
+        };
+        if at < names {
+            return Some(draw(self.first + at, random));
+        }
+        match (&self.before, &mut self.pairs) {
+            (Before::Holes(holes), _) => Some(O::free(self.first + holes.nth_freed(at - names))),
+            (_, Some(pairs)) => Some(pairs.next_op(random)),
+            _ => None,
         }
     }
 
-    /// The frees that undo it. Of a setup that was not `finished` every name is freed.
-    pub(super) fn undo(&self, finished: bool) -> Undo {
-        match self.state {
-            State::Holes { count, .. } if finished => Undo { count, step: 2, first: self.first + 1 },
-            _ => Undo { count: self.names(), step: 1, first: self.first },
+    /// How many frees undo it. Of a setup that was not `finished` every name is freed.
+    pub(super) fn undo_len(&self, finished: bool) -> u32 {
+        match &self.before {
+            Before::Holes(holes) if finished => holes.objects() - holes.freed(),
+            _ => self.names(),
+        }
+    }
+
+    /// The free after `at` others that undo it.
+    pub(super) fn undo(&self, finished: bool, at: u32) -> O {
+        let object = match &self.before {
+            Before::Holes(holes) if finished => holes.nth_kept(at),
+            _ => at,
+        };
+        O::free(self.first + object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::suite::requests::pages;
+
+    #[test]
+    fn what_is_freed_and_what_stays_are_all_of_it() {
+        for (kept, run, of) in [(5, 1, 2), (3, 4, 2), (1, 7, 2), (4, 1, 8), (2, 6, 11)] {
+            let holes = Holes { kept, run, of, draw: |object, _| pages(object, 1) };
+            let freed = (0..holes.freed()).map(|at| holes.nth_freed(at));
+            let stays = (0..holes.objects() - holes.freed()).map(|at| holes.nth_kept(at));
+            let mut all: Vec<u32> = freed.chain(stays).collect();
+            assert!(
+                holes.nth_kept(kept * run - 1) == holes.objects() - 1,
+                "the highest hole ends at an object"
+            );
+            all.sort_unstable();
+            assert_eq!(all, Vec::from_iter(0..holes.objects()));
         }
     }
 }

@@ -1,0 +1,12 @@
+//! Address spaces of processes at work: maps of areas, behind one trait and in one list.
+
+mod driver;
+mod list;
+mod maps;
+mod session;
+mod sorted;
+
+pub use driver::{Footprint, Spaces};
+pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use session::Session;
+pub use sorted::SortedAreas;

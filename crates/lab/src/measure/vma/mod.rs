@@ -1,0 +1,7 @@
+//! What is measured of address spaces.
+
+mod calls;
+mod film;
+
+pub use calls::{CallCounts, Calls};
+pub use film::{Developed, Film};

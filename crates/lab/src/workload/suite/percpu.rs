@@ -1,0 +1,285 @@
+//! The cases of the percpu family: what the posting of 2017 measured, what its followers found, and what befalls an
+//! allocator between requests, as operations without end.
+//!
+//! Where objects lie only the engine knows, so that a case leaves its holes by the order in which it asks. Between
+//! batches the work that operations left is done now and then, which moves pages and chunks from under the next.
+
+use super::requests::{replace, together};
+use super::setup::{Before, Holes};
+use super::{CaseInfo, Params, Refusal, Suited, sized};
+use crate::engine::percpu::{EngineEntry, Scene, Session, find_engines};
+use crate::failure::Failure;
+use crate::family::Percpu;
+use crate::workload::SplitMix;
+use crate::workload::percpu::{Deletion, Order, seed_sizes};
+use freehold::percpu::Config;
+use freehold::units::{Align, Bytes};
+use freehold_trace::percpu::Op;
+
+/// Operations of one kind in a row.
+const ROW: u32 = 64;
+/// Groups of objects that come and go together.
+const GROUPS: u32 = 11;
+/// The largest object in bytes.
+const MOST_BYTES: u64 = 32 << 10;
+/// Units, if nobody says how large they are.
+const UNIT: Bytes = Bytes(256 << 10);
+/// Work that was left is done before each so many batches.
+const BALANCED: usize = 8;
+/// Memory ends for so many batches, and then is there again for as many.
+const STARVED: usize = 4;
+/// Pages that there are more of when memory is about to end.
+const SPARE_PAGES: u64 = 3;
+
+/// Which case it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the table of cases describes them")]
+pub enum PercpuKind {
+    InOrder,
+    Alternating,
+    Reverse,
+    Random,
+    SecondHalf,
+    Aligned,
+    AlignedChurn,
+    ChurnSmall,
+    ChurnLarge,
+    Mixed,
+    Atomic,
+    StaleHint,
+    Deletion,
+    Starved,
+}
+
+use PercpuKind as Kind;
+
+/// A case that refuses some requests, rightly.
+const fn refusing(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo<Percpu> {
+    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name, about) }
+}
+
+const CASES: [CaseInfo<Percpu>; 14] = [
+    sized(Kind::InOrder, "in-order", "n objects of one of the posting's sizes, then freed in that order"),
+    sized(Kind::Alternating, "alternating", "the same, every other object freed first"),
+    sized(Kind::Reverse, "reverse", "the same, freed from the last one on"),
+    sized(Kind::Random, "random", "the same, freed in a random order"),
+    sized(
+        Kind::SecondHalf,
+        "second-half",
+        "64 objects of one of these sizes in the first half of what n of 4 bytes fill",
+    ),
+    sized(Kind::Aligned, "aligned", "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"),
+    sized(Kind::AlignedChurn, "aligned-churn", "churn of 4..=256 bytes aligned to 4..=4096"),
+    sized(
+        Kind::ChurnSmall,
+        "churn-4-64",
+        "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated",
+    ),
+    sized(Kind::ChurnLarge, "churn-4-1024", "the same with 4..=1024 bytes"),
+    sized(
+        Kind::Mixed,
+        "mixed",
+        "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096",
+    ),
+    refusing(Kind::Atomic, "atomic", "the same with 4..=256 bytes, half of which cannot wait for memory"),
+    sized(
+        Kind::StaleHint,
+        "stale-hint",
+        "8n objects of 4 bytes of which n stay; then n in their holes, and freed",
+    ),
+    sized(
+        Kind::Deletion,
+        "deletion",
+        "groups of six objects, one of eleven kept; then eleven groups made and deleted",
+    ),
+    refusing(Kind::Starved, "starved", "churn of 4..=1024 bytes with memory that ends, and is there again"),
+];
+
+impl Suited for Percpu {
+    type Kind = Kind;
+    type Body = PercpuBody;
+    const CASES: &'static [CaseInfo<Self>] = &CASES;
+    const GROWS: &'static [Kind] = &[Kind::ChurnSmall];
+    const KERNELS: bool = false;
+
+    fn before(kind: Kind, params: &Params) -> Before<Op> {
+        let count = params.n;
+        let small = |object, _: &mut SplitMix| request(object, 4, 4);
+        match kind {
+            Kind::InOrder | Kind::Alternating | Kind::Reverse | Kind::Random | Kind::Aligned => {
+                Before::Nothing
+            }
+            Kind::SecondHalf => Before::Holes(Holes { kept: 1, run: count, of: 2, draw: small }),
+            Kind::StaleHint => Before::Holes(Holes { kept: count, run: 1, of: 8, draw: small }),
+            Kind::Deletion => {
+                let run = Deletion::GROUP_BYTES.len() as u32;
+                let kept = count.div_ceil(run * GROUPS);
+                Before::Holes(Holes { kept, run, of: GROUPS, draw: |object, _| grouped(object) })
+            }
+            Kind::AlignedChurn => Before::Churned { count, draw: aligned },
+            Kind::ChurnSmall => Before::Churned { count, draw: small_alloc },
+            Kind::ChurnLarge | Kind::Starved => Before::Churned { count, draw: large_alloc },
+            Kind::Mixed => Before::Churned { count, draw: mixed },
+            Kind::Atomic => Before::Churned { count, draw: atomic },
+        }
+    }
+
+    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, own: u32) -> PercpuBody {
+        PercpuBody { kind: info.kind, n: params.n, first, own }
+    }
+
+    fn names(body: &PercpuBody) -> u32 {
+        if body.draw().is_some() { 0 } else { body.row() }
+    }
+
+    fn turn(body: &PercpuBody, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
+        let row = body.row().min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
+        body.turn(ops, row, random);
+        u64::from(row)
+    }
+
+    fn scene(unit: Option<Bytes>) -> anyhow::Result<Scene> {
+        let unit = unit.unwrap_or(UNIT);
+        let too_large = || Failure::Usage(format!("--unit {unit}: more than 4 GiB"));
+        let unit_bytes = u32::try_from(unit.0).map_err(|_| too_large())?;
+        // What operations leave is done between batches, which the cases say.
+        Ok(Scene { config: Config::new(unit_bytes, 2), balances: false })
+    }
+
+    fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+        find_engines(names)
+    }
+
+    fn befall(kind: Kind, at: usize, session: &mut (dyn Session + 'static)) -> bool {
+        let often = matches!(kind, Kind::Deletion | Kind::Atomic);
+        if often || at.is_multiple_of(BALANCED) {
+            session.balance();
+        }
+        match (kind, at % (2 * STARVED)) {
+            (Kind::Starved, 0) => session.limit_pages(None),
+            (Kind::Starved, STARVED) => {
+                let most = session.populated_pages() + SPARE_PAGES;
+                session.limit_pages(Some(most))
+            }
+            _ => true,
+        }
+    }
+
+    fn relieve(session: &mut (dyn Session + 'static)) {
+        session.limit_pages(None);
+        session.balance();
+    }
+}
+
+/// A body.
+#[derive(Clone, Copy, Debug)]
+pub struct PercpuBody {
+    kind: Kind,
+    n: u32,
+    /// The first name of the setup's objects.
+    first: u32,
+    /// The first name of the body's own objects.
+    own: u32,
+}
+
+impl PercpuBody {
+    /// Loops that are done in a row: first all their allocations, then all their frees, or the other way round.
+    fn row(&self) -> u32 {
+        match self.kind {
+            Kind::InOrder | Kind::Alternating | Kind::Reverse | Kind::Random => self.n,
+            Kind::Aligned | Kind::StaleHint => self.n,
+            Kind::Deletion => GROUPS * Deletion::GROUP_BYTES.len() as u32,
+            Kind::SecondHalf => ROW,
+            _ => ROW.min(self.n.div_ceil(2)),
+        }
+    }
+
+    /// What a churned object asks for; `None` where the body has objects of its own.
+    fn draw(&self) -> Option<super::requests::Draw<Op>> {
+        match self.kind {
+            Kind::AlignedChurn => Some(aligned),
+            Kind::ChurnSmall => Some(small_alloc),
+            Kind::ChurnLarge | Kind::Starved => Some(large_alloc),
+            Kind::Mixed => Some(mixed),
+            Kind::Atomic => Some(atomic),
+            _ => None,
+        }
+    }
+
+    fn turn(&self, ops: &mut Vec<Op>, row: u32, random: &mut SplitMix) {
+        if let Some(draw) = self.draw() {
+            return replace(ops, (self.first, self.n), row, random, draw);
+        }
+        let order = match self.kind {
+            Kind::Alternating => Order::Alternating,
+            Kind::Reverse => Order::Reverse,
+            Kind::Random => Order::Random,
+            _ => Order::InOrder,
+        };
+        match self.kind {
+            Kind::Aligned => together(ops, self.own, row, |object| request(object, 4, 8)),
+            Kind::StaleHint => together(ops, self.own, row, |object| request(object, 4, 4)),
+            Kind::Deletion => together(ops, self.own, row, grouped),
+            _ => {
+                let sizes = seed_sizes();
+                let Some(size) = sizes.get(random.uniform(sizes.len() as u64) as usize) else { return };
+                let names: Vec<u32> = (self.own..self.own + row).collect();
+                let alloc = |&object: &u32| Op::Alloc {
+                    object,
+                    size_bytes: u64::from(size.bytes),
+                    align: size.align,
+                    atomic: false,
+                };
+                ops.extend(names.iter().map(alloc));
+                ops.extend(order.arrange(&names).into_iter().map(|object| Op::Free { object }));
+            }
+        }
+    }
+}
+
+fn request(object: u32, size_bytes: u64, align_bytes: u64) -> Op {
+    Op::Alloc { object, size_bytes, align: Align::new(align_bytes).unwrap_or_default(), atomic: false }
+}
+
+/// 4 bytes up to so many, at any multiple of 4.
+fn up_to(object: u32, most: u64, random: &mut SplitMix) -> Op {
+    request(object, 4 + random.uniform(most - 3), 4)
+}
+
+fn small_alloc(object: u32, random: &mut SplitMix) -> Op {
+    up_to(object, 64, random)
+}
+
+fn large_alloc(object: u32, random: &mut SplitMix) -> Op {
+    up_to(object, 1024, random)
+}
+
+fn aligned(object: u32, random: &mut SplitMix) -> Op {
+    let size = 4 + random.uniform(253);
+    request(object, size, 4 << random.uniform(11))
+}
+
+/// Half of the requests cannot wait.
+fn atomic(object: u32, random: &mut SplitMix) -> Op {
+    match up_to(object, 256, random) {
+        Op::Alloc { object, size_bytes, align, .. } => {
+            Op::Alloc { object, size_bytes, align, atomic: random.uniform(2) == 0 }
+        }
+        free => free,
+    }
+}
+
+/// Of every order of magnitude as many; a quarter is aligned.
+fn mixed(object: u32, random: &mut SplitMix) -> Op {
+    let most = 1u64 << random.uniform(1 + u64::from(MOST_BYTES.ilog2()));
+    let size = 1 + random.uniform(most);
+    let align = if random.uniform(4) == 0 { 1 << random.uniform(13) } else { 1 };
+    request(object, size, align)
+}
+
+/// An object of a group, of the size that its place in the group has.
+fn grouped(object: u32) -> Op {
+    let sizes = Deletion::GROUP_BYTES;
+    let size = sizes.get(object as usize % sizes.len()).copied().unwrap_or(4);
+    request(object, u64::from(size), 8)
+}
