@@ -84,6 +84,16 @@ impl Edit {
         longest_gap(leaf, whole, self.a..self.a + came)
     }
 
+    /// Whether the new slot is exactly one that was there.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.a == self.b && !self.left && !self.right
+    }
+
+    /// Whether the leaf's last slot is all that the new one meets.
+    pub(crate) fn is_at_end(&self, leaf: &Leaf) -> bool {
+        self.a + 1 == leaf.len()
+    }
+
     /// The leaf's slots afterwards.
     #[inline]
     pub(crate) fn len_after(&self, leaf: &Leaf) -> usize {

@@ -19,7 +19,7 @@ pub(crate) struct Spot {
     /// Whether the tree has no node yet.
     pub(crate) rootless: bool,
     /// What the store does to its leaf, if it lies in one.
-    edit: Option<Edit>,
+    pub(super) edit: Option<Edit>,
 }
 
 impl Spot {
