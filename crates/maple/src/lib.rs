@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod map;
 mod node;
+mod plan;
 mod tree;
 
 pub use entry::{Entry, Word};
@@ -17,3 +18,4 @@ pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected};
 pub use map::{Gaps, Iter, RangeMap, Request, Transaction};
 #[doc(hidden)]
 pub use node::{Full, Shape, Tiny};
+pub use plan::{Facts, Heights, Plan, Planner, RemovalPlan, StoreType};
