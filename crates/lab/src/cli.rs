@@ -150,6 +150,7 @@ impl Command {
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
             Self::Bench { suite: Suite::Maple, .. } => "bench maple",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
+            Self::Reproduce { what: Publication::Maple2025, .. } => "reproduce maple-2025",
             Self::Stress { suite: Suite::Kva, .. } => "stress kva",
             Self::Stress { suite: Suite::Percpu, .. } => "stress percpu",
             Self::Stress { suite: Suite::Maple, .. } => "stress maple",

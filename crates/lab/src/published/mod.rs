@@ -4,10 +4,14 @@
 //! what it is of ([`Subject`]), so that whoever sets ours beside it must say how the two compare, or why they do
 //! not.
 
+pub mod bulk_2025;
+pub mod do_mmap_2025;
+pub mod histogram;
 pub mod no_block_2025;
 pub mod nodes_2023_v1;
 pub mod nodes_2023_v2;
 pub mod nodes_2024_v3;
+pub mod prealloc_2025;
 pub mod rework_2019_v3;
 pub mod talk_2019;
 pub mod zfs_2014;

@@ -7,7 +7,7 @@
 //!              └──── table       the printed tables, the notes
 //!
 //!   write_study ── study ── section   what a publication says beside what was measured
-//!                             ├──── plot, table
+//!                             ├──── plot, bars, table
 //!                             ├──── strip     a space that fills up, and its zones
 //!                             ├──── film      a process's address space over time
 //!                             └──── tree      a search tree before and after
@@ -16,6 +16,7 @@
 //! ```
 
 mod axis;
+pub(crate) mod bars;
 mod drawn;
 mod escape;
 pub(crate) mod film;
@@ -44,6 +45,7 @@ pub(crate) use drawn::Drawn;
 pub use replayed::Replayed;
 pub use section::{Key, Section};
 pub use study::Study;
+pub use summary::Described;
 
 /// What a report shows.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! A section of a study: what it is about, what to look at, and the figures as they are printed.
 
+use super::bars::Bars;
 use super::escape::html;
 use super::film::Film;
 use super::palette::Palette;
@@ -24,6 +25,8 @@ pub struct Key {
 pub(crate) enum Figure {
     /// A plot of lines.
     Plot(Plot),
+    /// Bars in groups.
+    Bars(Bars),
     /// Pictures of a space over time.
     Strips(Strips),
     /// A tree before and after.
@@ -58,6 +61,7 @@ pub(super) fn render(section: &Section, palette: &Palette) -> anyhow::Result<Str
         for figure in &section.figures {
             page.push_str(&match figure {
                 Figure::Plot(plot) => plot.html()?,
+                Figure::Bars(bars) => super::bars::render(bars, palette),
                 Figure::Strips(strips) => super::strip::render(strips, palette)?,
                 Figure::Trees(trees) => super::tree::render(trees),
                 Figure::Film(film) => super::film::render(film)?,

@@ -5,7 +5,6 @@ use super::page::{foot, head, method};
 use super::palette::Palette;
 use super::section::{self, Key, Section};
 use super::summary::{Described, KeyFigure, engine_list, key_list};
-use crate::engine::EngineEntry;
 use crate::output::Environment;
 use std::fmt::Write;
 
@@ -19,7 +18,7 @@ pub struct Study {
     /// The figures to remember.
     pub(crate) keys: Vec<Key>,
     /// The engines that were compared.
-    pub(crate) engines: Vec<EngineEntry>,
+    pub(crate) engines: Vec<Described>,
     /// The sections, in order.
     pub(crate) sections: Vec<Section>,
     /// How it was measured, in sentences.
@@ -39,7 +38,7 @@ pub(super) fn render(study: &Study, environment: &Environment, notes: &[String])
     );
     let key = |key: &Key| KeyFigure { value: html(&key.value), text: html(&key.text) };
     page.push_str(&key_list(&study.keys.iter().map(key).collect::<Vec<_>>()));
-    page.push_str(&engine_list(&study.engines.iter().map(Described::of).collect::<Vec<_>>(), &palette));
+    page.push_str(&engine_list(&study.engines, &palette));
     page.push_str("</header>\n<nav aria-label=\"contents\">");
     for section in &study.sections {
         let _ = write!(page, "<a href=\"#{}\">{}</a>", section.id, html(&section.title));

@@ -71,9 +71,9 @@ fn engines(input: &Input<'_>, palette: &Palette) -> String {
     engine_list(&engines, palette)
 }
 
-/// An engine of any family.
+/// An engine of any family, as the head of a page tells it.
 #[derive(Clone, Debug)]
-pub(super) struct Described {
+pub struct Described {
     /// Name and placement.
     pub(super) label: String,
     about: &'static str,
@@ -81,7 +81,7 @@ pub(super) struct Described {
 }
 
 impl Described {
-    pub(super) fn of<F: Family>(entry: &impl Entry<F>) -> Self {
+    pub(crate) fn of<F: Family>(entry: &impl Entry<F>) -> Self {
         Self { label: entry.label(), about: entry.about(), default: entry.is_default() }
     }
 }

@@ -4,12 +4,13 @@
 //! page, with its tables for the terminal, its rows and its notes; this file puts them together.
 
 pub mod kva_2019;
+pub mod maple_2025;
 
 use super::Progress;
 use crate::engine::{Compared, EngineEntry, find_engines};
-use crate::output::{Document, Row};
+use crate::output::{Document, Row, Table};
 use crate::report::{Key, Section, Study};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -17,6 +18,9 @@ pub enum Publication {
     /// "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
     #[value(name = "kva-2019")]
     Kva2019,
+    /// "Track node vacancy to reduce worst case allocation counts", 2025.
+    #[value(name = "maple-2025")]
+    Maple2025,
 }
 
 impl Publication {
@@ -25,6 +29,7 @@ impl Publication {
     pub fn name(self) -> &'static str {
         match self {
             Self::Kva2019 => "kva-2019",
+            Self::Maple2025 => "maple-2025",
         }
     }
 }
@@ -32,13 +37,14 @@ impl Publication {
 /// How it is reproduced.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each.
+    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each; of
+    /// the series both recorded streams.
     #[arg(long)]
     pub full: bool,
     /// Stop after so many of its samples; what is measured beside them becomes shorter, too.
     #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
-    /// A folder with traces (*.kva.csv.zst) beside the bundled ones.
+    /// A folder with traces (*.kva.csv.zst, *.vma.csv.zst) beside the bundled ones.
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
 }
@@ -55,6 +61,8 @@ pub struct Outcome {
 #[derive(Default)]
 struct Part {
     section: Section,
+    /// Tables for the terminal alone: what the page draws.
+    printed: Vec<Table>,
     rows: Vec<Row>,
     notes: Vec<String>,
     /// What of it is to be remembered.
@@ -70,6 +78,7 @@ struct Part {
 pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
     match what {
         Publication::Kva2019 => kva_2019::run(options, progress),
+        Publication::Maple2025 => maple_2025::run(options, progress),
     }
 }
 
@@ -77,6 +86,7 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
 fn together(study: Study, parts: Vec<Part>) -> Outcome {
     let mut outcome = Outcome { document: Document::default(), study };
     for part in parts {
+        outcome.document.tables.extend(part.printed);
         outcome.document.tables.extend(part.section.tables.iter().cloned());
         outcome.document.rows.extend(part.rows);
         outcome.document.notes.extend(part.notes);
@@ -85,6 +95,18 @@ fn together(study: Study, parts: Vec<Part>) -> Outcome {
         outcome.study.sections.push(part.section);
     }
     outcome
+}
+
+/// The files of a folder whose names end so.
+fn traces_in(folder: &Path, ending: &str) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ending)) {
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 /// The engines of these names, in this order.

@@ -9,5 +9,6 @@ mod trees;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
 pub use map::Map;
 pub use range_map::RangeMapRanges;
+pub(crate) use range_map::{gap, no_memory};
 pub use steps::{GapRequest, MixStep, Steps};
 pub use trees::Trees;

@@ -53,12 +53,7 @@ impl Ranges for RangeMapRanges {
     }
 
     fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-        let request = Request::new(size).align(align).window(window);
-        match end {
-            End::Lowest => self.map.lowest_gap(&request),
-            End::Highest => self.map.highest_gap(&request),
-        }
-        .ok()
+        gap(&self.map, end, size, align, window)
     }
 
     fn duplicate(&self) -> Self {
@@ -74,8 +69,24 @@ impl Ranges for RangeMapRanges {
     }
 }
 
+/// The place that a range tree finds.
+pub(crate) fn gap(
+    map: &RangeMap<u64>,
+    end: End,
+    size: u64,
+    align: Align,
+    window: Span,
+) -> Option<Span> {
+    let request = Request::new(size).align(align).window(window);
+    match end {
+        End::Lowest => map.lowest_gap(&request),
+        End::Highest => map.highest_gap(&request),
+    }
+    .ok()
+}
+
 /// There was none for another node.
 #[cold]
-fn no_memory() -> ! {
+pub(crate) fn no_memory() -> ! {
     handle_alloc_error(Layout::new::<[u64; 32]>())
 }

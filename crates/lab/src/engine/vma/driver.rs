@@ -48,6 +48,11 @@ impl<M: AreaMap> Spaces<M> {
         self.spaces.get(space as usize)?.as_ref()
     }
 
+    /// The same, to play with.
+    pub fn space_mut(&mut self, space: u32) -> Option<&mut AddressSpace<M>> {
+        self.spaces.get_mut(space as usize)?.as_mut()
+    }
+
     /// The spaces that exist, with their numbers.
     pub fn spaces(&self) -> impl Iterator<Item = (u32, &AddressSpace<M>)> {
         (0u32..).zip(&self.spaces).filter_map(|(number, space)| Some((number, space.as_ref()?)))

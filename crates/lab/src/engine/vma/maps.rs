@@ -2,6 +2,7 @@
 
 use crate::engine::maple::RangeMapRanges;
 use crate::workload::vma::{AreaMap, Nodes};
+use freehold::maple::RangeMap;
 use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;
 
@@ -16,13 +17,13 @@ impl AreaMap for RangeMapRanges {
     }
 
     fn nodes(&self) -> Option<Nodes> {
-        let map = &self.map;
-        Some(Nodes {
-            in_use: map.nodes() as u64,
-            taken: map.nodes_taken(),
-            height: map.height() as u64,
-        })
+        Some(nodes_of(&self.map))
     }
+}
+
+/// The nodes of a range tree.
+pub(super) fn nodes_of(map: &RangeMap<u64>) -> Nodes {
+    Nodes { in_use: map.nodes() as u64, taken: map.nodes_taken(), height: map.height() as u64 }
 }
 
 impl AreaMap for BTreeMapRanges<u64> {

@@ -3,10 +3,12 @@
 mod driver;
 mod list;
 mod maps;
+mod planned;
 mod session;
 mod sorted;
 
 pub use driver::{Footprint, Spaces};
 pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use planned::PlannedRanges;
 pub use session::Session;
 pub use sorted::SortedAreas;

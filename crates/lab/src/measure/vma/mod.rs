@@ -3,5 +3,6 @@
 mod calls;
 mod film;
 
+pub(crate) use calls::name;
 pub use calls::{CallCounts, Calls};
 pub use film::{Developed, Film};

@@ -69,6 +69,11 @@ impl<M: AreaMap> AddressSpace<M> {
         &self.areas
     }
 
+    /// The same, to play with.
+    pub fn areas_mut(&mut self) -> &mut M {
+        &mut self.areas
+    }
+
     /// An area comes, at the expense of what is there.
     pub fn map(&mut self, span: Span, kind: u64, replaces: bool, probe: &mut impl Probe) -> Answer {
         let mut answer = Answer::default();

@@ -23,7 +23,7 @@ mod zones;
 
 use super::{Options, Outcome, engines, together};
 use crate::commands::Progress;
-use crate::report::Study;
+use crate::report::{Described, Study};
 use runs::{Scale, SuiteRuns};
 
 /// What was there before, the rework, and ours: the default engine and the B+tree.
@@ -75,7 +75,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
                allocator that was replaced, on the rework, and on two engines of ours, in one run; what \
                was published since; and his audience's questions, answered from recorded workloads."
             .to_owned(),
-        engines: entries,
+        engines: entries.iter().map(Described::of).collect(),
         method: METHOD.to_vec(),
         ..Study::default()
     };
