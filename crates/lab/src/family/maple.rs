@@ -293,9 +293,9 @@ fn faults_table(name: &str, calls: &Calls) -> Table {
     let mut table = Table::new(title, &["call", "what", "count", "of"]);
     table.name_columns = 2;
     for (call, counts) in &calls.by_name {
-        let faults = Fault::ALL.iter().filter_map(|&(fault, what)| {
-            calls.faults.get(&(*call, fault)).map(|&number| (what, number))
-        });
+        let faults = Fault::ALL
+            .iter()
+            .filter_map(|&(fault, what)| calls.faults.get(&(*call, fault)).map(|&number| (what, number)));
         let mut faults: Vec<(&str, u64)> = faults.collect();
         if faults.is_empty() {
             faults.push(("none", 0));

@@ -8,9 +8,11 @@ mod percpu;
 mod state;
 mod talk;
 mod vectors;
+mod vma;
 
 pub use talk::{Played, play_talk};
 
+use crate::family::Suite;
 use crate::kind::Kind;
 use freehold_trace::TraceError;
 use std::path::{Path, PathBuf};
@@ -95,6 +97,7 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
     let checks = match kind {
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
+        Kind::Trace(Suite::Maple) => vma::verify(file, tick),
         Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),

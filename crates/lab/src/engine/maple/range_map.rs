@@ -70,13 +70,7 @@ impl Ranges for RangeMapRanges {
 }
 
 /// The place that a range tree finds.
-pub(crate) fn gap(
-    map: &RangeMap<u64>,
-    end: End,
-    size: u64,
-    align: Align,
-    window: Span,
-) -> Option<Span> {
+pub(crate) fn gap(map: &RangeMap<u64>, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
     let request = Request::new(size).align(align).window(window);
     match end {
         End::Lowest => map.lowest_gap(&request),

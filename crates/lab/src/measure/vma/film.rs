@@ -112,7 +112,11 @@ impl Film {
 fn changes(op: &Op) -> bool {
     matches!(
         op.call,
-        Call::Map { .. } | Call::Unmap { .. } | Call::Protect { .. } | Call::Advise { .. } | Call::Remap { .. }
+        Call::Map { .. }
+            | Call::Unmap { .. }
+            | Call::Protect { .. }
+            | Call::Advise { .. }
+            | Call::Remap { .. }
     )
 }
 
@@ -181,7 +185,10 @@ mod tests {
         assert_eq!((film.space, film.at, film.areas), (3, vec![7], vec![2]));
         let painted = film.cells.iter().filter(|&&cell| cell > 0).count();
         assert!(film.cells[0] > 0 && painted > ROWS / 2 && painted < ROWS, "{painted}");
-        assert_eq!(film.begins.iter().map(|begin| begin.1).collect::<Vec<_>>(), [0x1000, 0x10_0000_0000_0000]);
+        assert_eq!(
+            film.begins.iter().map(|begin| begin.1).collect::<Vec<_>>(),
+            [0x1000, 0x10_0000_0000_0000]
+        );
         assert!(film.begins[1].0 > film.begins[0].0);
     }
 

@@ -21,6 +21,12 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Whether it ends at or below an address.
+    #[must_use]
+    pub fn is_below(&self, last: u64) -> bool {
+        self.last <= last
+    }
+
     /// One of ours.
     #[must_use]
     pub fn new(span: Span, kind: &Kind) -> Self {

@@ -32,7 +32,8 @@ pub(super) fn part(stress: &Program) -> Part {
             origin: Origin::Measured,
         })
         .collect();
-    let printed: Vec<Table> = published().iter().chain(&ours).map(|named| text(named, Form::Brackets)).collect();
+    let printed: Vec<Table> =
+        published().iter().chain(&ours).map(|named| text(named, Form::Brackets)).collect();
     let all: Vec<Named> = published().into_iter().chain(ours).collect();
     let section = Section {
         id: "bulk",
@@ -77,7 +78,8 @@ fn about(stress: &Program) -> Vec<String> {
 
 /// What a count in the histogram is of.
 fn meaning() -> Table {
-    let title = "What the published counts are of: levels l that may have to change, and requests before and after";
+    let title =
+        "What the published counts are of: levels l that may have to change, and requests before and after";
     let mut table = Table::new(title, &["count", "split or rebalance", "spanning", "before", "after"]);
     let values: std::collections::BTreeSet<u64> =
         HISTOGRAM.before.iter().chain(HISTOGRAM.after).map(|(value, _)| *value).collect();
@@ -111,7 +113,8 @@ fn per_area(stress: &Program) -> Table {
     for (at, (name, nodes, areas)) in published.into_iter().chain(ours).enumerate() {
         let per_area = nodes as f64 / areas.max(1) as f64;
         // Published figures are against published ones, ours against ours.
-        let first = first.get_mut(usize::from(at >= 2)).map_or(per_area, |first| *first.get_or_insert(per_area));
+        let first =
+            first.get_mut(usize::from(at >= 2)).map_or(per_area, |first| *first.get_or_insert(per_area));
         let against = if first > 0.0 { format!("{}x", fixed(per_area / first)) } else { "-".to_owned() };
         table.row(vec![name, count(nodes), count(areas), format!("{per_area:.3}"), against]);
     }
@@ -129,8 +132,12 @@ fn calls(stress: &Program) -> Table {
     }
     for (name, call) in &stress.by_call {
         let stores: u64 = call.ledger.types.iter().map(|of_type| of_type.calls).sum();
-        let mut cells =
-            vec![(*name).to_owned(), count(call.calls), count(stores), fixed(stores as f64 / call.calls.max(1) as f64)];
+        let mut cells = vec![
+            (*name).to_owned(),
+            count(call.calls),
+            count(stores),
+            fixed(stores as f64 / call.calls.max(1) as f64),
+        ];
         for requests in &call.ledger.requests {
             cells.extend([count(requests.total()), count(requests.bulk().calls())]);
         }

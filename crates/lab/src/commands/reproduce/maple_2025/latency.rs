@@ -22,7 +22,14 @@ pub(super) fn part(stress: &Workload<Maple>, tick: &mut dyn FnMut(&str)) -> anyh
     table.name_columns = 2;
     for (name, latency) in ["published, before", "published, after"].into_iter().zip(DO_MMAP) {
         let mean = nanoseconds(latency.average_ns as f64);
-        table.row(vec![name.to_owned(), "do_mmap".to_owned(), count(latency.count), "-".into(), "-".into(), mean]);
+        table.row(vec![
+            name.to_owned(),
+            "do_mmap".to_owned(),
+            count(latency.count),
+            "-".into(),
+            "-".into(),
+            mean,
+        ]);
     }
     let mut rows = Vec::new();
     let mut firsts: Vec<f64> = Vec::new();
@@ -41,7 +48,8 @@ pub(super) fn part(stress: &Workload<Maple>, tick: &mut dyn FnMut(&str)) -> anyh
             if firsts.len() <= at {
                 firsts.push(median as f64);
             }
-            let published = (at == 0).then(|| DO_MMAP.first().map(|before| before.average_ns as f64)).flatten();
+            let published =
+                (at == 0).then(|| DO_MMAP.first().map(|before| before.average_ns as f64)).flatten();
             rows.push(Row {
                 workload: Some("stress-mmap".to_owned()),
                 op: Some(kind.op),

@@ -6,6 +6,7 @@
 //! | `nodes` | what of that is used: beside what our trees ask for |
 //! | `bulk` | how many nodes are asked for at once under `stress-ng --mmap`, and which calls ask for them |
 //! | `latency` | `do_mmap` before and after |
+//! | `rates` | what kinds of stores there are, beside the kernel's own trace points |
 //! | `shape` | the trees: height, nodes, fill, over time |
 //! | `programs` | what real programs' calls ask for, and their address spaces over time |
 //!
@@ -20,6 +21,7 @@ mod nodes;
 mod prealloc;
 mod programs;
 mod programs_part;
+mod rates;
 mod shape;
 mod streams;
 
@@ -69,7 +71,15 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
         return Err(Failure::Usage("--samples: maple-2025 has none".to_owned()).into());
     }
     let data = data_folder()?;
-    let traces = traces(&data.join("traces"), options.traces.as_deref())?;
+    let files = |ending| traces(&data.join("traces"), options.traces.as_deref(), ending);
+    let (vma, mt) = (files(ENDING)?, files(rates::ENDING)?);
+    if let Some(folder) = &options.traces
+        && super::traces_in(folder, ENDING)?.is_empty()
+        && super::traces_in(folder, rates::ENDING)?.is_empty()
+    {
+        let reason = format!("--traces {}: no file ends in {ENDING} or {}", folder.display(), rates::ENDING);
+        return Err(Failure::Usage(reason).into());
+    }
     let mut tick = |what: &str| progress.tick(what);
     let versions: &[&str] = if options.full { &["6.12", "6.16"] } else { &["6.16"] };
     let mut streams = Vec::new();
@@ -78,19 +88,22 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
         streams.push(StreamRun::of(&file, &mut tick)?);
     }
     let mut programs = Vec::new();
-    for file in &traces {
+    for file in &vma {
         tick(&format!("{}: every store planned", file.display()));
         programs.push(Program::of(from_file(file)?));
     }
-    let is_stress = |program: &&Program| program.workload.file.as_ref().is_some_and(|file| file.ends_with(STRESS));
+    let is_stress =
+        |program: &&Program| program.workload.file.as_ref().is_some_and(|file| file.ends_with(STRESS));
     let stress = programs.iter().find(is_stress);
-    let stress = stress.ok_or_else(|| Failure::Lacking(format!("{STRESS} is not among the bundled traces")))?;
+    let stress =
+        stress.ok_or_else(|| Failure::Lacking(format!("{STRESS} is not among the bundled traces")))?;
     let latency = latency::part(&stress.workload, &mut tick)?;
     let parts: Vec<Part> = vec![
         prealloc::part(&streams),
         nodes::part(&streams),
         bulk::part(stress),
         latency,
+        rates::part(&mt, stress)?,
         shape::part(stress),
         programs_part::part(&programs),
     ];
@@ -109,17 +122,16 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
 }
 
 /// The bundled traces, and those of the folder that have another name.
-fn traces(bundled: &Path, folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = super::traces_in(bundled, ENDING)?;
+fn traces(bundled: &Path, folder: Option<&Path>, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = super::traces_in(bundled, ending)?;
     if let Some(folder) = folder {
-        let others = super::traces_in(folder, ENDING)
+        let others = super::traces_in(folder, ending)
             .map_err(|error| Failure::Usage(format!("--traces {}: {error}", folder.display())))?;
-        if others.is_empty() {
-            let reason = format!("--traces {}: no file ends in {ENDING}", folder.display());
-            return Err(Failure::Usage(reason).into());
-        }
-        let names: BTreeSet<_> = files.iter().filter_map(|file| file.file_name().map(ToOwned::to_owned)).collect();
-        files.extend(others.into_iter().filter(|file| file.file_name().is_none_or(|name| !names.contains(name))));
+        let names: BTreeSet<_> =
+            files.iter().filter_map(|file| file.file_name().map(ToOwned::to_owned)).collect();
+        files.extend(
+            others.into_iter().filter(|file| file.file_name().is_none_or(|name| !names.contains(name))),
+        );
     }
     files.sort();
     Ok(files)

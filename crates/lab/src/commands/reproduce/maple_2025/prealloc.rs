@@ -21,7 +21,8 @@ fn published() -> [Named; 2] {
 
 /// The recorded kernel's, and our trees'.
 fn measured(stream: &StreamRun) -> Vec<Named> {
-    let named = |name: String, counts: &Histogram| Named { name, counts: counts.clone(), origin: Origin::Measured };
+    let named =
+        |name: String, counts: &Histogram| Named { name, counts: counts.clone(), origin: Origin::Measured };
     let [own, worst] = &stream.recorded;
     let mut all = vec![named("kernel, worst".to_owned(), worst)];
     if stream.version != "6.12" {
@@ -53,7 +54,8 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
         let measured = measured(stream);
         for named in &measured {
             let title = format!("{} ({})", named.name, stream.version);
-            part.printed.push(text(&Named { name: title, counts: named.counts.clone(), ..*named }, Form::Stars));
+            part.printed
+                .push(text(&Named { name: title, counts: named.counts.clone(), ..*named }, Form::Stars));
         }
         let [before, after] = published();
         let all: Vec<Named> = [before, after].into_iter().chain(measured).collect();
@@ -95,8 +97,10 @@ fn rows(stream: &StreamRun) -> Vec<Row> {
     let own = if stream.version == "6.12" { "worst" } else { "vacancy" };
     let kernels = [("worst", &stream.recorded[1]), (own, &stream.recorded[0])];
     let kernels = kernels.into_iter().take(if own == "worst" { 1 } else { 2 });
-    let ours = PLANNERS.iter().zip(&stream.ours.requests).map(|((_, planner), requests)| (*planner, requests, true));
-    for (planner, requests, ours) in kernels.map(|(planner, requests)| (planner, requests, false)).chain(ours) {
+    let ours =
+        PLANNERS.iter().zip(&stream.ours.requests).map(|((_, planner), requests)| (*planner, requests, true));
+    for (planner, requests, ours) in kernels.map(|(planner, requests)| (planner, requests, false)).chain(ours)
+    {
         for value in requests.values() {
             let published = published(planner, value).filter(|_| value > 0);
             rows.push(Row {

@@ -74,10 +74,7 @@ fn requests(programs: &[Program]) -> Table {
 }
 
 fn faults(programs: &[Program]) -> Table {
-    let mut table = Table::new(
-        "Calls that met something else than when they were recorded",
-        &["what"],
-    );
+    let mut table = Table::new("Calls that met something else than when they were recorded", &["what"]);
     table.header.extend(programs.iter().map(|program| program.workload.name.clone()));
     for (fault, what) in Fault::ALL {
         let mut cells = vec![what.to_owned()];

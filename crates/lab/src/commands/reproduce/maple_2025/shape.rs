@@ -23,8 +23,7 @@ pub(super) fn part(stress: &Program) -> Part {
         group: Some("shape".to_owned()),
         ..Plot::new(heading, reading, [Axis::linear("calls", Unit::Operations), y])
     };
-    let per_node =
-        |point: &Point| point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64;
+    let per_node = |point: &Point| point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64;
     let last = stress.points.iter().max_by_key(|point| point.footprint.areas).copied().unwrap_or_default();
     let figures = vec![
         plot("Areas", "Of all spaces together.", Axis::linear("areas", Unit::Count), |point| {
