@@ -7,7 +7,7 @@ use crate::measure::vma::{Calls, Developed, Film};
 use crate::measure::{Bucket, EngineRun};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::Workload;
-use crate::workload::vma::{Answer, Call, Caller, Fault, Op, Scene, from_file};
+use crate::workload::vma::{Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file};
 use freehold::units::{Tally, Work};
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ impl MapleSeen {
     /// Operations that met something else than when they were recorded.
     #[must_use]
     pub fn mismatches(&self) -> u64 {
-        self.faults.values().sum()
+        contradictions(&self.faults)
     }
 }
 
@@ -327,7 +327,7 @@ fn rows(workload: &Workload<Maple>, calls: &Calls) -> Vec<Row> {
         ..Row::default()
     };
     let by_name = calls.by_name.iter().map(|(name, counts)| {
-        let faults = calls.faults.iter().filter(|((call, _), _)| call == name);
+        let faults = calls.faults.iter().filter(|((call, fault), _)| call == name && fault.contradicts());
         Row {
             count: Some(counts.calls),
             work_mean: Some(counts.stored as f64 / counts.calls.max(1) as f64),

@@ -7,7 +7,7 @@
 //!              └──── table       the printed tables, the notes
 //!
 //!   write_study ── study ── section   what a publication says beside what was measured
-//!                             ├──── plot, bars, table
+//!                             ├──── plot, histogram, table
 //!                             ├──── strip     a space that fills up, and its zones
 //!                             ├──── film      a process's address space over time
 //!                             └──── tree      a search tree before and after
@@ -16,11 +16,11 @@
 //! ```
 
 mod axis;
-pub(crate) mod bars;
 mod drawn;
 mod escape;
 pub(crate) mod film;
 mod growth;
+pub(crate) mod histogram;
 mod image;
 mod page;
 mod palette;

@@ -1,8 +1,8 @@
 //! A section of a study: what it is about, what to look at, and the figures as they are printed.
 
-use super::bars::Bars;
 use super::escape::html;
 use super::film::Film;
+use super::histogram::Histograms;
 use super::palette::Palette;
 use super::plot::Plot;
 use super::strip::Strips;
@@ -25,8 +25,8 @@ pub struct Key {
 pub(crate) enum Figure {
     /// A plot of lines.
     Plot(Plot),
-    /// Bars in groups.
-    Bars(Bars),
+    /// Histograms side by side.
+    Histograms(Histograms),
     /// Pictures of a space over time.
     Strips(Strips),
     /// A tree before and after.
@@ -61,7 +61,7 @@ pub(super) fn render(section: &Section, palette: &Palette) -> anyhow::Result<Str
         for figure in &section.figures {
             page.push_str(&match figure {
                 Figure::Plot(plot) => plot.html()?,
-                Figure::Bars(bars) => super::bars::render(bars, palette),
+                Figure::Histograms(histograms) => super::histogram::render(histograms),
                 Figure::Strips(strips) => super::strip::render(strips, palette)?,
                 Figure::Trees(trees) => super::tree::render(trees),
                 Figure::Film(film) => super::film::render(film)?,

@@ -69,16 +69,16 @@ impl Calls {
 /// What a call is called.
 pub(crate) fn name(op: &Op) -> &'static str {
     match op.call {
-        Call::Remap { .. } => "mremap",
+        Call::Remap { .. } => "mremap()",
         Call::Fork { .. } => "fork",
         Call::Exec => "exec",
         Call::Destroy => "exit",
-        Call::Map { by: Caller::Break, .. } | Call::Unmap { by: Caller::Break, .. } => "brk",
+        Call::Map { by: Caller::Break, .. } | Call::Unmap { by: Caller::Break, .. } => "brk()",
         Call::Map { by: Caller::Kernel, .. } | Call::Unmap { by: Caller::Kernel, .. } => "by the kernel",
-        Call::Map { .. } => "mmap",
-        Call::Unmap { .. } => "munmap",
-        Call::Protect { .. } => "mprotect",
-        Call::Advise { .. } => "madvise",
+        Call::Map { .. } => "mmap()",
+        Call::Unmap { .. } => "munmap()",
+        Call::Protect { .. } => "mprotect()",
+        Call::Advise { .. } => "madvise()",
         Call::Search { .. } => "gap search",
     }
 }

@@ -10,6 +10,6 @@ mod tests;
 
 pub use files::{Scene, from_file};
 pub use kind::{Change, Class, Kind, Kinds, Shown};
-pub use op::{Answer, Call, Caller, Fault, Op};
+pub use op::{Answer, Call, Caller, Fault, Op, contradictions};
 pub use proc_maps::{Difference, Listed, compare, read_maps};
 pub use space::{AddressSpace, AreaMap, Nodes};

@@ -1,6 +1,7 @@
 //! What processes do to their address spaces, as operations on maps of areas, and what a map says to them.
 
 use freehold::units::Span;
+use std::collections::BTreeMap;
 
 /// What happens in an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,8 @@ pub enum Caller {
 pub enum Fault {
     /// Something is mapped where there was a gap.
     Occupied,
-    /// Nothing is mapped where something was unmapped.
+    /// Nothing is mapped where something was unmapped. The kernel answers with success then, so that this is no
+    /// contradiction: programs do it.
     Nothing,
     /// Not all is mapped where it all was.
     Hole,
@@ -113,12 +115,26 @@ impl Fault {
     /// Every fault, with what it is.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Occupied, "mapped where there was a gap"),
-        (Self::Nothing, "nothing mapped where something was unmapped"),
+        (Self::Nothing, "nothing mapped that is unmapped (the kernel does not mind)"),
         (Self::Hole, "not all mapped where all was"),
         (Self::NoHole, "all mapped where not all was"),
         (Self::OtherGap, "another gap found than by the kernel"),
         (Self::NoSpace, "no such space, or one too many"),
     ];
+}
+
+impl Fault {
+    /// Whether the kernel had something else there.
+    #[must_use]
+    pub fn contradicts(self) -> bool {
+        self != Self::Nothing
+    }
+}
+
+/// How many of them contradict what was recorded.
+#[must_use]
+pub fn contradictions(faults: &BTreeMap<Fault, u64>) -> u64 {
+    faults.iter().filter(|(fault, _)| fault.contradicts()).map(|(_, number)| number).sum()
 }
 
 /// What a map of areas says.

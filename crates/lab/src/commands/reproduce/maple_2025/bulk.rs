@@ -1,50 +1,43 @@
 //! The posting's stress test: how many nodes are asked for at once, and which calls ask for them.
 
-use super::bars::{Form, Named, bars, beside, text};
-use super::ledger::{Histogram, PLANNERS};
+use super::forms::{Form, Named, beside, drawn, published, text};
+use super::ledger::PLANNERS;
 use super::programs::Program;
 use super::{percent, row};
 use crate::commands::reproduce::Part;
 use crate::output::{Row, Table, count, fixed};
 use crate::published::bulk_2025::{AREAS, HISTOGRAM, NODE_TOTALS};
 use crate::report::Section;
-use crate::report::bars::Origin;
 use crate::report::plot::{Axis, Line, Plot, Unit};
 use crate::report::section::Figure;
 
 /// The workload's name in rows.
 const WORKLOAD: &str = "stress-mmap";
 
-fn published() -> [Named; 2] {
-    [("published, before", HISTOGRAM.before), ("published, after", HISTOGRAM.after)].map(|(name, counts)| {
-        Named { name: name.to_owned(), counts: Histogram::from(counts), origin: Origin::Published }
-    })
-}
-
 /// The part.
 pub(super) fn part(stress: &Program) -> Part {
     let ours: Vec<Named> = PLANNERS
         .iter()
         .zip(&stress.ledger.requests)
-        .map(|((_, planner), requests)| Named {
+        .zip([6, 3, 0])
+        .map(|(((_, planner), requests), colour)| Named {
             name: format!("ours, {planner}"),
             counts: requests.bulk(),
-            origin: Origin::Measured,
+            colour: Some(colour),
         })
         .collect();
     let printed: Vec<Table> =
-        published().iter().chain(&ours).map(|named| text(named, Form::Brackets)).collect();
-    let all: Vec<Named> = published().into_iter().chain(ours).collect();
+        published(&HISTOGRAM).iter().chain(&ours).map(|named| text(named, Form::Brackets)).collect();
+    let all: Vec<Named> = published(&HISTOGRAM).into_iter().chain(ours).collect();
     let section = Section {
         id: "bulk",
         title: "What stress-ng --mmap asks for at once".to_owned(),
         about: about(stress),
         figures: vec![
-            Figure::Bars(bars(
+            Figure::Histograms(drawn(
                 "Nodes asked for at once",
-                "Published: 120 seconds of the stress test. Ours: the calls of 5 recorded seconds; compare the shapes, not \
-                 the lengths. A planner whose stores never ask for more than one node has no bar.",
-                "requests",
+                "How often each number of nodes was asked for in bulk; a bar is a share of the most in its column. \
+                 Published: 120 seconds of the stress test. Ours: the calls of 5 recorded seconds.",
                 &all,
             )),
             Figure::Plot(over_time(stress)),
@@ -102,7 +95,7 @@ fn per_area(stress: &Program) -> Table {
         "Nodes asked for in bulk, and for each area that is mapped",
         &["who", "nodes in bulk", "areas mapped", "nodes/area", "against before"],
     );
-    let mapped = stress.by_call.get("mmap").map_or(0, |call| call.calls);
+    let mapped = stress.by_call.get("mmap()").map_or(0, |call| call.calls);
     let bulk = PLANNERS.iter().zip(&stress.ledger.requests);
     let ours = bulk.map(|((_, name), requests)| (format!("ours, {name}"), requests.bulk().total(), mapped));
     let published = [
@@ -115,8 +108,8 @@ fn per_area(stress: &Program) -> Table {
         // Published figures are against published ones, ours against ours.
         let first =
             first.get_mut(usize::from(at >= 2)).map_or(per_area, |first| *first.get_or_insert(per_area));
-        let against = if first > 0.0 { format!("{}x", fixed(per_area / first)) } else { "-".to_owned() };
-        table.row(vec![name, count(nodes), count(areas), format!("{per_area:.3}"), against]);
+        let against = if first > 0.0 { format!("{:.4}x", per_area / first) } else { "-".to_owned() };
+        table.row(vec![name, count(nodes), count(areas), format!("{per_area:.4}"), against]);
     }
     table
 }
@@ -155,6 +148,7 @@ fn over_time(stress: &Program) -> Plot {
         ],
     });
     Plot {
+        wide: true,
         switch: true,
         lines: lines.collect(),
         at: stress.points.iter().map(|point| point.op as f64).collect(),

@@ -19,7 +19,6 @@ pub(super) fn part(stress: &Workload<Maple>, tick: &mut dyn FnMut(&str)) -> anyh
         "The time of a call in stress-ng --mmap, on the map alone; do_mmap as published, whole",
         &["who", "op", "calls", "p50", "p99", "mean of a run"],
     );
-    table.name_columns = 2;
     for (name, latency) in ["published, before", "published, after"].into_iter().zip(DO_MMAP) {
         let mean = nanoseconds(latency.average_ns as f64);
         table.row(vec![

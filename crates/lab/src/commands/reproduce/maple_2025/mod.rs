@@ -13,8 +13,8 @@
 //! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", v2, February 2025; and streams of
 //! stores recorded from the kernel's tests, of 6.12 (before) and 6.16 (after).
 
-mod bars;
 mod bulk;
+mod forms;
 mod latency;
 mod ledger;
 mod nodes;

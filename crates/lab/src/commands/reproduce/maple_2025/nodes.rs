@@ -18,7 +18,8 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
         about: vec![
             "What the kernel asks for and does not take is handed back; some of what it takes it hands back as well, \
              since old nodes are used again. A plan of ours holds the nodes that its store takes: the largest \
-             difference over the whole stream stands in the table."
+             difference over the whole stream stands in the table. All figures are of the stores that the kernel had \
+             reckoned for; those of its bulk mode, which asks once for many, are left out."
                 .to_owned(),
         ],
         ..Section::default()
@@ -45,12 +46,13 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
 fn note(stream: &StreamRun) -> String {
     format!(
         "Stream of {}: {} stores, content of {} trees right at their end, of {} wrong; the largest difference between \
-         a plan's nodes and those taken is {}.",
+         a plan's nodes and those taken is {}; {} nodes were taken by stores without a reckoning.",
         stream.version,
         count(stream.stores),
         count(stream.contents[0]),
         count(stream.contents[1]),
-        stream.largest_difference
+        stream.largest_difference,
+        count(stream.taken_unreckoned)
     )
 }
 

@@ -1,7 +1,7 @@
 //! How many nodes a store asks for while the kernel's own tests run: the posting's return values of
 //! `mas_prealloc_calc()`, the recorded kernels', ours.
 
-use super::bars::{Form, Named, bars, beside, text};
+use super::forms::{Form, Named, beside, drawn, published, text};
 use super::ledger::{Histogram, PLANNERS};
 use super::streams::StreamRun;
 use super::{percent, row};
@@ -9,34 +9,32 @@ use crate::commands::reproduce::Part;
 use crate::output::{Row, count};
 use crate::published::histogram::of;
 use crate::published::prealloc_2025::HISTOGRAM;
-use crate::report::bars::Origin;
 use crate::report::section::Figure;
 use crate::report::{Key, Section};
 
-fn published() -> [Named; 2] {
-    [("published, before", HISTOGRAM.before), ("published, after", HISTOGRAM.after)].map(|(name, counts)| {
-        Named { name: name.to_owned(), counts: Histogram::from(counts), origin: Origin::Published }
-    })
-}
-
 /// The recorded kernel's, and our trees'.
 fn measured(stream: &StreamRun) -> Vec<Named> {
-    let named =
-        |name: String, counts: &Histogram| Named { name, counts: counts.clone(), origin: Origin::Measured };
+    let named = |name: String, counts: &Histogram, colour| Named {
+        name,
+        counts: counts.clone(),
+        colour: Some(colour),
+    };
     let [own, worst] = &stream.recorded;
-    let mut all = vec![named("kernel, worst".to_owned(), worst)];
+    let mut all = vec![named("kernel, worst".to_owned(), worst, 4)];
     if stream.version != "6.12" {
-        all.push(named(format!("kernel {}", stream.version), own));
+        all.push(named(format!("kernel {}", stream.version), own, 2));
     }
-    let ours = PLANNERS.iter().zip(&stream.ours.requests);
-    all.extend(ours.map(|((_, planner), requests)| named(format!("ours, {planner}"), requests)));
+    let ours = PLANNERS.iter().zip(&stream.ours.requests).zip([6, 3, 0]);
+    all.extend(
+        ours.map(|(((_, planner), requests), colour)| named(format!("ours, {planner}"), requests, colour)),
+    );
     all
 }
 
 /// The part.
 pub(super) fn part(streams: &[StreamRun]) -> Part {
     let mut part = Part::default();
-    let [before, after] = published();
+    let [before, after] = published(&HISTOGRAM);
     part.printed.extend([&before, &after].map(|named| text(named, Form::Stars)));
     let mut section = Section {
         id: "prealloc",
@@ -57,18 +55,17 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
             part.printed
                 .push(text(&Named { name: title, counts: named.counts.clone(), ..*named }, Form::Stars));
         }
-        let [before, after] = published();
+        let [before, after] = published(&HISTOGRAM);
         let all: Vec<Named> = [before, after].into_iter().chain(measured).collect();
         section.tables.push(beside(
             &format!("Nodes asked for by a store, over the stream of Linux {}", stream.version),
             &all,
         ));
         let heading = format!("Reckonings by their result, Linux {}'s stores", stream.version);
-        section.figures.push(Figure::Bars(bars(
+        section.figures.push(Figure::Histograms(drawn(
             &heading,
-            "The series moves the weight from 7, 9 and 11 nodes to 3 and 5; what is really taken is 1 nearly always. A \
-             planner without a bar asks for that many never.",
-            "reckonings",
+            "How often each number of nodes was asked for; a bar is a share of the most in its column. The series moves \
+             the weight from 7, 9 and 11 nodes to 3 and 5; what is really taken is 1 nearly always.",
             &all,
         )));
         part.rows.extend(rows(stream));

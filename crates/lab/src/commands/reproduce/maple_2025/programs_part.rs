@@ -9,11 +9,11 @@ use crate::output::{Row, Table, count};
 use crate::report::film::Film;
 use crate::report::section::Figure;
 use crate::report::{Key, Section};
-use crate::workload::vma::Fault;
+use crate::workload::vma::{Fault, contradictions};
 
 /// The part.
 pub(super) fn part(programs: &[Program]) -> Part {
-    let mismatches = |program: &Program| program.faults.values().sum::<u64>();
+    let mismatches = |program: &Program| contradictions(&program.faults);
     let all: u64 = programs.iter().map(mismatches).sum();
     let calls: u64 = programs.iter().map(|program| program.workload.ops.len() as u64).sum();
     let films = programs.iter().map(|program| {
@@ -35,7 +35,7 @@ pub(super) fn part(programs: &[Program]) -> Part {
     };
     let keys = vec![Key {
         value: format!("{} of {}", count(all), count(calls)),
-        text: "calls of recorded programs met something else than when they were recorded".to_owned(),
+        text: "calls of recorded programs met something else than the kernel did".to_owned(),
     }];
     let notes = programs
         .iter()
@@ -67,14 +67,14 @@ fn requests(programs: &[Program]) -> Table {
         ];
         cells.extend(totals.map(count));
         cells.extend([percent(totals[2], totals[1]), count(program.taken)]);
-        cells.push(count(program.faults.values().sum()));
+        cells.push(count(contradictions(&program.faults)));
         table.row(cells);
     }
     table
 }
 
 fn faults(programs: &[Program]) -> Table {
-    let mut table = Table::new("Calls that met something else than when they were recorded", &["what"]);
+    let mut table = Table::new("Calls that met something else than they might", &["what"]);
     table.header.extend(programs.iter().map(|program| program.workload.name.clone()));
     for (fault, what) in Fault::ALL {
         let mut cells = vec![what.to_owned()];
@@ -91,7 +91,7 @@ fn rows(program: &Program) -> Vec<Row> {
         count: Some(program.stores()),
         nodes_requested: Some(total),
         nodes_used: Some(program.taken),
-        mismatches: Some(program.faults.values().sum()),
+        mismatches: Some(contradictions(&program.faults)),
         ..row(&program.workload.name, true, planner, "total")
     };
     PLANNERS.iter().zip(totals).map(row).collect()

@@ -20,7 +20,6 @@ pub(super) fn part(stress: &Program) -> Part {
             values: vec![stress.points.iter().map(|point| Some(figure(point))).collect()],
         }],
         at: stress.points.iter().map(|point| point.op as f64).collect(),
-        group: Some("shape".to_owned()),
         ..Plot::new(heading, reading, [Axis::linear("calls", Unit::Operations), y])
     };
     let per_node = |point: &Point| point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64;

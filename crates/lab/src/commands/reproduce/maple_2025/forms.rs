@@ -1,15 +1,23 @@
-//! Histograms as the posting has them, in text, and the same as bars on the page.
+//! Histograms as the posting has them, in text, and the same drawn on the page.
 
 use super::ledger::Histogram;
 use crate::output::{Table, count};
-use crate::report::bars::{Bar, Bars, Group, Origin};
+use crate::published::histogram as published;
+use crate::report::histogram::{Column, Histograms};
 use std::collections::BTreeSet;
 
 /// A histogram with its name.
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) counts: Histogram,
-    pub(super) origin: Origin,
+    /// The number of its colour; none of what was published.
+    pub(super) colour: Option<usize>,
+}
+
+/// What was published, before and after.
+pub(super) fn published(histogram: &published::Histogram) -> [Named; 2] {
+    [("published, before", histogram.before), ("published, after", histogram.after)]
+        .map(|(name, counts)| Named { name: name.to_owned(), counts: Histogram::from(counts), colour: None })
 }
 
 /// How a histogram is written.
@@ -68,8 +76,8 @@ pub(super) fn beside(title: &str, named: &[Named]) -> Table {
     table.header.extend(named.iter().map(|named| named.name.clone()));
     for value in values(named) {
         let mut row = vec![value.to_string()];
-        row.extend(named.iter().map(|named| match (value, named.origin) {
-            (0, Origin::Published) => "-".to_owned(),
+        row.extend(named.iter().map(|named| match (value, named.colour) {
+            (0, None) => "-".to_owned(),
             _ => count(named.counts.of(value)),
         }));
         table.row(row);
@@ -88,25 +96,23 @@ fn values(named: &[Named]) -> BTreeSet<u64> {
     named.iter().flat_map(|named| named.counts.values()).collect()
 }
 
-/// The same as bars.
-pub(super) fn bars(heading: &str, reading: &str, scale: &str, named: &[Named]) -> Bars {
-    let group = |value: u64| Group {
-        name: if value == 1 { "1 node".to_owned() } else { format!("{value} nodes") },
-        bars: named
-            .iter()
-            .filter(|named| named.counts.of(value) > 0)
-            .map(|named| Bar {
-                name: named.name.clone(),
-                value: named.counts.of(value) as f64,
-                origin: named.origin,
-            })
+/// The same to look at; 0 is left out.
+pub(super) fn drawn(heading: &str, reading: &str, named: &[Named]) -> Histograms {
+    let column = |named: &Named| Column {
+        name: named.name.clone(),
+        colour: named.colour,
+        counts: named
+            .counts
+            .values()
+            .filter(|&value| value > 0)
+            .map(|value| (value, named.counts.of(value)))
             .collect(),
     };
-    Bars {
+    Histograms {
         heading: heading.to_owned(),
         reading: reading.to_owned(),
-        scale: scale.to_owned(),
-        groups: values(named).into_iter().filter(|&value| value > 0).map(group).collect(),
+        unit: "nodes",
+        columns: named.iter().map(column).collect(),
     }
 }
 
@@ -117,8 +123,8 @@ mod tests {
 
     #[test]
     fn the_posting_s_own_lines_come_out() {
-        let counts = Histogram::from(bulk_2025::HISTOGRAM.before);
-        let table = text(&Named { name: String::new(), counts, origin: Origin::Published }, Form::Brackets);
+        let [before, _] = published(&bulk_2025::HISTOGRAM);
+        let table = text(&before, Form::Brackets);
         let line = |row: usize| table.rows[row].join(" ");
         assert_eq!(line(1), format!("[4, 5) |@{}| 54_170", " ".repeat(51)));
         assert_eq!(line(2), format!("[5, 6) |{}| 0", " ".repeat(52)));
