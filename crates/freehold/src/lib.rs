@@ -3,6 +3,7 @@
 //! | Engine | What it does |
 //! |---|---|
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
+//! | [`maple`] | maps non-overlapping ranges to values, and finds gaps between them |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
@@ -21,6 +22,7 @@
 #![no_std]
 
 pub use freehold_kva as kva;
+pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
 pub use freehold_units as units;
 

@@ -19,6 +19,12 @@ pub enum Kind {
     Area,
     /// A recorded trace of this family.
     Trace(Suite),
+    /// Operations on range trees.
+    TreeLog,
+    /// Stores into range trees, with what they asked for.
+    TreeStream,
+    /// Worked examples of what stores ask for.
+    TreeExamples,
 }
 
 impl Kind {
@@ -39,6 +45,10 @@ impl Kind {
             ("@run ", Self::Area),
             ("#vml-trace v1 kind=kva ", Self::Trace(Suite::Kva)),
             ("#vml-trace v1 kind=pcpu ", Self::Trace(Suite::Percpu)),
+            ("#vml-trace v1 kind=vma ", Self::Trace(Suite::Maple)),
+            ("# maple-vectors", Self::TreeLog),
+            ("maple-stream", Self::TreeStream),
+            ("example 1", Self::TreeExamples),
         ];
         Ok(begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind))
     }
@@ -50,6 +60,7 @@ impl Kind {
             Self::Anchors | Self::Talk | Self::Columns => Suite::Kva,
             Self::Placements | Self::Area => Suite::Percpu,
             Self::Trace(suite) => suite,
+            Self::TreeLog | Self::TreeStream | Self::TreeExamples => Suite::Maple,
         }
     }
 }

@@ -135,3 +135,22 @@ fn the_trace_is_what_its_statistics_say() {
     );
     assert!(workload.at_ns.unwrap().is_sorted());
 }
+
+/// Every call of the recorded programs meets what an address space would hold, and the areas of the one that listed them
+/// are those of its list.
+#[test]
+fn recorded_programs_meet_what_address_spaces_hold() {
+    for name in ["selfmaps", "pynumpy", "chromium"] {
+        let file = data_folder().unwrap().join(format!("traces/{name}.vma.csv.zst"));
+        let checks = verify_file(&file, &mut || {}).unwrap();
+        for check in &checks.checks {
+            assert_eq!(check.mismatches, 0, "{name}: {} of {}: {:?}", check.what, check.engine, check.first);
+            assert!(check.comparisons > 0, "{name}: {}", check.what);
+            // Nor does any of them unmap what is not there.
+            assert_eq!(check.note.is_some(), check.what == "areas as listed", "{name}: {:?}", check.note);
+        }
+        let engines: Vec<&str> = checks.checks.iter().map(|check| check.engine).collect();
+        assert!(engines.starts_with(&["range-map", "std-btreemap"]), "{engines:?}");
+        assert_eq!(engines.len(), if name == "selfmaps" { 3 } else { 2 });
+    }
+}

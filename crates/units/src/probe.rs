@@ -64,11 +64,13 @@ pub enum Work {
     IntMoved,
     /// An integer copied to a larger array.
     IntCopied,
+    /// A range of a map stored or emptied.
+    EntryStored,
 }
 
 impl Work {
     /// The number of kinds.
-    pub const COUNT: usize = Self::IntCopied as usize + 1;
+    pub const COUNT: usize = Self::EntryStored as usize + 1;
 }
 
 /// Receives counts of work.

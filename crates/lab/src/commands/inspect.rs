@@ -1,6 +1,6 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
-use crate::family::{Family, Kva, Life, Percpu, Suite};
+use crate::family::{Family, Kva, Life, Maple, Percpu, Suite};
 use crate::measure::{Counts, Demand, WINDOWS_NS};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::workload::Workload;
@@ -20,6 +20,7 @@ pub fn run(file: &Path) -> anyhow::Result<Document> {
     match Suite::of_workload(&name)? {
         Suite::Kva => describe(&Kva::workload(&name)?),
         Suite::Percpu => describe(&Percpu::workload(&name)?),
+        Suite::Maple => describe(&Maple::workload(&name)?),
     }
 }
 
@@ -30,8 +31,10 @@ fn describe<F: Family>(workload: &Workload<F>) -> anyhow::Result<Document> {
     document.tables.push(rates(workload));
     document.tables.push(sizes(workload));
     F::inspect(workload, &mut document);
-    document.tables.push(lifetimes(workload, &lives));
-    document.tables.push(live_set(workload, &lives));
+    if lives.named {
+        document.tables.push(lifetimes(workload, &lives));
+        document.tables.push(live_set(workload, &lives));
+    }
     document.notes.push(format!("{}: {}", workload.name, workload.description));
     Ok(document)
 }
@@ -43,6 +46,8 @@ struct Lives {
     ended: Vec<(usize, usize)>,
     /// Live objects and bytes after each operation.
     live: Vec<(u64, u64)>,
+    /// Whether there are objects that operations name.
+    named: bool,
 }
 
 impl Lives {
@@ -63,7 +68,9 @@ impl Lives {
                 Life::Begins(object, size) => {
                     bytes = bytes.saturating_add(size);
                     open.insert(object, (at, size));
+                    lives.named = true;
                 }
+                Life::Comes(_) | Life::Neither => {}
             }
             if at.is_some() {
                 lives.live.push((open.len() as u64, bytes));
@@ -125,7 +132,7 @@ fn sizes<F: Family>(workload: &Workload<F>) -> Table {
     let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut total = 0u64;
     for op in &workload.ops {
-        let Life::Begins(_, size) = F::life(op) else { continue };
+        let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
         let class = classes.entry(size.max(1).ilog2()).or_default();
         *class = (class.0 + 1, class.1.saturating_add(size));
         total += 1;

@@ -1,7 +1,7 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
 use super::Progress;
-use crate::family::{Entry, Family, Kva, Percpu, Suite};
+use crate::family::{Entry, Family, Kva, Maple, Percpu, Suite};
 use crate::measure::{EngineRun, OpTimes, Replay, measure};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::report::{Drawn, Replayed};
@@ -42,6 +42,7 @@ pub fn one(
     match Suite::of_workload(name)? {
         Suite::Kva => replay::<Kva>(name, engines, rounds, document, progress),
         Suite::Percpu => replay::<Percpu>(name, engines, rounds, document, progress),
+        Suite::Maple => replay::<Maple>(name, engines, rounds, document, progress),
     }
 }
 

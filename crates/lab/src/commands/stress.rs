@@ -101,6 +101,10 @@ pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::
     match suite {
         Suite::Kva => of_family::<Kva>(options, progress),
         Suite::Percpu => of_family::<Percpu>(options, progress),
+        Suite::Maple => {
+            Err(Failure::Usage("maple has no stress test; `bench maple` checks all it times".to_owned())
+                .into())
+        }
     }
 }
 

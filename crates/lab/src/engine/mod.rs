@@ -4,10 +4,12 @@ mod driven;
 mod features;
 mod lines;
 mod list;
+pub mod maple;
 pub mod percpu;
 mod session;
 mod space;
 mod variants;
+pub mod vma;
 
 pub use driven::Driven;
 pub use features::{FEATURES, Features, FixedPlace};

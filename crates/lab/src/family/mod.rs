@@ -11,9 +11,11 @@
 //! A new family is a file here, its cases for `stress` beside the others, and its plots in the report.
 
 mod kva;
+mod maple;
 mod percpu;
 
 pub use kva::{Kva, KvaJudge, KvaSeen, KvaWatch, Space};
+pub use maple::{Maple, MapleJudge, MapleSeen, MapleWatch};
 pub use percpu::{Percpu, PercpuJudge, PercpuSeen, PercpuState, PercpuWatch};
 
 use crate::engine::Driven;
@@ -33,6 +35,8 @@ pub enum Suite {
     Kva,
     /// Objects that exist once per CPU.
     Percpu,
+    /// Maps from ranges to entries.
+    Maple,
 }
 
 impl Suite {
@@ -42,6 +46,7 @@ impl Suite {
         match self {
             Self::Kva => "kva",
             Self::Percpu => "percpu",
+            Self::Maple => "maple",
         }
     }
 
@@ -80,6 +85,10 @@ pub enum Life {
     Begins(u32, u64),
     /// It goes.
     Ends(u32),
+    /// So many bytes come, and go by no operation that names them.
+    Comes(u64),
+    /// Nothing comes or goes.
+    Neither,
 }
 
 /// What an answer says of the operation.

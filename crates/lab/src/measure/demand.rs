@@ -38,7 +38,7 @@ impl Demand {
         let mut run: Option<(u64, u64)> = None;
         let mut times = Vec::new();
         for (at, op) in workload.ops.iter().enumerate() {
-            let Life::Begins(_, size) = F::life(op) else { continue };
+            let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
             *demand.sizes.entry(size).or_default() += 1;
             demand.allocations += 1;
             run = Some(match run {

@@ -97,6 +97,13 @@ pub struct Row {
     pub bytes_per_free_block: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_region: Option<f64>,
+    /// By whose formula nodes are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planner: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_requested: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_used: Option<u64>,
     /// What others have published of it, in `published_unit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,

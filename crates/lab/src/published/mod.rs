@@ -6,13 +6,17 @@
 
 pub mod aligned_2017_v1;
 pub mod aligned_2017_v2;
+pub mod bulk_2025;
 pub mod depopulation_2021;
+pub mod do_mmap_2025;
+pub mod histogram;
 pub mod linux_6_12;
 pub mod no_block_2025;
 pub mod nodes_2023_v1;
 pub mod nodes_2023_v2;
 pub mod nodes_2024_v3;
 pub mod percpu;
+pub mod prealloc_2025;
 pub mod rework_2019_v3;
 pub mod scan_hint_2019;
 pub mod second_half_2017;

@@ -1,6 +1,7 @@
 //! A picture of the address space as a PNG that the page carries in itself.
 //!
-//! One pixel per stretch of time and addresses, time to the right, addresses upwards; light is free, dark busy.
+//! One pixel per stretch of time and addresses, time to the right, addresses upwards; of busy shares, light is free and
+//! dark busy.
 
 use crate::measure::Picture;
 use base64::Engine as _;
@@ -12,24 +13,43 @@ const HUE: f64 = 256.0;
 /// The picture as a `data:` address. `columns` names the column of the picture that each column of pixels
 /// shows; `None` if there is nothing to show.
 pub(super) fn data_uri(picture: &Picture, columns: &[usize]) -> anyhow::Result<Option<String>> {
-    Ok(encode(picture, columns)?.map(|png| format!("data:image/png;base64,{}", STANDARD.encode(png))))
+    Ok(encode(picture, columns)?.map(uri))
 }
 
 fn encode(picture: &Picture, columns: &[usize]) -> anyhow::Result<Option<Vec<u8>>> {
     let rows = picture.busy.len().checked_div(picture.columns).unwrap_or(0);
+    let palette: Vec<[u8; 3]> = (0..=255u8).map(|busy| colour(f64::from(busy) / 255.0)).collect();
+    encode_cells(&picture.busy, rows, columns, &palette)
+}
+
+/// A grid of numbers of colours, column by column from the bottom up, as a `data:` address.
+pub(super) fn cells_uri(cells: &[u8], rows: usize, palette: &[[u8; 3]]) -> anyhow::Result<Option<String>> {
+    let columns: Vec<usize> = (0..cells.len().checked_div(rows).unwrap_or(0)).collect();
+    Ok(encode_cells(cells, rows, &columns, palette)?.map(uri))
+}
+
+fn uri(png: Vec<u8>) -> String {
+    format!("data:image/png;base64,{}", STANDARD.encode(png))
+}
+
+fn encode_cells(
+    cells: &[u8],
+    rows: usize,
+    columns: &[usize],
+    palette: &[[u8; 3]],
+) -> anyhow::Result<Option<Vec<u8>>> {
     if rows == 0 || columns.is_empty() {
         return Ok(None);
     }
     let mut pixels = Vec::with_capacity(rows * columns.len());
     for row in (0..rows).rev() {
-        pixels
-            .extend(columns.iter().map(|column| picture.busy.get(column * rows + row).copied().unwrap_or(0)));
+        pixels.extend(columns.iter().map(|column| cells.get(column * rows + row).copied().unwrap_or(0)));
     }
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, u32::try_from(columns.len())?, u32::try_from(rows)?);
     encoder.set_color(png::ColorType::Indexed);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_palette((0..=255u8).flat_map(|busy| colour(f64::from(busy) / 255.0)).collect::<Vec<u8>>());
+    encoder.set_palette(palette.concat());
     encoder.set_compression(png::Compression::High);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&pixels)?;

@@ -8,8 +8,9 @@
 //!              └──── table       the printed tables, the notes
 //!
 //!   write_study ── study ── section   what a publication says beside what was measured
-//!                             ├──── plot, bars, table
+//!                             ├──── plot, bars, histogram, table
 //!                             ├──── strip     a space or chunks that fill up, over time
+//!                             ├──── film      a process's address space over time
 //!                             └──── tree      a search tree before and after
 //!
 //!   plot, image, axis, palette, escape    what the sections are drawn with
@@ -19,7 +20,9 @@ mod axis;
 pub(crate) mod bars;
 mod drawn;
 mod escape;
+pub(crate) mod film;
 mod growth;
+pub(crate) mod histogram;
 mod image;
 mod page;
 mod palette;

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::escape::html;
-use crate::engine::{ENGINES, EngineEntry, percpu};
+use crate::engine::{ENGINES, EngineEntry, percpu, vma};
 
 /// Colours that the style sheet names `--e0`, `--e1` and so on.
 const COLOURS: usize = 8;
@@ -35,7 +35,8 @@ impl Palette {
         engines.sort_by_key(|entry| entry.compared);
         let kva = engines.into_iter().map(EngineEntry::label).enumerate();
         let percpu = percpu::ENGINES.iter().map(|entry| entry.engine.to_owned()).enumerate();
-        Self { labels: kva.chain(percpu).map(|(at, label)| (label, at % COLOURS)).collect() }
+        let maple = vma::ENGINES.iter().map(|entry| entry.engine.to_owned()).enumerate();
+        Self { labels: kva.chain(percpu).chain(maple).map(|(at, label)| (label, at % COLOURS)).collect() }
     }
 
     /// The number of the engine's colour; `None` for what is no engine.

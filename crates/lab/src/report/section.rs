@@ -2,6 +2,8 @@
 
 use super::bars::Bars;
 use super::escape::html;
+use super::film::Film;
+use super::histogram::Histograms;
 use super::palette::Palette;
 use super::plot::Plot;
 use super::strip::Strips;
@@ -26,10 +28,14 @@ pub(crate) enum Figure {
     Plot(Plot),
     /// Bars in groups.
     Bars(Bars),
+    /// Histograms side by side.
+    Histograms(Histograms),
     /// Pictures of a space, or of chunks, over time.
     Strips(Strips),
     /// A tree before and after.
     Trees(Trees),
+    /// An address space over time.
+    Film(Film),
 }
 
 /// A section.
@@ -59,8 +65,10 @@ pub(super) fn render(section: &Section, palette: &Palette) -> anyhow::Result<Str
             page.push_str(&match figure {
                 Figure::Plot(plot) => plot.html()?,
                 Figure::Bars(bars) => super::bars::render(bars, palette),
+                Figure::Histograms(histograms) => super::histogram::render(histograms),
                 Figure::Strips(strips) => super::strip::render(strips, palette)?,
                 Figure::Trees(trees) => super::tree::render(trees),
+                Figure::Film(film) => super::film::render(film)?,
             });
         }
         page.push_str("</div>\n");

@@ -1,7 +1,7 @@
 //! The whole page, for a small input.
 
 use super::palette::Palette;
-use super::{Input, Replayed, page, write};
+use super::{Described, Input, Replayed, page, write};
 use crate::engine::find_engines;
 use crate::measure::{Counts, GrowthPoint, Replay, measure};
 use crate::output::{Environment, Table};
@@ -228,7 +228,7 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
         title: evil.clone(),
         lead: evil.clone(),
         keys: vec![super::Key { value: evil.clone(), text: evil.clone() }],
-        engines: engines.into_iter().map(|entry| super::Described::of(&entry)).collect(),
+        engines: engines.iter().map(Described::of).collect(),
         sections: vec![section],
         method: vec!["Counted & timed."],
     };

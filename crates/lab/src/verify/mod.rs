@@ -1,15 +1,18 @@
-//! Checking engines against recorded answers: vectors, the talk's worked example, work anchors.
+//! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
 mod column;
 mod events;
+mod maple;
 mod percpu;
 mod state;
 mod talk;
 mod vectors;
+mod vma;
 
 pub use talk::{Played, play_talk};
 
+use crate::family::Suite;
 use crate::kind::Kind;
 use freehold_trace::TraceError;
 use std::path::{Path, PathBuf};
@@ -38,7 +41,7 @@ pub struct Checked {
 /// A difference between what was recorded and what an engine does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The line in the file.
+    /// The line in the file; in a stream the record.
     pub line: u64,
     /// What it says.
     pub expected: String,
@@ -94,9 +97,13 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
     let checks = match kind {
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
+        Kind::Trace(Suite::Maple) => vma::verify(file, tick),
         Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
+        Kind::TreeLog => maple::logs::verify(file, tick),
+        Kind::TreeStream => maple::streams::verify(file, tick),
+        Kind::TreeExamples => maple::examples::verify(file),
     };
     Ok(FileChecks { file: file.to_owned(), suite: kind.suite().name(), checks: checks? })
 }

@@ -2,12 +2,14 @@
 
 pub mod bench;
 mod files;
+pub mod maple;
 pub mod percpu;
 pub mod playback;
 mod random;
 pub mod recipe;
 pub mod suite;
 mod synthetic;
+pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};

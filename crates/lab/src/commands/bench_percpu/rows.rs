@@ -1,7 +1,8 @@
 //! Measurements of the percpu family as rows, whoever prints them.
 
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, StaleHintRun, median};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, StaleHintRun};
+use crate::measure::{median, ratio, spread};
 use crate::output::Row;
 use crate::workload::percpu::{Order, Size};
 
@@ -30,7 +31,7 @@ pub(crate) fn fill(workload: &str, size: Size, runs: &[FillRun], unit_bytes: u32
             order: order.map(Order::name),
             op: Some(op),
             ns_median: Some(median(ns)),
-            ns_median_range: range(ns),
+            ns_median_range: spread(ns),
             ratio: ratio(median(ns), first),
             ..row(workload, &run.entry, unit_bytes)
         };
@@ -61,7 +62,7 @@ pub(crate) fn churn(workload: &str, runs: &[ChurnRun], unit_bytes: u32) -> Vec<R
         n: Some(run.end.objects),
         op: Some("pair"),
         ns_median: Some(median(&run.pair_ns)),
-        ns_median_range: range(&run.pair_ns),
+        ns_median_range: spread(&run.pair_ns),
         ratio: ratio(median(&run.pair_ns), first),
         pages: Some(run.end.populated_pages),
         ..row(workload, &run.entry, unit_bytes)
@@ -86,15 +87,4 @@ pub(crate) fn deletion(run: &DeletionRun, unit_bytes: u32) -> [Row; 3] {
         pages: Some(pages),
         ..row("deletion", &run.entry, unit_bytes)
     })
-}
-
-/// Times the first engine's; absent where that is nothing.
-pub(crate) fn ratio(value: f64, first: Option<f64>) -> Option<f64> {
-    first.filter(|first| *first > 0.0).map(|first| value / first)
-}
-
-/// The least and the largest of some figures.
-fn range(figures: &[f64]) -> Option<[f64; 2]> {
-    let least = figures.iter().copied().reduce(f64::min)?;
-    Some([least, figures.iter().copied().reduce(f64::max)?])
 }

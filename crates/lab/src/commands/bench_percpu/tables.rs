@@ -1,8 +1,9 @@
 //! The results as tables for people, with their rows for programs.
 
-use super::rows::{self, ratio};
+use super::rows;
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun, median};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun};
+use crate::measure::{median, ratio};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::percpu::{Churn, ORDERS, Size};
 use freehold::units::Bytes;

@@ -5,15 +5,16 @@
 
 mod beside;
 pub mod kva_2019;
+pub mod maple_2025;
 pub mod percpu_2017;
 
 use super::Progress;
 use crate::engine::{Compared, EngineEntry, find_engines};
 use crate::failure::Failure;
-use crate::output::{Document, Row};
+use crate::output::{Document, Row, Table};
 use crate::report::{Key, Section, Study};
 use freehold::units::Bytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -24,6 +25,9 @@ pub enum Publication {
     /// "percpu: replace area map allocator with bitmap allocator", 2017.
     #[value(name = "percpu-2017")]
     Percpu2017,
+    /// "Track node vacancy to reduce worst case allocation counts", 2025.
+    #[value(name = "maple-2025")]
+    Maple2025,
 }
 
 impl Publication {
@@ -33,6 +37,7 @@ impl Publication {
         match self {
             Self::Kva2019 => "kva-2019",
             Self::Percpu2017 => "percpu-2017",
+            Self::Maple2025 => "maple-2025",
         }
     }
 }
@@ -41,13 +46,13 @@ impl Publication {
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each; of the
-    /// posting 2^20 objects.
+    /// posting 2^20 objects; of the series both recorded streams.
     #[arg(long)]
     pub full: bool,
     /// Of kva-2019: stop after so many of its samples; what is measured beside them becomes shorter, too.
     #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
-    /// Of kva-2019: a folder with traces (*.kva.csv.zst) beside the bundled ones.
+    /// Of kva-2019 and maple-2025: a folder with traces (*.kva.csv.zst, *.vma.csv.zst) beside the bundled ones.
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
     /// Of percpu-2017: bytes of a chunk for each CPU, like 32K, 256K (if not said otherwise) or 1M. The area map's
@@ -62,11 +67,12 @@ pub struct Options {
 impl Options {
     /// What is asked for can be had of the publication.
     fn check(&self, what: Publication) -> Result<(), Failure> {
+        let percpu = [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())];
+        let samples = ("--samples", self.samples.is_some());
         let foreign = match what {
-            Publication::Kva2019 => [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())],
-            Publication::Percpu2017 => {
-                [("--samples", self.samples.is_some()), ("--traces", self.traces.is_some())]
-            }
+            Publication::Kva2019 => percpu.to_vec(),
+            Publication::Percpu2017 => vec![samples, ("--traces", self.traces.is_some())],
+            Publication::Maple2025 => [percpu.as_slice(), &[samples]].concat(),
         };
         match foreign.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),
@@ -87,6 +93,8 @@ pub struct Outcome {
 #[derive(Default)]
 struct Part {
     section: Section,
+    /// Tables for the terminal alone: what the page draws.
+    printed: Vec<Table>,
     rows: Vec<Row>,
     notes: Vec<String>,
     /// What of it is to be remembered.
@@ -104,6 +112,7 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
     match what {
         Publication::Kva2019 => kva_2019::run(options, progress),
         Publication::Percpu2017 => percpu_2017::run(options, progress),
+        Publication::Maple2025 => maple_2025::run(options, progress),
     }
 }
 
@@ -111,6 +120,7 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
 fn together(study: Study, parts: Vec<Part>) -> Outcome {
     let mut outcome = Outcome { document: Document::default(), study };
     for part in parts {
+        outcome.document.tables.extend(part.printed);
         outcome.document.tables.extend(part.section.tables.iter().cloned());
         outcome.document.rows.extend(part.rows);
         outcome.document.notes.extend(part.notes);
@@ -119,6 +129,18 @@ fn together(study: Study, parts: Vec<Part>) -> Outcome {
         outcome.study.sections.push(part.section);
     }
     outcome
+}
+
+/// The files of a folder whose names end so.
+fn traces_in(folder: &Path, ending: &str) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ending)) {
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 /// The engines of these names, in this order.

@@ -1,6 +1,7 @@
 //! What is drawn of the state of a family's engines, beside what every family has: a file for each family.
 
 mod kva;
+mod maple;
 mod percpu;
 mod space;
 

@@ -95,7 +95,7 @@ pub(super) fn part(
         ));
     }
     let rows = points.iter().flat_map(rows).collect();
-    Ok(Part { section, rows, notes, keys: keys(&points), failed: false })
+    Ok(Part { section, rows, notes, keys: keys(&points), ..Part::default() })
 }
 
 /// The test's allocations, each against a period of audio.

@@ -75,7 +75,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
                allocator that was replaced, on the rework, and on two engines of ours, in one run; what \
                was published since; and his audience's questions, answered from recorded workloads."
             .to_owned(),
-        engines: entries.into_iter().map(|entry| Described::of(&entry)).collect(),
+        engines: entries.iter().map(Described::of).collect(),
         method: METHOD.to_vec(),
         ..Study::default()
     };

@@ -36,7 +36,7 @@ pub(super) fn part(runs: &SuiteRuns) -> Part {
     rows.extend(rows_of_cases(&runs.together, "together"));
     rows.extend(rows_of(IN_TURN, &runs.in_turn, published(&rework_2019_v3::TABLE, Subject::SuiteInTurn)));
     rows.extend(rows_of_cases(&runs.in_turn, "by itself"));
-    Part { section, rows, notes: notes(runs), keys: keys(runs), failed: false }
+    Part { section, rows, notes: notes(runs), keys: keys(runs), ..Part::default() }
 }
 
 fn about(runs: &SuiteRuns) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The audience's questions: what do real workloads allocate, and how often?
 
 use crate::commands::main_job::data_folder;
-use crate::commands::reproduce::{Part, row};
+use crate::commands::reproduce::{Part, row, traces_in};
 use crate::engine::EngineEntry;
 use crate::failure::Failure;
 use crate::measure::{Demand, Replay, measure};
@@ -61,15 +61,15 @@ pub(super) fn part(
         rows: asked.iter().flat_map(rows).collect(),
         notes,
         keys: keys(&asked),
-        failed: false,
+        ..Part::default()
     })
 }
 
 /// The bundled traces, and those of the folder that have another name.
 pub(super) fn files(folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = traces_in(&data_folder()?.join("traces"))?;
+    let mut files = traces_in(&data_folder()?.join("traces"), ENDING)?;
     if let Some(folder) = folder {
-        let others = traces_in(folder)
+        let others = traces_in(folder, ENDING)
             .map_err(|error| Failure::Usage(format!("--traces {}: {error}", folder.display())))?;
         if others.is_empty() {
             let reason = format!("--traces {}: no file ends in {ENDING}", folder.display());
@@ -82,17 +82,6 @@ pub(super) fn files(folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
         );
     }
     files.sort();
-    Ok(files)
-}
-
-fn traces_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let file = entry?.path();
-        if file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ENDING)) {
-            files.push(file);
-        }
-    }
     Ok(files)
 }
 

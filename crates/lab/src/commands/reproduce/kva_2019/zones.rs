@@ -61,7 +61,7 @@ pub(super) fn part(engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> anyho
         Bytes::from(Zones::largest_request_bytes())
     );
     let rows = runs.iter().flat_map(|run| rows(&zones, run)).collect();
-    Ok(Part { section, rows, notes: vec![note], keys: keys(&zones, &runs), failed: false })
+    Ok(Part { section, rows, notes: vec![note], keys: keys(&zones, &runs), ..Part::default() })
 }
 
 fn way_name(way: Way) -> &'static str {

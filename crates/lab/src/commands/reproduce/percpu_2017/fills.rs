@@ -3,7 +3,8 @@
 use super::scale::Scale;
 use crate::commands::bench_percpu::rows;
 use crate::commands::reproduce::times;
-use crate::measure::percpu::{FillRun, fill, median};
+use crate::measure::percpu::{FillRun, fill};
+use crate::measure::{median, ratio};
 use crate::output::{Row, Table, count, fixed};
 use crate::published::percpu::Subject;
 use crate::published::{Published, Quantity, find};
@@ -247,7 +248,7 @@ impl Fills {
                     align: Some(size.align.bytes()),
                     op: Some("free"),
                     ns_median: Some(timed.ns(run)),
-                    ratio: rows::ratio(timed.ns(run), first),
+                    ratio: ratio(timed.ns(run), first),
                     published: published(run, of_free(size.bytes)),
                     note: Some(timed.text()),
                     ..rows::row(self.workload, &run.entry, self.unit_bytes)

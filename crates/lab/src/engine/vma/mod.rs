@@ -1,0 +1,14 @@
+//! Address spaces of processes at work: maps of areas, behind one trait and in one list.
+
+mod driver;
+mod list;
+mod maps;
+mod planned;
+mod session;
+mod sorted;
+
+pub use driver::{Footprint, Spaces};
+pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use planned::PlannedRanges;
+pub use session::Session;
+pub use sorted::SortedAreas;

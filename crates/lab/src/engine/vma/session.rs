@@ -1,0 +1,44 @@
+//! What sessions of address spaces can do beyond running operations.
+
+use super::{Footprint, Spaces};
+use crate::engine::Driven;
+use crate::workload::vma::{Answer, AreaMap, Kind, Op};
+use freehold::units::Span;
+
+/// Address spaces at work.
+pub trait Session: Driven<Op, Answer> {
+    /// What they take now.
+    fn footprint(&self) -> Footprint;
+
+    /// A hash of every area of every space.
+    fn digest(&self) -> u64;
+
+    /// Areas of a space; `None` if it does not exist.
+    fn areas_of(&self, space: u32) -> Option<u64>;
+
+    /// Shows every area of a space in ascending order.
+    fn visit(&self, space: u32, see: &mut dyn FnMut(Span, &Kind));
+}
+
+impl<M: AreaMap + 'static> Session for Spaces<M> {
+    fn footprint(&self) -> Footprint {
+        Self::footprint(self)
+    }
+
+    fn digest(&self) -> u64 {
+        Self::digest(self)
+    }
+
+    fn areas_of(&self, space: u32) -> Option<u64> {
+        self.space(space).map(|space| space.areas().len())
+    }
+
+    fn visit(&self, space: u32, see: &mut dyn FnMut(Span, &Kind)) {
+        let Some(space) = self.space(space) else { return };
+        for (first, last, kind) in space.areas().iter() {
+            if let Some((span, kind)) = Span::new(first, last).zip(self.kinds().get(kind)) {
+                see(span, kind);
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
+
+use super::{Entry, Family, Judge, Life, OpKind, Outcome, Suite, Watch};
+use crate::engine::vma::{EngineEntry, Footprint, Session, SortedAreas, Spaces, find_engines};
+use crate::failure::Failure;
+use crate::measure::vma::{Calls, Developed, Film};
+use crate::measure::{Bucket, EngineRun};
+use crate::output::{Document, Row, Table, count, fixed};
+use crate::workload::Workload;
+use crate::workload::vma::{Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file};
+use freehold::units::{Tally, Work};
+use freehold_trace::Drive;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The family.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Maple;
+
+/// The last of the kinds of operations: whatever is not one of the others.
+const KINDS: &[OpKind] = &[
+    OpKind { op: "mmap", noun: "mapping" },
+    OpKind { op: "munmap", noun: "unmapping" },
+    OpKind { op: "mprotect", noun: "change of protection" },
+    OpKind { op: "madvise", noun: "advice" },
+    OpKind { op: "gap-search", noun: "search for a gap" },
+    OpKind { op: "other", noun: "other call" },
+];
+
+impl Family for Maple {
+    const SUITE: Suite = Suite::Maple;
+    const KINDS: &'static [OpKind] = KINDS;
+    type Op = Op;
+    type Answer = Answer;
+    type Scene = Scene;
+    type Session = dyn Session;
+    type Entry = EngineEntry;
+    type Judge = MapleJudge;
+    type Watch = MapleWatch;
+
+    fn kind(op: &Op) -> usize {
+        match op.call {
+            Call::Map { by: Caller::Program | Caller::Kernel, .. } => 0,
+            Call::Unmap { by: Caller::Program | Caller::Kernel, .. } => 1,
+            Call::Protect { .. } => 2,
+            Call::Advise { .. } => 3,
+            Call::Search { .. } => 4,
+            Call::Map { by: Caller::Break, .. }
+            | Call::Unmap { by: Caller::Break, .. }
+            | Call::Remap { .. }
+            | Call::Fork { .. }
+            | Call::Exec
+            | Call::Destroy => 5,
+        }
+    }
+
+    fn life(op: &Op) -> Life {
+        match op.call {
+            Call::Map { span, .. } => Life::Comes(span.size_saturating()),
+            _ => Life::Neither,
+        }
+    }
+
+    /// Areas looked at, and areas stored or removed.
+    fn work(tally: &Tally) -> u64 {
+        tally.of(Work::EntryScanned).saturating_add(tally.of(Work::EntryStored))
+    }
+
+    /// Everything is done, as the recorded kernel did it.
+    fn outcome(_: Answer) -> Outcome {
+        Outcome::Done
+    }
+
+    fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
+        Ok(from_file(Path::new(name))?)
+    }
+
+    fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+        find_engines(names)
+    }
+
+    const SEEN: &'static [&'static str] =
+        &["spaces", "areas", "in one", "height", "nodes", "nodes taken", "B/area", "mismatches"];
+
+    fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
+        let seen = &run.counted.seen;
+        let told = |value: u64| if value == 0 { "-".to_owned() } else { count(value) };
+        vec![
+            count(seen.spaces_peak),
+            count(seen.areas_peak),
+            count(seen.areas_most),
+            told(seen.height),
+            told(seen.nodes_peak),
+            told(seen.nodes_taken),
+            seen.bytes_per_area.map_or_else(|| "-".to_owned(), fixed),
+            count(seen.mismatches()),
+        ]
+    }
+
+    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
+        let seen = &run.counted.seen;
+        Row {
+            bytes_per_item: seen.bytes_per_area,
+            mismatches: Some(seen.mismatches()),
+            nodes_used: (seen.nodes_taken > 0).then_some(seen.nodes_taken),
+            ..row
+        }
+    }
+
+    fn inspect(workload: &Workload<Self>, document: &mut Document) {
+        let calls = Calls::of(workload);
+        document.tables.extend([
+            calls_table(&workload.name, &calls),
+            faults_table(&workload.name, &calls),
+            spaces_table(&workload.name, &calls),
+        ]);
+        document.rows.extend(rows(workload, &calls));
+    }
+}
+
+impl Entry<Maple> for EngineEntry {
+    fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn is_default(&self) -> bool {
+        Self::is_default(self)
+    }
+
+    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
+        Ok((self.make)(scene.kinds.clone()))
+    }
+}
+
+/// Keeps the same spaces as sorted lists of areas.
+#[derive(Clone, Debug)]
+pub struct MapleJudge {
+    spaces: Spaces<SortedAreas>,
+}
+
+impl Judge<Maple> for MapleJudge {
+    fn new(_: &EngineEntry, scene: &Scene) -> Self {
+        Self { spaces: Spaces::new(scene.kinds.clone()) }
+    }
+
+    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        let expected = self.spaces.run(op, &mut ());
+        if answer == expected {
+            Ok(())
+        } else {
+            Err(format!("{op:?}: {answer:?}, where a sorted list of areas says {expected:?}"))
+        }
+    }
+
+    fn wrongly_refused(&self, _: &Op, _: &dyn Session) -> Option<String> {
+        None
+    }
+
+    /// Areas.
+    fn live(&self) -> u64 {
+        self.spaces.footprint().areas
+    }
+
+    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+        if session.digest() == self.spaces.digest() {
+            Ok(())
+        } else {
+            Err("other areas than a sorted list of them has".to_owned())
+        }
+    }
+}
+
+/// Counts what is not as it was recorded, and films one of the spaces.
+#[derive(Clone, Debug)]
+pub struct MapleWatch {
+    judge: MapleJudge,
+    faults: BTreeMap<Fault, u64>,
+    /// What of the state is looked at again at the end.
+    film: Option<Film>,
+}
+
+/// What was seen of a run.
+#[derive(Clone, Debug)]
+pub struct MapleSeen {
+    /// Spaces, at most, where the run was sampled; so are all that follow but the nodes taken and the faults.
+    pub spaces_peak: u64,
+    /// Areas of all spaces, at most.
+    pub areas_peak: u64,
+    /// Areas of one space, at most.
+    pub areas_most: u64,
+    /// Levels, at most; 0 where the map does not tell.
+    pub height: u64,
+    /// Nodes, at most.
+    pub nodes_peak: u64,
+    /// Nodes taken, over the whole run.
+    pub nodes_taken: u64,
+    /// Bytes for an area, when there were most areas.
+    pub bytes_per_area: Option<f64>,
+    /// What was not as it was when it was recorded.
+    pub faults: BTreeMap<Fault, u64>,
+    /// The busiest space, of the default engine.
+    pub film: Option<Developed>,
+}
+
+impl MapleSeen {
+    /// Operations that met something else than when they were recorded.
+    #[must_use]
+    pub fn mismatches(&self) -> u64 {
+        contradictions(&self.faults)
+    }
+}
+
+impl Watch<Maple> for MapleWatch {
+    type State = Footprint;
+    type Seen = MapleSeen;
+
+    fn new(entry: &EngineEntry, workload: &Workload<Maple>, _: usize) -> Self {
+        Self {
+            judge: MapleJudge::new(entry, &workload.scene),
+            faults: BTreeMap::new(),
+            film: entry.is_default().then(|| Film::of_busiest(&workload.ops)),
+        }
+    }
+
+    fn note(
+        &mut self,
+        session: &(dyn Session + 'static),
+        op: &Op,
+        answer: Answer,
+        at: Option<usize>,
+    ) -> Result<(), String> {
+        self.judge.check(op, answer)?;
+        if let Some(fault) = answer.fault {
+            *self.faults.entry(fault).or_default() += 1;
+        }
+        if let Some((film, at)) = self.film.as_mut().zip(at) {
+            film.note(session, op, at);
+        }
+        // A space is looked at as a whole when it goes.
+        if op.call == Call::Destroy { self.judge.check_state(session) } else { Ok(()) }
+    }
+
+    fn state(&self, session: &dyn Session) -> Footprint {
+        session.footprint()
+    }
+
+    fn finish(self, session: &dyn Session, buckets: &[Bucket<Maple>]) -> MapleSeen {
+        let most = |figure: fn(&Footprint) -> u64| {
+            buckets.iter().map(|bucket| figure(&bucket.state)).max().unwrap_or(0)
+        };
+        let fullest = buckets.iter().map(|bucket| bucket.state).max_by_key(|state| state.areas);
+        let fullest = fullest.filter(|state| state.areas > 0);
+        MapleSeen {
+            spaces_peak: most(|state| state.spaces),
+            areas_peak: most(|state| state.areas),
+            areas_most: most(|state| state.areas_most),
+            height: most(|state| state.nodes.height),
+            nodes_peak: most(|state| state.nodes.in_use),
+            nodes_taken: session.footprint().nodes.taken,
+            bytes_per_area: fullest.map(|state| state.bytes as f64 / state.areas as f64),
+            faults: self.faults,
+            film: self.film.map(Film::develop),
+        }
+    }
+}
+
+fn calls_table(name: &str, calls: &Calls) -> Table {
+    let title = format!("{name}: what calls meet, and what they store");
+    let header = ["call", "calls", "areas met", "per call", "several", "stores", "per call", "none"];
+    let mut table = Table::new(title, &header);
+    for (name, counts) in &calls.by_name {
+        let per_call = |value: u64| fixed(value as f64 / counts.calls.max(1) as f64);
+        table.row(vec![
+            (*name).to_owned(),
+            count(counts.calls),
+            count(counts.met),
+            per_call(counts.met),
+            count(counts.met_several),
+            count(counts.stored),
+            per_call(counts.stored),
+            count(counts.idle),
+        ]);
+    }
+    table
+}
+
+fn faults_table(name: &str, calls: &Calls) -> Table {
+    let title = format!("{name}: calls that meet something else than when they were recorded");
+    let mut table = Table::new(title, &["call", "what", "count", "of"]);
+    table.name_columns = 2;
+    for (call, counts) in &calls.by_name {
+        let faults = Fault::ALL
+            .iter()
+            .filter_map(|&(fault, what)| calls.faults.get(&(*call, fault)).map(|&number| (what, number)));
+        let mut faults: Vec<(&str, u64)> = faults.collect();
+        if faults.is_empty() {
+            faults.push(("none", 0));
+        }
+        for (what, number) in faults {
+            table.row(vec![(*call).to_owned(), what.to_owned(), count(number), count(counts.calls)]);
+        }
+    }
+    table
+}
+
+fn spaces_table(name: &str, calls: &Calls) -> Table {
+    let title = format!("{name}: the ten busiest of {} address spaces", count(calls.spaces.len() as u64));
+    let mut table = Table::new(title, &["space", "calls", "areas at most"]);
+    let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();
+    spaces.sort_by_key(|(number, (ops, _))| (std::cmp::Reverse(*ops), **number));
+    for (number, &(ops, areas)) in spaces.into_iter().take(10) {
+        table.row(vec![number.to_string(), count(ops), count(areas)]);
+    }
+    table
+}
+
+fn rows(workload: &Workload<Maple>, calls: &Calls) -> Vec<Row> {
+    let row = |op: &'static str| Row {
+        suite: Suite::Maple.name(),
+        workload: Some(workload.name.clone()),
+        file: workload.file.clone(),
+        op: Some(op),
+        ..Row::default()
+    };
+    let by_name = calls.by_name.iter().map(|(name, counts)| {
+        let faults = calls.faults.iter().filter(|((call, fault), _)| call == name && fault.contradicts());
+        Row {
+            count: Some(counts.calls),
+            work_mean: Some(counts.stored as f64 / counts.calls.max(1) as f64),
+            mismatches: Some(faults.map(|(_, number)| number).sum()),
+            note: Some("work is ranges stored or emptied".to_owned()),
+            ..row(name)
+        }
+    });
+    by_name.collect()
+}

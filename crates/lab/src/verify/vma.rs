@@ -1,0 +1,134 @@
+//! A recorded program's calls on address spaces: each must meet what an address space would hold. If a list of the
+//! process's areas lies beside the trace (`maps.NAME_..._end.txt`), the areas must be those of the list.
+//!
+//! When the list was taken is not recorded: it is held against every moment, and the one that agrees best counts.
+
+use super::Checked;
+use crate::engine::vma::{ENGINES, Session, SortedAreas, Spaces};
+use crate::family::Maple;
+use crate::measure::vma::name;
+use crate::workload::Workload;
+use crate::workload::vma::{Answer, Difference, Fault, Listed, Op, compare, from_file, read_maps};
+use freehold_trace::{Drive, TraceError};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Operations between two ticks.
+const TICK: usize = 1 << 12;
+/// Addresses of the kernel's half are in lists, but in no process's space.
+const USER_LAST: u64 = u64::MAX / 2;
+
+pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
+    let workload = from_file(file)?;
+    let mut oracle = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
+        .iter()
+        .map(|entry| {
+            let checked = Checked { what: "calls".to_owned(), engine: entry.engine, ..Checked::default() };
+            (checked, (entry.make)(workload.scene.kinds.clone()))
+        })
+        .collect();
+    let mut unmapped_nothing = 0;
+    for (at, op) in workload.ops.iter().enumerate() {
+        let expected = oracle.run(op, &mut ());
+        unmapped_nothing += u64::from(expected.fault == Some(Fault::Nothing));
+        for (checked, session) in &mut sessions {
+            let (answer, _) = session.run_counted(op);
+            checked.operations += 1;
+            checked.compare(
+                at as u64 + 1,
+                told(op, expected, None),
+                told(op, answer, answer.fault.filter(|fault| fault.contradicts())),
+            );
+        }
+        if at.is_multiple_of(TICK) {
+            tick();
+            for (checked, session) in &mut sessions {
+                let valid = session.validate().err().unwrap_or_else(|| "valid".to_owned());
+                checked.compare(at as u64 + 1, "valid", valid);
+                checked.compare(at as u64 + 1, oracle.digest().to_string(), session.digest().to_string());
+            }
+        }
+    }
+    let nothing =
+        format!("{unmapped_nothing} calls unmap what is not mapped, which the kernel does not mind");
+    let note = (unmapped_nothing > 0).then_some(nothing);
+    let told = |checked| Checked { note: note.clone(), ..checked };
+    let mut checks: Vec<Checked> = sessions.into_iter().map(|(checked, _)| told(checked)).collect();
+    if let Some(list) = list_beside(file) {
+        checks.push(areas_of_list(&workload, &list, tick)?);
+    }
+    Ok(checks)
+}
+
+/// An answer in words; `fault` is what must not be there.
+fn told(op: &Op, answer: Answer, fault: Option<Fault>) -> String {
+    let fault =
+        Fault::ALL.iter().find(|(known, _)| Some(*known) == fault).map_or("as recorded", |known| known.1);
+    let Answer { met, met_bytes, found, .. } = answer;
+    format!("{} of space {}: {met} areas, {met_bytes} bytes, {found:x?}: {fault}", name(op), op.space)
+}
+
+/// The list that lies beside the trace.
+fn list_beside(file: &Path) -> Option<PathBuf> {
+    let stem = file.file_name()?.to_str()?.split('.').next()?.to_owned();
+    let beside = file.parent()?.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_list = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(&format!("maps.{stem}_")) && name.contains("_end.txt")
+    };
+    beside.into_iter().find(is_list)
+}
+
+/// Holds a list against the areas of the process.
+fn areas_of_list(
+    workload: &Workload<Maple>,
+    list: &Path,
+    tick: &mut dyn FnMut(),
+) -> Result<Checked, TraceError> {
+    let recorded: BTreeSet<Listed> = read_maps(list)?;
+    let kernels = recorded.iter().filter(|area| !area.is_below(USER_LAST)).count();
+    let recorded: BTreeSet<Listed> = recorded.into_iter().filter(|area| area.is_below(USER_LAST)).collect();
+    let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut best: Option<(usize, usize, Vec<Difference>)> = None;
+    for (at, op) in workload.ops.iter().enumerate() {
+        spaces.run(op, &mut ());
+        let session: &dyn Session = &spaces;
+        let mut ours = BTreeSet::new();
+        session.visit(op.space, &mut |span, kind| {
+            ours.insert(Listed::new(span, kind));
+        });
+        let (same, differences) = compare(&recorded, &ours);
+        if best.as_ref().is_none_or(|best| {
+            (same, std::cmp::Reverse(differences.len())) > (best.1, std::cmp::Reverse(best.2.len()))
+        }) {
+            best = Some((at, same, differences));
+        }
+        if at.is_multiple_of(TICK) {
+            tick();
+        }
+    }
+    let (at, same, differences) = best.unwrap_or_default();
+    let mut checked =
+        Checked { what: "areas as listed".to_owned(), engine: "sorted-list", ..Checked::default() };
+    checked.operations = at as u64 + 1;
+    checked.comparisons = recorded.len() as u64;
+    let mut notes = Vec::new();
+    for difference in &differences {
+        // What the kernel keeps apart for reasons that are not recorded shows the same pages.
+        if matches!(difference, Difference::KeptApart(..)) {
+            notes.push(difference.to_string());
+        } else {
+            checked.compare(at as u64 + 1, "the same areas", difference.to_string());
+        }
+    }
+    let apart = notes.len();
+    checked.note = Some(format!(
+        "{same} of {} areas the same after call {}; {kernels} of the kernel's own left out; {apart} times the kernel \
+         keeps areas apart that look alike: {}",
+        recorded.len(),
+        at + 1,
+        notes.join("; ")
+    ));
+    Ok(checked)
+}

@@ -1,0 +1,271 @@
+//! What an area of an address space is, in a number that all areas of a kind share.
+//!
+//! ```text
+//!   file      0      |-----------|         shift = offset - address, the same wherever a mapping is cut:
+//!   space     |......|-----|-----|...      two neighbours of one kind are one area
+//! ```
+
+use freehold_trace::vma::{Backing, MappingSource};
+use std::collections::HashMap;
+
+/// `MADV_*` advices that change what an area is.
+mod advice {
+    pub(super) const NORMAL: u32 = 0;
+    pub(super) const RANDOM: u32 = 1;
+    pub(super) const SEQUENTIAL: u32 = 2;
+    pub(super) const DONT_FORK: u32 = 10;
+    pub(super) const DO_FORK: u32 = 11;
+    pub(super) const MERGEABLE: u32 = 12;
+    pub(super) const UNMERGEABLE: u32 = 13;
+    pub(super) const HUGE_PAGE: u32 = 14;
+    pub(super) const NO_HUGE_PAGE: u32 = 15;
+    pub(super) const DONT_DUMP: u32 = 16;
+    pub(super) const DO_DUMP: u32 = 17;
+    pub(super) const WIPE_ON_FORK: u32 = 18;
+    pub(super) const KEEP_ON_FORK: u32 = 19;
+}
+
+/// Properties beside protection and content, as bits: what advice sets.
+mod bits {
+    pub(super) const RANDOM: u16 = 1;
+    pub(super) const SEQUENTIAL: u16 = 1 << 1;
+    pub(super) const DONT_FORK: u16 = 1 << 2;
+    pub(super) const MERGEABLE: u16 = 1 << 3;
+    pub(super) const HUGE_PAGE: u16 = 1 << 4;
+    pub(super) const NO_HUGE_PAGE: u16 = 1 << 5;
+    pub(super) const DONT_DUMP: u16 = 1 << 6;
+    pub(super) const WIPE_ON_FORK: u16 = 1 << 7;
+}
+
+/// Protection bits that an area has.
+const PROT: u32 = 7;
+const PROT_READ: u32 = 1;
+const PROT_WRITE: u32 = 2;
+const PROT_EXEC: u32 = 4;
+
+/// What an area shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shown {
+    /// Nothing but memory of its own.
+    Memory,
+    /// Memory shared with children, or a file that the recording could not name: of each mapping its own.
+    Own(u32),
+    /// A file.
+    File(u32),
+    /// The kernel's code or data for processes.
+    Kernel(KernelPart),
+    /// The stack.
+    Stack,
+}
+
+/// What the kernel maps of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KernelPart {
+    /// Its code.
+    Vdso,
+    /// Its data.
+    Vvar,
+}
+
+/// What an area is, and what two neighbours must have in common to be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// `PROT_READ`, `PROT_WRITE` and `PROT_EXEC`.
+    pub prot: u32,
+    /// Whether it is shared.
+    pub shared: bool,
+    /// What it shows.
+    pub shown: Shown,
+    /// Bits that advice has set.
+    advice: u16,
+    /// Offset in what is shown, less the address; wraps.
+    shift: u64,
+}
+
+/// How an area looks in a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Nothing may be done there: reserved, or a guard.
+    Reserved,
+    /// Read alone.
+    ReadOnly,
+    /// A file's data, writable.
+    FileData,
+    /// Memory.
+    Memory,
+    /// Memory or a file, shared and writable.
+    Shared,
+    /// Executable.
+    Code,
+    /// The stack.
+    Stack,
+}
+
+impl Class {
+    /// Every class, with its name.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Reserved, "reserved"),
+        (Self::ReadOnly, "read-only"),
+        (Self::FileData, "file data"),
+        (Self::Memory, "memory"),
+        (Self::Shared, "shared"),
+        (Self::Code, "code"),
+        (Self::Stack, "stack"),
+    ];
+}
+
+/// What changes of an area that stays where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// `mprotect`.
+    Protect(u32),
+    /// `madvise`.
+    Advise(u32),
+    /// It moves by so much, its content with it; wraps.
+    Move(u64),
+}
+
+impl Kind {
+    /// Of a mapping at `address`.
+    #[must_use]
+    pub fn new(prot: u32, shared: bool, shown: Shown, address: u64, offset: u64) -> Self {
+        // Memory has no offset of its own: as far as it was not moved, neighbours always continue each other.
+        let shift = match shown {
+            Shown::Memory | Shown::Stack => 0,
+            Shown::Own(_) | Shown::File(_) | Shown::Kernel(_) => offset.wrapping_sub(address),
+        };
+        Self { prot: prot & PROT, shared, shown, advice: 0, shift }
+    }
+
+    /// What a recording says of a mapping that the kernel made; `own` is the number of a file without one.
+    #[must_use]
+    pub fn shown_by_kernel(source: MappingSource, backing: Backing, own: u32) -> Shown {
+        match (source, backing) {
+            (MappingSource::Stack, _) => Shown::Stack,
+            (MappingSource::Vdso, _) => Shown::Kernel(KernelPart::Vdso),
+            (MappingSource::Vvar, _) => Shown::Kernel(KernelPart::Vvar),
+            (_, Backing::File(file)) => Shown::File(file),
+            (_, Backing::Unknown) => Shown::Own(own),
+            (MappingSource::File | MappingSource::Anonymous, Backing::Anonymous) => Shown::Memory,
+        }
+    }
+
+    /// Whether a child has it.
+    #[must_use]
+    pub fn is_inherited(&self) -> bool {
+        self.advice & bits::DONT_FORK == 0
+    }
+
+    /// How it looks in a picture.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        let file = matches!(self.shown, Shown::File(_) | Shown::Kernel(_));
+        match self.prot {
+            _ if self.shown == Shown::Stack => Class::Stack,
+            prot if prot & PROT_EXEC != 0 => Class::Code,
+            prot if prot & PROT_WRITE != 0 && self.shared => Class::Shared,
+            prot if prot & PROT_WRITE != 0 && file => Class::FileData,
+            prot if prot & PROT_WRITE != 0 => Class::Memory,
+            prot if prot & PROT_READ != 0 => Class::ReadOnly,
+            _ => Class::Reserved,
+        }
+    }
+
+    fn changed(self, change: Change) -> Self {
+        match change {
+            Change::Protect(prot) => Self { prot: prot & PROT, ..self },
+            Change::Advise(advice) => Self { advice: advised(self.advice, advice), ..self },
+            Change::Move(by) => Self { shift: self.shift.wrapping_sub(by), ..self },
+        }
+    }
+}
+
+/// The bits after an advice.
+fn advised(now: u16, advice: u32) -> u16 {
+    let (off, on) = match advice {
+        advice::NORMAL => (bits::RANDOM | bits::SEQUENTIAL, 0),
+        advice::RANDOM => (bits::SEQUENTIAL, bits::RANDOM),
+        advice::SEQUENTIAL => (bits::RANDOM, bits::SEQUENTIAL),
+        advice::DONT_FORK => (0, bits::DONT_FORK),
+        advice::DO_FORK => (bits::DONT_FORK, 0),
+        advice::MERGEABLE => (0, bits::MERGEABLE),
+        advice::UNMERGEABLE => (bits::MERGEABLE, 0),
+        advice::HUGE_PAGE => (bits::NO_HUGE_PAGE, bits::HUGE_PAGE),
+        advice::NO_HUGE_PAGE => (bits::HUGE_PAGE, bits::NO_HUGE_PAGE),
+        advice::DONT_DUMP => (0, bits::DONT_DUMP),
+        advice::DO_DUMP => (bits::DONT_DUMP, 0),
+        advice::WIPE_ON_FORK => (0, bits::WIPE_ON_FORK),
+        advice::KEEP_ON_FORK => (bits::WIPE_ON_FORK, 0),
+        _ => (0, 0),
+    };
+    now & !off | on
+}
+
+/// Kinds by number, from 0, in the order in which they were met.
+#[derive(Clone, Debug, Default)]
+pub struct Kinds {
+    kinds: Vec<Kind>,
+    numbers: HashMap<Kind, u64>,
+    /// What was asked before: a kind and a change, and what it becomes.
+    changed: HashMap<(u64, Change), u64>,
+}
+
+impl Kinds {
+    /// The number of a kind.
+    pub fn number(&mut self, kind: Kind) -> u64 {
+        let next = self.kinds.len() as u64;
+        let number = *self.numbers.entry(kind).or_insert(next);
+        if number == next {
+            self.kinds.push(kind);
+        }
+        number
+    }
+
+    /// The kind of a number.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<&Kind> {
+        usize::try_from(number).ok().and_then(|at| self.kinds.get(at))
+    }
+
+    /// What a kind becomes; a number that is none stays.
+    pub fn changed(&mut self, number: u64, change: Change) -> u64 {
+        if let Some(&changed) = self.changed.get(&(number, change)) {
+            return changed;
+        }
+        let Some(kind) = self.get(number).copied() else { return number };
+        let changed = self.number(kind.changed(change));
+        self.changed.insert((number, change), changed);
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_one_mapping_are_of_one_kind() {
+        let file = |address, offset| Kind::new(5, false, Shown::File(3), address, offset);
+        assert_eq!(file(0x1000, 0x4000), file(0x2000, 0x5000));
+        assert_ne!(file(0x1000, 0x4000), file(0x2000, 0x4000));
+        let memory = |address| Kind::new(3, false, Shown::Memory, address, 0);
+        assert_eq!(memory(0x1000), memory(0x9000));
+        let mut kinds = Kinds::default();
+        let there = kinds.number(memory(0x1000));
+        let moved = kinds.changed(there, Change::Move(0x1000));
+        assert_ne!(moved, there, "moved memory does not continue what is there");
+        assert_eq!(kinds.changed(moved, Change::Move(0u64.wrapping_sub(0x1000))), there);
+    }
+
+    #[test]
+    fn advice_is_taken_back_by_its_opposite() {
+        let plain = Kind::new(3, false, Shown::Memory, 0, 0);
+        for (on, off) in [(1, 0), (2, 0), (10, 11), (12, 13), (16, 17), (18, 19)] {
+            let advised = plain.changed(Change::Advise(on));
+            assert_ne!(advised, plain);
+            assert_eq!(advised.changed(Change::Advise(off)), plain);
+        }
+        assert_ne!(plain.changed(Change::Advise(14)), plain.changed(Change::Advise(15)));
+        assert!(!plain.changed(Change::Advise(10)).is_inherited() && plain.is_inherited());
+    }
+}

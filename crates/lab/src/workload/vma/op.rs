@@ -1,0 +1,151 @@
+//! What processes do to their address spaces, as operations on maps of areas, and what a map says to them.
+
+use freehold::units::Span;
+use std::collections::BTreeMap;
+
+/// What happens in an address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// The space, by its number in the recording.
+    pub space: u32,
+    /// What happens.
+    pub call: Call,
+}
+
+/// A call that had an effect, or looked for something. Spans are of whole pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `mmap`: an area of that kind comes.
+    Map {
+        /// Where.
+        span: Span,
+        /// The number of its kind.
+        kind: u64,
+        /// Whether it may replace what is there.
+        replaces: bool,
+        /// Who asked.
+        by: Caller,
+    },
+    /// `munmap`, or `brk` downwards.
+    Unmap {
+        /// Where.
+        span: Span,
+        /// Who asked.
+        by: Caller,
+    },
+    /// `mprotect`.
+    Protect {
+        /// Where.
+        span: Span,
+        /// `PROT_*` bits.
+        prot: u32,
+        /// Whether all of it was mapped: otherwise it ends where something is not.
+        whole: bool,
+    },
+    /// `madvise`.
+    Advise {
+        /// Where.
+        span: Span,
+        /// `MADV_*`.
+        advice: u32,
+    },
+    /// `mremap`.
+    Remap {
+        /// The areas that are moved, shrunk or grown.
+        from: Span,
+        /// Where they are afterwards.
+        to: Span,
+        /// Whether what is there may be replaced.
+        replaces: bool,
+        /// Whether the old place stays mapped.
+        keeps: bool,
+    },
+    /// The kernel looked for the highest or lowest gap.
+    Search {
+        /// Bytes.
+        size: u64,
+        /// Where.
+        window: Span,
+        /// Whether the highest is wanted.
+        highest: bool,
+        /// What the kernel found.
+        found: Option<u64>,
+    },
+    /// A copy of the space is made.
+    Fork {
+        /// Its number.
+        into: u32,
+    },
+    /// A program is started: a space appears, empty.
+    Exec,
+    /// The space is gone.
+    Destroy,
+}
+
+/// Who asked for a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// The program, by `mmap` or `munmap`.
+    Program,
+    /// The program, by `brk`.
+    Break,
+    /// The kernel, for a program that it starts or a stack that grows.
+    Kernel,
+}
+
+/// What is not as it was when it was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// Something is mapped where there was a gap.
+    Occupied,
+    /// Nothing is mapped where something was unmapped. The kernel answers with success then, so that this is no
+    /// contradiction: programs do it.
+    Nothing,
+    /// Not all is mapped where it all was.
+    Hole,
+    /// All is mapped where it was not.
+    NoHole,
+    /// The kernel found another gap.
+    OtherGap,
+    /// There is no such space, or there is one already.
+    NoSpace,
+}
+
+impl Fault {
+    /// Every fault, with what it is.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Occupied, "mapped where there was a gap"),
+        (Self::Nothing, "nothing mapped that is unmapped (the kernel does not mind)"),
+        (Self::Hole, "not all mapped where all was"),
+        (Self::NoHole, "all mapped where not all was"),
+        (Self::OtherGap, "another gap found than by the kernel"),
+        (Self::NoSpace, "no such space, or one too many"),
+    ];
+}
+
+impl Fault {
+    /// Whether the kernel had something else there.
+    #[must_use]
+    pub fn contradicts(self) -> bool {
+        self != Self::Nothing
+    }
+}
+
+/// How many of them contradict what was recorded.
+#[must_use]
+pub fn contradictions(faults: &BTreeMap<Fault, u64>) -> u64 {
+    faults.iter().filter(|(fault, _)| fault.contradicts()).map(|(_, number)| number).sum()
+}
+
+/// What a map of areas says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Areas that were met.
+    pub met: u32,
+    /// Bytes of them within what the call was about.
+    pub met_bytes: u64,
+    /// The place found, by a search.
+    pub found: Option<u64>,
+    /// What is not as it was.
+    pub fault: Option<Fault>,
+}

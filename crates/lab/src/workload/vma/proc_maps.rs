@@ -1,0 +1,203 @@
+//! The areas of a process as the kernel lists them, `/proc/PID/maps`, and how ours differ.
+//!
+//! ```text
+//!   7f8d91c64000-7f8d91c8a000 r-xp 00001000 fe:00 325835      /usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
+//! ```
+
+use super::kind::Kind;
+use freehold::units::Span;
+use freehold_trace::{Fields, Lines, TraceError};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+/// An area as both can tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    first: u64,
+    last: u64,
+    prot: u32,
+    shared: bool,
+}
+
+impl Listed {
+    /// Whether it ends at or below an address.
+    #[must_use]
+    pub fn is_below(&self, last: u64) -> bool {
+        self.last <= last
+    }
+
+    /// One of ours.
+    #[must_use]
+    pub fn new(span: Span, kind: &Kind) -> Self {
+        Self { first: span.first(), last: span.last(), prot: kind.prot, shared: kind.shared }
+    }
+}
+
+impl fmt::Display for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bit = |bit: u32, letter| if self.prot & bit != 0 { letter } else { '-' };
+        let shared = if self.shared { 's' } else { 'p' };
+        let end = u128::from(self.last) + 1;
+        write!(f, "{:x}-{end:x} {}{}{}{shared}", self.first, bit(1, 'r'), bit(2, 'w'), bit(4, 'x'))
+    }
+}
+
+/// How a stretch of addresses differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The kernel keeps so many areas apart that are one of ours.
+    KeptApart(usize, Listed),
+    /// So many of ours are one area of the kernel's.
+    Merged(usize, Listed),
+    /// The kernel lists what we do not have.
+    Missing(Listed),
+    /// We have what the kernel does not list.
+    Extra(Listed),
+    /// Both have something there, not the same.
+    Other(Listed, Listed),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeptApart(areas, ours) => write!(f, "{areas} recorded areas are one of ours: {ours}"),
+            Self::Merged(areas, theirs) => write!(f, "{areas} of ours are one recorded area: {theirs}"),
+            Self::Missing(theirs) => write!(f, "recorded alone: {theirs}"),
+            Self::Extra(ours) => write!(f, "ours alone: {ours}"),
+            Self::Other(theirs, ours) => write!(f, "recorded {theirs}, ours {ours}"),
+        }
+    }
+}
+
+/// Reads a list of areas.
+///
+/// # Errors
+/// It cannot be read as one.
+pub fn read_maps(file: &Path) -> Result<BTreeSet<Listed>, TraceError> {
+    let mut lines = Lines::open(file)?;
+    let mut areas = BTreeSet::new();
+    while let Some(text) = lines.advance()? {
+        let parsed = parse(text);
+        areas.insert(parsed.map_err(|reason| lines.error(reason))?);
+    }
+    Ok(areas)
+}
+
+fn parse(text: &str) -> Result<Listed, String> {
+    let mut words = text.split_whitespace();
+    let mut ends = Fields::new(words.next().unwrap_or_default(), '-');
+    let (first, end) = (ends.hex("first")?, ends.hex("end")?);
+    ends.end()?;
+    let last = end.checked_sub(1).filter(|&last| last >= first).ok_or("an area over no addresses")?;
+    let letters = words.next().filter(|letters| letters.len() == 4).ok_or("no permissions")?;
+    let bits = [('r', 1), ('w', 2), ('x', 4)];
+    let prot = bits.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, bit)| bit).sum();
+    Ok(Listed { first, last, prot, shared: letters.ends_with('s') })
+}
+
+/// How many areas are the same, and how the others differ, by ascending addresses.
+#[must_use]
+pub fn compare(recorded: &BTreeSet<Listed>, ours: &BTreeSet<Listed>) -> (usize, Vec<Difference>) {
+    let same = recorded.intersection(ours).count();
+    let mut theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
+    let mut own: Vec<Listed> = ours.difference(recorded).copied().collect();
+    theirs.reverse();
+    own.reverse();
+    let mut differences = Vec::new();
+    while let Some(difference) = next(&mut theirs, &mut own) {
+        differences.push(difference);
+    }
+    (same, differences)
+}
+
+/// Takes the next difference off the ends of both lists.
+fn next(theirs: &mut Vec<Listed>, own: &mut Vec<Listed>) -> Option<Difference> {
+    let (recorded, ours) = match (theirs.last().copied(), own.last().copied()) {
+        (None, None) => return None,
+        (Some(recorded), None) => {
+            theirs.pop();
+            return Some(Difference::Missing(recorded));
+        }
+        (None, Some(ours)) => {
+            own.pop();
+            return Some(Difference::Extra(ours));
+        }
+        (Some(recorded), Some(ours)) => (recorded, ours),
+    };
+    if recorded.last < ours.first {
+        theirs.pop();
+        Some(Difference::Missing(recorded))
+    } else if ours.last < recorded.first {
+        own.pop();
+        Some(Difference::Extra(ours))
+    } else if let Some(areas) = pieces(ours, theirs) {
+        own.pop();
+        theirs.truncate(theirs.len() - areas);
+        Some(Difference::KeptApart(areas, ours))
+    } else if let Some(areas) = pieces(recorded, own) {
+        theirs.pop();
+        own.truncate(own.len() - areas);
+        Some(Difference::Merged(areas, recorded))
+    } else {
+        own.pop();
+        theirs.pop();
+        Some(Difference::Other(recorded, ours))
+    }
+}
+
+/// How many of the next areas make up `whole`, if they do.
+fn pieces(whole: Listed, areas: &[Listed]) -> Option<usize> {
+    let mut from = whole.first;
+    for (at, area) in areas.iter().rev().enumerate() {
+        if area.first != from || (area.prot, area.shared) != (whole.prot, whole.shared) {
+            return None;
+        }
+        if area.last >= whole.last {
+            return (area.last == whole.last).then_some(at + 1);
+        }
+        from = area.last.checked_add(1)?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(text: &str) -> BTreeSet<Listed> {
+        text.lines().map(|line| parse(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let recorded = listed(
+            "1000-2000 rw-p 0 00:00 0\n2000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n\
+             6000-7000 r-xp 0 00:00 0 [vdso]\n9000-b000 rw-p 0 00:00 0",
+        );
+        let ours = listed(
+            "1000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n7000-8000 r-xp 0 00:00 0\n\
+             9000-a000 rw-p 0 00:00 0\na000-b000 rw-p 0 00:00 0\nc000-d000 ---p 0 00:00 0",
+        );
+        let (same, differences) = compare(&recorded, &ours);
+        let text: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        assert_eq!(same, 1);
+        assert_eq!(
+            text,
+            [
+                "2 recorded areas are one of ours: 1000-3000 rw-p",
+                "recorded alone: 6000-7000 r-xp",
+                "ours alone: 7000-8000 r-xp",
+                "2 of ours are one recorded area: 9000-b000 rw-p",
+                "ours alone: c000-d000 ---p",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        for text in ["", "1000 rw-p", "2000-1000 rw-p", "1000-2000 rw", "1000-2000-3000 rw-p"] {
+            assert!(parse(text).is_err(), "{text:?}");
+        }
+    }
+}

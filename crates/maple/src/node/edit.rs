@@ -1,0 +1,280 @@
+//! One change of one leaf: some of its slots make way for a new one.
+//!
+//! ```text
+//!   slots      |  a-1  |   a       |  ..  |      b    |  b+1  |
+//!   store                    |===== new =====|
+//!   after      |  a-1  |  a  |      new      |    b   |  b+1  |
+//! ```
+//!
+//! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
+//! within one entry's slot, that entry is there twice.
+
+use super::leaf::{Leaf, Used, WORDS, below};
+use super::{Extent, Shape};
+use crate::entry::Word;
+use arrayvec::ArrayVec;
+use core::ops::Range;
+use freehold_units::Span;
+
+/// A store into one leaf, looked at before it is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    /// The first slot that the new one meets.
+    a: usize,
+    /// The last.
+    b: usize,
+    /// The new slot's indexes.
+    first: u64,
+    last: u64,
+    /// Whether something is left of slot `a`, before the new one.
+    left: bool,
+    /// Whether something is left of slot `b`, behind it.
+    right: bool,
+    /// Whether the new slot has an entry.
+    entry: bool,
+    /// Whether what is left on a side is an entry.
+    left_entry: bool,
+    right_entry: bool,
+    /// Ranks of the entries of the slots that it meets.
+    from: usize,
+    to: usize,
+}
+
+/// Slots apart from each other: of leaves that are merged, or share.
+#[derive(Debug, Default)]
+pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS }>);
+
+/// One of them. The leaf's last slot ends at `last` too.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    last: u64,
+    entry: Option<Word>,
+}
+
+impl Edit {
+    /// The store over `[first, last]`, which lies in `whole`, the leaf's indexes.
+    #[inline]
+    pub(crate) fn new(leaf: &Leaf, whole: Span, first: u64, last: u64, entry: bool) -> Self {
+        let a = leaf.slot_of(first);
+        Self::at(leaf, whole, a, first, last, entry)
+    }
+
+    /// The same, if the first slot is known.
+    #[inline]
+    pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
+        let (start, end) = leaf.span(a, whole);
+        let (b, end) = if last <= end {
+            (a, end)
+        } else {
+            let b = leaf.slot_of(last);
+            (b, leaf.span(b, whole).1)
+        };
+        let (left, right) = (start < first, last < end);
+        let from = leaf.rank(a);
+        let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
+        let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
+        Self { a, b, first, last, left, right, entry, left_entry, right_entry, from, to }
+    }
+
+    /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side. The
+    /// change has been made.
+    #[inline]
+    pub(crate) fn gap_after(&self, leaf: &Leaf, whole: Span) -> Extent {
+        let came = 1 + usize::from(self.left) + usize::from(self.right);
+        longest_gap(leaf, whole, self.a..self.a + came)
+    }
+
+    /// Whether the new slot is exactly one that was there.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.a == self.b && !self.left && !self.right
+    }
+
+    /// Whether the leaf's last slot is all that the new one meets.
+    pub(crate) fn is_at_end(&self, leaf: &Leaf) -> bool {
+        self.a + 1 == leaf.len()
+    }
+
+    /// The leaf's slots afterwards.
+    #[inline]
+    pub(crate) fn len_after(&self, leaf: &Leaf) -> usize {
+        leaf.len() - (self.b - self.a) + usize::from(self.left) + usize::from(self.right)
+    }
+
+    /// The words it uses afterwards.
+    #[inline]
+    pub(crate) fn used_after(&self, leaf: &Leaf) -> usize {
+        let kept = usize::from(self.left_entry) + usize::from(self.right_entry);
+        self.len_after(leaf) - 1 + leaf.entries() - (self.to - self.from) + kept + usize::from(self.entry)
+    }
+
+    /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
+    #[inline]
+    pub(crate) fn splits_entry(&self) -> bool {
+        self.a == self.b && self.left_entry && self.right_entry
+    }
+
+    /// The entries that are not there any more, by rank.
+    #[inline]
+    pub(crate) fn replaced(&self) -> Range<usize> {
+        let from = self.from + usize::from(self.left_entry);
+        from..(self.to - usize::from(self.right_entry)).max(from)
+    }
+
+    /// The longest gap among the slots that the new one meets.
+    #[inline]
+    pub(crate) fn gap_before(&self, leaf: &Leaf, whole: Span) -> Extent {
+        longest_gap(leaf, whole, self.a..self.b + 1)
+    }
+
+    /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,
+    /// if one is.
+    #[inline]
+    pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
+        let Self { a, b, left, right, from, to, .. } = *self;
+        let Used { occupied, len, entries } = leaf.in_use();
+        let kept_left = self.left_entry.then(|| leaf.ranked(from));
+        let kept_right = self.right_entry.then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
+
+        // Entries first: they need room only where pivots do not shrink, and what is free lies between the two.
+        let tail =
+            from + usize::from(self.left_entry) + usize::from(self.entry) + usize::from(self.right_entry);
+        if tail != to && to != entries {
+            leaf.move_entries(to, entries, tail);
+        }
+        let mut rank = from;
+        for word in [kept_left, entry, kept_right].into_iter().flatten() {
+            leaf.set_ranked(rank, word);
+            rank += 1;
+        }
+        let pivots = usize::from(left) + usize::from(right);
+        if pivots != b - a && b != len - 1 {
+            leaf.move_pivots(b, len - 1, a + pivots);
+        }
+        if left {
+            leaf.set_pivot(a, self.first - 1);
+        }
+        if right {
+            leaf.set_pivot(a + usize::from(left), self.last);
+        }
+        let bits = u64::from(occupied);
+        let low = (bits & below(a)) | u64::from(self.left_entry) << a;
+        let middle = u64::from(entry.is_some()) << (a + usize::from(left));
+        let high = (u64::from(self.right_entry) | (bits >> (b + 1)) << usize::from(right))
+            << (a + usize::from(left) + 1);
+        leaf.set_used(Used {
+            occupied: (low | middle | high) as u32,
+            len: len - (b - a) + pivots,
+            entries: entries - to + tail,
+        });
+    }
+
+    /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
+    /// others are expected to follow them there, and the leaf that they will not come to is left full.
+    pub(crate) fn parting<S: Shape>(&self, leaf: &Leaf) -> usize {
+        let len = leaf.len();
+        let more = self.used_after(leaf) - leaf.used();
+        let fits = |at: usize| {
+            let low = at - 1 + leaf.rank(at);
+            let high = leaf.used() - low - 1;
+            let (low, high) = if self.b < at { (low + more, high) } else { (low, high + more) };
+            (self.b < at || self.a >= at) && low <= S::LEAF_WORDS && high <= S::LEAF_WORDS
+        };
+        let wished = if self.b + 1 == len {
+            self.a
+        } else if self.a == 0 {
+            self.b + 1
+        } else if self.a < len / 2 {
+            len / 2
+        } else {
+            len.div_ceil(2)
+        };
+        let by_distance = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
+        by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
+    }
+
+    /// The same change of the upper half of a leaf that was parted before slot `at` and has `entries` in its lower
+    /// half.
+    pub(crate) fn in_upper(&self, at: usize, entries: usize) -> Self {
+        Self { a: self.a - at, b: self.b - at, from: self.from - entries, to: self.to - entries, ..*self }
+    }
+
+    /// Whether the change is in the upper half of a leaf that is parted before slot `at`.
+    pub(crate) fn is_above(&self, at: usize) -> bool {
+        self.a >= at
+    }
+}
+
+/// The longest gap among some slots.
+#[inline]
+fn longest_gap(leaf: &Leaf, whole: Span, slots: Range<usize>) -> Extent {
+    let mut gaps = leaf.gaps() & (below(slots.end) & !below(slots.start)) as u32;
+    let mut longest = Extent::NONE;
+    while gaps != 0 {
+        let (first, last) = leaf.span(gaps.trailing_zeros() as usize, whole);
+        longest = longest.max(Extent::of_reach(last - first));
+        gaps &= gaps - 1;
+    }
+    longest
+}
+
+impl Slots {
+    /// All slots of two leaves that follow each other.
+    pub(crate) fn of_both(leaf: &Leaf, whole: Span, next: &Leaf, next_whole: Span) -> Self {
+        let mut slots = Self::default();
+        slots.extend(leaf, whole, 0..leaf.len());
+        slots.extend(next, next_whole, 0..next.len());
+        slots
+    }
+
+    fn extend(&mut self, leaf: &Leaf, whole: Span, range: Range<usize>) {
+        self.0.extend(range.map(|slot| Slot { last: leaf.span(slot, whole).1, entry: leaf.entry(slot) }));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The last index of a slot.
+    pub(crate) fn last(&self, slot: usize) -> u64 {
+        self.0[slot].last
+    }
+
+    /// Words that a leaf of these slots uses.
+    pub(crate) fn used(&self, range: Range<usize>) -> usize {
+        let slots = &self.0[range];
+        (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
+    }
+
+    /// Where two leaves of like size part: how many slots the first has.
+    pub(crate) fn parting<S: Shape>(&self) -> usize {
+        let len = self.len();
+        // One boundary fewer is kept by pivots: it is their parent's.
+        let all = self.used(0..len) - 1;
+        let (mut used, mut best) = (0, (usize::MAX, 1));
+        for (at, slot) in self.0[..len - 1].iter().enumerate() {
+            used += usize::from(at > 0) + usize::from(slot.entry.is_some());
+            if used <= S::LEAF_WORDS && all - used <= S::LEAF_WORDS {
+                best = best.min((used.abs_diff(all - used), at + 1));
+            }
+        }
+        best.1
+    }
+
+    /// A leaf of some of the slots.
+    pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
+        let mut leaf = Leaf::empty();
+        let slots = &self.0[range];
+        let (mut occupied, mut entries) = (0, 0);
+        for (at, slot) in slots.iter().enumerate() {
+            leaf.set_pivot(at, slot.last);
+            occupied |= u32::from(slot.entry.is_some()) << at;
+        }
+        // Behind the pivots, since the last slot has none.
+        for word in slots.iter().filter_map(|slot| slot.entry) {
+            leaf.set_ranked(entries, word);
+            entries += 1;
+        }
+        leaf.set_used(Used { occupied, len: slots.len(), entries });
+        leaf
+    }
+}

@@ -1,0 +1,234 @@
+//! A leaf: slots that follow each other without a gap between them, each an entry or a gap.
+//!
+//! ```text
+//!  word 0                                                                31
+//!  | what is used | pivot 0 | pivot 1 | ...  unused  ... | entry 1 | entry 0 |
+//! ```
+//!
+//! Slot `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the leaf does,
+//! which its ancestors know. Bit `i` of `occupied` says whether it has an entry. Entries grow from the end, so that a
+//! gap takes no word but its pivot: ten entries with gaps between them fill a leaf, or sixteen without.
+//!
+//! # Invariants
+//! Pivots ascend. Two gaps never follow each other, in a leaf or from one to the next. Pivots and entries together
+//! take no more than 31 words. Every slot has an index: nothing is empty.
+
+use super::slab::Node;
+use super::{Extent, NodeId};
+use crate::entry::Word;
+use core::ptr;
+use freehold_units::Span;
+
+/// Words of a leaf for pivots and entries.
+pub(crate) const WORDS: usize = 31;
+
+/// The number of a word in the leaf, cut to what there is, so that no look-up asks whether it is there.
+const fn at(word: usize) -> usize {
+    word & WORDS
+}
+
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Leaf {
+    /// The first is [`Used`]; of a vacant leaf, the number of the next vacant one.
+    words: [Word; WORDS + 1],
+}
+
+const _: () = assert!(size_of::<Leaf>() == 256);
+
+/// What is used of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Used {
+    /// One bit for each slot that has an entry.
+    pub(super) occupied: u32,
+    /// Slots.
+    pub(super) len: usize,
+    /// Slots with an entry.
+    pub(super) entries: usize,
+}
+
+impl Node for Leaf {
+    const VACANT: Self = Self { words: [ptr::null_mut(); WORDS + 1] };
+
+    fn link(&self) -> NodeId {
+        self.words[0].addr() as NodeId
+    }
+
+    fn set_link(&mut self, next: NodeId) {
+        self.words[0] = ptr::without_provenance_mut(next as usize);
+    }
+}
+
+/// The bits below bit `count`.
+#[inline(always)]
+pub(super) const fn below(count: usize) -> u64 {
+    (1 << count) - 1
+}
+
+impl Leaf {
+    /// A leaf whose one slot is a gap.
+    pub(crate) fn empty() -> Self {
+        let mut leaf = Self::VACANT;
+        leaf.set_used(Used { occupied: 0, len: 1, entries: 0 });
+        leaf
+    }
+
+    #[inline(always)]
+    pub(super) fn in_use(&self) -> Used {
+        let used = self.words[0].addr() as u64;
+        Used { occupied: used as u32, len: (used >> 32) as usize & 0xff, entries: (used >> 40) as usize }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_used(&mut self, used: Used) {
+        let word = u64::from(used.occupied) | (used.len as u64) << 32 | (used.entries as u64) << 40;
+        self.words[0] = ptr::without_provenance_mut(word as usize);
+    }
+
+    /// Slots, at least one.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.in_use().len
+    }
+
+    /// Slots with an entry.
+    #[inline(always)]
+    pub(crate) fn entries(&self) -> usize {
+        self.in_use().entries
+    }
+
+    /// Words in use.
+    #[inline(always)]
+    pub(crate) fn used(&self) -> usize {
+        self.len() - 1 + self.entries()
+    }
+
+    /// One bit for each slot that has an entry.
+    #[inline(always)]
+    pub(crate) fn occupied(&self) -> u32 {
+        self.words[0].addr() as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn pivot(&self, slot: usize) -> u64 {
+        self.words[at(slot + 1)].addr() as u64
+    }
+
+    #[inline(always)]
+    pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
+        self.words[at(slot + 1)] = ptr::without_provenance_mut(last as usize);
+    }
+
+    /// Moves pivots `from..to` to where pivot `into` is.
+    #[inline]
+    pub(super) fn move_pivots(&mut self, from: usize, to: usize, into: usize) {
+        self.words.copy_within(from + 1..to + 1, into + 1);
+    }
+
+    /// Moves the entries of rank `from..to` to where the one of rank `into` is.
+    #[inline]
+    pub(super) fn move_entries(&mut self, from: usize, to: usize, into: usize) {
+        self.words.copy_within(WORDS + 1 - to..WORDS + 1 - from, WORDS + 1 - into - (to - from));
+    }
+
+    #[inline(always)]
+    pub(super) fn set_ranked(&mut self, rank: usize, word: Word) {
+        self.words[at(WORDS - rank)] = word;
+    }
+
+    /// The slot that has the index, which the leaf has.
+    #[inline(always)]
+    pub(crate) fn slot_of(&self, index: u64) -> usize {
+        // Slots are looked for in two steps, without a branch: the line of eight words, then the pivots of that line.
+        let pivots = self.len() - 1;
+        let before = |pivot: usize| usize::from((pivot < pivots) & (self.pivot(pivot) < index));
+        let base = (8 * (before(6) + before(14) + before(22))).saturating_sub(1);
+        base + (0..8).map(|pivot| before(base + pivot)).sum::<usize>()
+    }
+
+    /// Entries before the slot.
+    #[inline(always)]
+    pub(crate) fn rank(&self, slot: usize) -> usize {
+        (u64::from(self.occupied()) & below(slot)).count_ones() as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_entry(&self, slot: usize) -> bool {
+        self.occupied() >> (slot & 31) & 1 != 0
+    }
+
+    /// The entry of that rank.
+    #[inline(always)]
+    pub(crate) fn ranked(&self, rank: usize) -> Word {
+        self.words[at(WORDS - rank)]
+    }
+
+    /// The slot's entry.
+    #[inline(always)]
+    pub(crate) fn entry(&self, slot: usize) -> Option<Word> {
+        self.has_entry(slot).then(|| self.ranked(self.rank(slot)))
+    }
+
+    /// The slot's indexes; `whole` are the leaf's.
+    #[inline(always)]
+    pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
+        let first = if slot == 0 { whole.first() } else { self.pivot(slot - 1) + 1 };
+        let last = if slot + 1 == self.len() { whole.last() } else { self.pivot(slot) };
+        (first, last)
+    }
+
+    /// The slots that are gaps, a bit each.
+    #[inline(always)]
+    pub(crate) fn gaps(&self) -> u32 {
+        !self.occupied() & below(self.len()) as u32
+    }
+
+    /// The longest gap; `whole` are the leaf's indexes.
+    pub(crate) fn largest_gap(&self, whole: Span) -> Extent {
+        let mut gaps = self.gaps();
+        let mut longest = None;
+        while gaps != 0 {
+            let (first, last) = self.span(gaps.trailing_zeros() as usize, whole);
+            longest = longest.max(Some(last - first));
+            gaps &= gaps - 1;
+        }
+        longest.map_or(Extent::NONE, Extent::of_reach)
+    }
+
+    /// The words of all entries.
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words[WORDS + 1 - self.entries()..]
+    }
+
+    /// Takes the slots before `slot` out; entries of theirs are the caller's.
+    pub(crate) fn keep_from(&mut self, slot: usize) {
+        let Used { occupied, len, entries } = self.in_use();
+        let gone = self.rank(slot);
+        self.move_pivots(slot, len - 1, 0);
+        self.move_entries(gone, entries, 0);
+        let occupied = (u64::from(occupied) >> slot) as u32;
+        self.set_used(Used { occupied, len: len - slot, entries: entries - gone });
+    }
+
+    /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
+    pub(crate) fn keep_to(&mut self, slot: usize) {
+        let occupied = self.occupied() & below(slot + 1) as u32;
+        self.set_used(Used { occupied, len: slot + 1, entries: self.rank(slot + 1) });
+    }
+
+    /// Takes the slots from `slot` on out; they are the leaf that is returned.
+    pub(crate) fn part(&mut self, slot: usize) -> Self {
+        let mut upper = self.clone();
+        upper.keep_from(slot);
+        self.keep_to(slot - 1);
+        upper
+    }
+
+    /// Puts a second word in the place of each.
+    pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
+        let from = WORDS + 1 - self.entries();
+        for word in &mut self.words[from..] {
+            *word = twin(*word);
+        }
+    }
+}
