@@ -4,4 +4,5 @@
 #![forbid(unsafe_code)]
 
 pub mod kva;
+pub mod maple;
 pub mod percpu;

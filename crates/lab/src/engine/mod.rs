@@ -3,6 +3,7 @@
 mod features;
 mod lines;
 mod list;
+pub mod maple;
 pub mod percpu;
 mod session;
 mod space;

@@ -16,6 +16,12 @@ pub(super) enum Kind {
     Placements,
     /// Work of the area map.
     Area,
+    /// Operations on range trees.
+    TreeLog,
+    /// Stores into range trees, with what they asked for.
+    TreeStream,
+    /// Worked examples of what stores ask for.
+    TreeExamples,
 }
 
 impl Kind {
@@ -34,6 +40,9 @@ impl Kind {
             ("# kva-vectors", Self::Columns),
             ("# unit ", Self::Placements),
             ("@run ", Self::Area),
+            ("# maple-vectors", Self::TreeLog),
+            ("maple-stream", Self::TreeStream),
+            ("example 1", Self::TreeExamples),
         ];
         Ok(begins.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, kind)| kind))
     }
@@ -43,6 +52,7 @@ impl Kind {
         match self {
             Self::Anchors | Self::Talk | Self::Columns => "kva",
             Self::Placements | Self::Area => "percpu",
+            Self::TreeLog | Self::TreeStream | Self::TreeExamples => "maple",
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Checking engines against recorded answers: vectors, the talk's worked example, work anchors.
+//! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
 mod column;
 mod events;
 mod kind;
+mod maple;
 mod percpu;
 mod state;
 mod talk;
@@ -39,7 +40,7 @@ pub struct Checked {
 /// A difference between what was recorded and what an engine does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The line in the file.
+    /// The line in the file; in a stream the record.
     pub line: u64,
     /// What it says.
     pub expected: String,
@@ -98,6 +99,9 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::Columns => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
+        Kind::TreeLog => maple::logs::verify(file, tick),
+        Kind::TreeStream => maple::streams::verify(file, tick),
+        Kind::TreeExamples => maple::examples::verify(file),
     };
     Ok(FileChecks { file: file.to_owned(), suite: kind.suite(), checks: checks? })
 }

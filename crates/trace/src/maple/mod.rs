@@ -1,12 +1,15 @@
-//! The family of range trees: operations, answers, files. A tree maps disjoint ranges of 64-bit indexes, both
+//! The family of range trees: operations, answers, engines, files. A tree maps disjoint ranges of 64-bit indexes, both
 //! ends included, to values.
 
 mod answer;
 mod digest;
+mod driver;
+mod engine;
 mod example_line;
 mod examples;
 mod grammar;
 mod op;
+mod ranges;
 mod stream;
 mod stream_columns;
 mod stream_write;
@@ -17,8 +20,11 @@ mod tests;
 
 pub use answer::{Answer, CursorState, Cycled, Expected, Refusal};
 pub use digest::Digest;
+pub use driver::Driver;
+pub use engine::{CursorView, Engine};
 pub use examples::{Example, ExampleFormat, Examples, LeafSlot, NodeKind, Path, PathNode, Usage};
 pub use op::{End, Op, Step, StoreCall, Value};
+pub use ranges::{RangeDriver, Ranges};
 pub use stream::{Stream, StreamFormat, StreamHeader, StreamRecord};
 pub use stream_write::{Calculation, StoreType, StreamWrite, TreeFlags, Used};
 pub use vectors::{ContentEntry, Header, Record, Shape, VectorFormat, Vectors};

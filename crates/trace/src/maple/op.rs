@@ -1,6 +1,8 @@
 //! What a range tree is asked. Indexes are `u64`, ranges include both ends; a range with `first > last` can be
 //! asked for and is refused.
 
+use freehold_units::{Align, Span};
+
 /// What is stored in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Value {
@@ -179,6 +181,17 @@ pub enum Op {
         /// Indexes wanted.
         size: u64,
     },
+    /// Find a gap that starts at a multiple of an alignment; logs have none of these. Answer: `Gap`.
+    AlignedGap {
+        /// From which end.
+        end: End,
+        /// Indexes wanted.
+        size: u64,
+        /// What the first index is a multiple of.
+        align: Align,
+        /// Where it must lie.
+        window: Span,
+    },
     /// Store over the gap that the operation before put the cursor on. Answer: `Stored`.
     StoreGap {
         /// The value.
@@ -262,7 +275,7 @@ pub enum Op {
         /// The most results; `None` for all.
         most: Option<u64>,
     },
-    /// Make another tree the current one. Answer: `Nothing`.
+    /// Make another tree the current one; created if it does not exist. Answer: `Nothing`.
     UseTree {
         /// Its number.
         tree: u32,

@@ -1,0 +1,74 @@
+//! An op log, through every engine that has the kernel's calls: every answer, every content, and the invariants
+//! wherever the log shows a content.
+
+use crate::engine::maple::{Trees, trees};
+use crate::verify::Checked;
+use freehold_trace::TraceError;
+use freehold_trace::maple::{Answer, Expected, Op, Record, TreeFlags, Vectors};
+use std::path::Path;
+
+/// Records between two ticks.
+const TICK: u64 = 4096;
+
+pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
+    let mut log = Vectors::open(file)?;
+    let flags = TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
+    let fresh = |(engine, trees)| Replay {
+        trees,
+        checked: Checked { what: "operations".to_owned(), engine, ..Checked::default() },
+    };
+    let mut replays: Vec<Replay> = trees(flags).into_iter().map(fresh).collect();
+    while let Some(record) = log.next().transpose()? {
+        let line = log.line();
+        replays.iter_mut().for_each(|replay| replay.record(line, &record));
+        if line.is_multiple_of(TICK) {
+            tick();
+        }
+    }
+    Ok(replays.into_iter().map(|replay| replay.checked).collect())
+}
+
+struct Replay {
+    trees: Box<dyn Trees>,
+    checked: Checked,
+}
+
+impl Replay {
+    fn record(&mut self, line: u64, record: &Record) {
+        match record {
+            Record::Op(op, expected) => self.op(line, op, expected),
+            Record::Content { count, digest, .. } => {
+                let got = self.trees.content(self.trees.current(), true);
+                self.checked.compare(line, content_text((*count, *digest)), content_text(got));
+                let valid = self.trees.validate();
+                self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+            }
+            Record::Shape(_) => {}
+        }
+    }
+
+    fn op(&mut self, line: u64, op: &Op, expected: &Expected) {
+        let mut answer = [Answer::default()];
+        self.trees.run(std::slice::from_ref(op), &mut answer);
+        let [answer] = answer;
+        self.checked.operations += within(op, &answer);
+        if expected.accepts(&answer) {
+            self.checked.comparisons += 1;
+        } else {
+            self.checked.compare(line, format!("{:?} to {op:?}", expected.answer), format!("{answer:?}"));
+        }
+    }
+}
+
+fn content_text((count, digest): (u64, u64)) -> String {
+    format!("{count} entries, digest {digest:016x}")
+}
+
+/// Operations in one: several in a block.
+fn within(op: &Op, answer: &Answer) -> u64 {
+    match (op, answer) {
+        (Op::LoadMany { count, .. } | Op::EraseMany { count, .. } | Op::StoreMany { count, .. }, _)
+        | (_, Answer::Walked { count, .. }) => *count,
+        _ => 1,
+    }
+}

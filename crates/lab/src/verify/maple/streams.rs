@@ -1,0 +1,174 @@
+//! A recorded stream of stores: the request of every calculation by both formulas, and the content of every tree that
+//! is destroyed, from stores into empty trees of every engine.
+
+use super::requests::{Planner, Situation, agrees, requested};
+use crate::engine::maple::{Trees, trees};
+use crate::verify::Checked;
+use freehold::units::Span;
+use freehold_trace::TraceError;
+use freehold_trace::maple::{
+    Answer, Calculation, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value,
+};
+use std::path::Path;
+
+/// Records between two ticks.
+const TICK: u64 = 1 << 16;
+/// Operations that are run at once.
+const BATCH: usize = 1024;
+/// The version whose requests are by the series' formula.
+const VACANCY_SINCE: &str = "6.16";
+
+pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
+    let mut stream = Stream::open(file)?;
+    let this = if stream.header().version == VACANCY_SINCE { Planner::Vacancy } else { Planner::Worst };
+    let mut requests = Requests::new(this, &stream.header().version);
+    // Gaps are tracked, as most of the trees had it; what is stored does not depend on that.
+    let flags = TreeFlags { alloc: true, rcu: false };
+    let mut replays: Vec<Replay> = trees(flags).into_iter().map(Replay::new).collect();
+    while let Some(record) = stream.next().transpose()? {
+        let at = stream.record();
+        if let StreamRecord::Write { write, .. } = &record
+            && let Some(calculation) = &write.calculation
+        {
+            requests.check(at, write, calculation);
+        }
+        replays.iter_mut().for_each(|replay| replay.record(at, &record));
+        if at.is_multiple_of(TICK) {
+            tick();
+        }
+    }
+    let replays = replays.into_iter().map(|replay| replay.finish(stream.record()));
+    Ok(requests.finish().into_iter().chain(replays).collect())
+}
+
+/// The calculations of a stream, each by the formula of its own kernel and by the older one.
+struct Requests {
+    own: (Planner, Checked, u64),
+    older: (Checked, u64),
+}
+
+impl Requests {
+    fn new(own: Planner, version: &str) -> Self {
+        let checked = |what: String, planner| {
+            let engine = if planner == Planner::Worst { "worst" } else { "vacancy" };
+            Checked { what, engine, ..Checked::default() }
+        };
+        Self {
+            own: (own, checked(format!("requests of {version}"), own), 0),
+            older: (checked("requests by the formula of 6.12".to_owned(), Planner::Worst), 0),
+        }
+    }
+
+    fn check(&mut self, at: u64, write: &StreamWrite, calculation: &Calculation) {
+        let situation = Situation {
+            store_type: write.store_type,
+            height: write.height,
+            vacant: calculation.vacant_height,
+            sufficient: calculation.sufficient_height,
+            rcu: write.flags.rcu,
+        };
+        let over_index_0 = Span::new(0, 0) == Some(calculation.asked);
+        let (own, older) = (&mut self.own, &mut self.older);
+        for (planner, checked, nodes, recorded) in [
+            (own.0, &mut own.1, &mut own.2, calculation.requested),
+            (Planner::Worst, &mut older.0, &mut older.1, calculation.requested_6_12),
+        ] {
+            let recorded = u64::from(recorded);
+            let times = u64::from(calculation.times);
+            checked.operations += times;
+            *nodes += times * recorded;
+            if agrees(planner, situation, over_index_0, recorded) {
+                checked.comparisons += 1;
+            } else {
+                let got = requested(planner, situation);
+                checked.compare(at, recorded.to_string(), format!("{got} for {situation:?}"));
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<Checked> {
+        let told = |(checked, nodes): (Checked, u64)| {
+            let note = Some(format!("{nodes} nodes requested"));
+            Checked { note, ..checked }
+        };
+        vec![told((self.own.1, self.own.2)), told(self.older)]
+    }
+}
+
+/// The stores of a stream, into trees of one engine.
+struct Replay {
+    trees: Box<dyn Trees>,
+    checked: Checked,
+    /// The tree that operations go to.
+    current: u32,
+    /// Operations not run yet.
+    waiting: Vec<Op>,
+    answers: Vec<Answer>,
+}
+
+impl Replay {
+    fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
+        let checked = Checked { what: "contents".to_owned(), engine, ..Checked::default() };
+        Self { trees, checked, current: 0, waiting: Vec::with_capacity(BATCH + 2), answers: Vec::new() }
+    }
+
+    fn record(&mut self, at: u64, record: &StreamRecord) {
+        match *record {
+            StreamRecord::Group(_) => {}
+            StreamRecord::Appear { tree, .. } => self.waiting.push(Op::UseTree { tree }),
+            StreamRecord::Destroy { tree, entries, digest } => {
+                self.run(at);
+                let (count, got) = self.trees.content(tree, false);
+                let text = |count, digest| format!("{count} entries, digest {digest:016x}");
+                self.checked.compare(at, text(entries, digest), text(count, got));
+                self.waiting.push(Op::DestroyTree { tree });
+            }
+            StreamRecord::Duplicate { tree, source } => {
+                self.waiting.push(Op::Duplicate { from: source, into: tree });
+            }
+            StreamRecord::Forget { tree } => self.waiting.push(Op::DestroyTree { tree }),
+            StreamRecord::Write { tree, write } => self.write(tree, &write),
+        }
+        if let StreamRecord::Appear { tree, .. } = *record {
+            self.current = tree;
+        }
+        if self.waiting.len() >= BATCH {
+            self.run(at);
+        }
+    }
+
+    fn write(&mut self, tree: u32, write: &StreamWrite) {
+        if write.used.is_none() {
+            return;
+        }
+        if self.current != tree {
+            self.current = tree;
+            self.waiting.push(Op::UseTree { tree });
+        }
+        let (first, last) = (write.span.first(), write.span.last());
+        let value = if write.null { Value::Null } else { Value::Number(1) };
+        self.waiting.push(Op::Store { first, last, value });
+        self.checked.operations += 1;
+    }
+
+    /// Runs what waits; nothing of it may be refused.
+    fn run(&mut self, at: u64) {
+        self.answers.resize(self.waiting.len(), Answer::default());
+        self.trees.run(&self.waiting, &mut self.answers);
+        for (op, answer) in self.waiting.iter().zip(&self.answers) {
+            let refused = matches!(answer, Answer::Done(Err(_)) | Answer::Unsupported);
+            if refused {
+                let done = Answer::Done(Ok::<(), Refusal>(()));
+                self.checked.compare(at, format!("{done:?} to {op:?}"), format!("{answer:?}"));
+            }
+        }
+        self.waiting.clear();
+    }
+
+    fn finish(mut self, at: u64) -> Checked {
+        self.run(at);
+        let valid = self.trees.validate();
+        self.checked.compare(at, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked
+    }
+}

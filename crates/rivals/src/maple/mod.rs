@@ -1,0 +1,16 @@
+//! Range trees: the model that every tree is held against, and what one might use instead of ours.
+
+mod btree_memory;
+mod btreemap;
+mod gaps;
+mod naive;
+mod nodit;
+mod rangemap;
+
+#[cfg(test)]
+mod tests;
+
+pub use btreemap::BTreeMapRanges;
+pub use naive::Naive;
+pub use nodit::NoditRanges;
+pub use rangemap::RangemapRanges;
