@@ -8,11 +8,12 @@ extern crate std;
 
 mod entry;
 mod error;
+pub mod linux;
 mod map;
 mod node;
 mod tree;
 
-pub use entry::{Entry, Word};
+pub use entry::{Entry, NonNullEntry, Word};
 pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected};
 pub use map::{Gaps, Iter, RangeMap, Request, Transaction};
 #[doc(hidden)]
