@@ -1,10 +1,12 @@
 //! The engines of the maple family: trees with the kernel's calls, and plain maps of ranges, in one list.
 
+mod linux;
 mod list;
 mod map;
 mod steps;
 mod trees;
 
+pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
 pub use map::Map;
 pub use steps::{GapRequest, MixStep, Steps};
