@@ -1,0 +1,136 @@
+//! Finding gaps and storing there.
+
+use super::RangeMap;
+use crate::entry::Entry;
+use crate::error::{AllocError, InsertError, Rejected};
+use crate::node::Shape;
+use crate::tree::{Side, Want};
+use freehold_units::{Align, Probe, Span};
+
+/// What is asked for: how many indexes, at which alignment, where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    size: u64,
+    align: Align,
+    window: Span,
+}
+
+impl Request {
+    /// So many indexes, anywhere.
+    #[must_use]
+    pub const fn new(size: u64) -> Self {
+        Self { size, align: Align::ONE, window: Span::ALL }
+    }
+
+    /// Starting at a multiple of `align`.
+    #[must_use]
+    pub const fn align(self, align: Align) -> Self {
+        Self { align, ..self }
+    }
+
+    /// All of them within the window.
+    #[must_use]
+    pub const fn window(self, window: Span) -> Self {
+        Self { window, ..self }
+    }
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// The lowest place that is free and fits a request.
+    ///
+    /// # Errors
+    /// Nothing is asked for, or more than the window has, or there is no such place.
+    #[doc(alias = "mas_empty_area")]
+    pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
+        self.find_gap_probed(request, Side::Lowest, &mut ())
+    }
+
+    /// The highest place that is free and fits a request.
+    ///
+    /// # Errors
+    /// As for [`lowest_gap`](Self::lowest_gap).
+    #[doc(alias = "mas_empty_area_rev")]
+    pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
+        self.find_gap_probed(request, Side::Highest, &mut ())
+    }
+
+    fn find_gap_probed(
+        &self,
+        request: &Request,
+        side: Side,
+        probe: &mut impl Probe,
+    ) -> Result<Span, AllocError> {
+        let Request { size, align, window } = *request;
+        if size == 0 {
+            return Err(AllocError::Empty);
+        }
+        if u128::from(size) > window.size_bytes() {
+            return Err(AllocError::LargerThanWindow);
+        }
+        self.tree.find_gap(&Want { side, size, align, window }, probe).ok_or(AllocError::NoGap)
+    }
+
+    /// Stores a value in the lowest place that is free and fits; returns its indexes.
+    ///
+    /// # Errors
+    /// As for [`lowest_gap`](Self::lowest_gap), or there is no memory for another node; the value comes back.
+    #[doc(alias = "mtree_alloc_range")]
+    pub fn alloc_lowest(&mut self, request: &Request, value: E) -> Result<Span, Rejected<E, AllocError>> {
+        let found = self.lowest_gap(request);
+        self.alloc_at(found, value)
+    }
+
+    /// Stores a value in the highest place that is free and fits; returns its indexes.
+    ///
+    /// # Errors
+    /// As for [`alloc_lowest`](Self::alloc_lowest).
+    #[doc(alias = "mtree_alloc_rrange")]
+    pub fn alloc_highest(&mut self, request: &Request, value: E) -> Result<Span, Rejected<E, AllocError>> {
+        let found = self.highest_gap(request);
+        self.alloc_at(found, value)
+    }
+
+    fn alloc_at(
+        &mut self,
+        found: Result<Span, AllocError>,
+        value: E,
+    ) -> Result<Span, Rejected<E, AllocError>> {
+        match found {
+            Ok(span) => match self.insert(span, value) {
+                Ok(()) => Ok(span),
+                Err(Rejected { value, cause: InsertError::OutOfMemory }) => {
+                    Err(Rejected { value, cause: AllocError::OutOfMemory })
+                }
+                Err(Rejected { value, cause: InsertError::Occupied(_) }) => {
+                    Err(Rejected { value, cause: AllocError::NoGap })
+                }
+            },
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// Stores a value at the lowest free index from `*next` on, or, if there is none in the window, from the window's
+    /// start. `*next` is behind it then; at the last index of all, 0. Returns the index, and whether the search began
+    /// anew.
+    ///
+    /// # Errors
+    /// As for [`alloc_lowest`](Self::alloc_lowest); `*next` stays.
+    #[doc(alias = "mtree_alloc_cyclic")]
+    pub fn alloc_cyclic(
+        &mut self,
+        window: Span,
+        next: &mut u64,
+        value: E,
+    ) -> Result<(u64, bool), Rejected<E, AllocError>> {
+        let one = Request::new(1);
+        let start = window.first().max(*next);
+        let ahead = Span::new(start, window.last()).map(|ahead| self.lowest_gap(&one.window(ahead)));
+        let (found, anew) = match ahead {
+            Some(Ok(span)) => (Ok(span), false),
+            _ => (self.lowest_gap(&one.window(window)), true),
+        };
+        let span = self.alloc_at(found, value)?;
+        *next = span.first().wrapping_add(1);
+        Ok((span.first(), anew))
+    }
+}

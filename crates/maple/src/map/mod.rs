@@ -1,0 +1,219 @@
+//! The map for one owner.
+
+mod alloc;
+mod iter;
+mod store;
+mod transaction;
+mod words;
+
+pub use alloc::Request;
+pub use iter::{Gaps, Iter};
+pub use transaction::Transaction;
+
+use crate::entry::Entry;
+use crate::error::{Broken, OutOfMemory};
+use crate::node::{Full, Shape};
+use crate::tree::{Subtree, Tree, Words};
+use core::fmt;
+use core::marker::PhantomData;
+use freehold_units::{Probe, Span};
+
+/// Maps ranges of `u64`, both ends included, to values.
+///
+/// Ranges do not overlap. A store over a range replaces what is there and cuts what reaches beyond; neighbours with
+/// equal values stay apart, gaps do not.
+///
+/// ```
+/// use freehold_maple::RangeMap;
+/// use freehold_units::Span;
+///
+/// let mut map = RangeMap::new();
+/// map.store(Span::new(0x1000, 0x4fff).unwrap(), 1u32)?;
+/// map.store(Span::new(0x2000, 0x2fff).unwrap(), 2u32)?;
+/// let all: Vec<_> = map.iter().map(|(span, value)| (span.first(), value)).collect();
+/// assert_eq!(all, [(0x1000, 1), (0x2000, 2), (0x3000, 1)]);
+/// assert_eq!(map.get(0x2fff), Some(2));
+/// assert_eq!(map.erase(0x3abc), Some((Span::new(0x3000, 0x4fff).unwrap(), 1)));
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// ```
+///
+/// # Cost
+/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
+/// sixteen entries. Storing takes a node when one overflows; erasing never does.
+pub struct RangeMap<E: Entry, S: Shape = Full> {
+    tree: Tree<S>,
+    entries: PhantomData<E>,
+}
+
+impl<E: Entry> RangeMap<E> {
+    /// An empty map. It has no memory yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::with_shape()
+    }
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// An empty map of nodes of another shape.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_shape() -> Self {
+        Self { tree: Tree::new(), entries: PhantomData }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.tree.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value at an index.
+    #[doc(alias = "mtree_load")]
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: u64) -> Option<E::Ref<'_>> {
+        self.get_probed(index, &mut ())
+    }
+
+    /// [`get`](Self::get), its work counted.
+    #[inline]
+    pub fn get_probed(&self, index: u64, probe: &mut impl Probe) -> Option<E::Ref<'_>> {
+        self.tree.get(index, probe).map(|word| self.borrow(word))
+    }
+
+    /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
+    ///
+    /// ```
+    /// use freehold_maple::RangeMap;
+    /// use freehold_units::Span;
+    /// use std::sync::Arc;
+    ///
+    /// let mut map = RangeMap::new();
+    /// map.store(Span::new(0, 9).unwrap(), Arc::new(7u32))?;
+    /// let seven: Arc<u32> = map.get_owned(5).unwrap();
+    /// map.clear();
+    /// assert_eq!(*seven, 7);
+    /// # Ok::<(), freehold_maple::Rejected<Arc<u32>, freehold_maple::OutOfMemory>>(())
+    /// ```
+    #[must_use]
+    pub fn get_owned(&self, index: u64) -> Option<E> {
+        self.tree.get(index, &mut ()).map(|word| words::take(words::split::<E>(word)))
+    }
+
+    /// The range that an index is in, with its value; without one, the whole gap.
+    #[doc(alias = "mas_walk")]
+    #[must_use]
+    pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
+        let slot = self.tree.slot_of(index, &mut ());
+        (slot.span, slot.entry.map(|word| self.borrow(word)))
+    }
+
+    /// The entry that an index is in.
+    #[must_use]
+    pub fn entry_at(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
+        let (span, value) = self.slot_at(index);
+        value.map(|value| (span, value))
+    }
+
+    /// Levels of the tree: 0 without a node.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.tree.height()
+    }
+
+    /// Nodes in use, of 256 bytes each.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.tree.nodes().nodes()
+    }
+
+    /// Nodes taken since the map was made; it never falls.
+    #[must_use]
+    pub fn nodes_taken(&self) -> u64 {
+        self.tree.taken()
+    }
+
+    /// Bytes of memory that the map holds for nodes, in use or not.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.tree.bytes()
+    }
+
+    /// From now on has no more than so many leaves and inner nodes; a store that takes more fails. What is stored
+    /// stays, even if it takes more already.
+    pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
+        self.tree.set_limit(leaves, inners);
+    }
+
+    /// Removes all entries, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        if let Some(subtree) = self.tree.take_root() {
+            self.bury(Words::new(), &[subtree]);
+        }
+    }
+
+    /// Checks every invariant of the tree from scratch.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.tree.validate()
+    }
+
+    /// Drops what a store took out.
+    #[inline]
+    fn bury(&mut self, words: Words, subtrees: &[Subtree]) {
+        let drop_all = |words: Words| {
+            if core::mem::needs_drop::<E>() {
+                for word in words {
+                    drop(words::take::<E>(word));
+                }
+            }
+        };
+        for &subtree in subtrees {
+            self.tree.dissolve(subtree, &mut { drop_all });
+        }
+        drop_all(words);
+    }
+}
+
+impl<E: Entry, S: Shape> Drop for RangeMap<E, S> {
+    fn drop(&mut self) {
+        if core::mem::needs_drop::<E>() {
+            self.clear();
+        }
+    }
+}
+
+impl<E: Entry> Default for RangeMap<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Entry, S: Shape> fmt::Debug for RangeMap<E, S>
+where
+    for<'a> E::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// A map with the same entries.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[doc(alias = "mtree_dup")]
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let tree = self.tree.try_clone(words::split::<E>)?;
+        Ok(Self { tree, entries: PhantomData })
+    }
+}

@@ -1,0 +1,137 @@
+//! Storing and erasing.
+
+use super::{RangeMap, words};
+use crate::entry::{Entry, Word};
+use crate::error::{InsertError, OutOfMemory, Rejected};
+use crate::node::Shape;
+use crate::tree::{Spot, Subtrees, Words};
+use freehold_units::{Probe, Span};
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
+    ///
+    /// # Errors
+    /// There is no memory for another node; nothing has changed then, and the value comes back.
+    #[doc(alias = "mtree_store_range")]
+    #[inline]
+    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+        self.store_probed(span, value, &mut ())
+    }
+
+    /// [`store`](Self::store), its work counted.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn store_probed(
+        &mut self,
+        span: Span,
+        value: E,
+        probe: &mut impl Probe,
+    ) -> Result<(), Rejected<E, OutOfMemory>> {
+        let spot = self.tree.look(span, true, probe);
+        match self.tree.provide(&spot) {
+            Ok(()) => {
+                self.carry_out(spot, Some(value.into_word()));
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// Stores a value over a range that is free.
+    ///
+    /// # Errors
+    /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, and the value
+    /// comes back.
+    #[doc(alias = "mtree_insert_range")]
+    #[inline]
+    pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+        match self.prepare_insert(span) {
+            Ok(spot) => {
+                self.carry_out(spot, Some(value.into_word()));
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    #[inline]
+    fn prepare_insert(&mut self, span: Span) -> Result<Spot, InsertError> {
+        let spot = self.tree.look(span, true, &mut ());
+        if !spot.rootless {
+            let slot = self.tree.slot(&spot.path);
+            if slot.entry.is_some() {
+                return Err(InsertError::Occupied(slot.span));
+            }
+            if slot.span.last() < span.last() {
+                // A gap is whole: behind it is an entry.
+                let behind = slot.span.last() + 1;
+                return Err(InsertError::Occupied(self.tree.slot_of(behind, &mut ()).span));
+            }
+        }
+        self.tree.provide(&spot)?;
+        Ok(spot)
+    }
+
+    /// Removes the whole entry that an index is in. Never takes memory.
+    #[doc(alias = "mtree_erase")]
+    #[doc(alias = "mas_erase")]
+    #[inline]
+    pub fn erase(&mut self, index: u64) -> Option<(Span, E)> {
+        if self.tree.height() == 0 {
+            return None;
+        }
+        let mut spot = self.tree.look(Span::new(index, index)?, true, &mut ());
+        let slot = self.tree.slot(&spot.path);
+        slot.entry?;
+        spot.span = slot.span;
+        self.tree.look_from(&mut spot, false, &mut ());
+        let mut removed = Words::new();
+        if spot.spans() {
+            let mut subtrees = Subtrees::new();
+            self.tree.carry_out_spanning(&mut spot, None, &mut removed, &mut subtrees);
+            for subtree in subtrees {
+                self.tree.dissolve(subtree, &mut |words| removed.extend(words));
+            }
+        } else {
+            self.tree.carry_out(&mut spot, None, words::split::<E>, &mut removed);
+        }
+        removed.pop().map(|word| (slot.span, words::take(word)))
+    }
+
+    /// Removes everything in a range. What reaches beyond it is cut, not removed.
+    ///
+    /// # Errors
+    /// An entry reaches beyond both ends, so that it would be two, and there is no memory for another node; nothing has
+    /// changed then.
+    pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
+        let spot = self.tree.look(span, false, &mut ());
+        self.tree.provide(&spot)?;
+        if !spot.rootless {
+            self.carry_out(spot, None);
+        }
+        Ok(())
+    }
+
+    /// Does a store that was looked at and whose nodes are there.
+    #[inline]
+    pub(super) fn carry_out(&mut self, mut spot: Spot, entry: Option<Word>) {
+        let mut removed = Words::new();
+        if spot.spans() {
+            self.carry_out_spanning(&mut spot, entry, removed);
+            return;
+        }
+        self.tree.carry_out(&mut spot, entry, words::split::<E>, &mut removed);
+        if !removed.is_empty() {
+            self.bury(removed, &[]);
+        }
+    }
+
+    #[inline(never)]
+    fn carry_out_spanning(&mut self, spot: &mut Spot, entry: Option<Word>, mut removed: Words) {
+        let mut subtrees = Subtrees::new();
+        self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
+        self.bury(removed, &subtrees);
+    }
+}

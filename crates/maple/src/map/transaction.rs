@@ -1,0 +1,131 @@
+//! Several stores, all or nothing.
+
+use super::{RangeMap, words};
+use crate::entry::{Entry, Word};
+use crate::error::{OutOfMemory, Rejected};
+use crate::node::Shape;
+use crate::tree::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
+use alloc::vec::Vec;
+use freehold_units::Span;
+
+/// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
+///
+/// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
+/// being committed is undone, which cannot fail either. Values that were replaced are kept until then.
+///
+/// ```
+/// use freehold_maple::RangeMap;
+/// use freehold_units::Span;
+///
+/// let mut map = RangeMap::new();
+/// map.store(Span::new(0, 99).unwrap(), 1u32)?;
+/// let mut both = map.transaction();
+/// both.store(Span::new(10, 19).unwrap(), 2)?;
+/// both.store(Span::new(50, 59).unwrap(), 3)?;
+/// drop(both);
+/// assert_eq!(map.get(15), Some(1));
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// ```
+pub struct Transaction<'a, E: Entry, S: Shape> {
+    map: &'a mut RangeMap<E, S>,
+    /// Words that came into the tree since it began.
+    came: Vec<Word>,
+    /// Words that left it.
+    left: Vec<Word>,
+    subtrees: Vec<Subtree>,
+    committed: bool,
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// Begins stores that are made final together.
+    pub fn transaction(&mut self) -> Transaction<'_, E, S> {
+        self.tree.begin();
+        Transaction { map: self, came: Vec::new(), left: Vec::new(), subtrees: Vec::new(), committed: false }
+    }
+}
+
+impl<E: Entry, S: Shape> Transaction<'_, E, S> {
+    /// What the map is, with the stores so far.
+    #[must_use]
+    pub fn map(&self) -> &RangeMap<E, S> {
+        self.map
+    }
+
+    /// Stores a value over a range, whatever is there.
+    ///
+    /// # Errors
+    /// There is not enough memory; the stores before stand, and can be committed or dropped.
+    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+        // Room for the new word and for the twin of one that is cut on both sides.
+        match self.prepare() {
+            Ok(()) => {}
+            Err(cause) => return Err(Rejected { value, cause }),
+        }
+        let spot = self.map.tree.look(span, true, &mut ());
+        if let Err(cause) = self.map.tree.provide(&spot) {
+            return Err(Rejected { value, cause });
+        }
+        let word = value.into_word();
+        self.came.push(word);
+        self.carry_out(spot, Some(word));
+        Ok(())
+    }
+
+    /// Removes everything in a range.
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
+        self.prepare()?;
+        let spot = self.map.tree.look(span, false, &mut ());
+        self.map.tree.provide(&spot)?;
+        if !spot.rootless {
+            self.carry_out(spot, None);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<(), OutOfMemory> {
+        self.map.tree.prepare_undo()?;
+        self.came.try_reserve(2)?;
+        self.left.try_reserve(MOST_WORDS)?;
+        self.subtrees.try_reserve(MOST_SUBTREES)?;
+        Ok(())
+    }
+
+    fn carry_out(&mut self, mut spot: crate::tree::Spot, entry: Option<Word>) {
+        let mut removed = Words::new();
+        if spot.spans() {
+            let mut subtrees = Subtrees::new();
+            self.map.tree.carry_out_spanning(&mut spot, entry, &mut removed, &mut subtrees);
+            self.subtrees.extend(subtrees);
+        } else {
+            let came = &mut self.came;
+            let twin = |word| {
+                let twin = words::split::<E>(word);
+                came.push(twin);
+                twin
+            };
+            self.map.tree.carry_out(&mut spot, entry, twin, &mut removed);
+        }
+        self.left.extend(removed);
+    }
+
+    /// Makes the stores final.
+    pub fn commit(mut self) {
+        self.committed = true;
+    }
+}
+
+impl<E: Entry, S: Shape> Drop for Transaction<'_, E, S> {
+    fn drop(&mut self) {
+        let take = |word| drop(words::take::<E>(word));
+        if self.committed {
+            self.map.tree.make_final(&self.subtrees, take);
+            self.left.drain(..).for_each(take);
+        } else {
+            self.map.tree.roll_back();
+            self.came.drain(..).for_each(take);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Where words become values again: the promises that [`Entry`] asks for are kept here.
+//!
+//! # Invariants
+//! Every word in the tree came from `into_word` or `split` of the map's entry type, and is there once (M7). Words leave the
+//! tree before their values are taken, so a value whose drop panics is not met again; those behind it are leaked.
+
+#![allow(unsafe_code)]
+
+use super::RangeMap;
+use crate::entry::{Entry, Word};
+use crate::node::Shape;
+
+// SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
+unsafe impl<E: Entry + Send, S: Shape> Send for RangeMap<E, S> {}
+// SAFETY: a shared map gives out no more than `E::Ref` of shared values.
+unsafe impl<E: Entry + Sync, S: Shape> Sync for RangeMap<E, S> {}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// The value that a word of the map's tree stands for, as long as the map is not changed.
+    #[inline(always)]
+    pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
+    where
+        E: 'a,
+    {
+        // SAFETY: the word is in the tree (M7), and stays there while the map is borrowed.
+        unsafe { E::borrow(word) }
+    }
+}
+
+/// The value of a word that has just left the tree, or never came there.
+#[inline(always)]
+pub(super) fn take<E: Entry>(word: Word) -> E {
+    // SAFETY: the word is not in a tree any more, so this is the only use of it (M7).
+    unsafe { E::from_word(word) }
+}
+
+/// A second word for a value whose word is in the tree.
+#[inline(always)]
+pub(super) fn split<E: Entry>(word: Word) -> Word {
+    // SAFETY: the word is in the tree (M7).
+    unsafe { E::split(word) }
+}

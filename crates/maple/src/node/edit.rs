@@ -1,0 +1,257 @@
+//! One change of one leaf: some of its slots make way for a new one.
+//!
+//! ```text
+//!   slots      |  a-1  |   a       |  ..  |      b    |  b+1  |
+//!   store                    |===== new =====|
+//!   after      |  a-1  |  a  |      new      |    b   |  b+1  |
+//! ```
+//!
+//! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
+//! within one entry's slot, that entry is there twice.
+
+use super::leaf::{Leaf, WORDS, below};
+use super::{Extent, Shape};
+use crate::entry::Word;
+use arrayvec::ArrayVec;
+use core::ops::Range;
+use freehold_units::Span;
+
+/// A store into one leaf, looked at before it is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    /// The first slot that the new one meets.
+    a: usize,
+    /// The last.
+    b: usize,
+    /// The new slot's indexes.
+    first: u64,
+    last: u64,
+    /// Whether something is left of slot `a`, before the new one.
+    left: bool,
+    /// Whether something is left of slot `b`, behind it.
+    right: bool,
+    /// Whether the new slot has an entry.
+    entry: bool,
+}
+
+/// A leaf's slots, apart from each other: for leaves that are split or merged.
+#[derive(Debug, Default)]
+pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS + 2 }>);
+
+/// One of them. The leaf's last slot ends at `last` too.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    last: u64,
+    entry: Option<Word>,
+}
+
+impl Edit {
+    /// The store over `[first, last]`, which lies in `whole`, the leaf's indexes.
+    #[inline]
+    pub(crate) fn new(leaf: &Leaf, whole: Span, first: u64, last: u64, entry: bool) -> Self {
+        let a = leaf.slot_of(first);
+        Self::at(leaf, whole, a, first, last, entry)
+    }
+
+    /// The same, if the first slot is known.
+    #[inline]
+    pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
+        let (start, end) = leaf.span(a, whole);
+        let (b, end) = if last <= end {
+            (a, end)
+        } else {
+            let b = leaf.slot_of(last);
+            (b, leaf.span(b, whole).1)
+        };
+        Self { a, b, first, last, left: start < first, right: last < end, entry }
+    }
+
+    /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side. The
+    /// change has been made.
+    #[inline]
+    pub(crate) fn gap_after(&self, leaf: &Leaf, whole: Span) -> Extent {
+        let came = 1 + usize::from(self.left) + usize::from(self.right);
+        longest_gap(leaf, whole, self.a..self.a + came)
+    }
+
+    /// The leaf's slots afterwards.
+    #[inline]
+    pub(crate) fn len_after(&self, leaf: &Leaf) -> usize {
+        leaf.len() - (self.b - self.a) + usize::from(self.left) + usize::from(self.right)
+    }
+
+    /// The words it uses afterwards.
+    #[inline]
+    pub(crate) fn used_after(&self, leaf: &Leaf) -> usize {
+        let met = leaf.rank(self.b + 1) - leaf.rank(self.a);
+        let kept = usize::from(self.left && leaf.has_entry(self.a))
+            + usize::from(self.right && leaf.has_entry(self.b));
+        self.len_after(leaf) - 1 + leaf.entries() - met + kept + usize::from(self.entry)
+    }
+
+    /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
+    #[inline]
+    pub(crate) fn splits_entry(&self, leaf: &Leaf) -> bool {
+        self.a == self.b && self.left && self.right && leaf.has_entry(self.a)
+    }
+
+    /// The entries that are not there any more, by rank.
+    #[inline]
+    pub(crate) fn replaced(&self, leaf: &Leaf) -> Range<usize> {
+        let from = leaf.rank(self.a) + usize::from(self.left && leaf.has_entry(self.a));
+        let to = leaf.rank(self.b + 1) - usize::from(self.right && leaf.has_entry(self.b));
+        from..to.max(from)
+    }
+
+    /// The longest gap among the slots that the new one meets.
+    #[inline]
+    pub(crate) fn gap_before(&self, leaf: &Leaf, whole: Span) -> Extent {
+        longest_gap(leaf, whole, self.a..self.b + 1)
+    }
+
+    /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,
+    /// if one is.
+    #[inline]
+    pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
+        let Self { a, b, left, right, .. } = *self;
+        let (len, entries) = (leaf.len(), leaf.entries());
+        let (from, to) = (leaf.rank(a), leaf.rank(b + 1));
+        let kept_left = (left && leaf.has_entry(a)).then(|| leaf.ranked(from));
+        let kept_right = (right && leaf.has_entry(b)).then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
+
+        // Entries first: they need room only where pivots do not shrink, and what is free lies between the two.
+        let mut rank = from;
+        let put = [kept_left, entry, kept_right];
+        let tail = from + put.iter().flatten().count();
+        if tail != to {
+            leaf.words.copy_within(WORDS - entries..WORDS - to, WORDS - (entries - to) - tail);
+        }
+        for word in put.into_iter().flatten() {
+            leaf.words[WORDS - 1 - rank] = word;
+            rank += 1;
+        }
+        let pivots = usize::from(left) + usize::from(right);
+        if pivots != b - a {
+            leaf.words.copy_within(b..len - 1, a + pivots);
+        }
+        if left {
+            leaf.words[a] = core::ptr::without_provenance_mut((self.first - 1) as usize);
+        }
+        if right {
+            leaf.words[a + usize::from(left)] = core::ptr::without_provenance_mut(self.last as usize);
+        }
+        let bits = u64::from(leaf.occupied);
+        let low = (bits & below(a)) | u64::from(kept_left.is_some()) << a;
+        let middle = u64::from(entry.is_some()) << (a + usize::from(left));
+        let high_at = a + usize::from(left) + 1;
+        let high = (u64::from(kept_right.is_some()) | (bits >> (b + 1)) << usize::from(right)) << high_at;
+        leaf.occupied = (low | middle | high) as u32;
+        leaf.len = (len - (b - a) + pivots) as u32;
+    }
+
+    /// The leaf's slots as they are afterwards, and the new one's place among them.
+    pub(crate) fn spread(
+        &self,
+        leaf: &Leaf,
+        whole: Span,
+        entry: Option<Word>,
+        twin: Option<Word>,
+    ) -> (Slots, usize) {
+        let mut slots = Slots::default();
+        slots.extend(leaf, whole, 0..self.a);
+        if self.left {
+            slots.0.push(Slot { last: self.first - 1, entry: leaf.entry(self.a) });
+        }
+        let place = slots.len();
+        slots.0.push(Slot { last: self.last, entry });
+        if self.right {
+            let last = leaf.span(self.b, whole).1;
+            slots.0.push(Slot { last, entry: twin.or_else(|| leaf.entry(self.b)) });
+        }
+        slots.extend(leaf, whole, self.b + 1..leaf.len());
+        (slots, place)
+    }
+}
+
+/// The longest gap among some slots.
+#[inline]
+fn longest_gap(leaf: &Leaf, whole: Span, slots: Range<usize>) -> Extent {
+    let mut gaps = leaf.gaps() & (below(slots.end) & !below(slots.start)) as u32;
+    let mut longest = Extent::NONE;
+    while gaps != 0 {
+        let (first, last) = leaf.span(gaps.trailing_zeros() as usize, whole);
+        longest = longest.max(Extent::of_reach(last - first));
+        gaps &= gaps - 1;
+    }
+    longest
+}
+
+impl Slots {
+    /// All slots of two leaves that follow each other.
+    pub(crate) fn of_both(leaf: &Leaf, whole: Span, next: &Leaf, next_whole: Span) -> Self {
+        let mut slots = Self::default();
+        slots.extend(leaf, whole, 0..leaf.len());
+        slots.extend(next, next_whole, 0..next.len());
+        slots
+    }
+
+    fn extend(&mut self, leaf: &Leaf, whole: Span, range: Range<usize>) {
+        self.0.extend(range.map(|slot| Slot { last: leaf.span(slot, whole).1, entry: leaf.entry(slot) }));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The last index of a slot.
+    pub(crate) fn last(&self, slot: usize) -> u64 {
+        self.0[slot].last
+    }
+
+    /// Words that a leaf of these slots uses.
+    pub(crate) fn used(&self, range: Range<usize>) -> usize {
+        let slots = &self.0[range];
+        (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
+    }
+
+    /// Where two leaves part: how many slots the first has. `place` is where a slot was put; at either end, others
+    /// are expected to follow it there, and the leaf that they will not come to is left full.
+    pub(crate) fn parting<S: Shape>(&self, place: Option<usize>) -> usize {
+        let len = self.len();
+        let fits = |at: usize| {
+            at > 0 && at < len && self.used(0..at) <= S::LEAF_WORDS && self.used(at..len) <= S::LEAF_WORDS
+        };
+        let ends = match place {
+            Some(place) if place + 2 >= len => Some(place),
+            Some(place) if place <= 1 => Some(place + 1),
+            _ => None,
+        };
+        if let Some(at) = ends.filter(|&at| fits(at)) {
+            return at;
+        }
+        let half = self.used(0..len) / 2;
+        (1..len)
+            .find(|&at| self.used(0..at) >= half && fits(at))
+            .or_else(|| (1..len).find(|&at| fits(at)))
+            .unwrap_or(1)
+    }
+
+    /// A leaf of some of the slots.
+    pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
+        let mut leaf = Leaf::empty();
+        let slots = &self.0[range];
+        let mut rank = 0;
+        for (at, slot) in slots.iter().enumerate() {
+            if at + 1 < slots.len() {
+                leaf.words[at] = core::ptr::without_provenance_mut(slot.last as usize);
+            }
+            if let Some(word) = slot.entry {
+                leaf.words[WORDS - 1 - rank] = word;
+                leaf.occupied |= 1 << at;
+                rank += 1;
+            }
+        }
+        leaf.len = slots.len() as u32;
+        leaf
+    }
+}

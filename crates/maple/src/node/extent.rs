@@ -1,0 +1,68 @@
+//! How long a gap is, in 32 bits: what a parent knows of the longest gap below a child.
+//!
+//! ```text
+//!   0                  no gap
+//!   1 + (last - first) exact, for gaps of up to 2^26 indexes
+//!   beyond             26 leading bits and an exponent, rounded up
+//! ```
+//!
+//! Order is kept: a longer gap never has the smaller code. So a subtree whose code is smaller than that of what is
+//! wanted has no room for it; one whose code is not smaller is looked into, in vain once in 2^25 times at most.
+
+/// The code of the longest of some gaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Extent(u32);
+
+/// Bits that are kept of a length.
+const KEPT: u32 = 26;
+
+impl Extent {
+    /// There is no gap.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// The code of a gap whose last index is `reach` above its first.
+    #[inline]
+    pub(crate) const fn of_reach(reach: u64) -> Self {
+        let bits = u64::BITS - reach.leading_zeros();
+        if bits <= KEPT {
+            return Self(reach as u32 + 1);
+        }
+        let shift = bits - KEPT;
+        let rounded_up = (reach & ((1 << shift) - 1) != 0) as u32;
+        // The leading bit adds to the exponent: codes go on where those of the exponent before end.
+        Self((shift << (KEPT - 1)) + (reach >> shift) as u32 + rounded_up + 1)
+    }
+}
+
+const _: () = assert!((64 - KEPT) as u64 * (1 << (KEPT - 1)) + (1 << KEPT) + 2 < u32::MAX as u64);
+
+#[cfg(test)]
+mod tests {
+    use super::Extent;
+    use proptest::prelude::*;
+
+    fn reaches() -> impl Strategy<Value = u64> {
+        (0u32..64, any::<u64>(), 0u64..4).prop_map(|(shift, bits, near)| (bits >> shift).wrapping_sub(near))
+    }
+
+    proptest! {
+        #[test]
+        fn order_is_kept(a in reaches(), b in reaches()) {
+            let (low, high) = (a.min(b), a.max(b));
+            prop_assert!(Extent::of_reach(low) <= Extent::of_reach(high));
+            prop_assert!(Extent::NONE < Extent::of_reach(low));
+            if high < 1 << 26 && low < high {
+                prop_assert!(Extent::of_reach(low) < Extent::of_reach(high));
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_each_exponent_follow_each_other() {
+        for bits in 26..64 {
+            let power = 1u64 << bits;
+            assert!(Extent::of_reach(power - 1) <= Extent::of_reach(power));
+            assert!(Extent::of_reach(power - 1) < Extent::of_reach(power + (power >> 20)));
+        }
+    }
+}

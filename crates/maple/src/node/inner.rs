@@ -1,0 +1,164 @@
+//! An inner node: up to 16 children, the indexes that part them, and the longest gap below each.
+//!
+//! ```text
+//!  byte 0        120   128          192          256
+//!  | 15 pivots   | len | 16 numbers | 16 extents |
+//! ```
+//!
+//! Child `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the node
+//! does. Pivots beyond the last are `u64::MAX`, so that a search counts all fifteen without asking for `len`.
+//! (The kernel's node with gaps has ten children in as many bytes: its gaps take eight bytes each, its children too.)
+
+use super::slab::Node;
+use super::{Extent, NONE, NodeId};
+
+/// Children of a full node.
+pub(crate) const FANOUT: usize = 16;
+
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Inner {
+    /// Last index of each child but the last.
+    pivots: [u64; FANOUT - 1],
+    /// Children.
+    len: u8,
+    children: [NodeId; FANOUT],
+    /// Longest gap below each child.
+    gaps: [Extent; FANOUT],
+}
+
+const _: () = assert!(size_of::<Inner>() == 256);
+
+impl Node for Inner {
+    const VACANT: Self = Self {
+        pivots: [u64::MAX; FANOUT - 1],
+        len: 0,
+        children: [NONE; FANOUT],
+        gaps: [Extent::NONE; FANOUT],
+    };
+
+    fn link(&self) -> NodeId {
+        self.children[0]
+    }
+
+    fn set_link(&mut self, next: NodeId) {
+        self.children[0] = next;
+    }
+}
+
+/// A child on its way from one node to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Child {
+    pub(crate) id: NodeId,
+    pub(crate) gap: Extent,
+    /// Its last index; of a node's last child it is not kept.
+    pub(crate) last: u64,
+}
+
+impl Inner {
+    /// A node of these children, at most 16.
+    pub(crate) fn from_children(children: &[Child]) -> Self {
+        let mut node = Self::VACANT;
+        for (slot, child) in children.iter().enumerate() {
+            node.children[slot] = child.id;
+            node.gaps[slot] = child.gap;
+            if slot + 1 < children.len() {
+                node.pivots[slot] = child.last;
+            }
+        }
+        node.len = children.len() as u8;
+        node
+    }
+
+    /// Child `slot` and the last index it is kept to have.
+    pub(crate) fn at(&self, slot: usize) -> Child {
+        Child { id: self.children[slot], gap: self.gaps[slot], last: self.pivot(slot) }
+    }
+
+    /// All children, the last with `last` as its last index.
+    pub(crate) fn to_children(&self, last: u64) -> impl Iterator<Item = Child> {
+        let len = self.len();
+        (0..len).map(move |slot| Child {
+            last: if slot + 1 == len { last } else { self.pivot(slot) },
+            ..self.at(slot)
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The child that has the index.
+    #[inline(always)]
+    pub(crate) fn slot_of(&self, index: u64) -> usize {
+        let quarter = usize::from(self.pivots[3] < index)
+            + usize::from(self.pivots[7] < index)
+            + usize::from(self.pivots[11] < index);
+        let base = quarter * 4;
+        let rest = [base, base + 1, base + 2].map(|at| usize::from(self.pivots[at] < index));
+        base + rest[0] + rest[1] + rest[2]
+    }
+
+    #[inline(always)]
+    pub(crate) fn child(&self, slot: usize) -> NodeId {
+        self.children[slot % FANOUT]
+    }
+
+    #[inline(always)]
+    pub(crate) fn gap(&self, slot: usize) -> Extent {
+        self.gaps[slot % FANOUT]
+    }
+
+    /// The last index of child `slot`; `u64::MAX` of the last, whatever the node's own last index is.
+    #[inline(always)]
+    pub(crate) fn pivot(&self, slot: usize) -> u64 {
+        self.pivots.get(slot).copied().unwrap_or(u64::MAX)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_gap(&mut self, slot: usize, gap: Extent) {
+        self.gaps[slot % FANOUT] = gap;
+    }
+
+    pub(crate) fn set_pivot(&mut self, slot: usize, last: u64) {
+        if slot + 1 < self.len() {
+            self.pivots[slot] = last;
+        }
+    }
+
+    /// The longest gap below any child.
+    #[inline]
+    pub(crate) fn largest_gap(&self) -> Extent {
+        self.gaps.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Puts a child behind child `slot`, which ends at `last` from now on. There is room.
+    pub(crate) fn insert_after(&mut self, slot: usize, last: u64, id: NodeId, gap: Extent) {
+        let len = self.len();
+        self.children.copy_within(slot + 1..len, slot + 2);
+        self.gaps.copy_within(slot + 1..len, slot + 2);
+        self.pivots.copy_within(slot..len - 1, slot + 1);
+        self.pivots[slot] = last;
+        self.children[slot + 1] = id;
+        self.gaps[slot + 1] = gap;
+        self.len += 1;
+    }
+
+    /// Takes children `from..to` out. The child before them keeps its last index, unless it is now the node's last;
+    /// the child behind starts after it.
+    pub(crate) fn remove(&mut self, from: usize, to: usize) {
+        let len = self.len();
+        let gone = to - from;
+        self.children.copy_within(to..len, from);
+        self.gaps.copy_within(to..len, from);
+        if to < len {
+            self.pivots.copy_within(to..len - 1, from);
+        }
+        let left = len - gone;
+        self.len = left as u8;
+        self.pivots[left.saturating_sub(1)..].fill(u64::MAX);
+        self.children[left..].fill(NONE);
+        self.gaps[left..].fill(Extent::NONE);
+    }
+}

@@ -1,0 +1,66 @@
+//! The two kinds of node, 256 bytes each, and the slabs they live in.
+//!
+//! Nodes do not know their parents, and name their children by number: who works on a tree holds its
+//! [`Path`](crate::tree). All leaves are at the same height.
+
+mod edit;
+mod extent;
+mod inner;
+mod leaf;
+mod slab;
+
+pub(crate) use edit::{Edit, Slots};
+pub(crate) use extent::Extent;
+pub(crate) use inner::{Child, Inner};
+pub(crate) use leaf::Leaf;
+pub(crate) use slab::Slab;
+
+/// A node's number in its slab.
+pub(crate) type NodeId = u32;
+
+/// No node.
+pub(crate) const NONE: NodeId = NodeId::MAX;
+
+/// How much of a node is used: trees of small nodes reach every case of splitting and merging with few entries.
+pub trait Shape {
+    /// Words of a leaf for pivots and entries together, at most 31.
+    const LEAF_WORDS: usize;
+    /// Children of an inner node, at most 16.
+    const FANOUT: usize;
+    /// A leaf with fewer words in use is merged with a neighbour.
+    const LEAF_MIN: usize = Self::LEAF_WORDS / 3;
+    /// An inner node with fewer children is merged with a neighbour.
+    const INNER_MIN: usize = Self::FANOUT / 4;
+}
+
+/// Nodes as large as they are: 31 words, 16 children.
+#[derive(Clone, Copy, Debug)]
+pub struct Full;
+
+impl Shape for Full {
+    const LEAF_WORDS: usize = leaf::WORDS;
+    const FANOUT: usize = inner::FANOUT;
+}
+
+/// Nodes of 7 words and 6 children, for tests.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Tiny;
+
+impl Shape for Tiny {
+    const LEAF_WORDS: usize = 7;
+    const FANOUT: usize = 6;
+    const INNER_MIN: usize = 2;
+}
+
+/// Two neighbours that are too many for one node share so that neither is thin, even when one of them then loses a
+/// child.
+const fn is_sound<S: Shape>() -> bool {
+    S::INNER_MIN >= 2
+        && S::FANOUT.div_ceil(2) > S::INNER_MIN
+        && S::FANOUT <= inner::FANOUT
+        && S::LEAF_MIN + 2 <= S::LEAF_WORDS / 2 + 1
+        && S::LEAF_WORDS <= leaf::WORDS
+}
+
+const _: () = assert!(is_sound::<Full>() && is_sound::<Tiny>());

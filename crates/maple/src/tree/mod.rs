@@ -1,0 +1,204 @@
+//! The tree itself: of words, whatever they stand for.
+//!
+//! ```text
+//!   root ->                |        inner         |               height 3
+//!                        /           |            \
+//!                  | inner |     | inner |      | inner |         height 2
+//!                  /   |   \                    /   |   \
+//!               leaf  leaf  leaf     ...     leaf  leaf  leaf     height 1
+//! ```
+//!
+//! A tree without entries has no node. Who changes a tree asks first for the nodes that it takes
+//! ([`Tree::look`]), so that the change itself cannot fail. Words that are not in the tree any more are handed
+//! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
+
+mod gaps;
+mod path;
+mod removed;
+mod search;
+mod settle;
+mod spanning;
+mod split;
+mod store;
+mod undo;
+mod validate;
+mod walk;
+
+pub(crate) use path::Path;
+pub(crate) use removed::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
+pub(crate) use search::{Side, Want};
+pub(crate) use store::Spot;
+
+use crate::entry::Word;
+use crate::error::OutOfMemory;
+use crate::node::{Inner, Leaf, NONE, NodeId, Shape, Slab};
+use core::marker::PhantomData;
+use undo::Undo;
+
+/// How many nodes of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) leaves: usize,
+    pub(crate) inners: usize,
+}
+
+impl Need {
+    pub(crate) const fn nodes(self) -> usize {
+        self.leaves + self.inners
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Tree<S> {
+    root: NodeId,
+    /// Levels; 0 without a node, 1 if the root is a leaf.
+    height: usize,
+    /// Entries.
+    len: u64,
+    leaves: Slab<Leaf>,
+    inners: Slab<Inner>,
+    undo: Undo,
+    shape: PhantomData<S>,
+}
+
+impl<S: Shape> Tree<S> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            root: NONE,
+            height: 0,
+            len: 0,
+            leaves: Slab::new(),
+            inners: Slab::new(),
+            undo: Undo::new(),
+            shape: PhantomData,
+        }
+    }
+
+    pub(crate) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Entries.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Nodes in use.
+    pub(crate) fn nodes(&self) -> Need {
+        Need { leaves: self.leaves.in_use(), inners: self.inners.in_use() }
+    }
+
+    /// Nodes taken since the tree was made.
+    pub(crate) fn taken(&self) -> u64 {
+        self.leaves.taken() + self.inners.taken()
+    }
+
+    /// Bytes of memory held for nodes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.leaves.bytes() + self.inners.bytes()
+    }
+
+    /// Has no more than so many nodes of each kind from now on.
+    pub(crate) fn set_limit(&mut self, leaves: usize, inners: usize) {
+        self.leaves.set_limit(leaves);
+        self.inners.set_limit(inners);
+    }
+
+    #[inline(always)]
+    pub(crate) fn leaf(&self, id: NodeId) -> &Leaf {
+        self.leaves.get(id)
+    }
+
+    #[inline(always)]
+    pub(crate) fn inner(&self, id: NodeId) -> &Inner {
+        self.inners.get(id)
+    }
+
+    /// A leaf that is about to be changed.
+    #[inline(always)]
+    fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
+        if self.undo.is_on() {
+            self.undo.keep_leaf(id, self.leaves.get(id));
+        }
+        self.leaves.get_mut(id)
+    }
+
+    /// An inner node that is about to be changed.
+    #[inline(always)]
+    fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
+        if self.undo.is_on() {
+            self.undo.keep_inner(id, self.inners.get(id));
+        }
+        self.inners.get_mut(id)
+    }
+
+    pub(crate) fn reserve(&mut self, need: Need) -> Result<(), OutOfMemory> {
+        self.leaves.reserve(need.leaves)?;
+        self.inners.reserve(need.inners)
+    }
+
+    fn new_leaf(&mut self, leaf: Leaf) -> NodeId {
+        let id = self.leaves.take();
+        *self.leaves.get_mut(id) = leaf;
+        self.undo.made_leaf(id);
+        id
+    }
+
+    fn new_inner(&mut self, inner: Inner) -> NodeId {
+        let id = self.inners.take();
+        *self.inners.get_mut(id) = inner;
+        self.undo.made_inner(id);
+        id
+    }
+
+    /// Gives a leaf back whose entries are elsewhere.
+    fn free_leaf(&mut self, id: NodeId) {
+        if self.undo.is_on() {
+            self.undo.gone_leaf(id);
+        } else {
+            self.leaves.give_back(id);
+        }
+    }
+
+    /// Gives an inner node back whose children are elsewhere.
+    fn free_inner(&mut self, id: NodeId) {
+        if self.undo.is_on() {
+            self.undo.gone_inner(id);
+        } else {
+            self.inners.give_back(id);
+        }
+    }
+}
+
+impl<S: Shape> Tree<S> {
+    /// Takes everything out.
+    pub(crate) fn take_root(&mut self) -> Option<Subtree> {
+        let subtree = Subtree { id: self.root, height: self.height as u8 };
+        (self.height > 0).then(|| {
+            self.root = NONE;
+            self.height = 0;
+            self.len = 0;
+            subtree
+        })
+    }
+
+    /// A copy; `twin` gives a second word for one of the tree's.
+    pub(crate) fn try_clone(&self, twin: impl Fn(Word) -> Word) -> Result<Self, OutOfMemory> {
+        let mut copy = Self::new();
+        copy.leaves = self.leaves.try_clone()?;
+        copy.inners = self.inners.try_clone()?;
+        // The copy has no root until its words are its own: should `twin` panic, they are leaked, not taken twice.
+        let mut path = Path::new();
+        if self.height > 0 {
+            self.walk(0, &mut path, &mut ());
+            loop {
+                copy.leaves.get_mut(path.leaf().id).twin_words(&twin);
+                if !self.next_leaf(&mut path) {
+                    break;
+                }
+            }
+        }
+        (copy.root, copy.height, copy.len) = (self.root, self.height, self.len);
+        Ok(copy)
+    }
+}

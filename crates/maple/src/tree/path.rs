@@ -1,0 +1,70 @@
+//! The way from the root to a leaf: nodes do not know their parents.
+
+use crate::node::{NONE, NodeId};
+use arrayvec::ArrayVec;
+use freehold_units::Span;
+
+/// No tree is higher: its nodes have numbers of 32 bits, and inner nodes below the root two children or more.
+pub(crate) const MAX_HEIGHT: usize = 33;
+
+/// A node on the way, and which of its children the way goes on to; in the leaf, the slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) id: NodeId,
+    pub(crate) slot: u32,
+}
+
+/// Steps from the root to a leaf.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    /// As many as the tree is high.
+    steps: ArrayVec<Step, MAX_HEIGHT>,
+    /// The leaf's indexes.
+    pub(crate) whole: Span,
+}
+
+impl Path {
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Self { steps: ArrayVec::new_const(), whole: Span::ALL }
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: NodeId, slot: usize) {
+        self.steps.push(Step { id, slot: slot as u32 });
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Step> {
+        self.steps.pop()
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        self.whole = Span::ALL;
+    }
+
+    /// All steps, the leaf's last.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The steps above the leaf.
+    #[inline(always)]
+    pub(crate) fn above(&self) -> &[Step] {
+        self.steps.split_last().map_or(&[], |(_, above)| above)
+    }
+
+    /// The leaf's step.
+    #[inline(always)]
+    pub(crate) fn leaf(&self) -> Step {
+        self.steps.last().copied().unwrap_or(Step { id: NONE, slot: 0 })
+    }
+
+    #[inline(always)]
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Step> {
+        self.steps.last_mut()
+    }
+}

@@ -1,0 +1,126 @@
+//! Nodes that have become thin are merged with a neighbour, or share with it. None of it takes a node.
+//!
+//! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
+
+use super::Tree;
+use crate::node::{Child, Inner, NONE, NodeId, Shape, Slots};
+use arrayvec::ArrayVec;
+use freehold_units::Span;
+
+impl<S: Shape> Tree<S> {
+    /// Sees to it that no node on the way to an index is thin.
+    pub(super) fn settle(&mut self, index: u64) {
+        self.lower_root();
+        let (mut id, mut whole) = (self.root, Span::ALL);
+        for height in (1..self.height).rev() {
+            let mut slot = self.inner(id).slot_of(index);
+            while self.inner(id).len() > 1 && self.is_thin(self.inner(id).child(slot), height) {
+                let left = slot.min(self.inner(id).len() - 2);
+                if height == 1 {
+                    self.join_leaves(id, left, whole);
+                } else {
+                    self.join_inners(id, left);
+                }
+                slot = self.inner(id).slot_of(index);
+            }
+            whole = child_span(self.inner(id), slot, whole);
+            id = self.inner(id).child(slot);
+        }
+        self.lower_root();
+    }
+
+    /// A root with one child makes way for it; a leaf of nothing but a gap for none.
+    fn lower_root(&mut self) {
+        while self.height > 1 && self.inner(self.root).len() == 1 {
+            let root = self.root;
+            self.set_root(self.inner(root).child(0), self.height - 1);
+            self.free_inner(root);
+        }
+        if self.height == 1 && self.len == 0 {
+            self.free_leaf(self.root);
+            self.set_root(NONE, 0);
+        }
+    }
+
+    pub(super) fn set_root(&mut self, root: NodeId, height: usize) {
+        self.root = root;
+        self.height = height;
+    }
+
+    fn is_thin(&self, id: NodeId, height: usize) -> bool {
+        if height == 1 { self.leaf(id).used() < S::LEAF_MIN } else { self.inner(id).len() <= S::INNER_MIN }
+    }
+
+    /// Children `slot` and `slot + 1`, leaves, become one, or two of like size.
+    fn join_leaves(&mut self, parent: NodeId, slot: usize, whole: Span) {
+        let inner = self.inner(parent);
+        let (left, right) = (inner.child(slot), inner.child(slot + 1));
+        let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
+        let slots = Slots::of_both(self.leaf(left), left_span, self.leaf(right), right_span);
+        if slots.used(0..slots.len()) <= S::LEAF_WORDS {
+            let leaf = slots.leaf(0..slots.len());
+            let gap = leaf.largest_gap(left_span.hull(right_span));
+            *self.leaf_mut(left) = leaf;
+            self.remove_joined(parent, slot);
+            self.inner_mut(parent).set_gap(slot, gap);
+            self.free_leaf(right);
+            return;
+        }
+        let at = slots.parting::<S>(None);
+        let last = slots.last(at - 1);
+        let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
+        let low_span = Span::new(left_span.first(), last).unwrap_or(left_span);
+        let high_span = right_span.hull(left_span).above(low_span).unwrap_or(right_span);
+        let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));
+        *self.leaf_mut(left) = low;
+        *self.leaf_mut(right) = high;
+        let inner = self.inner_mut(parent);
+        inner.set_pivot(slot, last);
+        inner.set_gap(slot, gaps.0);
+        inner.set_gap(slot + 1, gaps.1);
+    }
+
+    /// Children `slot` and `slot + 1`, inner nodes, become one, or two of like size.
+    fn join_inners(&mut self, parent: NodeId, slot: usize) {
+        let inner = self.inner(parent);
+        let (left, right) = (inner.child(slot), inner.child(slot + 1));
+        let children: ArrayVec<Child, 32> = self
+            .inner(left)
+            .to_children(inner.pivot(slot))
+            .chain(self.inner(right).to_children(u64::MAX))
+            .collect();
+        if children.len() <= S::FANOUT {
+            let merged = Inner::from_children(&children);
+            let gap = merged.largest_gap();
+            *self.inner_mut(left) = merged;
+            self.remove_joined(parent, slot);
+            self.inner_mut(parent).set_gap(slot, gap);
+            self.free_inner(right);
+            return;
+        }
+        let (low, high) = children.split_at(children.len() / 2);
+        let last = low.last().map_or(0, |child| child.last);
+        let (low, high) = (Inner::from_children(low), Inner::from_children(high));
+        let gaps = (low.largest_gap(), high.largest_gap());
+        *self.inner_mut(left) = low;
+        *self.inner_mut(right) = high;
+        let inner = self.inner_mut(parent);
+        inner.set_pivot(slot, last);
+        inner.set_gap(slot, gaps.0);
+        inner.set_gap(slot + 1, gaps.1);
+    }
+
+    /// Child `slot` has what child `slot + 1` had.
+    fn remove_joined(&mut self, parent: NodeId, slot: usize) {
+        let inner = self.inner_mut(parent);
+        let last = inner.pivot(slot + 1);
+        inner.remove(slot + 1, slot + 2);
+        inner.set_pivot(slot, last);
+    }
+}
+
+/// The indexes of child `slot`; `whole` are the node's.
+fn child_span(inner: &Inner, slot: usize, whole: Span) -> Span {
+    let first = if slot == 0 { whole.first() } else { inner.pivot(slot - 1) + 1 };
+    Span::new(first, inner.pivot(slot).min(whole.last())).unwrap_or(whole)
+}

@@ -1,0 +1,71 @@
+//! A leaf that overflows becomes two, and its ancestors with it as far as they are full.
+
+use super::{Path, Tree};
+use crate::node::{Child, Extent, Inner, Shape, Slots};
+use arrayvec::ArrayVec;
+use freehold_units::Span;
+
+impl<S: Shape> Tree<S> {
+    /// Puts slots that are too many for the path's leaf into it and a new one behind it. `place` is where the newest
+    /// slot is. Returns how many entries there are now in both.
+    pub(super) fn split(&mut self, path: &Path, slots: &Slots, place: usize) -> u64 {
+        let step = path.leaf();
+        let at = slots.parting::<S>(Some(place));
+        let last = slots.last(at - 1);
+        let (left, right) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
+        let entries = (left.entries() + right.entries()) as u64;
+        let (below, above) = part(path.whole, last);
+        let (gap_left, gap_right) = (left.largest_gap(below), right.largest_gap(above));
+        *self.leaf_mut(step.id) = left;
+        let right = self.new_leaf(right);
+        self.insert_child(path, gap_left, Child { id: right, gap: gap_right, last }, step.id);
+        entries
+    }
+
+    /// Puts a new child behind the one that a path leads to. `child.last` is where the new child's predecessor ends
+    /// from now on, `gap_left` its longest gap; `first` is that predecessor, for a new root.
+    fn insert_child(&mut self, path: &Path, mut gap_left: Extent, mut child: Child, mut first: u32) {
+        for (depth, step) in path.above().iter().enumerate().rev() {
+            let slot = step.slot as usize;
+            let inner = self.inner_mut(step.id);
+            inner.set_gap(slot, gap_left);
+            if inner.len() < S::FANOUT {
+                inner.insert_after(slot, child.last, child.id, child.gap);
+                let longest = inner.largest_gap();
+                self.set_gap_above(path, depth, longest);
+                return;
+            }
+            let (left, right, last) = halves::<S>(inner, slot, child);
+            *inner = left;
+            gap_left = inner.largest_gap();
+            first = step.id;
+            let gap = right.largest_gap();
+            child = Child { id: self.new_inner(right), gap, last };
+        }
+        let old_root = Child { id: first, gap: gap_left, last: child.last };
+        let root = self.new_inner(Inner::from_children(&[old_root, child]));
+        self.set_root(root, self.height + 1);
+    }
+}
+
+/// A full node and one child more, behind child `slot`, as two nodes; and where the first of them ends. Where children
+/// come at either end, others are expected to follow them there.
+fn halves<S: Shape>(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
+    let mut children: ArrayVec<Child, 17> = inner.to_children(u64::MAX).collect();
+    let behind = children[slot].last;
+    children[slot].last = child.last;
+    children.insert(slot + 1, Child { last: behind, ..child });
+    let len = children.len();
+    let at = match slot + 1 {
+        place if place + 1 == len => len - 2,
+        1 => 2,
+        _ => len / 2,
+    };
+    (Inner::from_children(&children[..at]), Inner::from_children(&children[at..]), children[at - 1].last)
+}
+
+/// A leaf's indexes, up to `last` and behind it.
+fn part(whole: Span, last: u64) -> (Span, Span) {
+    let below = Span::new(whole.first(), last).unwrap_or(whole);
+    (below, whole.above(below).unwrap_or(whole))
+}

@@ -1,0 +1,233 @@
+//! Storing over a range: looked at first, with the nodes that it takes, then done.
+
+use super::path::Step;
+use super::{Need, Path, Subtrees, Tree, Words};
+use crate::entry::Word;
+use crate::error::OutOfMemory;
+use crate::node::{Edit, Leaf, NONE, Shape};
+use freehold_units::{Probe, Span};
+
+/// A store that has been looked at: where it goes, and what it takes. Good until the tree changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    /// To the leaf and slot where the store begins.
+    pub(crate) path: Path,
+    /// What is to be stored over; a gap's neighbours that are gaps are in it.
+    pub(crate) span: Span,
+    /// The nodes that it takes.
+    pub(crate) need: Need,
+    /// Whether the tree has no node yet.
+    pub(crate) rootless: bool,
+}
+
+impl Spot {
+    /// Whether the store ends in another leaf.
+    pub(crate) fn spans(&self) -> bool {
+        !self.rootless && self.span.last() > self.path.whole.last()
+    }
+}
+
+impl<S: Shape> Tree<S> {
+    /// Looks at a store of an entry, or of nothing, over a range.
+    #[inline]
+    pub(crate) fn look(&self, span: Span, entry: bool, probe: &mut impl Probe) -> Spot {
+        let mut spot = Spot { path: Path::new(), span, need: Need::default(), rootless: self.height == 0 };
+        if spot.rootless {
+            spot.need.leaves = usize::from(entry);
+            return spot;
+        }
+        self.walk(span.first(), &mut spot.path, probe);
+        self.look_from(&mut spot, entry, probe);
+        spot
+    }
+
+    /// Looks at a store whose first index the path leads to.
+    #[inline]
+    pub(crate) fn look_from(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
+        if !entry {
+            self.widen(spot, probe);
+        }
+        let Spot { path, span, .. } = &*spot;
+        if span.last() > path.whole.last() {
+            spot.need = self.need_of_spanning(path, *span, entry, probe);
+            return;
+        }
+        let leaf = self.leaf_of(path);
+        let edit = Edit::at(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry);
+        if edit.used_after(leaf) > S::LEAF_WORDS {
+            spot.need = self.need_of_split(path.above(), |_, len| len);
+        }
+    }
+
+    /// Gaps on either side of nothing that is to be stored become one with it.
+    fn widen(&self, spot: &mut Spot, probe: &mut impl Probe) {
+        let Spot { path, span, .. } = spot;
+        let (mut first, mut last) = (span.first(), span.last());
+        let leaf = self.leaf_of(path);
+        let slot = path.leaf().slot as usize;
+        let start = leaf.span(slot, path.whole).0;
+        if !leaf.has_entry(slot) {
+            first = start;
+        } else if start == first && first > 0 {
+            if slot > 0 {
+                if !leaf.has_entry(slot - 1) {
+                    first = leaf.span(slot - 1, path.whole).0;
+                }
+            } else {
+                let before = self.slot_of(first - 1, probe);
+                if before.entry.is_none() {
+                    first = before.span.first();
+                }
+            }
+        }
+        let (end_slot, whole) =
+            if last <= path.whole.last() { (leaf.slot_of(last), Some(path.whole)) } else { (0, None) };
+        let (holding, holds) = match whole {
+            Some(whole) => (leaf.span(end_slot, whole).1, leaf.has_entry(end_slot)),
+            None => {
+                let slot = self.slot_of(last, probe);
+                (slot.span.last(), slot.entry.is_some())
+            }
+        };
+        if !holds {
+            last = holding;
+        } else if holding == last && last < u64::MAX {
+            match whole {
+                Some(whole) if last < whole.last() => {
+                    if !leaf.has_entry(end_slot + 1) {
+                        last = leaf.span(end_slot + 1, whole).1;
+                    }
+                }
+                _ => {
+                    let after = self.slot_of(last + 1, probe);
+                    if after.entry.is_none() {
+                        last = after.span.last();
+                    }
+                }
+            }
+        }
+        if first != span.first() {
+            self.walk(first, path, probe);
+        }
+        *span = Span::new(first, last).unwrap_or(*span);
+    }
+
+    /// The nodes that a split of a path's leaf takes, if the nodes above it have as many children as `len_of` says,
+    /// told the depth and how many they have now.
+    pub(super) fn need_of_split(&self, above: &[Step], len_of: impl Fn(usize, usize) -> usize) -> Need {
+        let mut need = Need { leaves: 1, inners: 0 };
+        for (depth, step) in above.iter().enumerate().rev() {
+            if len_of(depth, self.inner(step.id).len()) < S::FANOUT {
+                return need;
+            }
+            need.inners += 1;
+        }
+        // The root is split too, or is a leaf: there is a new root.
+        need.inners += 1;
+        need
+    }
+
+    /// Does what was looked at, in one leaf; the nodes are reserved. `twin` makes a second word of one that is on
+    /// both sides afterwards; it is asked first, so if it panics nothing has changed.
+    #[inline]
+    pub(crate) fn carry_out(
+        &mut self,
+        spot: &mut Spot,
+        entry: Option<Word>,
+        twin: impl FnOnce(Word) -> Word,
+        words: &mut Words,
+    ) {
+        if spot.rootless {
+            if let Some(word) = entry {
+                self.plant(spot.span, word);
+            }
+            return;
+        }
+        self.put(&mut spot.path, spot.span, entry, twin, words);
+    }
+
+    /// The same for a store that ends in another leaf.
+    #[inline(never)]
+    pub(crate) fn carry_out_spanning(
+        &mut self,
+        spot: &mut Spot,
+        entry: Option<Word>,
+        words: &mut Words,
+        subtrees: &mut Subtrees,
+    ) {
+        self.clear_behind(&mut spot.path, spot.span, words, subtrees);
+        // What is left of the first slot is left on one side: no entry is needed twice.
+        self.put(&mut spot.path, spot.span, entry, |word| word, words);
+        self.settle(spot.span.first());
+        if let Some(behind) = spot.span.last().checked_add(1) {
+            self.settle(behind);
+        }
+    }
+
+    /// The first entry makes the first leaf.
+    fn plant(&mut self, span: Span, word: Word) {
+        let mut leaf = Leaf::empty();
+        let edit = Edit::new(&leaf, Span::ALL, span.first(), span.last(), true);
+        edit.apply(&mut leaf, Some(word), None);
+        self.root = self.new_leaf(leaf);
+        self.height = 1;
+        self.len = 1;
+    }
+
+    /// Stores over a range that lies in the path's leaf.
+    #[inline]
+    fn put(
+        &mut self,
+        path: &mut Path,
+        span: Span,
+        entry: Option<Word>,
+        twin: impl FnOnce(Word) -> Word,
+        words: &mut Words,
+    ) {
+        let step = path.leaf();
+        let whole = path.whole;
+        let leaf = self.leaf(step.id);
+        let edit = Edit::at(leaf, whole, step.slot as usize, span.first(), span.last(), entry.is_some());
+        let twin = edit.splits_entry(leaf).then(|| twin(leaf.ranked(leaf.rank(step.slot as usize))));
+        let replaced = edit.replaced(leaf);
+        let entries = leaf.entries();
+        for rank in replaced {
+            words.push(leaf.ranked(rank));
+        }
+        if edit.used_after(leaf) > S::LEAF_WORDS {
+            let (slots, place) = edit.spread(leaf, whole, entry, twin);
+            self.len = self.len + self.split(path, &slots, place) - entries as u64;
+            return;
+        }
+        let before = edit.gap_before(leaf, whole);
+        let leaf = self.leaf_mut(step.id);
+        edit.apply(leaf, entry, twin);
+        let (entries_now, used) = (leaf.entries(), leaf.used());
+        let after = edit.gap_after(leaf, whole);
+        self.len = self.len + entries_now as u64 - entries as u64;
+        self.gap_changed(path, before, after);
+        if used < S::LEAF_MIN {
+            self.thinned(path, span);
+        }
+    }
+
+    /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf
+    /// of nothing but a gap goes.
+    #[cold]
+    fn thinned(&mut self, path: &Path, span: Span) {
+        if self.height > 1 {
+            self.settle(span.first());
+        } else if self.len == 0 {
+            self.free_leaf(path.leaf().id);
+            self.set_root(NONE, 0);
+        }
+    }
+
+    /// Reserves what a store that was looked at takes.
+    pub(crate) fn provide(&mut self, spot: &Spot) -> Result<(), OutOfMemory> {
+        if spot.need == Need::default() {
+            return Ok(());
+        }
+        self.reserve(spot.need)
+    }
+}
