@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
+//! | [`maple`] | maps ranges to values: look-up, stores over ranges, search for gaps |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
 //!
@@ -21,6 +22,7 @@
 #![no_std]
 
 pub use freehold_kva as kva;
+pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
 pub use freehold_units as units;
 
