@@ -43,9 +43,9 @@ pub(crate) enum Command {
     /// Hold engines against recorded answers.
     ///
     /// Checks every column of each file that an engine can answer for: vector files, the talk's worked example,
-    /// tables of work anchors. Fails if anything differs, or if nothing in a file could be checked.
+    /// tables of work anchors, streams of stores. Fails if anything differs, or if nothing in a file could be checked.
     Verify {
-        /// Vector files (*.txt.zst), talk.txt, anchor tables (*.tsv).
+        /// Vector files (*.txt.zst), talk.txt, anchor tables (*.tsv), streams (*.mstream.zst), prealloc_examples.txt.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -85,7 +85,7 @@ pub(crate) enum Command {
         /// A workload, like `churn`; again for more.
         #[arg(long, value_name = "NAME")]
         workload: Vec<String>,
-        /// A size for workloads that have sizes; again for more. Of percpu, the number of objects.
+        /// A size for workloads that have sizes; again for more. Of percpu, the number of objects; of maple, of ranges.
         #[arg(long, value_name = "N")]
         n: Vec<u32>,
         /// Bytes of a chunk for each CPU, for percpu alone.
@@ -145,6 +145,8 @@ pub(crate) enum Suite {
     Kva,
     /// Objects that exist once per CPU.
     Percpu,
+    /// Maps from ranges to entries.
+    Maple,
 }
 
 /// A family of engines that has a stress test.
@@ -162,6 +164,7 @@ impl Command {
             Self::Replay { .. } => "replay",
             Self::Bench { suite: Suite::Kva, .. } => "bench kva",
             Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
+            Self::Bench { suite: Suite::Maple, .. } => "bench maple",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Stress { suite: Stressed::Kva, .. } => "stress kva",
             Self::CountInstructions { .. } => "count-instructions",

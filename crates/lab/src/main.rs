@@ -57,7 +57,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[]));
             finish(&cli.common, command.name(), &document, page)
         }
-        Some(Command::Bench { suite: Suite::Percpu, wishes: true, .. }) => {
+        Some(Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. }) => {
             Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into())
         }
         Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit, .. }) => {
@@ -69,6 +69,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
                 unit: *unit,
             };
             let document = commands::bench_percpu::run(&options, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(command @ Command::Bench { suite: Suite::Maple, quick, engine, workload, n, .. }) => {
+            let options = commands::bench_maple::Options {
+                quick: *quick,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                sizes: n.clone(),
+            };
+            let document = commands::bench_maple::run(&options, &mut progress)?;
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }

@@ -1,6 +1,7 @@
 //! The commands: each turns its options into a [`Document`](crate::output::Document).
 
 pub mod bench;
+pub mod bench_maple;
 pub mod bench_percpu;
 pub mod inspect;
 pub mod main_job;

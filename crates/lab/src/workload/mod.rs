@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod files;
+pub mod maple;
 pub mod percpu;
 pub mod playback;
 mod random;

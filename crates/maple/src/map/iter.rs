@@ -20,74 +20,86 @@ struct End<'a> {
     rank: usize,
 }
 
-/// The slots of a kind whose ranges overlap some indexes, from both ends.
-struct Slots<'a, S: Shape> {
+/// What an iteration is over.
+struct Over<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
+}
+
+/// The slots of a kind whose ranges overlap some indexes, from both ends.
+struct Slots<'a, S: Shape> {
+    over: Over<'a, S>,
     /// What has not been passed yet, at either end.
     rest: Option<Span>,
     front: Option<End<'a>>,
     back: Option<End<'a>>,
 }
 
-impl<'a, S: Shape> Slots<'a, S> {
-    fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        Self { tree, entries, rest: span, front: None, back: None }
-    }
-
-    /// The slots of a path's leaf from its slot on upwards, or downwards.
-    fn enter(&self, end: &mut End<'a>, up: bool) {
-        let leaf = self.tree.leaf_of(&end.path);
-        let slot = end.path.leaf().slot;
-        let kind = if self.entries { leaf.occupied() } else { leaf.gaps() };
-        let (above, below) = (u32::MAX << slot, u32::MAX >> (31 - slot));
-        end.slots = kind & if up { above } else { below };
-        end.rank = leaf.rank(slot as usize);
-        end.leaf = Some(leaf);
-    }
-
+impl<'a> End<'a> {
+    /// At the slot that has the index.
     #[cold]
-    fn start(&self, rest: Span, up: bool) -> End<'a> {
-        let mut end = End { path: Path::new(), leaf: None, slots: 0, rank: 0 };
-        if self.tree.height() > 0 {
-            self.tree.walk(if up { rest.first() } else { rest.last() }, &mut end.path, &mut ());
-            self.enter(&mut end, up);
+    fn new<S: Shape>(over: &Over<'a, S>, index: u64, up: bool) -> Self {
+        let mut end = Self { path: Path::new(), leaf: None, slots: 0, rank: 0 };
+        if over.tree.height() > 0 {
+            over.tree.walk(index, &mut end.path, &mut ());
+            end.enter(over, up);
         }
         end
+    }
+
+    /// The slots of the path's leaf, from its slot on upwards or downwards.
+    fn enter<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) {
+        let leaf = over.tree.leaf_of(&self.path);
+        let slot = self.path.leaf().slot;
+        let kind = if over.entries { leaf.occupied() } else { leaf.gaps() };
+        let (above, below) = (u32::MAX << slot, u32::MAX >> (31 - slot));
+        self.slots = kind & if up { above } else { below };
+        self.rank = leaf.rank(slot as usize);
+        self.leaf = Some(leaf);
+    }
+
+    /// Goes on to the next leaf with a slot of the kind, or the one before; to none at the end.
+    #[inline(never)]
+    fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) {
+        while self.slots == 0 {
+            let moved = if up {
+                over.tree.next_leaf(&mut self.path)
+            } else {
+                over.tree.previous_leaf(&mut self.path)
+            };
+            if !moved {
+                self.leaf = None;
+                return;
+            }
+            self.enter(over, up);
+        }
+    }
+}
+
+impl<'a, S: Shape> Slots<'a, S> {
+    fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
+        Self { over: Over { tree, entries }, rest: span, front: None, back: None }
     }
 
     #[inline]
     fn next(&mut self) -> Option<(Span, Option<Word>)> {
         let rest = self.rest?;
-        let mut end = match self.front.take() {
-            Some(end) => end,
-            None => self.start(rest, true),
-        };
-        let found = self.step_up(&mut end, rest);
-        self.front = Some(end);
-        self.rest = found.and_then(|(span, _)| rest.above(span));
-        found
-    }
-
-    #[inline]
-    fn step_up(&self, end: &mut End<'a>, rest: Span) -> Option<(Span, Option<Word>)> {
-        let leaf = loop {
-            let leaf = end.leaf?;
-            if end.slots != 0 {
-                break leaf;
-            }
-            if !self.tree.next_leaf(&mut end.path) {
-                end.leaf = None;
-                return None;
-            }
-            self.enter(end, true);
-        };
+        let end = self.front.get_or_insert_with(|| End::new(&self.over, rest.first(), true));
+        if end.slots == 0 {
+            end.go_on(&self.over, true);
+        }
+        let leaf = end.leaf?;
         let slot = end.slots.trailing_zeros() as usize;
-        end.slots &= end.slots - 1;
         let (first, last) = leaf.span(slot, end.path.whole);
-        let span = Span::new(first, last).filter(|span| span.first() <= rest.last())?;
-        if !self.entries {
+        if first > rest.last() {
+            self.rest = None;
+            return None;
+        }
+        end.slots &= end.slots - 1;
+        let span = Span::new(first, last)?;
+        self.rest = rest.above(span);
+        if !self.over.entries {
             return Some((span, None));
         }
         let word = leaf.ranked(end.rank);
@@ -97,33 +109,21 @@ impl<'a, S: Shape> Slots<'a, S> {
 
     fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let rest = self.rest?;
-        let mut end = match self.back.take() {
-            Some(end) => end,
-            None => self.start(rest, false),
-        };
-        let found = self.step_down(&mut end, rest);
-        self.back = Some(end);
-        self.rest = found.and_then(|(span, _)| rest.below(span));
-        found
-    }
-
-    fn step_down(&self, end: &mut End<'a>, rest: Span) -> Option<(Span, Option<Word>)> {
-        let leaf = loop {
-            let leaf = end.leaf?;
-            if end.slots != 0 {
-                break leaf;
-            }
-            if !self.tree.previous_leaf(&mut end.path) {
-                end.leaf = None;
-                return None;
-            }
-            self.enter(end, false);
-        };
-        let slot = end.slots.ilog2() as usize;
+        let end = self.back.get_or_insert_with(|| End::new(&self.over, rest.last(), false));
+        if end.slots == 0 {
+            end.go_on(&self.over, false);
+        }
+        let leaf = end.leaf?;
+        let slot = end.slots.ilog2();
+        let (first, last) = leaf.span(slot as usize, end.path.whole);
+        if last < rest.first() {
+            self.rest = None;
+            return None;
+        }
         end.slots &= !(1 << slot);
-        let (first, last) = leaf.span(slot, end.path.whole);
-        let span = Span::new(first, last).filter(|span| span.last() >= rest.first())?;
-        Some((span, leaf.entry(slot)))
+        let span = Span::new(first, last)?;
+        self.rest = rest.below(span);
+        Some((span, leaf.entry(slot as usize)))
     }
 }
 

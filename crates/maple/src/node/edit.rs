@@ -9,7 +9,7 @@
 //! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
 //! within one entry's slot, that entry is there twice.
 
-use super::leaf::{Leaf, WORDS, below};
+use super::leaf::{Leaf, Used, WORDS, below};
 use super::{Extent, Shape};
 use crate::entry::Word;
 use arrayvec::ArrayVec;
@@ -32,6 +32,12 @@ pub(crate) struct Edit {
     right: bool,
     /// Whether the new slot has an entry.
     entry: bool,
+    /// Whether what is left on a side is an entry.
+    left_entry: bool,
+    right_entry: bool,
+    /// Ranks of the entries of the slots that it meets.
+    from: usize,
+    to: usize,
 }
 
 /// A leaf's slots, apart from each other: for leaves that are split or merged.
@@ -63,7 +69,11 @@ impl Edit {
             let b = leaf.slot_of(last);
             (b, leaf.span(b, whole).1)
         };
-        Self { a, b, first, last, left: start < first, right: last < end, entry }
+        let (left, right) = (start < first, last < end);
+        let from = leaf.rank(a);
+        let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
+        let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
+        Self { a, b, first, last, left, right, entry, left_entry, right_entry, from, to }
     }
 
     /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side. The
@@ -83,24 +93,21 @@ impl Edit {
     /// The words it uses afterwards.
     #[inline]
     pub(crate) fn used_after(&self, leaf: &Leaf) -> usize {
-        let met = leaf.rank(self.b + 1) - leaf.rank(self.a);
-        let kept = usize::from(self.left && leaf.has_entry(self.a))
-            + usize::from(self.right && leaf.has_entry(self.b));
-        self.len_after(leaf) - 1 + leaf.entries() - met + kept + usize::from(self.entry)
+        let kept = usize::from(self.left_entry) + usize::from(self.right_entry);
+        self.len_after(leaf) - 1 + leaf.entries() - (self.to - self.from) + kept + usize::from(self.entry)
     }
 
     /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
     #[inline]
-    pub(crate) fn splits_entry(&self, leaf: &Leaf) -> bool {
-        self.a == self.b && self.left && self.right && leaf.has_entry(self.a)
+    pub(crate) fn splits_entry(&self) -> bool {
+        self.a == self.b && self.left_entry && self.right_entry
     }
 
     /// The entries that are not there any more, by rank.
     #[inline]
-    pub(crate) fn replaced(&self, leaf: &Leaf) -> Range<usize> {
-        let from = leaf.rank(self.a) + usize::from(self.left && leaf.has_entry(self.a));
-        let to = leaf.rank(self.b + 1) - usize::from(self.right && leaf.has_entry(self.b));
-        from..to.max(from)
+    pub(crate) fn replaced(&self) -> Range<usize> {
+        let from = self.from + usize::from(self.left_entry);
+        from..(self.to - usize::from(self.right_entry)).max(from)
     }
 
     /// The longest gap among the slots that the new one meets.
@@ -113,40 +120,42 @@ impl Edit {
     /// if one is.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
-        let Self { a, b, left, right, .. } = *self;
-        let (len, entries) = (leaf.len(), leaf.entries());
-        let (from, to) = (leaf.rank(a), leaf.rank(b + 1));
-        let kept_left = (left && leaf.has_entry(a)).then(|| leaf.ranked(from));
-        let kept_right = (right && leaf.has_entry(b)).then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
+        let Self { a, b, left, right, from, to, .. } = *self;
+        let Used { occupied, len, entries } = leaf.in_use();
+        let kept_left = self.left_entry.then(|| leaf.ranked(from));
+        let kept_right = self.right_entry.then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
 
         // Entries first: they need room only where pivots do not shrink, and what is free lies between the two.
-        let mut rank = from;
-        let put = [kept_left, entry, kept_right];
-        let tail = from + put.iter().flatten().count();
-        if tail != to {
-            leaf.words.copy_within(WORDS - entries..WORDS - to, WORDS - (entries - to) - tail);
+        let tail =
+            from + usize::from(self.left_entry) + usize::from(self.entry) + usize::from(self.right_entry);
+        if tail != to && to != entries {
+            leaf.move_entries(to, entries, tail);
         }
-        for word in put.into_iter().flatten() {
-            leaf.words[WORDS - 1 - rank] = word;
+        let mut rank = from;
+        for word in [kept_left, entry, kept_right].into_iter().flatten() {
+            leaf.set_ranked(rank, word);
             rank += 1;
         }
         let pivots = usize::from(left) + usize::from(right);
-        if pivots != b - a {
-            leaf.words.copy_within(b..len - 1, a + pivots);
+        if pivots != b - a && b != len - 1 {
+            leaf.move_pivots(b, len - 1, a + pivots);
         }
         if left {
-            leaf.words[a] = core::ptr::without_provenance_mut((self.first - 1) as usize);
+            leaf.set_pivot(a, self.first - 1);
         }
         if right {
-            leaf.words[a + usize::from(left)] = core::ptr::without_provenance_mut(self.last as usize);
+            leaf.set_pivot(a + usize::from(left), self.last);
         }
-        let bits = u64::from(leaf.occupied);
-        let low = (bits & below(a)) | u64::from(kept_left.is_some()) << a;
+        let bits = u64::from(occupied);
+        let low = (bits & below(a)) | u64::from(self.left_entry) << a;
         let middle = u64::from(entry.is_some()) << (a + usize::from(left));
-        let high_at = a + usize::from(left) + 1;
-        let high = (u64::from(kept_right.is_some()) | (bits >> (b + 1)) << usize::from(right)) << high_at;
-        leaf.occupied = (low | middle | high) as u32;
-        leaf.len = (len - (b - a) + pivots) as u32;
+        let high = (u64::from(self.right_entry) | (bits >> (b + 1)) << usize::from(right))
+            << (a + usize::from(left) + 1);
+        leaf.set_used(Used {
+            occupied: (low | middle | high) as u32,
+            len: len - (b - a) + pivots,
+            entries: entries - to + tail,
+        });
     }
 
     /// The leaf's slots as they are afterwards, and the new one's place among them.
@@ -218,40 +227,42 @@ impl Slots {
     /// are expected to follow it there, and the leaf that they will not come to is left full.
     pub(crate) fn parting<S: Shape>(&self, place: Option<usize>) -> usize {
         let len = self.len();
-        let fits = |at: usize| {
-            at > 0 && at < len && self.used(0..at) <= S::LEAF_WORDS && self.used(at..len) <= S::LEAF_WORDS
-        };
         let ends = match place {
             Some(place) if place + 2 >= len => Some(place),
             Some(place) if place <= 1 => Some(place + 1),
             _ => None,
         };
-        if let Some(at) = ends.filter(|&at| fits(at)) {
-            return at;
+        // One boundary fewer is kept by pivots: it is their parent's.
+        let all = self.used(0..len) - 1;
+        let (mut used, mut best) = (0, (usize::MAX, 1));
+        for (at, slot) in self.0[..len - 1].iter().enumerate() {
+            used += usize::from(at > 0) + usize::from(slot.entry.is_some());
+            if used > S::LEAF_WORDS || all - used > S::LEAF_WORDS {
+                continue;
+            }
+            if ends == Some(at + 1) {
+                return at + 1;
+            }
+            best = best.min((used.abs_diff(all - used), at + 1));
         }
-        let half = self.used(0..len) / 2;
-        (1..len)
-            .find(|&at| self.used(0..at) >= half && fits(at))
-            .or_else(|| (1..len).find(|&at| fits(at)))
-            .unwrap_or(1)
+        best.1
     }
 
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
         let mut leaf = Leaf::empty();
         let slots = &self.0[range];
-        let mut rank = 0;
+        let (mut occupied, mut entries) = (0, 0);
         for (at, slot) in slots.iter().enumerate() {
-            if at + 1 < slots.len() {
-                leaf.words[at] = core::ptr::without_provenance_mut(slot.last as usize);
-            }
-            if let Some(word) = slot.entry {
-                leaf.words[WORDS - 1 - rank] = word;
-                leaf.occupied |= 1 << at;
-                rank += 1;
-            }
+            leaf.set_pivot(at, slot.last);
+            occupied |= u32::from(slot.entry.is_some()) << at;
         }
-        leaf.len = slots.len() as u32;
+        // Behind the pivots, since the last slot has none.
+        for word in slots.iter().filter_map(|slot| slot.entry) {
+            leaf.set_ranked(entries, word);
+            entries += 1;
+        }
+        leaf.set_used(Used { occupied, len: slots.len(), entries });
         leaf
     }
 }

@@ -1,7 +1,8 @@
 //! The results as tables for people and rows for programs.
 
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun, median};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun};
+use crate::measure::{median, ratio, spread};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::percpu::{Churn, ORDERS, Order, Size};
 use freehold::units::Bytes;
@@ -10,11 +11,6 @@ use freehold::units::Bytes;
 pub(super) struct Tables {
     pub(super) document: Document,
     unit_bytes: u32,
-}
-
-/// Times the first engine's; absent for itself.
-fn ratio(value: f64, first: Option<f64>) -> Option<f64> {
-    first.filter(|first| *first > 0.0).map(|first| value / first)
 }
 
 impl Tables {
@@ -58,7 +54,7 @@ impl Tables {
                 order: order.map(Order::name),
                 op: Some(op),
                 ns_median: Some(median(ns)),
-                ns_median_range: range(ns),
+                ns_median_range: spread(ns),
                 ratio: ratio(median(ns), first),
                 ..self.row(name, &run.entry)
             };
@@ -117,7 +113,7 @@ impl Tables {
                 n: Some(run.end.objects),
                 op: Some("pair"),
                 ns_median: Some(median(&run.pair_ns)),
-                ns_median_range: range(&run.pair_ns),
+                ns_median_range: spread(&run.pair_ns),
                 ratio: ratio(median(&run.pair_ns), first),
                 pages: Some(pages),
                 ..self.row(name, &run.entry)
@@ -196,10 +192,4 @@ impl Tables {
         }
         self.document.tables.push(table);
     }
-}
-
-/// The least and the largest of some figures.
-fn range(figures: &[f64]) -> Option<[f64; 2]> {
-    let least = figures.iter().copied().reduce(f64::min)?;
-    Some([least, figures.iter().copied().reduce(f64::max)?])
 }

@@ -3,11 +3,13 @@
 mod linux;
 mod list;
 mod map;
+mod range_map;
 mod steps;
 mod trees;
 
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
 pub use map::Map;
+pub use range_map::RangeMapRanges;
 pub use steps::{GapRequest, MixStep, Steps};
 pub use trees::Trees;

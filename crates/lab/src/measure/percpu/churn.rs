@@ -1,7 +1,8 @@
 //! A steady state of random sizes: time of a free and an allocation, and how dense the objects lie.
 
-use super::{Objects, turns};
+use super::Objects;
 use crate::engine::percpu::{EngineEntry, Session};
+use crate::measure::figures::turns;
 use crate::workload::percpu::Churn;
 use freehold::percpu::Config;
 use freehold::units::Align;

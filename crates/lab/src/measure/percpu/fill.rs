@@ -3,8 +3,9 @@
 //! The chunks stay from round to round, so that neither the making of chunks nor the first touch of their maps is
 //! in the figures; the first, untimed round has both.
 
-use super::{Objects, median, turns};
+use super::Objects;
 use crate::engine::percpu::{EngineEntry, Session};
+use crate::measure::figures::{median, turns};
 use crate::workload::percpu::{ORDERS, Order, Size};
 use freehold::percpu::Config;
 use freehold::units::Align;

@@ -54,3 +54,43 @@ pub(super) fn agrees(planner: Planner, situation: Situation, over_index_0: bool,
     let no_node = situation.store_type == StoreType::StoreRoot && over_index_0;
     requested(planner, situation) == recorded || no_node && recorded == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asks(planner: Planner, store_type: StoreType, [height, vacant, sufficient]: [u8; 3]) -> u64 {
+        requested(planner, Situation { store_type, height, vacant, sufficient, rcu: false })
+    }
+
+    #[test]
+    fn formulas_are_those_described() {
+        use Planner::{Vacancy, Worst};
+        for (store_type, heights, worst, vacancy) in [
+            (StoreType::Split, [3, 2, 0], 7, 3),
+            (StoreType::Rebalance, [3, 2, 1], 5, 5),
+            (StoreType::Rebalance, [2, 0, 0], 3, 5),
+            (StoreType::Spanning, [3, 2, 2], 10, 4),
+            (StoreType::NewRoot, [3, 0, 0], 1, 1),
+            (StoreType::Append, [3, 0, 0], 0, 0),
+            (StoreType::NodeStore, [3, 0, 0], 0, 0),
+        ] {
+            assert_eq!(asks(Worst, store_type, heights), worst, "{store_type:?} {heights:?}");
+            assert_eq!(asks(Vacancy, store_type, heights), vacancy, "{store_type:?} {heights:?}");
+        }
+        let rcu =
+            Situation { store_type: StoreType::NodeStore, height: 1, vacant: 0, sufficient: 0, rcu: true };
+        assert_eq!(requested(Vacancy, rcu), 1);
+    }
+
+    #[test]
+    fn an_entry_at_index_0_alone_may_ask_for_nothing() {
+        let situation =
+            Situation { store_type: StoreType::StoreRoot, height: 0, vacant: 0, sufficient: 0, rcu: false };
+        for (over_index_0, recorded, right) in
+            [(true, 0, true), (true, 1, true), (false, 1, true), (false, 0, false), (true, 2, false)]
+        {
+            assert_eq!(agrees(Planner::Vacancy, situation, over_index_0, recorded), right);
+        }
+    }
+}

@@ -104,12 +104,14 @@ struct Replay {
     /// Operations not run yet.
     waiting: Vec<Op>,
     answers: Vec<Answer>,
+    destroyed: u64,
 }
 
 impl Replay {
     fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
         let checked = Checked { what: "contents".to_owned(), engine, ..Checked::default() };
-        Self { trees, checked, current: 0, waiting: Vec::with_capacity(BATCH + 2), answers: Vec::new() }
+        let (waiting, answers) = (Vec::with_capacity(BATCH + 2), Vec::new());
+        Self { trees, checked, current: 0, waiting, answers, destroyed: 0 }
     }
 
     fn record(&mut self, at: u64, record: &StreamRecord) {
@@ -121,6 +123,7 @@ impl Replay {
                 let (count, got) = self.trees.content(tree, false);
                 let text = |count, digest| format!("{count} entries, digest {digest:016x}");
                 self.checked.compare(at, text(entries, digest), text(count, got));
+                self.destroyed += 1;
                 self.waiting.push(Op::DestroyTree { tree });
             }
             StreamRecord::Duplicate { tree, source } => {
@@ -169,6 +172,70 @@ impl Replay {
         self.run(at);
         let valid = self.trees.validate();
         self.checked.compare(at, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked.note = Some(format!("{} contents held against their digests", self.destroyed));
         self.checked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use freehold_trace::maple::{Digest, StoreType, Used};
+
+    fn write(tree: u32, first: u64, last: u64, null: bool) -> StreamRecord {
+        let span = Span::new(first, last).unwrap_or(Span::ALL);
+        let used = Some(Used { taken: 0, handed_back: 0, height: 1 });
+        let write = StreamWrite {
+            store_type: StoreType::NodeStore,
+            flags: TreeFlags::default(),
+            null,
+            bulk: false,
+            height: 1,
+            span,
+            calculation: None,
+            used,
+        };
+        StreamRecord::Write { tree, write }
+    }
+
+    fn destroy(tree: u32, ranges: &[(u64, u64)]) -> StreamRecord {
+        let mut digest = Digest::default();
+        for (first, last) in ranges {
+            digest.push(*first);
+            digest.push(*last);
+        }
+        StreamRecord::Destroy { tree, entries: ranges.len() as u64, digest: digest.value() }
+    }
+
+    /// Every engine's mismatches.
+    fn mismatches(end: StreamRecord) -> Vec<u64> {
+        let appear = |tree| StreamRecord::Appear { tree, flags: TreeFlags::default() };
+        let records = [
+            appear(1),
+            write(1, 5, 20, false),
+            appear(2),
+            StreamRecord::Duplicate { tree: 2, source: 1 },
+            write(1, 8, 9, true),
+            write(2, 10, 30, false),
+            destroy(1, &[(5, 7), (10, 20)]),
+            end,
+        ];
+        let replays = trees(TreeFlags { alloc: true, rcu: false }).into_iter().map(Replay::new);
+        let finished = replays.map(|mut replay| {
+            (1..).zip(&records).for_each(|(at, record)| replay.record(at, record));
+            replay.finish(9)
+        });
+        finished.map(|checked| checked.mismatches).collect()
+    }
+
+    #[test]
+    fn contents_are_held_against_their_digests() {
+        assert!(mismatches(destroy(2, &[(5, 9), (10, 30)])).iter().all(|&differ| differ == 0));
+        for wrong in [&[(5, 30)][..], &[(5, 9), (10, 31)], &[]] {
+            assert!(mismatches(destroy(2, wrong)).iter().all(|&differ| differ == 1), "{wrong:?}");
+        }
+        // A store is refused by what is no empty tree any more.
+        let again = StreamRecord::Duplicate { tree: 2, source: 2 };
+        assert!(mismatches(again).iter().all(|&differ| differ == 1));
     }
 }

@@ -1,0 +1,255 @@
+//! The workloads of the maple family: maps of `n` ranges, and what is done to them.
+//!
+//! The ranges are those of the published figures: `[16 i, 16 i + 7]`, so that each is followed by a gap as large, or
+//! `[16 i, 16 i + 15]`, without gaps.
+
+use super::SplitMix;
+use crate::engine::maple::{GapRequest, MixStep, Steps};
+use crate::failure::Failure;
+use freehold::units::{Align, Span};
+use freehold_trace::maple::End;
+
+/// From one range to the next.
+const STRIDE: u64 = 16;
+/// Operations of a round, at least.
+const LEAST_OPS: usize = 1 << 14;
+/// Operations of a round where the number is free, for large maps.
+const MOST_OPS: usize = 1 << 17;
+/// One range of so many is missing where gaps are looked for.
+const MISSING_ONE_IN: u64 = 64;
+/// The largest map that can be asked for.
+pub const MOST_N: u32 = 4_000_000;
+
+/// A workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Lookup,
+    Iterate,
+    InsertSeq,
+    InsertDense,
+    InsertRandom,
+    Erase,
+    Overwrite,
+    RangeStore,
+    GapSearch,
+    Dup,
+    Mix,
+    Footprint,
+}
+
+/// Every workload.
+pub const CASES: [Case; 12] = [
+    Case { name: "lookup", about: "an index within a random range is looked up", kind: Kind::Lookup },
+    Case { name: "iterate", about: "one range of going through all in order", kind: Kind::Iterate },
+    Case {
+        name: "insert-seq",
+        about: "ranges with gaps between, in order, into an empty map",
+        kind: Kind::InsertSeq,
+    },
+    Case {
+        name: "insert-dense",
+        about: "ranges without gaps, in order, into an empty map",
+        kind: Kind::InsertDense,
+    },
+    Case {
+        name: "insert-random",
+        about: "ranges with gaps between, in random order, into an empty map",
+        kind: Kind::InsertRandom,
+    },
+    Case {
+        name: "erase",
+        about: "a random half of the ranges is erased, then inserted again",
+        kind: Kind::Erase,
+    },
+    Case { name: "overwrite", about: "a store over exactly a random range", kind: Kind::Overwrite },
+    Case {
+        name: "range-store",
+        about: "a store of 1 to 64 indexes at a random place, cutting and covering what is there",
+        kind: Kind::RangeStore,
+    },
+    Case {
+        name: "gap-search",
+        about: "1 to 24 free indexes above or below a random place, where one range of 64 is missing",
+        kind: Kind::GapSearch,
+    },
+    Case { name: "dup", about: "one range of copying the map", kind: Kind::Dup },
+    Case {
+        name: "mix",
+        about: "80 % look-ups, 10 % stores, 10 % erases at random places, half of which hold a range",
+        kind: Kind::Mix,
+    },
+    Case { name: "footprint", about: "bytes of a map of one to four ranges", kind: Kind::Footprint },
+];
+
+/// What is timed.
+#[derive(Clone, Debug)]
+pub enum Timed {
+    /// Steps, by the name of the operation. On a map of its own each time if `fresh`, otherwise on one that stays.
+    Steps {
+        /// The steps, each timed by itself.
+        phases: Vec<(&'static str, Steps)>,
+        /// Whether each is on an empty map.
+        fresh: bool,
+    },
+    /// Copies of the map.
+    Copies(usize),
+}
+
+/// A workload of some size.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// What it is.
+    pub case: Case,
+    /// Its size.
+    pub n: u32,
+}
+
+impl Workload {
+    /// What the map holds before anything is timed.
+    #[must_use]
+    pub fn initial(&self) -> Steps {
+        let mut random = SplitMix::new(u64::from(self.n));
+        let n = u64::from(self.n);
+        let mut slots: Vec<u64> = match self.case.kind {
+            Kind::GapSearch => (0..n).filter(|_| random.uniform(MISSING_ONE_IN) > 0).collect(),
+            Kind::Mix => (0..n).map(|slot| 2 * slot + random.uniform(2)).collect(),
+            _ => (0..n).collect(),
+        };
+        match self.case.kind {
+            Kind::InsertSeq | Kind::InsertDense | Kind::Footprint => {}
+            _ => random.shuffle(&mut slots),
+        }
+        let last = if self.case.kind == Kind::InsertDense { STRIDE - 1 } else { 7 };
+        Steps::Insert(slots.into_iter().map(|slot| entry(slot, last)).collect())
+    }
+
+    /// Sizes that are measured whatever sizes are asked for.
+    #[must_use]
+    pub fn fixed_sizes(case: &Case) -> Option<&'static [u32]> {
+        (case.kind == Kind::Footprint).then_some(&[1, 2, 3, 4])
+    }
+
+    /// What is timed in a round; the same in every call.
+    #[must_use]
+    pub fn round(&self, round: usize) -> Timed {
+        let mut random = SplitMix::new((round as u64 + 1) << 32 | u64::from(self.n));
+        let n = self.n as usize;
+        let repeats = LEAST_OPS.div_ceil(n.max(1));
+        let operations = (4 * n).clamp(LEAST_OPS, MOST_OPS);
+        let fresh = matches!(self.case.kind, Kind::InsertSeq | Kind::InsertDense | Kind::InsertRandom);
+        let phases = match self.case.kind {
+            Kind::Footprint => Vec::new(),
+            Kind::Dup => return Timed::Copies(repeats),
+            Kind::Iterate => vec![("iterate", Steps::Iterate(repeats))],
+            Kind::InsertSeq | Kind::InsertDense => vec![("insert", self.initial()); repeats],
+            Kind::InsertRandom => (0..repeats).map(|_| ("insert", self.shuffled(&mut random))).collect(),
+            Kind::Erase => (0..repeats).flat_map(|_| self.half(&mut random)).collect(),
+            Kind::GapSearch => self.searches(&mut random, operations),
+            Kind::Lookup => {
+                let index = |_| STRIDE * self.slot(&mut random) + random.uniform(8);
+                vec![("lookup", Steps::Get((0..operations).map(index).collect()))]
+            }
+            Kind::Overwrite => {
+                let store = |at| (entry(self.slot(&mut random), 7).0, number(at));
+                vec![("store", Steps::Store((0..operations).map(store).collect()))]
+            }
+            Kind::RangeStore => {
+                let store = |at| (self.place(&mut random), number(at));
+                vec![("store", Steps::Store((0..operations).map(store).collect()))]
+            }
+            Kind::Mix => {
+                vec![("mix", Steps::Mix((0..operations).map(|at| self.mixed(&mut random, at)).collect()))]
+            }
+        };
+        Timed::Steps { phases, fresh }
+    }
+
+    fn slot(&self, random: &mut SplitMix) -> u64 {
+        random.uniform(u64::from(self.n))
+    }
+
+    fn shuffled(&self, random: &mut SplitMix) -> Steps {
+        let mut slots: Vec<u64> = (0..u64::from(self.n)).collect();
+        random.shuffle(&mut slots);
+        Steps::Insert(slots.into_iter().map(|slot| entry(slot, 7)).collect())
+    }
+
+    /// Erases half of the ranges and inserts them again in another order.
+    fn half(&self, random: &mut SplitMix) -> [(&'static str, Steps); 2] {
+        let mut slots: Vec<u64> = (0..u64::from(self.n)).collect();
+        random.shuffle(&mut slots);
+        slots.truncate(slots.len().div_ceil(2));
+        let erased = slots.iter().map(|slot| STRIDE * slot).collect();
+        random.shuffle(&mut slots);
+        let inserted = slots.into_iter().map(|slot| entry(slot, 7)).collect();
+        [("erase", Steps::Erase(erased)), ("reinsert", Steps::Insert(inserted))]
+    }
+
+    /// 1 to 64 indexes anywhere.
+    fn place(&self, random: &mut SplitMix) -> Span {
+        let first = random.uniform(STRIDE * u64::from(self.n));
+        Span::from_size(first, 1 + random.uniform(64)).unwrap_or(Span::ALL)
+    }
+
+    fn searches(&self, random: &mut SplitMix, operations: usize) -> Vec<(&'static str, Steps)> {
+        let top = STRIDE * u64::from(self.n) - 1;
+        let mut search = |end, size, align| {
+            let at = random.uniform(top);
+            let window = if end == End::Lowest { Span::new(at, top) } else { Span::new(0, at) };
+            GapRequest { end, size, align, window: window.unwrap_or(Span::ALL) }
+        };
+        let mut sizes = SplitMix::new(u64::from(self.n));
+        let mut phase = |end, size: &mut dyn FnMut(&mut SplitMix) -> u64, align| {
+            Steps::Gap((0..operations / 2).map(|_| search(end, size(&mut sizes), align)).collect())
+        };
+        let any = &mut |sizes: &mut SplitMix| 1 + sizes.uniform(24);
+        let aligned = Align::new(STRIDE).unwrap_or_default();
+        vec![
+            ("lowest", phase(End::Lowest, any, Align::ONE)),
+            ("highest", phase(End::Highest, any, Align::ONE)),
+            ("aligned", phase(End::Lowest, &mut |_| STRIDE, aligned)),
+        ]
+    }
+
+    fn mixed(&self, random: &mut SplitMix, at: usize) -> MixStep {
+        let slot = random.uniform(2 * u64::from(self.n));
+        match random.uniform(10) {
+            0 => MixStep::Store(entry(slot, 7).0, number(at)),
+            1 => MixStep::Erase(STRIDE * slot),
+            _ => MixStep::Get(STRIDE * slot + random.uniform(8)),
+        }
+    }
+}
+
+/// The range of a slot, up to the index `last` of the slot, and its value.
+fn entry(slot: u64, last: u64) -> (Span, u32) {
+    let first = STRIDE * slot;
+    (Span::new(first, first + last).unwrap_or(Span::ALL), number(slot as usize))
+}
+
+/// The value of the `at`th store; neighbours have different ones.
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// The workloads that `names` ask for, in the order of the list; all if there are no names.
+///
+/// # Errors
+/// A name that is no workload's.
+pub fn find_cases(names: &[String]) -> Result<Vec<Case>, Failure> {
+    if let Some(unknown) = names.iter().find(|name| !CASES.iter().any(|case| case.name == **name)) {
+        let all = CASES.map(|case| case.name).join(", ");
+        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {all}")));
+    }
+    let wanted = |case: &Case| names.is_empty() || names.iter().any(|name| case.name == name);
+    Ok(CASES.into_iter().filter(wanted).collect())
+}
