@@ -62,6 +62,12 @@ impl<E: NonNullEntry, S: Shape> Tree<E, S> {
         &self.map
     }
 
+    /// The map, to do what the kernel's calls do not: several stores at once, a limit of nodes.
+    #[must_use]
+    pub const fn map_mut(&mut self) -> &mut RangeMap<Option<E>, S> {
+        &mut self.map
+    }
+
     /// Whether nothing is stored, the zero entry neither.
     #[doc(alias = "mtree_empty")]
     #[must_use]
