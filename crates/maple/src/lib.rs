@@ -11,6 +11,7 @@ mod error;
 pub mod linux;
 mod map;
 mod node;
+mod plan;
 mod tree;
 
 pub use entry::{Entry, NonNullEntry, Word};
@@ -18,3 +19,4 @@ pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected};
 pub use map::{Gaps, Iter, RangeMap, Request, Transaction};
 #[doc(hidden)]
 pub use node::{Full, Shape, Tiny};
+pub use plan::{Facts, Heights, Plan, Planner, RemovalPlan, StoreType};

@@ -54,7 +54,10 @@ fn step<S: Shape>(map: &mut RangeMap<Arc<u32>, S>, model: &mut Model, op: &Op) {
     let taken = map.nodes_taken();
     match op.clone() {
         Op::Store(over, value) => {
-            map.store(over, Arc::new(value)).unwrap();
+            let plan = map.plan_store(over).unwrap();
+            let facts = *plan.facts();
+            plan.commit(Arc::new(value));
+            assert_eq!(map.nodes_taken() - taken, facts.nodes, "{facts:?}");
             model.store(over, value);
         }
         Op::Insert(over, value) => {
@@ -65,7 +68,10 @@ fn step<S: Shape>(map: &mut RangeMap<Arc<u32>, S>, model: &mut Model, op: &Op) {
             }
         }
         Op::RemoveRange(over) => {
-            map.remove_range(over).unwrap();
+            let plan = map.plan_removal(over).unwrap();
+            let facts = *plan.facts();
+            plan.commit();
+            assert_eq!(map.nodes_taken() - taken, facts.nodes, "{facts:?}");
             model.remove_range(over);
         }
         Op::Erase(index) => {

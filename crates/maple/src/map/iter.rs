@@ -13,6 +13,7 @@ use freehold_units::Span;
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
 struct End<'a> {
     path: Path,
+    /// None before the start and behind the last leaf.
     leaf: Option<&'a Leaf>,
     /// A bit for each slot to come.
     slots: u32,
@@ -25,27 +26,22 @@ struct Over<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
+    /// What has not been passed yet from either end.
+    from: u64,
+    to: u64,
+    done: bool,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
 struct Slots<'a, S: Shape> {
     over: Over<'a, S>,
-    /// What has not been passed yet, at either end.
-    rest: Option<Span>,
-    front: Option<End<'a>>,
-    back: Option<End<'a>>,
+    front: End<'a>,
+    back: End<'a>,
 }
 
 impl<'a> End<'a> {
-    /// At the slot that has the index.
-    #[cold]
-    fn new<S: Shape>(over: &Over<'a, S>, index: u64, up: bool) -> Self {
-        let mut end = Self { path: Path::new(), leaf: None, slots: 0, rank: 0 };
-        if over.tree.height() > 0 {
-            over.tree.walk(index, &mut end.path, &mut ());
-            end.enter(over, up);
-        }
-        end
+    const fn new() -> Self {
+        Self { path: Path::new(), leaf: None, slots: 0, rank: 0 }
     }
 
     /// The slots of the path's leaf, from its slot on upwards or downwards.
@@ -59,9 +55,17 @@ impl<'a> End<'a> {
         self.leaf = Some(leaf);
     }
 
-    /// Goes on to the next leaf with a slot of the kind, or the one before; to none at the end.
+    /// Goes on to the next leaf with a slot of the kind, or the one before; at the start, to the one with the first
+    /// index. False if there is none.
     #[inline(never)]
-    fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) {
+    fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) -> bool {
+        if over.done || over.tree.height() == 0 {
+            return false;
+        }
+        if self.leaf.is_none() {
+            over.tree.walk(if up { over.from } else { over.to }, &mut self.path, &mut ());
+            self.enter(over, up);
+        }
         while self.slots == 0 {
             let moved = if up {
                 over.tree.next_leaf(&mut self.path)
@@ -69,61 +73,62 @@ impl<'a> End<'a> {
                 over.tree.previous_leaf(&mut self.path)
             };
             if !moved {
-                self.leaf = None;
-                return;
+                return false;
             }
             self.enter(over, up);
         }
+        true
     }
 }
 
 impl<'a, S: Shape> Slots<'a, S> {
     fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        Self { over: Over { tree, entries }, rest: span, front: None, back: None }
+        let (from, to) = span.map_or((0, 0), |span| (span.first(), span.last()));
+        let over = Over { tree, entries, from, to, done: span.is_none() };
+        Self { over, front: End::new(), back: End::new() }
     }
 
     #[inline]
     fn next(&mut self) -> Option<(Span, Option<Word>)> {
-        let rest = self.rest?;
-        let end = self.front.get_or_insert_with(|| End::new(&self.over, rest.first(), true));
-        if end.slots == 0 {
-            end.go_on(&self.over, true);
-        }
-        let leaf = end.leaf?;
-        let slot = end.slots.trailing_zeros() as usize;
-        let (first, last) = leaf.span(slot, end.path.whole);
-        if first > rest.last() {
-            self.rest = None;
+        let Self { over, front, .. } = self;
+        if front.slots == 0 && !front.go_on(over, true) {
             return None;
         }
-        end.slots &= end.slots - 1;
+        let leaf = front.leaf?;
+        let slot = front.slots.trailing_zeros() as usize;
+        let (first, last) = leaf.span(slot, front.path.whole);
+        if first > over.to || over.done {
+            over.done = true;
+            return None;
+        }
+        front.slots &= front.slots - 1;
+        over.done = last >= over.to;
+        over.from = last.wrapping_add(1);
         let span = Span::new(first, last)?;
-        self.rest = rest.above(span);
-        if !self.over.entries {
+        if !over.entries {
             return Some((span, None));
         }
-        let word = leaf.ranked(end.rank);
-        end.rank += 1;
+        let word = leaf.ranked(front.rank);
+        front.rank += 1;
         Some((span, Some(word)))
     }
 
     fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
-        let rest = self.rest?;
-        let end = self.back.get_or_insert_with(|| End::new(&self.over, rest.last(), false));
-        if end.slots == 0 {
-            end.go_on(&self.over, false);
-        }
-        let leaf = end.leaf?;
-        let slot = end.slots.ilog2();
-        let (first, last) = leaf.span(slot as usize, end.path.whole);
-        if last < rest.first() {
-            self.rest = None;
+        let Self { over, back, .. } = self;
+        if back.slots == 0 && !back.go_on(over, false) {
             return None;
         }
-        end.slots &= !(1 << slot);
-        let span = Span::new(first, last)?;
-        self.rest = rest.below(span);
-        Some((span, leaf.entry(slot as usize)))
+        let leaf = back.leaf?;
+        let slot = back.slots.ilog2();
+        let (first, last) = leaf.span(slot as usize, back.path.whole);
+        if last < over.from || over.done {
+            over.done = true;
+            return None;
+        }
+        back.slots &= !(1 << slot);
+        over.done = first <= over.from;
+        over.to = first.wrapping_sub(1);
+        Some((Span::new(first, last)?, leaf.entry(slot as usize)))
     }
 }
 

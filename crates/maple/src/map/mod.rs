@@ -158,6 +158,11 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         }
     }
 
+    /// The tree, for a plan.
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree<S> {
+        &mut self.tree
+    }
+
     /// Checks every invariant of the tree from scratch.
     ///
     /// # Errors

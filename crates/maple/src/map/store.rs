@@ -119,7 +119,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Does a store that was looked at and whose nodes are there.
     #[inline]
-    pub(super) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
+    pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
         let mut removed = Words::new();
         if spot.spans() {
             self.carry_out_spanning(spot, entry, removed);

@@ -40,9 +40,9 @@ pub(crate) struct Edit {
     to: usize,
 }
 
-/// A leaf's slots, apart from each other: for leaves that are split or merged.
+/// Slots apart from each other: of leaves that are merged, or share.
 #[derive(Debug, Default)]
-pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS + 2 }>);
+pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS }>);
 
 /// One of them. The leaf's last slot ends at `last` too.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,16 @@ impl Edit {
     pub(crate) fn gap_after(&self, leaf: &Leaf, whole: Span) -> Extent {
         let came = 1 + usize::from(self.left) + usize::from(self.right);
         longest_gap(leaf, whole, self.a..self.a + came)
+    }
+
+    /// Whether the new slot is exactly one that was there.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.a == self.b && !self.left && !self.right
+    }
+
+    /// Whether the leaf's last slot is all that the new one meets.
+    pub(crate) fn is_at_end(&self, leaf: &Leaf) -> bool {
+        self.a + 1 == leaf.len()
     }
 
     /// The leaf's slots afterwards.
@@ -158,27 +168,39 @@ impl Edit {
         });
     }
 
-    /// The leaf's slots as they are afterwards, and the new one's place among them.
-    pub(crate) fn spread(
-        &self,
-        leaf: &Leaf,
-        whole: Span,
-        entry: Option<Word>,
-        twin: Option<Word>,
-    ) -> (Slots, usize) {
-        let mut slots = Slots::default();
-        slots.extend(leaf, whole, 0..self.a);
-        if self.left {
-            slots.0.push(Slot { last: self.first - 1, entry: leaf.entry(self.a) });
-        }
-        let place = slots.len();
-        slots.0.push(Slot { last: self.last, entry });
-        if self.right {
-            let last = leaf.span(self.b, whole).1;
-            slots.0.push(Slot { last, entry: twin.or_else(|| leaf.entry(self.b)) });
-        }
-        slots.extend(leaf, whole, self.b + 1..leaf.len());
-        (slots, place)
+    /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
+    /// others are expected to follow them there, and the leaf that they will not come to is left full.
+    pub(crate) fn parting<S: Shape>(&self, leaf: &Leaf) -> usize {
+        let len = leaf.len();
+        let more = self.used_after(leaf) - leaf.used();
+        let fits = |at: usize| {
+            let low = at - 1 + leaf.rank(at);
+            let high = leaf.used() - low - 1;
+            let (low, high) = if self.b < at { (low + more, high) } else { (low, high + more) };
+            (self.b < at || self.a >= at) && low <= S::LEAF_WORDS && high <= S::LEAF_WORDS
+        };
+        let wished = if self.b + 1 == len {
+            self.a
+        } else if self.a == 0 {
+            self.b + 1
+        } else if self.a < len / 2 {
+            len / 2
+        } else {
+            len.div_ceil(2)
+        };
+        let by_distance = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
+        by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
+    }
+
+    /// The same change of the upper half of a leaf that was parted before slot `at` and has `entries` in its lower
+    /// half.
+    pub(crate) fn in_upper(&self, at: usize, entries: usize) -> Self {
+        Self { a: self.a - at, b: self.b - at, from: self.from - entries, to: self.to - entries, ..*self }
+    }
+
+    /// Whether the change is in the upper half of a leaf that is parted before slot `at`.
+    pub(crate) fn is_above(&self, at: usize) -> bool {
+        self.a >= at
     }
 }
 
@@ -223,27 +245,17 @@ impl Slots {
         (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
     }
 
-    /// Where two leaves part: how many slots the first has. `place` is where a slot was put; at either end, others
-    /// are expected to follow it there, and the leaf that they will not come to is left full.
-    pub(crate) fn parting<S: Shape>(&self, place: Option<usize>) -> usize {
+    /// Where two leaves of like size part: how many slots the first has.
+    pub(crate) fn parting<S: Shape>(&self) -> usize {
         let len = self.len();
-        let ends = match place {
-            Some(place) if place + 2 >= len => Some(place),
-            Some(place) if place <= 1 => Some(place + 1),
-            _ => None,
-        };
         // One boundary fewer is kept by pivots: it is their parent's.
         let all = self.used(0..len) - 1;
         let (mut used, mut best) = (0, (usize::MAX, 1));
         for (at, slot) in self.0[..len - 1].iter().enumerate() {
             used += usize::from(at > 0) + usize::from(slot.entry.is_some());
-            if used > S::LEAF_WORDS || all - used > S::LEAF_WORDS {
-                continue;
+            if used <= S::LEAF_WORDS && all - used <= S::LEAF_WORDS {
+                best = best.min((used.abs_diff(all - used), at + 1));
             }
-            if ends == Some(at + 1) {
-                return at + 1;
-            }
-            best = best.min((used.abs_diff(all - used), at + 1));
         }
         best.1
     }

@@ -216,6 +216,14 @@ impl Leaf {
         self.set_used(Used { occupied, len: slot + 1, entries: self.rank(slot + 1) });
     }
 
+    /// Takes the slots from `slot` on out; they are the leaf that is returned.
+    pub(crate) fn part(&mut self, slot: usize) -> Self {
+        let mut upper = self.clone();
+        upper.keep_from(slot);
+        self.keep_to(slot - 1);
+        upper
+    }
+
     /// Puts a second word in the place of each.
     pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
         let from = WORDS + 1 - self.entries();

@@ -12,6 +12,7 @@
 //! ([`Tree::look`]), so that the change itself cannot fail. Words that are not in the tree any more are handed
 //! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
 
+mod classify;
 mod gaps;
 mod path;
 mod removed;

@@ -19,7 +19,7 @@ pub(crate) struct Spot {
     /// Whether the tree has no node yet.
     pub(crate) rootless: bool,
     /// What the store does to its leaf, if it lies in one.
-    edit: Option<Edit>,
+    pub(super) edit: Option<Edit>,
 }
 
 impl Spot {
@@ -202,24 +202,30 @@ impl<S: Shape> Tree<S> {
         let id = path.leaf().id;
         let whole = path.whole;
         let leaf = self.leaf(id);
-        let (entries, used, used_after) = (leaf.entries(), leaf.used(), edit.used_after(leaf));
+        let (used, used_after) = (leaf.used(), edit.used_after(leaf));
         let twin = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
         words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
         if used_after > S::LEAF_WORDS {
-            let (slots, place) = edit.spread(leaf, whole, entry, twin);
-            self.len = self.len + self.split(path, &slots, place) - entries as u64;
+            self.count(edit, entry, twin);
+            self.split(path, edit, entry, twin);
             return;
         }
         let before = edit.gap_before(leaf, whole);
         let leaf = self.leaf_mut(id);
         edit.apply(leaf, entry, twin);
-        let entries_now = leaf.entries();
         let after = edit.gap_after(leaf, whole);
-        self.len = self.len + entries_now as u64 - entries as u64;
+        self.count(edit, entry, twin);
         self.gap_changed(path, before, after);
         if used_after < used && used_after < S::LEAF_MIN {
             self.thinned(path);
         }
+    }
+
+    /// Counts what a change of a leaf brings and takes.
+    #[inline(always)]
+    fn count(&mut self, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
+        let came = u64::from(entry.is_some()) + u64::from(twin.is_some());
+        self.len = self.len + came - edit.replaced().len() as u64;
     }
 
     /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf

@@ -1,9 +1,10 @@
 //! A recorded stream of stores: the request of every calculation by both formulas, and the content of every tree that
 //! is destroyed, from stores into empty trees of every engine.
 
-use super::requests::{Planner, Situation, agrees, requested};
+use super::requests::{Situation, agrees, name, requested};
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
+use freehold::maple::{Heights, Planner};
 use freehold::units::Span;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{
@@ -49,10 +50,7 @@ struct Requests {
 
 impl Requests {
     fn new(own: Planner, version: &str) -> Self {
-        let checked = |what: String, planner| {
-            let engine = if planner == Planner::Worst { "worst" } else { "vacancy" };
-            Checked { what, engine, ..Checked::default() }
-        };
+        let checked = |what: String, planner| Checked { what, engine: name(planner), ..Checked::default() };
         Self {
             own: (own, checked(format!("requests of {version}"), own), 0),
             older: (checked("requests by the formula of 6.12".to_owned(), Planner::Worst), 0),
@@ -60,13 +58,12 @@ impl Requests {
     }
 
     fn check(&mut self, at: u64, write: &StreamWrite, calculation: &Calculation) {
-        let situation = Situation {
-            store_type: write.store_type,
-            height: write.height,
-            vacant: calculation.vacant_height,
-            sufficient: calculation.sufficient_height,
-            rcu: write.flags.rcu,
+        let heights = Heights {
+            height: write.height.into(),
+            vacant: calculation.vacant_height.into(),
+            sufficient: calculation.sufficient_height.into(),
         };
+        let situation = Situation { store_type: write.store_type, heights, rcu: write.flags.rcu };
         let over_index_0 = Span::new(0, 0) == Some(calculation.asked);
         let (own, older) = (&mut self.own, &mut self.older);
         for (planner, checked, nodes, recorded) in [
@@ -81,7 +78,7 @@ impl Requests {
                 checked.comparisons += 1;
             } else {
                 let got = requested(planner, situation);
-                checked.compare(at, recorded.to_string(), format!("{got} for {situation:?}"));
+                checked.compare(at, recorded.to_string(), format!("{got:?} for {situation:?}"));
             }
         }
     }
