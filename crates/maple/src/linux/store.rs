@@ -5,11 +5,11 @@
 use super::alloc::End;
 use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
-use super::{Error, Item, MaState};
+use super::{Error, Item, MaState, State};
 use crate::entry::NonNullEntry;
 use crate::error::Rejected;
-use crate::map::Transaction;
 use crate::node::{Full, Shape};
+use crate::plan::{Facts, Plan, RemovalPlan};
 use freehold_units::Span;
 
 impl MaState {
@@ -61,6 +61,7 @@ impl MaState {
     /// let seven = Item::Entry(NonZeroU32::new(7).unwrap());
     /// let mut mas = MaState::new(10, 19);
     /// let store = mas.preallocate(&mut tree, seven)?;
+    /// assert_eq!(store.facts().nodes, 1);
     /// store.store_prealloc(); // returns nothing: there is nothing to go wrong
     /// assert_eq!(mas.walk(&tree), seven);
     /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_maple::linux::Error>>(())
@@ -74,12 +75,14 @@ impl MaState {
         let Some(span) = Span::new(self.index, self.last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
-        let mut transaction = tree.map.transaction();
-        match item.into_slot() {
-            Some(value) => transaction.store(span, value).map_err(rejected)?,
-            None => transaction.remove_range(span).map_err(null_rejected)?,
-        }
-        Ok(Preallocated { transaction, mas: self })
+        let planned = match item.into_slot() {
+            Some(value) => match tree.map.plan_store(span) {
+                Ok(plan) => Planned::Store(plan, value),
+                Err(cause) => return Err(rejected(Rejected { value, cause })),
+            },
+            None => Planned::Removal(tree.map.plan_removal(span).map_err(null_rejected)?),
+        };
+        Ok(Preallocated { planned, mas: self })
     }
 
     /// Removes the whole entry that holds its index, and is on the gap afterwards. Never takes memory.
@@ -124,20 +127,44 @@ impl MaState {
     }
 }
 
-/// A store that cannot fail any more. Dropped without being done, it is given up.
+/// A store that cannot fail any more: it holds the nodes that it takes. Dropped without being done, it is given up.
 #[doc(alias = "mas_destroy")]
 #[must_use = "nothing is stored before `store_prealloc`"]
 pub struct Preallocated<'t, E: NonNullEntry, S: Shape = Full> {
-    transaction: Transaction<'t, Option<E>, S>,
+    planned: Planned<'t, E, S>,
     mas: &'t mut MaState,
 }
 
+enum Planned<'t, E: NonNullEntry, S: Shape> {
+    Store(Plan<'t, Option<E>, S>, Option<E>),
+    Removal(RemovalPlan<'t, Option<E>, S>),
+}
+
 impl<E: NonNullEntry, S: Shape> Preallocated<'_, E, S> {
+    /// What kind of store it is and what it takes.
+    #[doc(alias = "mas_prealloc_calc")]
+    #[must_use]
+    pub const fn facts(&self) -> &Facts {
+        match &self.planned {
+            Planned::Store(plan, _) => plan.facts(),
+            Planned::Removal(plan) => plan.facts(),
+        }
+    }
+
     /// Stores. Neither allocates nor fails.
     #[doc(alias = "mas_store_prealloc")]
     pub fn store_prealloc(self) {
-        let (span, _) = self.transaction.map().slot_at(self.mas.index);
-        self.transaction.commit();
-        self.mas.land(span);
+        let Self { planned, mas } = self;
+        match planned {
+            Planned::Store(plan, value) => {
+                plan.commit(value);
+                mas.state = State::Active;
+            }
+            Planned::Removal(plan) => {
+                let gap = plan.gap();
+                plan.commit();
+                mas.land(gap);
+            }
+        }
     }
 }
