@@ -189,6 +189,12 @@ impl<E: Entry, S: Shape> RemovalPlan<'_, E, S> {
         self.0.facts()
     }
 
+    /// The gap that there will be, whole: the range, and the gaps on either side of it.
+    #[must_use]
+    pub const fn gap(&self) -> Span {
+        if self.0.spot.rootless { Span::ALL } else { self.0.spot.span }
+    }
+
     /// Removes what is there.
     pub fn commit(mut self) {
         self.0.map.carry_out(&mut self.0.spot, None);

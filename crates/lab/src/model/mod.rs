@@ -5,12 +5,14 @@
 //! themselves.
 
 mod kva;
+mod maple;
 mod percpu;
 mod restore;
 mod tiny;
 
 pub use crate::engine::percpu::Scene;
 pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
+pub use maple::{fuzz_maple, maple_ops_from_bytes, maple_subjects, run_maple_ops};
 pub use percpu::{PercpuModel, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};

@@ -183,9 +183,8 @@ impl Engine for Naive {
     fn cursor_store(&mut self, cursor: &mut Cursor, _: StoreCall, value: Value) -> Result<Value, Refusal> {
         let span = cursor.view().span().ok_or(Refusal::Invalid)?;
         let old = self.replace(span, value);
-        if value == Value::Null {
-            cursor.walk(self);
-        }
+        // To what was stored, or to the whole gap.
+        cursor.walk(self);
         Ok(old)
     }
 

@@ -1,0 +1,151 @@
+//! Operations on an engine with the kernel's calls beside the model of the kernel's tree, which keeps a list: every answer
+//! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
+
+use crate::engine::maple::{ENGINES, LinuxTree, MakeTrees, Trees};
+use freehold::maple::Tiny;
+use freehold_rivals::maple::Naive;
+use freehold_trace::maple::{Answer, Driver, End, Op, Step, StoreCall, TreeFlags, Value};
+use std::fmt::Write;
+
+/// Bytes of fuzz input for an operation.
+const BYTES_PER_OP: usize = 4;
+/// Indexes at the low end of the space that operations are about; there are some at the high end too.
+const INDEXES: u64 = 48;
+/// Trees that operations are about.
+const TREES: u8 = 3;
+
+const STEPS: [Step; 8] = [
+    Step::Find,
+    Step::FindRange,
+    Step::FindRev,
+    Step::FindRangeRev,
+    Step::Next,
+    Step::NextRange,
+    Step::Prev,
+    Step::PrevRange,
+];
+
+/// Every engine with the kernel's calls but the model, and ours on nodes so small that few entries fill many.
+pub fn maple_subjects() -> impl Iterator<Item = (&'static str, MakeTrees)> {
+    let tiny: MakeTrees = |flags| Box::new(Driver::<LinuxTree<Tiny>>::new(flags));
+    let listed = ENGINES.iter().filter(|entry| entry.engine != "naive");
+    let listed = listed.filter_map(|entry| Some((entry.engine, entry.trees?)));
+    listed.chain([("range-map of tiny nodes", tiny)])
+}
+
+/// Runs operations on fresh trees beside the model.
+///
+/// # Errors
+/// The first operation that is answered otherwise or breaks an invariant, with the operations up to it.
+pub fn run_maple_ops(engine: &str, make: MakeTrees, flags: TreeFlags, ops: &[Op]) -> Result<(), String> {
+    let mut trees = make(flags);
+    let mut model = Driver::<Naive>::new(flags);
+    for (at, op) in ops.iter().enumerate() {
+        compare(trees.as_mut(), &mut model, op).map_err(|reason| {
+            let mut list = String::new();
+            for op in ops.iter().take(at + 1) {
+                let _ = writeln!(list, "    {op:?}");
+            }
+            format!("{engine}, {flags:?}: {reason}\nat the end of:\n{list}")
+        })?;
+    }
+    Ok(())
+}
+
+fn compare(trees: &mut dyn Trees, model: &mut Driver<Naive>, op: &Op) -> Result<(), String> {
+    let (mut got, expected) = ([Answer::default()], model.run(op));
+    trees.run(std::slice::from_ref(op), &mut got);
+    if got != [expected] {
+        return Err(format!("{got:?}, not {expected:?}"));
+    }
+    trees.validate()?;
+    let tree = model.current();
+    let (got, expected) = (trees.content(tree, true), model.content(tree, true));
+    if got != expected {
+        return Err(format!("{} entries or other ones, not {}", got.0, expected.0));
+    }
+    Ok(())
+}
+
+/// Turns any bytes into operations of every kind on indexes that are few or at the end of the space.
+#[must_use]
+pub fn maple_ops_from_bytes(bytes: &[u8]) -> Vec<Op> {
+    bytes.chunks_exact(BYTES_PER_OP).filter_map(op_from_bytes).collect()
+}
+
+fn op_from_bytes(chunk: &[u8]) -> Option<Op> {
+    let &[kind, a, b, c] = chunk else { return None };
+    let (first, other) = (index(a), index(b));
+    // A few indexes, or up to another one, which may be below.
+    let last = if c & 1 == 0 { first.saturating_add(u64::from(b % 6)) } else { other };
+    let value = match c >> 4 {
+        0..4 => Value::Null,
+        4 => Value::Reserved,
+        _ => Value::Number(1 + u32::from(c)),
+    };
+    let end = if c & 2 == 0 { End::Lowest } else { End::Highest };
+    let size = u64::from(c >> 2) % 9;
+    Some(match kind % 36 {
+        0..6 => Op::Store { first, last, value },
+        6..9 => Op::Insert { first, last, value },
+        9..11 => Op::Erase { index: first },
+        11 => Op::Load { index: first },
+        12 => Op::Find { index: first, max: other, after: c & 1 == 0 },
+        13 => Op::Next { index: first, max: other },
+        14 => Op::Prev { index: first, min: other },
+        15 => Op::AllocRange { end, size, min: first, max: other, value },
+        16 => Op::AllocCyclic { low: index(c), high: first, next: other, value },
+        17 => Op::EmptyArea { end, min: first, max: other, size },
+        18 => Op::StoreGap { value },
+        19 | 20 => Op::CursorSet { index: first },
+        21 => Op::CursorPause,
+        22 => Op::CursorReset,
+        23 => Op::CursorWalk,
+        24..30 => Op::CursorStep { step: step(c), limit: first },
+        30 => Op::CursorStore { call: store_call(c), first, last, value },
+        31 => Op::CursorErase { index: first },
+        32 => Op::StepMany { step: step(c & 3), index: first, limit: other, most: None },
+        33 => Op::UseTree { tree: u32::from(a % TREES) },
+        34 => Op::Duplicate { from: u32::from(a % TREES), into: u32::from(b % TREES) },
+        _ => match c % 4 {
+            0 => Op::DestroyTree { tree: u32::from(a % TREES) },
+            1 => Op::Store { first: 0, last: u64::MAX, value },
+            2 => Op::EraseMany { index: first, stride: 1 + u64::from(b % 5), count: 20 },
+            _ => Op::StoreMany { first, stride: 3, len: 2, count: 12, value: Value::Number(1) },
+        },
+    })
+}
+
+fn index(byte: u8) -> u64 {
+    match byte {
+        0..216 => u64::from(byte) % INDEXES,
+        216..248 => u64::MAX - u64::from(byte - 216) % (INDEXES / 4),
+        _ => 1 << (byte - 248 + 40),
+    }
+}
+
+fn step(byte: u8) -> Step {
+    STEPS.into_iter().cycle().nth(usize::from(byte)).unwrap_or(Step::Find)
+}
+
+fn store_call(byte: u8) -> StoreCall {
+    match byte % 3 {
+        0 => StoreCall::Store,
+        1 => StoreCall::StoreGfp,
+        _ => StoreCall::Preallocated,
+    }
+}
+
+/// The fuzz target's body: any bytes as operations; the first byte says what kind of trees.
+///
+/// # Panics
+/// On the first operation that goes wrong: that is how a fuzzer hears of it.
+pub fn fuzz_maple(bytes: &[u8]) {
+    let Some((&which, bytes)) = bytes.split_first() else { return };
+    let ops = maple_ops_from_bytes(bytes);
+    let flags = TreeFlags { alloc: which & 1 == 0, rcu: false };
+    for (engine, make) in maple_subjects() {
+        let result = run_maple_ops(engine, make, flags, &ops);
+        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+    }
+}
