@@ -13,7 +13,9 @@ mod node;
 mod tree;
 
 pub use entry::{Entry, Word};
-pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected};
-pub use map::{Gaps, Iter, RangeMap, Request, Transaction};
+pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected, SortedError};
+pub use map::{
+    Cursor, CursorMut, Gaps, IntoIter, Iter, MapEntry, OccupiedEntry, RangeMap, Request, Transaction, VacantEntry,
+};
 #[doc(hidden)]
 pub use node::{Full, Shape, Tiny};

@@ -21,7 +21,7 @@ struct End<'a> {
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
-struct Slots<'a, S: Shape> {
+pub(super) struct Slots<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
@@ -32,7 +32,7 @@ struct Slots<'a, S: Shape> {
 }
 
 impl<'a, S: Shape> Slots<'a, S> {
-    fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
+    pub(super) fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
         Self { tree, entries, rest: span, front: None, back: None }
     }
 
@@ -58,7 +58,7 @@ impl<'a, S: Shape> Slots<'a, S> {
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(Span, Option<Word>)> {
+    pub(super) fn next(&mut self) -> Option<(Span, Option<Word>)> {
         let rest = self.rest?;
         let mut end = match self.front.take() {
             Some(end) => end,

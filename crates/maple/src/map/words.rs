@@ -2,13 +2,15 @@
 //!
 //! # Invariants
 //! Every word in the tree came from `into_word` or `split` of the map's entry type, and is there once (M7). Words leave the
-//! tree before their values are taken, so a value whose drop panics is not met again; those behind it are leaked.
+//! tree, and the tree is whole again, before their values are dropped: one whose drop panics is not met again, the
+//! others are dropped all the same.
 
 #![allow(unsafe_code)]
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};
 use crate::node::Shape;
+use core::marker::PhantomData;
 
 // SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
 unsafe impl<E: Entry + Send, S: Shape> Send for RangeMap<E, S> {}
@@ -39,4 +41,19 @@ pub(super) fn take<E: Entry>(word: Word) -> E {
 pub(super) fn split<E: Entry>(word: Word) -> Word {
     // SAFETY: the word is in the tree (M7).
     unsafe { E::split(word) }
+}
+
+/// Drops the values of words that have left the tree. If one panics, the others are dropped while it unwinds; a second
+/// panic ends the process, as it does in the standard library's collections.
+pub(super) fn drop_values<E: Entry>(words: impl Iterator<Item = Word>) {
+    struct Rest<E: Entry, I: Iterator<Item = Word>>(I, PhantomData<E>);
+    impl<E: Entry, I: Iterator<Item = Word>> Drop for Rest<E, I> {
+        fn drop(&mut self) {
+            self.0.by_ref().for_each(|word| drop(take::<E>(word)));
+        }
+    }
+    let mut rest = Rest::<E, _>(words, PhantomData);
+    while let Some(word) = rest.0.next() {
+        drop(take::<E>(word));
+    }
 }

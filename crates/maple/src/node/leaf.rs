@@ -58,6 +58,11 @@ impl Leaf {
         Self { len: 1, ..Self::VACANT }
     }
 
+    /// A leaf that is yet to have slots.
+    pub(crate) fn without_slots() -> Self {
+        Self::VACANT
+    }
+
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
@@ -154,6 +159,19 @@ impl Leaf {
     /// The words of all entries.
     pub(crate) fn words(&self) -> &[Word] {
         &self.words[WORDS - self.entries()..]
+    }
+
+    /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
+    pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
+        let (len, entries) = (self.len(), self.entries());
+        if len > 0 {
+            self.words[len - 1] = ptr::without_provenance_mut(last as usize);
+        }
+        if let Some(word) = entry {
+            self.words[WORDS - 1 - entries] = word;
+            self.occupied |= 1 << len;
+        }
+        self.len += 1;
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
