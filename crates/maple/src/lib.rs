@@ -15,7 +15,8 @@ mod tree;
 pub use entry::{Entry, Word};
 pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected, SortedError};
 pub use map::{
-    Cursor, CursorMut, Gaps, IntoIter, Iter, MapEntry, OccupiedEntry, RangeMap, Request, Transaction, VacantEntry,
+    Cursor, CursorMut, Gaps, IntoIter, Iter, MapEntry, OccupiedEntry, RangeMap, Request, Transaction,
+    VacantEntry,
 };
 #[doc(hidden)]
 pub use node::{Full, Shape, Tiny};

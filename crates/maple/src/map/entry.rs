@@ -102,6 +102,8 @@ impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
             return self.map.insert(span, value);
         }
         let spot = self.map.tree.look_at(&self.place, span, true);
-        self.map.store_at(spot, value).map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
+        self.map
+            .store_at(spot, value)
+            .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
     }
 }

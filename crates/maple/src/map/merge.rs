@@ -42,8 +42,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
             let mut hull = run;
             let mut more = self.tree.step_up(&mut place);
             if let Some(word) = word {
-                while more
-                    && place.slot.entry.is_some_and(|next| same(self.borrow(word), self.borrow(next)))
+                while more && place.slot.entry.is_some_and(|next| same(self.borrow(word), self.borrow(next)))
                 {
                     hull = hull.hull(place.slot.span);
                     more = self.tree.step_up(&mut place);

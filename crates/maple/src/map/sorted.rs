@@ -49,18 +49,18 @@ impl<E: Entry, S: Shape> Drop for Filling<E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: Entry> RangeMap<E> {
     /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
     /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
-    /// take one leaf of 256 bytes, 11 with gaps between them.
+    /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
     ///
     /// ```
     /// use freehold_maple::{RangeMap, SortedError};
     /// use freehold_units::Span;
     ///
     /// let pages = |at: u64| Span::from_size(at * 4096, 4096).unwrap();
-    /// let map: RangeMap<u64> = RangeMap::from_sorted((0..16).map(|at| (pages(at), at)))?;
+    /// let map = RangeMap::from_sorted((0..16).map(|at| (pages(at), at)))?;
     /// assert_eq!((map.len(), map.get(4096 * 7)), (16, Some(7)));
     ///
     /// let twice = RangeMap::from_sorted([(pages(3), 1u64), (pages(4), 2), (pages(4), 3)]);
@@ -73,6 +73,14 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
     /// memory. The values so far are dropped.
     pub fn from_sorted(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
+        Self::from_sorted_with_shape(entries)
+    }
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// [`from_sorted`](RangeMap::from_sorted), of nodes of another shape.
+    #[doc(hidden)]
+    pub fn from_sorted_with_shape(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
         let mut filling = Filling::new();
         for (span, value) in entries {
             filling.push(span, value)?;

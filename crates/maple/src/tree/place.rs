@@ -28,7 +28,8 @@ impl<S: Shape> Tree<S> {
     /// Looks at a store of an entry, or of nothing, whose first index the place's slot has.
     pub(crate) fn look_at(&self, place: &Place, span: Span, entry: bool) -> Spot {
         debug_assert!(place.slot.span.contains(span.first()));
-        let mut spot = Spot { path: place.path.clone(), span, need: Need::default(), rootless: self.height == 0 };
+        let mut spot =
+            Spot { path: place.path.clone(), span, need: Need::default(), rootless: self.height == 0 };
         if spot.rootless {
             spot.need.leaves = usize::from(entry);
         } else {
