@@ -53,7 +53,7 @@ pub(super) fn drop_values<E: Entry>(words: impl Iterator<Item = Word>) {
         }
     }
     let mut rest = Rest::<E, _>(words, PhantomData);
-    while let Some(word) = rest.0.next() {
+    for word in rest.0.by_ref() {
         drop(take::<E>(word));
     }
 }
