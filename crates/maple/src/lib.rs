@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod map;
 mod node;
+mod plan;
 mod tree;
 
 pub use entry::{Entry, Word};
@@ -20,3 +21,4 @@ pub use map::{
 };
 #[doc(hidden)]
 pub use node::{Full, Shape, Tiny};
+pub use plan::{Facts, Heights, Plan, Planner, RemovalPlan, StoreType};

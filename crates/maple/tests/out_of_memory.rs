@@ -100,6 +100,18 @@ fn all_fail_in_turn<S: Shape>() {
     for over in spans {
         let refusals = survives::<S>(|map| map.store(over, 9999).map_err(|rejected| rejected.cause));
         assert!(refusals.iter().all(|&count| count > 0), "a store at {over}: {refusals:?}");
+        let refusals = survives::<S>(|map| {
+            let plan = map.plan_store(over)?;
+            let ((), requests) = watched(0, || plan.commit(9999));
+            assert_eq!(requests, 0, "committing a plan asks for memory");
+            Ok(())
+        });
+        assert!(refusals.iter().all(|&count| count > 0), "a plan at {over}: {refusals:?}");
+        survives::<S>(|map| {
+            let plan = map.plan_removal(over)?;
+            assert_eq!(watched(0, || plan.commit()).1, 0, "committing a plan asks for memory");
+            Ok(())
+        });
         survives::<S>(|map| map.remove_range(over));
         survives::<S>(|map| map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| rejected.cause));
         survives::<S>(|map| match map.insert(over, 9999) {

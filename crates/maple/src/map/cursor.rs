@@ -191,12 +191,12 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     /// back.
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        let spot = if self.span().contains(span.first()) {
-            self.map.tree.look_at(&self.place, span, true)
+        if self.span().contains(span.first()) {
+            let mut spot = self.map.tree.look_at(&self.place, span, true);
+            self.map.store_at(&mut spot, value)?;
         } else {
-            self.map.tree.look(span, true, &mut ())
-        };
-        self.map.store_at(spot, value)?;
+            self.map.store(span, value)?;
+        }
         self.seek(span.first());
         Ok(())
     }
@@ -217,8 +217,8 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     #[doc(alias = "mas_erase")]
     pub fn erase(&mut self) -> Option<(Span, E)> {
         let (span, word) = (self.span(), self.place.slot.entry?);
-        let spot = self.map.tree.look_at(&self.place, span, false);
-        self.map.swap(spot, None);
+        let mut spot = self.map.tree.look_at(&self.place, span, false);
+        self.map.swap(&mut spot, None);
         // Before the value is the caller's, whose drop may panic.
         self.seek(span.first());
         Some((span, words::take(word)))

@@ -70,17 +70,17 @@ impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
     /// Puts another value in the place of its own, which is returned. Never takes memory.
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
-        let spot = self.map.tree.look_at(&self.place, self.span(), true);
+        let mut spot = self.map.tree.look_at(&self.place, self.span(), true);
         let word = value.into_word();
-        self.map.swap(spot, Some(word));
+        self.map.swap(&mut spot, Some(word));
         words::take(core::mem::replace(&mut self.word, word))
     }
 
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        let spot = self.map.tree.look_at(&self.place, span, false);
-        self.map.swap(spot, None);
+        let mut spot = self.map.tree.look_at(&self.place, span, false);
+        self.map.swap(&mut spot, None);
         (span, words::take(self.word))
     }
 }
@@ -101,9 +101,9 @@ impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
         if !self.gap().covers(span) {
             return self.map.insert(span, value);
         }
-        let spot = self.map.tree.look_at(&self.place, span, true);
+        let mut spot = self.map.tree.look_at(&self.place, span, true);
         self.map
-            .store_at(spot, value)
+            .store_at(&mut spot, value)
             .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
     }
 }

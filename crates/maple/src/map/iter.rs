@@ -13,6 +13,7 @@ use freehold_units::Span;
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
 struct End<'a> {
     path: Path,
+    /// None before the start and behind the last leaf.
     leaf: Option<&'a Leaf>,
     /// A bit for each slot to come.
     slots: u32,
@@ -20,110 +21,114 @@ struct End<'a> {
     rank: usize,
 }
 
-/// The slots of a kind whose ranges overlap some indexes, from both ends.
-pub(super) struct Slots<'a, S: Shape> {
+/// What an iteration is over.
+struct Over<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
-    /// What has not been passed yet, at either end.
-    rest: Option<Span>,
-    front: Option<End<'a>>,
-    back: Option<End<'a>>,
+    /// What has not been passed yet from either end.
+    from: u64,
+    to: u64,
+    done: bool,
+}
+
+/// The slots of a kind whose ranges overlap some indexes, from both ends.
+pub(super) struct Slots<'a, S: Shape> {
+    over: Over<'a, S>,
+    front: End<'a>,
+    back: End<'a>,
+}
+
+impl<'a> End<'a> {
+    const fn new() -> Self {
+        Self { path: Path::new(), leaf: None, slots: 0, rank: 0 }
+    }
+
+    /// The slots of the path's leaf, from its slot on upwards or downwards.
+    fn enter<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) {
+        let leaf = over.tree.leaf_of(&self.path);
+        let slot = self.path.leaf().slot;
+        let kind = if over.entries { leaf.occupied() } else { leaf.gaps() };
+        let (above, below) = (u32::MAX << slot, u32::MAX >> (31 - slot));
+        self.slots = kind & if up { above } else { below };
+        self.rank = leaf.rank(slot as usize);
+        self.leaf = Some(leaf);
+    }
+
+    /// Goes on to the next leaf with a slot of the kind, or the one before; at the start, to the one with the first
+    /// index. False if there is none.
+    #[inline(never)]
+    fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) -> bool {
+        if over.done || over.tree.height() == 0 {
+            return false;
+        }
+        if self.leaf.is_none() {
+            over.tree.walk(if up { over.from } else { over.to }, &mut self.path, &mut ());
+            self.enter(over, up);
+        }
+        while self.slots == 0 {
+            let moved = if up {
+                over.tree.next_leaf(&mut self.path)
+            } else {
+                over.tree.previous_leaf(&mut self.path)
+            };
+            if !moved {
+                return false;
+            }
+            self.enter(over, up);
+        }
+        true
+    }
 }
 
 impl<'a, S: Shape> Slots<'a, S> {
     pub(super) fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        Self { tree, entries, rest: span, front: None, back: None }
-    }
-
-    /// The slots of a path's leaf from its slot on upwards, or downwards.
-    fn enter(&self, end: &mut End<'a>, up: bool) {
-        let leaf = self.tree.leaf_of(&end.path);
-        let slot = end.path.leaf().slot;
-        let kind = if self.entries { leaf.occupied() } else { leaf.gaps() };
-        let (above, below) = (u32::MAX << slot, u32::MAX >> (31 - slot));
-        end.slots = kind & if up { above } else { below };
-        end.rank = leaf.rank(slot as usize);
-        end.leaf = Some(leaf);
-    }
-
-    #[cold]
-    fn start(&self, rest: Span, up: bool) -> End<'a> {
-        let mut end = End { path: Path::new(), leaf: None, slots: 0, rank: 0 };
-        if self.tree.height() > 0 {
-            self.tree.walk(if up { rest.first() } else { rest.last() }, &mut end.path, &mut ());
-            self.enter(&mut end, up);
-        }
-        end
+        let (from, to) = span.map_or((0, 0), |span| (span.first(), span.last()));
+        let over = Over { tree, entries, from, to, done: span.is_none() };
+        Self { over, front: End::new(), back: End::new() }
     }
 
     #[inline]
     pub(super) fn next(&mut self) -> Option<(Span, Option<Word>)> {
-        let rest = self.rest?;
-        let mut end = match self.front.take() {
-            Some(end) => end,
-            None => self.start(rest, true),
-        };
-        let found = self.step_up(&mut end, rest);
-        self.front = Some(end);
-        self.rest = found.and_then(|(span, _)| rest.above(span));
-        found
-    }
-
-    #[inline]
-    fn step_up(&self, end: &mut End<'a>, rest: Span) -> Option<(Span, Option<Word>)> {
-        let leaf = loop {
-            let leaf = end.leaf?;
-            if end.slots != 0 {
-                break leaf;
-            }
-            if !self.tree.next_leaf(&mut end.path) {
-                end.leaf = None;
-                return None;
-            }
-            self.enter(end, true);
-        };
-        let slot = end.slots.trailing_zeros() as usize;
-        end.slots &= end.slots - 1;
-        let (first, last) = leaf.span(slot, end.path.whole);
-        let span = Span::new(first, last).filter(|span| span.first() <= rest.last())?;
-        if !self.entries {
+        let Self { over, front, .. } = self;
+        if front.slots == 0 && !front.go_on(over, true) {
+            return None;
+        }
+        let leaf = front.leaf?;
+        let slot = front.slots.trailing_zeros() as usize;
+        let (first, last) = leaf.span(slot, front.path.whole);
+        if first > over.to || over.done {
+            over.done = true;
+            return None;
+        }
+        front.slots &= front.slots - 1;
+        over.done = last >= over.to;
+        over.from = last.wrapping_add(1);
+        let span = Span::new(first, last)?;
+        if !over.entries {
             return Some((span, None));
         }
-        let word = leaf.ranked(end.rank);
-        end.rank += 1;
+        let word = leaf.ranked(front.rank);
+        front.rank += 1;
         Some((span, Some(word)))
     }
 
     fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
-        let rest = self.rest?;
-        let mut end = match self.back.take() {
-            Some(end) => end,
-            None => self.start(rest, false),
-        };
-        let found = self.step_down(&mut end, rest);
-        self.back = Some(end);
-        self.rest = found.and_then(|(span, _)| rest.below(span));
-        found
-    }
-
-    fn step_down(&self, end: &mut End<'a>, rest: Span) -> Option<(Span, Option<Word>)> {
-        let leaf = loop {
-            let leaf = end.leaf?;
-            if end.slots != 0 {
-                break leaf;
-            }
-            if !self.tree.previous_leaf(&mut end.path) {
-                end.leaf = None;
-                return None;
-            }
-            self.enter(end, false);
-        };
-        let slot = end.slots.ilog2() as usize;
-        end.slots &= !(1 << slot);
-        let (first, last) = leaf.span(slot, end.path.whole);
-        let span = Span::new(first, last).filter(|span| span.last() >= rest.first())?;
-        Some((span, leaf.entry(slot)))
+        let Self { over, back, .. } = self;
+        if back.slots == 0 && !back.go_on(over, false) {
+            return None;
+        }
+        let leaf = back.leaf?;
+        let slot = back.slots.ilog2();
+        let (first, last) = leaf.span(slot as usize, back.path.whole);
+        if last < over.from || over.done {
+            over.done = true;
+            return None;
+        }
+        back.slots &= !(1 << slot);
+        over.done = first <= over.from;
+        over.to = first.wrapping_sub(1);
+        Some((Span::new(first, last)?, leaf.entry(slot as usize)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::node::Shape;
-use crate::tree::Need;
+use crate::tree::{Need, Spot};
 use freehold_units::Span;
 
 impl<E: Entry, S: Shape> RangeMap<E, S> {
@@ -64,8 +64,9 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Stores over whole entries, two or more, of which one has this word.
     fn unite(&mut self, hull: Span, word: Word) {
-        let spot = self.tree.look(hull, true, &mut ());
+        let mut spot = Spot::new(hull);
+        self.tree.look(&mut spot, true, &mut ());
         debug_assert_eq!(spot.need, Need::default(), "one entry instead of several takes no node");
-        self.carry_out(spot, Some(words::split::<E>(word)));
+        self.carry_out(&mut spot, Some(words::split::<E>(word)));
     }
 }

@@ -156,6 +156,11 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.bury(Words::new(), all);
     }
 
+    /// The tree, for a plan.
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree<S> {
+        &mut self.tree
+    }
+
     /// Checks every invariant of the tree from scratch.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::error::OutOfMemory;
 use crate::node::Shape;
-use crate::tree::{Builder, Subtrees, Words};
+use crate::tree::{Builder, Spot, Subtrees, Words};
 use freehold_units::Span;
 
 impl<E: Entry, S: Shape> RangeMap<E, S> {
@@ -30,7 +30,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(Self::with_shape()) };
-        let mut spot = self.tree.look(upper, false, &mut ());
+        let mut spot = Spot::new(upper);
+        self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;
         if spot.rootless {
             return Ok(Self::with_shape());

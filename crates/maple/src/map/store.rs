@@ -29,14 +29,15 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         value: E,
         probe: &mut impl Probe,
     ) -> Result<(), Rejected<E, OutOfMemory>> {
-        let spot = self.tree.look(span, true, probe);
-        self.store_at(spot, value)
+        let mut spot = Spot::new(span);
+        self.tree.look(&mut spot, true, probe);
+        self.store_at(&mut spot, value)
     }
 
-    /// A store that was looked at.
+    /// Does a store that was looked at.
     #[inline]
-    pub(super) fn store_at(&mut self, spot: Spot, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        match self.tree.provide(&spot) {
+    pub(super) fn store_at(&mut self, spot: &mut Spot, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+        match self.tree.provide(spot) {
             Ok(()) => {
                 self.carry_out(spot, Some(value.into_word()));
                 Ok(())
@@ -53,9 +54,10 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "mtree_insert_range")]
     #[inline]
     pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
-        match self.prepare_insert(span) {
-            Ok(spot) => {
-                self.carry_out(spot, Some(value.into_word()));
+        let mut spot = Spot::new(span);
+        match self.prepare_insert(&mut spot) {
+            Ok(()) => {
+                self.carry_out(&mut spot, Some(value.into_word()));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -63,21 +65,20 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     }
 
     #[inline]
-    fn prepare_insert(&mut self, span: Span) -> Result<Spot, InsertError> {
-        let spot = self.tree.look(span, true, &mut ());
+    fn prepare_insert(&mut self, spot: &mut Spot) -> Result<(), InsertError> {
+        self.tree.look(spot, true, &mut ());
         if !spot.rootless {
             let slot = self.tree.slot(&spot.path);
             if slot.entry.is_some() {
                 return Err(InsertError::Occupied(slot.span));
             }
-            if slot.span.last() < span.last() {
+            if slot.span.last() < spot.span.last() {
                 // A gap is whole: behind it is an entry.
                 let behind = slot.span.last() + 1;
                 return Err(InsertError::Occupied(self.tree.slot_of(behind, &mut ()).span));
             }
         }
-        self.tree.provide(&spot)?;
-        Ok(spot)
+        Ok(self.tree.provide(spot)?)
     }
 
     /// Removes the whole entry that an index is in. Never takes memory.
@@ -88,22 +89,23 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         if self.tree.height() == 0 {
             return None;
         }
-        let mut spot = self.tree.look(Span::new(index, index)?, true, &mut ());
+        let mut spot = Spot::new(Span::new(index, index)?);
+        self.tree.look(&mut spot, true, &mut ());
         let slot = self.tree.slot(&spot.path);
         slot.entry?;
         spot.span = slot.span;
         self.tree.look_from(&mut spot, false, &mut ());
-        self.swap(spot, None).map(|word| (slot.span, words::take(word)))
+        self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))
     }
 
     /// Does a store that takes one entry out, whole, and returns its word.
     #[inline]
-    pub(super) fn swap(&mut self, mut spot: Spot, entry: Option<Word>) -> Option<Word> {
+    pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
         let mut removed = Words::new();
         if spot.spans() {
-            return self.swap_spanning(&mut spot, entry, removed);
+            return self.swap_spanning(spot, entry, removed);
         }
-        self.tree.carry_out(&mut spot, entry, words::split::<E>, &mut removed);
+        self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
         removed.pop()
     }
 
@@ -121,23 +123,24 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// An entry reaches beyond both ends, so that it would be two, and there is no memory for another node; nothing has
     /// changed then.
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
-        let spot = self.tree.look(span, false, &mut ());
+        let mut spot = Spot::new(span);
+        self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;
         if !spot.rootless {
-            self.carry_out(spot, None);
+            self.carry_out(&mut spot, None);
         }
         Ok(())
     }
 
     /// Does a store that was looked at and whose nodes are there.
     #[inline]
-    pub(super) fn carry_out(&mut self, mut spot: Spot, entry: Option<Word>) {
+    pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
         let mut removed = Words::new();
         if spot.spans() {
-            self.carry_out_spanning(&mut spot, entry, removed);
+            self.carry_out_spanning(spot, entry, removed);
             return;
         }
-        self.tree.carry_out(&mut spot, entry, words::split::<E>, &mut removed);
+        self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
         if !removed.is_empty() {
             words::drop_values::<E>(removed.into_iter());
         }

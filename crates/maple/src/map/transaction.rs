@@ -4,7 +4,7 @@ use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::error::{OutOfMemory, Rejected};
 use crate::node::Shape;
-use crate::tree::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
+use crate::tree::{MOST_SUBTREES, MOST_WORDS, Spot, Subtree, Subtrees, Words};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
@@ -62,13 +62,14 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
             Ok(()) => {}
             Err(cause) => return Err(Rejected { value, cause }),
         }
-        let spot = self.map.tree.look(span, true, &mut ());
+        let mut spot = Spot::new(span);
+        self.map.tree.look(&mut spot, true, &mut ());
         if let Err(cause) = self.map.tree.provide(&spot) {
             return Err(Rejected { value, cause });
         }
         let word = value.into_word();
         self.came.push(word);
-        self.carry_out(spot, Some(word));
+        self.carry_out(&mut spot, Some(word));
         Ok(())
     }
 
@@ -78,10 +79,11 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
     /// As for [`store`](Self::store).
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
         self.prepare()?;
-        let spot = self.map.tree.look(span, false, &mut ());
+        let mut spot = Spot::new(span);
+        self.map.tree.look(&mut spot, false, &mut ());
         self.map.tree.provide(&spot)?;
         if !spot.rootless {
-            self.carry_out(spot, None);
+            self.carry_out(&mut spot, None);
         }
         Ok(())
     }
@@ -94,11 +96,11 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
         Ok(())
     }
 
-    fn carry_out(&mut self, mut spot: crate::tree::Spot, entry: Option<Word>) {
+    fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
         let mut removed = Words::new();
         if spot.spans() {
             let mut subtrees = Subtrees::new();
-            self.map.tree.carry_out_spanning(&mut spot, entry, &mut removed, &mut subtrees);
+            self.map.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);
         } else {
             let came = &mut self.came;
@@ -107,7 +109,7 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
                 came.push(twin);
                 twin
             };
-            self.map.tree.carry_out(&mut spot, entry, twin, &mut removed);
+            self.map.tree.carry_out(spot, entry, twin, &mut removed);
         }
         self.left.extend(removed);
     }

@@ -9,7 +9,7 @@
 //! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
 //! within one entry's slot, that entry is there twice.
 
-use super::leaf::{Leaf, WORDS, below};
+use super::leaf::{Leaf, Used, WORDS, below};
 use super::{Extent, Shape};
 use crate::entry::Word;
 use arrayvec::ArrayVec;
@@ -32,11 +32,17 @@ pub(crate) struct Edit {
     right: bool,
     /// Whether the new slot has an entry.
     entry: bool,
+    /// Whether what is left on a side is an entry.
+    left_entry: bool,
+    right_entry: bool,
+    /// Ranks of the entries of the slots that it meets.
+    from: usize,
+    to: usize,
 }
 
-/// A leaf's slots, apart from each other: for leaves that are split or merged.
+/// Slots apart from each other: of leaves that are merged, or share.
 #[derive(Debug, Default)]
-pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS + 2 }>);
+pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS }>);
 
 /// One of them. The leaf's last slot ends at `last` too.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +69,11 @@ impl Edit {
             let b = leaf.slot_of(last);
             (b, leaf.span(b, whole).1)
         };
-        Self { a, b, first, last, left: start < first, right: last < end, entry }
+        let (left, right) = (start < first, last < end);
+        let from = leaf.rank(a);
+        let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
+        let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
+        Self { a, b, first, last, left, right, entry, left_entry, right_entry, from, to }
     }
 
     /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side. The
@@ -72,6 +82,16 @@ impl Edit {
     pub(crate) fn gap_after(&self, leaf: &Leaf, whole: Span) -> Extent {
         let came = 1 + usize::from(self.left) + usize::from(self.right);
         longest_gap(leaf, whole, self.a..self.a + came)
+    }
+
+    /// Whether the new slot is exactly one that was there.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.a == self.b && !self.left && !self.right
+    }
+
+    /// Whether the leaf's last slot is all that the new one meets.
+    pub(crate) fn is_at_end(&self, leaf: &Leaf) -> bool {
+        self.a + 1 == leaf.len()
     }
 
     /// The leaf's slots afterwards.
@@ -83,24 +103,21 @@ impl Edit {
     /// The words it uses afterwards.
     #[inline]
     pub(crate) fn used_after(&self, leaf: &Leaf) -> usize {
-        let met = leaf.rank(self.b + 1) - leaf.rank(self.a);
-        let kept = usize::from(self.left && leaf.has_entry(self.a))
-            + usize::from(self.right && leaf.has_entry(self.b));
-        self.len_after(leaf) - 1 + leaf.entries() - met + kept + usize::from(self.entry)
+        let kept = usize::from(self.left_entry) + usize::from(self.right_entry);
+        self.len_after(leaf) - 1 + leaf.entries() - (self.to - self.from) + kept + usize::from(self.entry)
     }
 
     /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
     #[inline]
-    pub(crate) fn splits_entry(&self, leaf: &Leaf) -> bool {
-        self.a == self.b && self.left && self.right && leaf.has_entry(self.a)
+    pub(crate) fn splits_entry(&self) -> bool {
+        self.a == self.b && self.left_entry && self.right_entry
     }
 
     /// The entries that are not there any more, by rank.
     #[inline]
-    pub(crate) fn replaced(&self, leaf: &Leaf) -> Range<usize> {
-        let from = leaf.rank(self.a) + usize::from(self.left && leaf.has_entry(self.a));
-        let to = leaf.rank(self.b + 1) - usize::from(self.right && leaf.has_entry(self.b));
-        from..to.max(from)
+    pub(crate) fn replaced(&self) -> Range<usize> {
+        let from = self.from + usize::from(self.left_entry);
+        from..(self.to - usize::from(self.right_entry)).max(from)
     }
 
     /// The longest gap among the slots that the new one meets.
@@ -113,63 +130,77 @@ impl Edit {
     /// if one is.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
-        let Self { a, b, left, right, .. } = *self;
-        let (len, entries) = (leaf.len(), leaf.entries());
-        let (from, to) = (leaf.rank(a), leaf.rank(b + 1));
-        let kept_left = (left && leaf.has_entry(a)).then(|| leaf.ranked(from));
-        let kept_right = (right && leaf.has_entry(b)).then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
+        let Self { a, b, left, right, from, to, .. } = *self;
+        let Used { occupied, len, entries } = leaf.in_use();
+        let kept_left = self.left_entry.then(|| leaf.ranked(from));
+        let kept_right = self.right_entry.then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
 
         // Entries first: they need room only where pivots do not shrink, and what is free lies between the two.
-        let mut rank = from;
-        let put = [kept_left, entry, kept_right];
-        let tail = from + put.iter().flatten().count();
-        if tail != to {
-            leaf.words.copy_within(WORDS - entries..WORDS - to, WORDS - (entries - to) - tail);
+        let tail =
+            from + usize::from(self.left_entry) + usize::from(self.entry) + usize::from(self.right_entry);
+        if tail != to && to != entries {
+            leaf.move_entries(to, entries, tail);
         }
-        for word in put.into_iter().flatten() {
-            leaf.words[WORDS - 1 - rank] = word;
+        let mut rank = from;
+        for word in [kept_left, entry, kept_right].into_iter().flatten() {
+            leaf.set_ranked(rank, word);
             rank += 1;
         }
         let pivots = usize::from(left) + usize::from(right);
-        if pivots != b - a {
-            leaf.words.copy_within(b..len - 1, a + pivots);
+        if pivots != b - a && b != len - 1 {
+            leaf.move_pivots(b, len - 1, a + pivots);
         }
         if left {
-            leaf.words[a] = core::ptr::without_provenance_mut((self.first - 1) as usize);
+            leaf.set_pivot(a, self.first - 1);
         }
         if right {
-            leaf.words[a + usize::from(left)] = core::ptr::without_provenance_mut(self.last as usize);
+            leaf.set_pivot(a + usize::from(left), self.last);
         }
-        let bits = u64::from(leaf.occupied);
-        let low = (bits & below(a)) | u64::from(kept_left.is_some()) << a;
+        let bits = u64::from(occupied);
+        let low = (bits & below(a)) | u64::from(self.left_entry) << a;
         let middle = u64::from(entry.is_some()) << (a + usize::from(left));
-        let high_at = a + usize::from(left) + 1;
-        let high = (u64::from(kept_right.is_some()) | (bits >> (b + 1)) << usize::from(right)) << high_at;
-        leaf.occupied = (low | middle | high) as u32;
-        leaf.len = (len - (b - a) + pivots) as u32;
+        let high = (u64::from(self.right_entry) | (bits >> (b + 1)) << usize::from(right))
+            << (a + usize::from(left) + 1);
+        leaf.set_used(Used {
+            occupied: (low | middle | high) as u32,
+            len: len - (b - a) + pivots,
+            entries: entries - to + tail,
+        });
     }
 
-    /// The leaf's slots as they are afterwards, and the new one's place among them.
-    pub(crate) fn spread(
-        &self,
-        leaf: &Leaf,
-        whole: Span,
-        entry: Option<Word>,
-        twin: Option<Word>,
-    ) -> (Slots, usize) {
-        let mut slots = Slots::default();
-        slots.extend(leaf, whole, 0..self.a);
-        if self.left {
-            slots.0.push(Slot { last: self.first - 1, entry: leaf.entry(self.a) });
-        }
-        let place = slots.len();
-        slots.0.push(Slot { last: self.last, entry });
-        if self.right {
-            let last = leaf.span(self.b, whole).1;
-            slots.0.push(Slot { last, entry: twin.or_else(|| leaf.entry(self.b)) });
-        }
-        slots.extend(leaf, whole, self.b + 1..leaf.len());
-        (slots, place)
+    /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
+    /// others are expected to follow them there, and the leaf that they will not come to is left full.
+    pub(crate) fn parting<S: Shape>(&self, leaf: &Leaf) -> usize {
+        let len = leaf.len();
+        let more = self.used_after(leaf) - leaf.used();
+        let fits = |at: usize| {
+            let low = at - 1 + leaf.rank(at);
+            let high = leaf.used() - low - 1;
+            let (low, high) = if self.b < at { (low + more, high) } else { (low, high + more) };
+            (self.b < at || self.a >= at) && low <= S::LEAF_WORDS && high <= S::LEAF_WORDS
+        };
+        let wished = if self.b + 1 == len {
+            self.a
+        } else if self.a == 0 {
+            self.b + 1
+        } else if self.a < len / 2 {
+            len / 2
+        } else {
+            len.div_ceil(2)
+        };
+        let by_distance = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
+        by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
+    }
+
+    /// The same change of the upper half of a leaf that was parted before slot `at` and has `entries` in its lower
+    /// half.
+    pub(crate) fn in_upper(&self, at: usize, entries: usize) -> Self {
+        Self { a: self.a - at, b: self.b - at, from: self.from - entries, to: self.to - entries, ..*self }
+    }
+
+    /// Whether the change is in the upper half of a leaf that is parted before slot `at`.
+    pub(crate) fn is_above(&self, at: usize) -> bool {
+        self.a >= at
     }
 }
 
@@ -214,44 +245,36 @@ impl Slots {
         (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
     }
 
-    /// Where two leaves part: how many slots the first has. `place` is where a slot was put; at either end, others
-    /// are expected to follow it there, and the leaf that they will not come to is left full.
-    pub(crate) fn parting<S: Shape>(&self, place: Option<usize>) -> usize {
+    /// Where two leaves of like size part: how many slots the first has.
+    pub(crate) fn parting<S: Shape>(&self) -> usize {
         let len = self.len();
-        let fits = |at: usize| {
-            at > 0 && at < len && self.used(0..at) <= S::LEAF_WORDS && self.used(at..len) <= S::LEAF_WORDS
-        };
-        let ends = match place {
-            Some(place) if place + 2 >= len => Some(place),
-            Some(place) if place <= 1 => Some(place + 1),
-            _ => None,
-        };
-        if let Some(at) = ends.filter(|&at| fits(at)) {
-            return at;
+        // One boundary fewer is kept by pivots: it is their parent's.
+        let all = self.used(0..len) - 1;
+        let (mut used, mut best) = (0, (usize::MAX, 1));
+        for (at, slot) in self.0[..len - 1].iter().enumerate() {
+            used += usize::from(at > 0) + usize::from(slot.entry.is_some());
+            if used <= S::LEAF_WORDS && all - used <= S::LEAF_WORDS {
+                best = best.min((used.abs_diff(all - used), at + 1));
+            }
         }
-        let half = self.used(0..len) / 2;
-        (1..len)
-            .find(|&at| self.used(0..at) >= half && fits(at))
-            .or_else(|| (1..len).find(|&at| fits(at)))
-            .unwrap_or(1)
+        best.1
     }
 
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
         let mut leaf = Leaf::empty();
         let slots = &self.0[range];
-        let mut rank = 0;
+        let (mut occupied, mut entries) = (0, 0);
         for (at, slot) in slots.iter().enumerate() {
-            if at + 1 < slots.len() {
-                leaf.words[at] = core::ptr::without_provenance_mut(slot.last as usize);
-            }
-            if let Some(word) = slot.entry {
-                leaf.words[WORDS - 1 - rank] = word;
-                leaf.occupied |= 1 << at;
-                rank += 1;
-            }
+            leaf.set_pivot(at, slot.last);
+            occupied |= u32::from(slot.entry.is_some()) << at;
         }
-        leaf.len = slots.len() as u32;
+        // Behind the pivots, since the last slot has none.
+        for word in slots.iter().filter_map(|slot| slot.entry) {
+            leaf.set_ranked(entries, word);
+            entries += 1;
+        }
+        leaf.set_used(Used { occupied, len: slots.len(), entries });
         leaf
     }
 }

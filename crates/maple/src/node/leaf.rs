@@ -1,8 +1,8 @@
 //! A leaf: slots that follow each other without a gap between them, each an entry or a gap.
 //!
 //! ```text
-//!  word  0      1                                                    31
-//!  | len, occupied | pivot 0 | pivot 1 | ...  unused  ... | entry 1 | entry 0 |
+//!  word 0                                                                31
+//!  | what is used | pivot 0 | pivot 1 | ...  unused  ... | entry 1 | entry 0 |
 //! ```
 //!
 //! Slot `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the leaf does,
@@ -14,35 +14,48 @@
 //! take no more than 31 words. Every slot has an index: nothing is empty.
 
 use super::slab::Node;
-use super::{Extent, NONE, NodeId};
+use super::{Extent, NodeId};
 use crate::entry::Word;
 use core::ptr;
 use freehold_units::Span;
 
-/// Words of a leaf.
+/// Words of a leaf for pivots and entries.
 pub(crate) const WORDS: usize = 31;
+
+/// The number of a word in the leaf, cut to what there is, so that no look-up asks whether it is there.
+const fn at(word: usize) -> usize {
+    word & WORDS
+}
 
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Leaf {
-    /// One bit for each slot that has an entry. Of a vacant leaf, the next vacant one.
-    pub(super) occupied: u32,
-    /// Slots; 0 of a vacant leaf.
-    pub(super) len: u32,
-    pub(super) words: [Word; WORDS],
+    /// The first is [`Used`]; of a vacant leaf, the number of the next vacant one.
+    words: [Word; WORDS + 1],
 }
 
 const _: () = assert!(size_of::<Leaf>() == 256);
 
+/// What is used of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Used {
+    /// One bit for each slot that has an entry.
+    pub(super) occupied: u32,
+    /// Slots.
+    pub(super) len: usize,
+    /// Slots with an entry.
+    pub(super) entries: usize,
+}
+
 impl Node for Leaf {
-    const VACANT: Self = Self { occupied: 0, len: 0, words: [ptr::null_mut(); WORDS] };
+    const VACANT: Self = Self { words: [ptr::null_mut(); WORDS + 1] };
 
     fn link(&self) -> NodeId {
-        if self.len == 0 { self.occupied } else { NONE }
+        self.words[0].addr() as NodeId
     }
 
     fn set_link(&mut self, next: NodeId) {
-        self.occupied = next;
+        self.words[0] = ptr::without_provenance_mut(next as usize);
     }
 }
 
@@ -55,7 +68,21 @@ pub(super) const fn below(count: usize) -> u64 {
 impl Leaf {
     /// A leaf whose one slot is a gap.
     pub(crate) fn empty() -> Self {
-        Self { len: 1, ..Self::VACANT }
+        let mut leaf = Self::VACANT;
+        leaf.set_used(Used { occupied: 0, len: 1, entries: 0 });
+        leaf
+    }
+
+    #[inline(always)]
+    pub(super) fn in_use(&self) -> Used {
+        let used = self.words[0].addr() as u64;
+        Used { occupied: used as u32, len: (used >> 32) as usize & 0xff, entries: (used >> 40) as usize }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_used(&mut self, used: Used) {
+        let word = u64::from(used.occupied) | (used.len as u64) << 32 | (used.entries as u64) << 40;
+        self.words[0] = ptr::without_provenance_mut(word as usize);
     }
 
     /// A leaf that is yet to have slots.
@@ -66,13 +93,13 @@ impl Leaf {
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.len as usize
+        self.in_use().len
     }
 
     /// Slots with an entry.
     #[inline(always)]
     pub(crate) fn entries(&self) -> usize {
-        self.occupied.count_ones() as usize
+        self.in_use().entries
     }
 
     /// Words in use.
@@ -84,12 +111,34 @@ impl Leaf {
     /// One bit for each slot that has an entry.
     #[inline(always)]
     pub(crate) fn occupied(&self) -> u32 {
-        self.occupied
+        self.words[0].addr() as u32
     }
 
     #[inline(always)]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
-        self.words[slot].addr() as u64
+        self.words[at(slot + 1)].addr() as u64
+    }
+
+    #[inline(always)]
+    pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
+        self.words[at(slot + 1)] = ptr::without_provenance_mut(last as usize);
+    }
+
+    /// Moves pivots `from..to` to where pivot `into` is.
+    #[inline]
+    pub(super) fn move_pivots(&mut self, from: usize, to: usize, into: usize) {
+        self.words.copy_within(from + 1..to + 1, into + 1);
+    }
+
+    /// Moves the entries of rank `from..to` to where the one of rank `into` is.
+    #[inline]
+    pub(super) fn move_entries(&mut self, from: usize, to: usize, into: usize) {
+        self.words.copy_within(WORDS + 1 - to..WORDS + 1 - from, WORDS + 1 - into - (to - from));
+    }
+
+    #[inline(always)]
+    pub(super) fn set_ranked(&mut self, rank: usize, word: Word) {
+        self.words[at(WORDS - rank)] = word;
     }
 
     /// The slot that has the index, which the leaf has.
@@ -97,31 +146,26 @@ impl Leaf {
     pub(crate) fn slot_of(&self, index: u64) -> usize {
         // Slots are looked for in two steps, without a branch: the line of eight words, then the pivots of that line.
         let pivots = self.len() - 1;
-        let before = |at: usize| usize::from((at < pivots) & ((self.words[at].addr() as u64) < index));
+        let before = |pivot: usize| usize::from((pivot < pivots) & (self.pivot(pivot) < index));
         let base = (8 * (before(6) + before(14) + before(22))).saturating_sub(1);
-        let Some(line) = self.words.get(base..base + 8) else { return 0 };
-        let counted = line
-            .iter()
-            .enumerate()
-            .map(|(at, word)| usize::from((base + at < pivots) & ((word.addr() as u64) < index)));
-        base + counted.sum::<usize>()
+        base + (0..8).map(|pivot| before(base + pivot)).sum::<usize>()
     }
 
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        (u64::from(self.occupied) & below(slot)).count_ones() as usize
+        (u64::from(self.occupied()) & below(slot)).count_ones() as usize
     }
 
     #[inline(always)]
     pub(crate) fn has_entry(&self, slot: usize) -> bool {
-        self.occupied >> (slot & 31) & 1 != 0
+        self.occupied() >> (slot & 31) & 1 != 0
     }
 
     /// The entry of that rank.
     #[inline(always)]
     pub(crate) fn ranked(&self, rank: usize) -> Word {
-        self.words[WORDS - 1 - rank]
+        self.words[at(WORDS - rank)]
     }
 
     /// The slot's entry.
@@ -141,7 +185,7 @@ impl Leaf {
     /// The slots that are gaps, a bit each.
     #[inline(always)]
     pub(crate) fn gaps(&self) -> u32 {
-        !self.occupied & below(self.len()) as u32
+        !self.occupied() & below(self.len()) as u32
     }
 
     /// The longest gap; `whole` are the leaf's indexes.
@@ -158,40 +202,53 @@ impl Leaf {
 
     /// The words of all entries.
     pub(crate) fn words(&self) -> &[Word] {
-        &self.words[WORDS - self.entries()..]
+        &self.words[WORDS + 1 - self.entries()..]
     }
 
     /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
     pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
-        let (len, entries) = (self.len(), self.entries());
+        let Used { occupied, len, entries } = self.in_use();
         if len > 0 {
-            self.words[len - 1] = ptr::without_provenance_mut(last as usize);
+            self.set_pivot(len - 1, last);
         }
         if let Some(word) = entry {
-            self.words[WORDS - 1 - entries] = word;
-            self.occupied |= 1 << len;
+            self.set_ranked(entries, word);
         }
-        self.len += 1;
+        let one = u32::from(entry.is_some());
+        self.set_used(Used {
+            occupied: occupied | one << len,
+            len: len + 1,
+            entries: entries + one as usize,
+        });
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
-        let (len, entries, gone) = (self.len(), self.entries(), self.rank(slot));
-        self.words.copy_within(slot..len - 1, 0);
-        self.words.copy_within(WORDS - entries..WORDS - gone, WORDS - entries + gone);
-        self.occupied = (u64::from(self.occupied) >> slot) as u32;
-        self.len = (len - slot) as u32;
+        let Used { occupied, len, entries } = self.in_use();
+        let gone = self.rank(slot);
+        self.move_pivots(slot, len - 1, 0);
+        self.move_entries(gone, entries, 0);
+        let occupied = (u64::from(occupied) >> slot) as u32;
+        self.set_used(Used { occupied, len: len - slot, entries: entries - gone });
     }
 
     /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
     pub(crate) fn keep_to(&mut self, slot: usize) {
-        self.occupied &= below(slot + 1) as u32;
-        self.len = slot as u32 + 1;
+        let occupied = self.occupied() & below(slot + 1) as u32;
+        self.set_used(Used { occupied, len: slot + 1, entries: self.rank(slot + 1) });
+    }
+
+    /// Takes the slots from `slot` on out; they are the leaf that is returned.
+    pub(crate) fn part(&mut self, slot: usize) -> Self {
+        let mut upper = self.clone();
+        upper.keep_from(slot);
+        self.keep_to(slot - 1);
+        upper
     }
 
     /// Puts a second word in the place of each.
     pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
-        let from = WORDS - self.entries();
+        let from = WORDS + 1 - self.entries();
         for word in &mut self.words[from..] {
             *word = twin(*word);
         }

@@ -42,24 +42,25 @@ impl Shape for Full {
     const FANOUT: usize = inner::FANOUT;
 }
 
-/// Nodes of 7 words and 6 children, for tests.
+/// Nodes of 11 words and 6 children, for tests.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Tiny;
 
 impl Shape for Tiny {
-    const LEAF_WORDS: usize = 7;
+    const LEAF_WORDS: usize = 11;
     const FANOUT: usize = 6;
     const INNER_MIN: usize = 2;
 }
 
 /// Two neighbours that are too many for one node share so that neither is thin, even when one of them then loses a
-/// child.
+/// child; and a full leaf that is parted beside any of its slots has room for four words more in either half.
 const fn is_sound<S: Shape>() -> bool {
     S::INNER_MIN >= 2
         && S::FANOUT.div_ceil(2) > S::INNER_MIN
         && S::FANOUT <= inner::FANOUT
-        && S::LEAF_MIN + 2 <= S::LEAF_WORDS / 2 + 1
+        && S::LEAF_MIN + 2 <= S::LEAF_WORDS / 2
+        && S::LEAF_WORDS >= 10
         && S::LEAF_WORDS <= leaf::WORDS
 }
 

@@ -13,6 +13,7 @@
 //! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
 
 mod build;
+mod classify;
 mod gaps;
 mod path;
 mod place;

@@ -1,7 +1,7 @@
 //! A slot and the way to it, from which the way goes on to its neighbours.
 
 use super::walk::Slot;
-use super::{Need, Path, Spot, Tree};
+use super::{Path, Spot, Tree};
 use crate::node::Shape;
 use freehold_units::Span;
 
@@ -28,11 +28,11 @@ impl<S: Shape> Tree<S> {
     /// Looks at a store of an entry, or of nothing, whose first index the place's slot has.
     pub(crate) fn look_at(&self, place: &Place, span: Span, entry: bool) -> Spot {
         debug_assert!(place.slot.span.contains(span.first()));
-        let mut spot =
-            Spot { path: place.path.clone(), span, need: Need::default(), rootless: self.height == 0 };
-        if spot.rootless {
-            spot.need.leaves = usize::from(entry);
+        let mut spot = Spot::new(span);
+        if self.height == 0 {
+            self.look(&mut spot, entry, &mut ());
         } else {
+            spot.path = place.path.clone();
             self.look_from(&mut spot, entry, &mut ());
         }
         spot

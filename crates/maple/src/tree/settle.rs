@@ -66,7 +66,7 @@ impl<S: Shape> Tree<S> {
             self.free_leaf(right);
             return;
         }
-        let at = slots.parting::<S>(None);
+        let at = slots.parting::<S>();
         let last = slots.last(at - 1);
         let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
         let low_span = Span::new(left_span.first(), last).unwrap_or(left_span);

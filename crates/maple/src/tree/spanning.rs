@@ -143,7 +143,7 @@ impl<S: Shape> Tree<S> {
 }
 
 /// The depth of the last node that both paths pass.
-fn fork(left: &Path, right: &Path) -> usize {
+pub(super) fn fork(left: &Path, right: &Path) -> usize {
     let parted = left.above().iter().zip(right.above()).position(|(a, b)| a.slot != b.slot);
     parted.unwrap_or(0)
 }

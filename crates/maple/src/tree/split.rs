@@ -1,25 +1,28 @@
 //! A leaf that overflows becomes two, and its ancestors with it as far as they are full.
 
 use super::{Path, Tree};
-use crate::node::{Child, Extent, Inner, Shape, Slots};
+use crate::entry::Word;
+use crate::node::{Child, Edit, Extent, Inner, Shape};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 impl<S: Shape> Tree<S> {
-    /// Puts slots that are too many for the path's leaf into it and a new one behind it. `place` is where the newest
-    /// slot is. Returns how many entries there are now in both.
-    pub(super) fn split(&mut self, path: &Path, slots: &Slots, place: usize) -> u64 {
-        let step = path.leaf();
-        let at = slots.parting::<S>(Some(place));
-        let last = slots.last(at - 1);
-        let (left, right) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
-        let entries = (left.entries() + right.entries()) as u64;
+    /// Makes a change that the path's leaf is too small for: a new one behind it takes its upper slots first.
+    pub(super) fn split(&mut self, path: &Path, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
+        let id = path.leaf().id;
+        let at = edit.parting::<S>(self.leaf(id));
+        let leaf = self.leaf_mut(id);
+        let last = leaf.pivot(at - 1);
+        let mut upper = leaf.part(at);
+        if edit.is_above(at) {
+            edit.in_upper(at, leaf.entries()).apply(&mut upper, entry, twin);
+        } else {
+            edit.apply(leaf, entry, twin);
+        }
         let (below, above) = part(path.whole, last);
-        let (gap_left, gap_right) = (left.largest_gap(below), right.largest_gap(above));
-        *self.leaf_mut(step.id) = left;
-        let right = self.new_leaf(right);
-        self.insert_child(path, gap_left, Child { id: right, gap: gap_right, last }, step.id);
-        entries
+        let (gap, gap_above) = (leaf.largest_gap(below), upper.largest_gap(above));
+        let upper = self.new_leaf(upper);
+        self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
 
     /// Puts a new child behind the one that a path leads to. `child.last` is where the new child's predecessor ends

@@ -18,27 +18,35 @@ pub(crate) struct Spot {
     pub(crate) need: Need,
     /// Whether the tree has no node yet.
     pub(crate) rootless: bool,
+    /// What the store does to its leaf, if it lies in one.
+    pub(super) edit: Option<Edit>,
 }
 
 impl Spot {
+    /// Not looked at yet.
+    #[inline(always)]
+    pub(crate) const fn new(span: Span) -> Self {
+        Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, rootless: false, edit: None }
+    }
+
     /// Whether the store ends in another leaf.
+    #[inline(always)]
     pub(crate) fn spans(&self) -> bool {
         !self.rootless && self.span.last() > self.path.whole.last()
     }
 }
 
 impl<S: Shape> Tree<S> {
-    /// Looks at a store of an entry, or of nothing, over a range.
+    /// Looks at a store of an entry, or of nothing, over the spot's range.
     #[inline]
-    pub(crate) fn look(&self, span: Span, entry: bool, probe: &mut impl Probe) -> Spot {
-        let mut spot = Spot { path: Path::new(), span, need: Need::default(), rootless: self.height == 0 };
-        if spot.rootless {
+    pub(crate) fn look(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
+        if self.height == 0 {
+            spot.rootless = true;
             spot.need.leaves = usize::from(entry);
-            return spot;
+            return;
         }
-        self.walk(span.first(), &mut spot.path, probe);
-        self.look_from(&mut spot, entry, probe);
-        spot
+        self.walk(spot.span.first(), &mut spot.path, probe);
+        self.look_from(spot, entry, probe);
     }
 
     /// Looks at a store whose first index the path leads to.
@@ -57,6 +65,7 @@ impl<S: Shape> Tree<S> {
         if edit.used_after(leaf) > S::LEAF_WORDS {
             spot.need = self.need_of_split(path.above(), |_, len| len);
         }
+        spot.edit = Some(edit);
     }
 
     /// Gaps on either side of nothing that is to be stored become one with it.
@@ -143,7 +152,9 @@ impl<S: Shape> Tree<S> {
             }
             return;
         }
-        self.put(&mut spot.path, spot.span, entry, twin, words);
+        if let Some(edit) = spot.edit {
+            self.put(&spot.path, &edit, entry, twin, words);
+        }
     }
 
     /// The same for a store that ends in another leaf.
@@ -157,7 +168,11 @@ impl<S: Shape> Tree<S> {
     ) {
         self.clear_behind(&mut spot.path, spot.span, words, subtrees);
         // What is left of the first slot is left on one side: no entry is needed twice.
-        self.put(&mut spot.path, spot.span, entry, |word| word, words);
+        let Spot { path, span, .. } = &*spot;
+        let leaf = self.leaf_of(path);
+        let edit =
+            Edit::at(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry.is_some());
+        self.put(path, &edit, entry, |word| word, words);
         self.settle(spot.span.first());
         if let Some(behind) = spot.span.last().checked_add(1) {
             self.settle(behind);
@@ -174,49 +189,51 @@ impl<S: Shape> Tree<S> {
         self.len = 1;
     }
 
-    /// Stores over a range that lies in the path's leaf.
+    /// Makes the change of the path's leaf.
     #[inline]
     fn put(
         &mut self,
-        path: &mut Path,
-        span: Span,
+        path: &Path,
+        edit: &Edit,
         entry: Option<Word>,
         twin: impl FnOnce(Word) -> Word,
         words: &mut Words,
     ) {
-        let step = path.leaf();
+        let id = path.leaf().id;
         let whole = path.whole;
-        let leaf = self.leaf(step.id);
-        let edit = Edit::at(leaf, whole, step.slot as usize, span.first(), span.last(), entry.is_some());
-        let twin = edit.splits_entry(leaf).then(|| twin(leaf.ranked(leaf.rank(step.slot as usize))));
-        let replaced = edit.replaced(leaf);
-        let entries = leaf.entries();
-        for rank in replaced {
-            words.push(leaf.ranked(rank));
-        }
-        if edit.used_after(leaf) > S::LEAF_WORDS {
-            let (slots, place) = edit.spread(leaf, whole, entry, twin);
-            self.len = self.len + self.split(path, &slots, place) - entries as u64;
+        let leaf = self.leaf(id);
+        let (used, used_after) = (leaf.used(), edit.used_after(leaf));
+        let twin = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
+        words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
+        if used_after > S::LEAF_WORDS {
+            self.count(edit, entry, twin);
+            self.split(path, edit, entry, twin);
             return;
         }
         let before = edit.gap_before(leaf, whole);
-        let leaf = self.leaf_mut(step.id);
+        let leaf = self.leaf_mut(id);
         edit.apply(leaf, entry, twin);
-        let (entries_now, used) = (leaf.entries(), leaf.used());
         let after = edit.gap_after(leaf, whole);
-        self.len = self.len + entries_now as u64 - entries as u64;
+        self.count(edit, entry, twin);
         self.gap_changed(path, before, after);
-        if used < S::LEAF_MIN {
-            self.thinned(path, span);
+        if used_after < used && used_after < S::LEAF_MIN {
+            self.thinned(path);
         }
+    }
+
+    /// Counts what a change of a leaf brings and takes.
+    #[inline(always)]
+    fn count(&mut self, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
+        let came = u64::from(entry.is_some()) + u64::from(twin.is_some());
+        self.len = self.len + came - edit.replaced().len() as u64;
     }
 
     /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf
     /// of nothing but a gap goes.
     #[cold]
-    fn thinned(&mut self, path: &Path, span: Span) {
+    fn thinned(&mut self, path: &Path) {
         if self.height > 1 {
-            self.settle(span.first());
+            self.settle(path.whole.first());
         } else if self.len == 0 {
             self.free_leaf(path.leaf().id);
             self.set_root(NONE, 0);

@@ -29,7 +29,11 @@ impl<S: Shape> World<S> {
         let taken = self.map.nodes_taken();
         match op.clone() {
             Op::Store(over, value) => {
-                self.map.store(over, self.value(value)).unwrap();
+                let new = self.value(value);
+                let plan = self.map.plan_store(over).unwrap();
+                let facts = *plan.facts();
+                plan.commit(new);
+                assert_eq!(self.map.nodes_taken() - taken, facts.nodes, "{facts:?}");
                 self.model.store(over, value);
             }
             Op::Insert(over, value) => {
@@ -40,7 +44,10 @@ impl<S: Shape> World<S> {
                 }
             }
             Op::RemoveRange(over) => {
-                self.map.remove_range(over).unwrap();
+                let plan = self.map.plan_removal(over).unwrap();
+                let facts = *plan.facts();
+                plan.commit();
+                assert_eq!(self.map.nodes_taken() - taken, facts.nodes, "{facts:?}");
                 self.model.remove_range(over);
             }
             Op::Erase(index) => {
