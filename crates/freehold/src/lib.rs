@@ -3,6 +3,7 @@
 //! | Engine | What it does |
 //! |---|---|
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
+//! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
@@ -21,12 +22,14 @@
 #![no_std]
 
 pub use freehold_kva as kva;
+pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
 pub use freehold_units as units;
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
+    pub use crate::maple::RangeMap;
     pub use crate::units::{Align, Bytes, Span};
 }
 
