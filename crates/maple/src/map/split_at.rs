@@ -1,6 +1,5 @@
 //! Taking the upper part of a map off.
 
-use super::iter::Slots;
 use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::error::OutOfMemory;
@@ -61,8 +60,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         builder: &mut Builder<S>,
         twin: &mut Option<Word>,
     ) -> Result<(), OutOfMemory> {
-        let mut slots = Slots::new(&self.tree, Some(upper), true);
-        while let Some((span, Some(word))) = slots.next() {
+        for (span, word) in self.tree.entries_from(upper.first()) {
             if span.first() >= upper.first() {
                 builder.push(span, word)?;
             } else {

@@ -215,14 +215,8 @@ impl<S: Shape> Tree<S> {
     #[cold]
     fn rebuilt(&self) -> Result<Self, OutOfMemory> {
         let mut copy = Builder::new();
-        let mut place = self.place_of(0);
-        loop {
-            if let Some(word) = place.slot.entry {
-                copy.push(place.slot.span, word)?;
-            }
-            if !self.step_up(&mut place) {
-                break;
-            }
+        for (span, word) in self.entries_from(0) {
+            copy.push(span, word)?;
         }
         copy.end()?;
         Ok(copy.take_tree())

@@ -2,6 +2,7 @@
 
 use super::walk::Slot;
 use super::{Path, Spot, Tree};
+use crate::entry::Word;
 use crate::node::Shape;
 use freehold_units::Span;
 
@@ -48,6 +49,19 @@ impl<S: Shape> Tree<S> {
     #[inline]
     pub(crate) fn step_down(&self, place: &mut Place) -> bool {
         self.step(place, false)
+    }
+
+    /// The entries from the one on that has the index, or that follows it, ascending.
+    pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
+        let mut place = Some(self.place_of(index));
+        let slots = core::iter::from_fn(move || {
+            let slot = place.as_ref()?.slot;
+            if !place.as_mut().is_some_and(|place| self.step_up(place)) {
+                place = None;
+            }
+            Some(slot)
+        });
+        slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
     }
 
     #[inline]
