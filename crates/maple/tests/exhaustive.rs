@@ -1,6 +1,8 @@
 //! Every short string of operations on a few indexes, both ends of the space among them, on nodes as small as can be:
 //! from nothing, and from trees of two and three levels.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::model::Model;

@@ -168,7 +168,12 @@ fn split_panics(leaked: impl Fn(u32) -> usize, operation: impl FnOnce(&mut Map, 
     panics(|| operation(&mut scene.map, spare));
     assert!(!SPLIT_PANICS.get());
     assert_eq!(scene.entries(), before);
-    scene.assert_held(leaked);
+    scene.assert_held(&leaked);
+    // What was leaked is found again, so that Miri hears of no leak but those that nobody knows of.
+    for value in scene.values.iter().filter(|value| leaked(***value) > 0) {
+        // SAFETY: this holder is counted and is no more.
+        unsafe { Arc::decrement_strong_count(Arc::as_ptr(value)) };
+    }
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn a_split_that_panics_changes_nothing() {
 fn a_split_that_panics_leaks_what_was_copied() {
     split_panics(|_| 0, |map, _value| drop(map.try_clone()));
     // Of a run that is merged the first value is split; it was on its way to no one yet.
-    split_panics(|_| 0, |map, _value| drop(map.merge_adjacent_by(|_, _| true)));
+    split_panics(|_| 0, |map, _value| assert_eq!(map.merge_adjacent_by(|_, _| true), 0));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code)]
 
-use super::RangeMap;
+use super::{Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Transaction, VacantEntry};
 use crate::entry::{Entry, Word};
 use crate::node::Shape;
 use core::marker::PhantomData;
@@ -16,6 +16,35 @@ use core::marker::PhantomData;
 unsafe impl<E: Entry + Send, S: Shape> Send for RangeMap<E, S> {}
 // SAFETY: a shared map gives out no more than `E::Ref` of shared values.
 unsafe impl<E: Entry + Sync, S: Shape> Sync for RangeMap<E, S> {}
+
+/// What owns values, or borrows a map for itself alone, goes where the values may go; what shares a map, where they may be
+/// shared.
+macro_rules! as_its_map {
+    (alone: $($alone:ty),*; shared: $($shared:ty),*) => {
+        $(
+            // SAFETY: its words are values that the borrowed map owns, or that it owns itself.
+            unsafe impl<E: Entry + Send, S: Shape> Send for $alone {}
+            // SAFETY: shared, it gives out no more than a shared map.
+            unsafe impl<E: Entry + Sync, S: Shape> Sync for $alone {}
+        )*
+        $(
+            // SAFETY: it gives out no more than the shared map that it borrows.
+            unsafe impl<E: Entry + Sync, S: Shape> Send for $shared {}
+            // SAFETY: likewise.
+            unsafe impl<E: Entry + Sync, S: Shape> Sync for $shared {}
+        )*
+    };
+}
+
+as_its_map! {
+    alone: IntoIter<E, S>, CursorMut<'_, E, S>, OccupiedEntry<'_, E, S>, VacantEntry<'_, E, S>, Transaction<'_, E, S>;
+    shared: Iter<'_, E, S>, Cursor<'_, E, S>
+}
+
+// SAFETY: it looks at no word.
+unsafe impl<S: Shape> Send for Gaps<'_, S> {}
+// SAFETY: likewise.
+unsafe impl<S: Shape> Sync for Gaps<'_, S> {}
 
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// The value that a word of the map's tree stands for, as long as the map is not changed.

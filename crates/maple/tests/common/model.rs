@@ -60,7 +60,7 @@ impl Model {
     pub(crate) fn find_gap(&self, size: u64, align: Align, window: Span, highest: bool) -> Option<Span> {
         let open = self.gaps().into_iter().filter_map(|gap| gap.intersection(window));
         if highest {
-            open.filter_map(|gap| gap.highest_fit(size, align, gap.last())).last()
+            open.filter_map(|gap| gap.highest_fit(size, align, gap.last())).next_back()
         } else {
             open.filter_map(|gap| gap.lowest_fit(size, align, gap.first())).next()
         }
