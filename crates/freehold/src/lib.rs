@@ -3,9 +3,8 @@
 //! | Engine | What it does |
 //! |---|---|
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
-//! | [`maple`] | maps non-overlapping ranges to values, and finds gaps between them |
+//! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
-//! | [`maple`] | maps ranges to values: look-up, stores over ranges, search for gaps |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
 //!
@@ -30,6 +29,7 @@ pub use freehold_units as units;
 /// What most programs need.
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
+    pub use crate::maple::RangeMap;
     pub use crate::units::{Align, Bytes, Span};
 }
 

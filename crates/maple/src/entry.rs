@@ -46,7 +46,8 @@ pub trait Entry: Sized {
     where
         Self: 'a;
 
-    /// A second word for the same value. Neither allocates nor fails; where it panics, nothing has changed.
+    /// A second word for the same value. Neither allocates nor fails. Where it panics, the map has not changed; a value
+    /// that was on its way into the map is leaked.
     ///
     /// # Safety
     /// As for [`borrow`](Self::borrow).

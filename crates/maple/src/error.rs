@@ -96,6 +96,41 @@ impl From<OutOfMemory> for AllocError {
     }
 }
 
+/// Why no map was built of entries that should be sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortedError {
+    /// An entry does not begin behind the one before it.
+    NotSorted {
+        /// Entries before it.
+        position: u64,
+        /// Its indexes.
+        span: Span,
+        /// Those of the entry before it.
+        before: Span,
+    },
+    /// No memory for another node.
+    OutOfMemory,
+}
+
+impl fmt::Display for SortedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSorted { position, span, before } => {
+                write!(f, "entry {position}, {span}, does not begin behind the one before it, {before}")
+            }
+            Self::OutOfMemory => OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for SortedError {}
+
+impl From<OutOfMemory> for SortedError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
 /// An invariant that does not hold (`INVARIANTS.md`), and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {

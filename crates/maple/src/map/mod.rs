@@ -1,20 +1,33 @@
 //! The map for one owner.
 
 mod alloc;
+mod compare;
+mod cursor;
+mod duplicate;
+mod entry;
+mod into_iter;
 mod iter;
+mod merge;
+mod retain;
+#[cfg(feature = "serde")]
+mod serde;
+mod sorted;
+mod split_at;
 mod store;
 mod transaction;
 mod words;
 
 pub use alloc::Request;
+pub use cursor::{Cursor, CursorMut};
+pub use entry::{MapEntry, OccupiedEntry, VacantEntry};
+pub use into_iter::IntoIter;
 pub use iter::{Gaps, Iter};
 pub use transaction::Transaction;
 
 use crate::entry::Entry;
-use crate::error::{Broken, OutOfMemory};
+use crate::error::Broken;
 use crate::node::{Full, Shape};
-use crate::tree::{Subtree, Tree, Words};
-use core::fmt;
+use crate::tree::{Subtrees, Tree, Words};
 use core::marker::PhantomData;
 use freehold_units::{Probe, Span};
 
@@ -58,7 +71,12 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(hidden)]
     #[must_use]
     pub const fn with_shape() -> Self {
-        Self { tree: Tree::new(), entries: PhantomData }
+        Self::of_tree(Tree::new())
+    }
+
+    /// A map of a tree whose words are values of `E`.
+    const fn of_tree(tree: Tree<S>) -> Self {
+        Self { tree, entries: PhantomData }
     }
 
     /// How many entries there are.
@@ -153,9 +171,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Removes all entries, and keeps the memory for others.
     pub fn clear(&mut self) {
-        if let Some(subtree) = self.tree.take_root() {
-            self.bury(Words::new(), &[subtree]);
-        }
+        let all = self.tree.take_root().into_iter().collect();
+        self.bury(Words::new(), all);
     }
 
     /// The tree, for a plan.
@@ -171,20 +188,10 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.tree.validate()
     }
 
-    /// Drops what a store took out.
-    #[inline]
-    fn bury(&mut self, words: Words, subtrees: &[Subtree]) {
-        let drop_all = |words: Words| {
-            if core::mem::needs_drop::<E>() {
-                for word in words {
-                    drop(words::take::<E>(word));
-                }
-            }
-        };
-        for &subtree in subtrees {
-            self.tree.dissolve(subtree, &mut { drop_all });
-        }
-        drop_all(words);
+    /// Drops what a store took out in whole subtrees, and gives their nodes back.
+    fn bury(&mut self, mut words: Words, mut subtrees: Subtrees) {
+        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut subtrees));
+        words::drop_values::<E>(removed);
     }
 }
 
@@ -196,29 +203,8 @@ impl<E: Entry, S: Shape> Drop for RangeMap<E, S> {
     }
 }
 
-impl<E: Entry> Default for RangeMap<E> {
+impl<E: Entry, S: Shape> Default for RangeMap<E, S> {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<E: Entry, S: Shape> fmt::Debug for RangeMap<E, S>
-where
-    for<'a> E::Ref<'a>: fmt::Debug,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl<E: Entry, S: Shape> RangeMap<E, S> {
-    /// A map with the same entries.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    #[doc(alias = "mtree_dup")]
-    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let tree = self.tree.try_clone(words::split::<E>)?;
-        Ok(Self { tree, entries: PhantomData })
+        Self::with_shape()
     }
 }

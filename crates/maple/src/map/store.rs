@@ -31,9 +31,15 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     ) -> Result<(), Rejected<E, OutOfMemory>> {
         let mut spot = Spot::new(span);
         self.tree.look(&mut spot, true, probe);
-        match self.tree.provide(&spot) {
+        self.store_at(&mut spot, value)
+    }
+
+    /// Does a store that was looked at.
+    #[inline]
+    pub(super) fn store_at(&mut self, spot: &mut Spot, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+        match self.tree.provide(spot) {
             Ok(()) => {
-                self.carry_out(&mut spot, Some(value.into_word()));
+                self.carry_out(spot, Some(value.into_word()));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -89,17 +95,26 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         slot.entry?;
         spot.span = slot.span;
         self.tree.look_from(&mut spot, false, &mut ());
+        self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))
+    }
+
+    /// Does a store that takes one entry out, whole, and returns its word.
+    #[inline]
+    pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
         let mut removed = Words::new();
         if spot.spans() {
-            let mut subtrees = Subtrees::new();
-            self.tree.carry_out_spanning(&mut spot, None, &mut removed, &mut subtrees);
-            for subtree in subtrees {
-                self.tree.dissolve(subtree, &mut |words| removed.extend(words));
-            }
-        } else {
-            self.tree.carry_out(&mut spot, None, words::split::<E>, &mut removed);
+            return self.swap_spanning(spot, entry, removed);
         }
-        removed.pop().map(|word| (slot.span, words::take(word)))
+        self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
+        removed.pop()
+    }
+
+    #[inline(never)]
+    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>, mut removed: Words) -> Option<Word> {
+        let mut subtrees = Subtrees::new();
+        self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
+        // All is asked for, so that every node is given back.
+        core::iter::from_fn(|| self.tree.next_removed(&mut removed, &mut subtrees)).last()
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed.
@@ -127,7 +142,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         }
         self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
         if !removed.is_empty() {
-            self.bury(removed, &[]);
+            words::drop_values::<E>(removed.into_iter());
         }
     }
 
@@ -135,6 +150,6 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     fn carry_out_spanning(&mut self, spot: &mut Spot, entry: Option<Word>, mut removed: Words) {
         let mut subtrees = Subtrees::new();
         self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
-        self.bury(removed, &subtrees);
+        self.bury(removed, subtrees);
     }
 }

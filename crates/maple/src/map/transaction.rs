@@ -11,7 +11,8 @@ use freehold_units::Span;
 /// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
 ///
 /// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
-/// being committed is undone, which cannot fail either. Values that were replaced are kept until then.
+/// being committed is undone, which cannot fail either. Values that were replaced are kept until then. One that is
+/// leaked (`mem::forget`) counts as committed; the values and nodes it kept are leaked with it.
 ///
 /// ```
 /// use freehold_maple::RangeMap;
@@ -121,13 +122,22 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
 
 impl<E: Entry, S: Shape> Drop for Transaction<'_, E, S> {
     fn drop(&mut self) {
-        let take = |word| drop(words::take::<E>(word));
-        if self.committed {
-            self.map.tree.make_final(&self.subtrees, take);
-            self.left.drain(..).for_each(take);
-        } else {
-            self.map.tree.roll_back();
-            self.came.drain(..).for_each(take);
+        let tree = &mut self.map.tree;
+        if !self.committed {
+            tree.roll_back();
+            words::drop_values::<E>(self.came.drain(..));
+            return;
         }
+        tree.make_final();
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        let taken_out = core::iter::from_fn(|| {
+            loop {
+                if let Some(word) = tree.next_removed(&mut words, &mut subtrees) {
+                    return Some(word);
+                }
+                subtrees.push(self.subtrees.pop()?);
+            }
+        });
+        words::drop_values::<E>(self.left.drain(..).chain(taken_out));
     }
 }

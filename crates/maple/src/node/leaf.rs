@@ -85,6 +85,11 @@ impl Leaf {
         self.words[0] = ptr::without_provenance_mut(word as usize);
     }
 
+    /// A leaf that is yet to have slots.
+    pub(crate) fn without_slots() -> Self {
+        Self::VACANT
+    }
+
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
@@ -143,13 +148,13 @@ impl Leaf {
         let pivots = self.len() - 1;
         let before = |pivot: usize| usize::from((pivot < pivots) & (self.pivot(pivot) < index));
         let base = (8 * (before(6) + before(14) + before(22))).saturating_sub(1);
-        base + (0..8).map(|pivot| before(base + pivot)).sum::<usize>()
+        base + (0..7).map(|pivot| before(base + pivot)).sum::<usize>()
     }
 
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        (u64::from(self.occupied()) & below(slot)).count_ones() as usize
+        (self.occupied() & below(slot) as u32).count_ones() as usize
     }
 
     #[inline(always)]
@@ -177,6 +182,18 @@ impl Leaf {
         (first, last)
     }
 
+    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes. Two gaps
+    /// never follow each other, so there are 21 slots at most.
+    #[inline]
+    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; 32]) {
+        let len = self.len() & WORDS;
+        ends[0] = whole.first().wrapping_sub(1);
+        for (end, pivot) in ends[1..len].iter_mut().zip(&self.words[1..len]) {
+            *end = pivot.addr() as u64;
+        }
+        ends[len] = whole.last();
+    }
+
     /// The slots that are gaps, a bit each.
     #[inline(always)]
     pub(crate) fn gaps(&self) -> u32 {
@@ -198,6 +215,23 @@ impl Leaf {
     /// The words of all entries.
     pub(crate) fn words(&self) -> &[Word] {
         &self.words[WORDS + 1 - self.entries()..]
+    }
+
+    /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
+    pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
+        let Used { occupied, len, entries } = self.in_use();
+        if len > 0 {
+            self.set_pivot(len - 1, last);
+        }
+        if let Some(word) = entry {
+            self.set_ranked(entries, word);
+        }
+        let one = u32::from(entry.is_some());
+        self.set_used(Used {
+            occupied: occupied | one << len,
+            len: len + 1,
+            entries: entries + one as usize,
+        });
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.

@@ -12,9 +12,11 @@
 //! ([`Tree::look`]), so that the change itself cannot fail. Words that are not in the tree any more are handed
 //! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
 
+mod build;
 mod classify;
 mod gaps;
 mod path;
+mod place;
 mod removed;
 mod search;
 mod settle;
@@ -25,7 +27,9 @@ mod undo;
 mod validate;
 mod walk;
 
+pub(crate) use build::Builder;
 pub(crate) use path::Path;
+pub(crate) use place::Place;
 pub(crate) use removed::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::{Side, Want};
 pub(crate) use store::Spot;
@@ -183,23 +187,38 @@ impl<S: Shape> Tree<S> {
         })
     }
 
-    /// A copy; `twin` gives a second word for one of the tree's.
+    /// A copy; `twin` gives a second word for one of the tree's. Should it panic, the words so far are leaked.
     pub(crate) fn try_clone(&self, twin: impl Fn(Word) -> Word) -> Result<Self, OutOfMemory> {
-        let mut copy = Self::new();
-        copy.leaves = self.leaves.try_clone()?;
-        copy.inners = self.inners.try_clone()?;
-        // The copy has no root until its words are its own: should `twin` panic, they are leaked, not taken twice.
+        // All memory comes first: a copy that fails has no words of its own yet.
+        let mut copy = if self.undo.is_on() { self.rebuilt()? } else { self.copied()? };
         let mut path = Path::new();
-        if self.height > 0 {
-            self.walk(0, &mut path, &mut ());
+        if copy.height > 0 {
+            copy.walk(0, &mut path, &mut ());
             loop {
                 copy.leaves.get_mut(path.leaf().id).twin_words(&twin);
-                if !self.next_leaf(&mut path) {
+                if !copy.next_leaf(&mut path) {
                     break;
                 }
             }
         }
-        (copy.root, copy.height, copy.len) = (self.root, self.height, self.len);
         Ok(copy)
+    }
+
+    /// The same nodes with the same words.
+    fn copied(&self) -> Result<Self, OutOfMemory> {
+        let (leaves, inners) = (self.leaves.try_clone()?, self.inners.try_clone()?);
+        let (root, height, len) = (self.root, self.height, self.len);
+        Ok(Self { root, height, len, leaves, inners, undo: Undo::new(), shape: PhantomData })
+    }
+
+    /// The same words in new nodes, without those that a transaction keeps.
+    #[cold]
+    fn rebuilt(&self) -> Result<Self, OutOfMemory> {
+        let mut copy = Builder::new();
+        for (span, word) in self.entries_from(0) {
+            copy.push(span, word)?;
+        }
+        copy.end()?;
+        Ok(copy.take_tree())
     }
 }

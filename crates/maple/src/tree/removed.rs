@@ -21,25 +21,28 @@ pub(crate) struct Subtree {
 
 /// The words that one store took out of leaves that stay.
 pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
-/// The subtrees that it took out.
-pub(crate) type Subtrees = ArrayVec<Subtree, MOST_SUBTREES>;
+/// The subtrees that it took out, and room for the children of one of them on every level.
+pub(crate) type Subtrees = ArrayVec<Subtree, { MOST_SUBTREES + 16 * MAX_HEIGHT }>;
 
 impl<S: Shape> Tree<S> {
-    /// Gives a subtree's nodes back and its words to `each`, leaf by leaf; a leaf is let go of before `each` has its
-    /// words.
-    pub(crate) fn dissolve(&mut self, subtree: Subtree, each: &mut impl FnMut(Words)) {
-        let Subtree { id, height } = subtree;
-        if height == 1 {
-            let words = self.leaf(id).words().iter().copied().collect();
-            self.leaves.give_back(id);
-            each(words);
-            return;
+    /// The next word of what was taken out. Nodes are given back before their words are handed over, so that the tree
+    /// is whole whatever becomes of those.
+    pub(crate) fn next_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
+        loop {
+            if let Some(word) = words.pop() {
+                return Some(word);
+            }
+            let Subtree { id, height } = subtrees.pop()?;
+            if height == 1 {
+                words.extend(self.leaf(id).words().iter().copied());
+                self.leaves.give_back(id);
+            } else {
+                let inner = self.inner(id);
+                let children = (0..inner.len()).map(|slot| inner.child(slot));
+                subtrees.extend(children.map(|id| Subtree { id, height: height - 1 }));
+                self.inners.give_back(id);
+            }
         }
-        for slot in 0..self.inner(id).len() {
-            let child = self.inner(id).child(slot);
-            self.dissolve(Subtree { id: child, height: height - 1 }, each);
-        }
-        self.inners.give_back(id);
     }
 
     /// Entries of a subtree.

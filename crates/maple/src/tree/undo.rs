@@ -5,8 +5,6 @@
 
 use super::Tree;
 use super::path::MAX_HEIGHT;
-use super::removed::{Subtree, Words};
-use crate::entry::Word;
 use crate::error::OutOfMemory;
 use crate::node::{Inner, Leaf, NodeId, Shape};
 use alloc::vec::Vec;
@@ -92,8 +90,9 @@ impl Undo {
 }
 
 impl<S: Shape> Tree<S> {
-    /// From here on everything can be undone.
+    /// From here on everything can be undone. What began before and was never ended is final.
     pub(crate) fn begin(&mut self) {
+        self.make_final();
         self.undo.on = true;
         self.undo.before = (self.root, self.height, self.len);
     }
@@ -121,18 +120,14 @@ impl<S: Shape> Tree<S> {
         (self.root, self.height, self.len) = before;
     }
 
-    /// Makes everything since [`begin`](Self::begin) final. `subtrees` were taken out meanwhile; their words go to
-    /// `each`.
-    pub(crate) fn make_final(&mut self, subtrees: &[Subtree], mut each: impl FnMut(Word)) {
+    /// Makes everything since [`begin`](Self::begin) final.
+    pub(crate) fn make_final(&mut self) {
         let Undo { gone, .. } = core::mem::replace(&mut self.undo, Undo::new());
         for id in gone.0 {
             self.leaves.give_back(id);
         }
         for id in gone.1 {
             self.inners.give_back(id);
-        }
-        for &subtree in subtrees {
-            self.dissolve(subtree, &mut |words: Words| words.into_iter().for_each(&mut each));
         }
     }
 }

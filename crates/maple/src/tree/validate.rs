@@ -30,6 +30,10 @@ impl<S: Shape> Tree<S> {
         if seen.entries != self.len {
             return Err(broken("M5", "the count of entries is wrong", 0));
         }
+        if self.undo.is_on() {
+            // Nodes that are not in the tree any more are kept until the transaction ends.
+            return Ok(());
+        }
         if seen.nodes != self.nodes() {
             return Err(broken("M6", "a node is in use and not in the tree", 0));
         }

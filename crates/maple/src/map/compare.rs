@@ -1,0 +1,26 @@
+//! Maps are equal if they have equal entries; how the tree below is shaped does not matter.
+
+use super::RangeMap;
+use crate::entry::Entry;
+use crate::node::Shape;
+use core::fmt;
+
+impl<E: Entry, S: Shape> PartialEq for RangeMap<E, S>
+where
+    for<'a> E::Ref<'a>: PartialEq,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl<E: Entry, S: Shape> Eq for RangeMap<E, S> where for<'a> E::Ref<'a>: Eq {}
+
+impl<E: Entry, S: Shape> fmt::Debug for RangeMap<E, S>
+where
+    for<'a> E::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

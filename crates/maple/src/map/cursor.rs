@@ -1,0 +1,226 @@
+//! A place in a map that goes from slot to slot.
+//!
+//! ```text
+//!   0                                                              u64::MAX
+//!   |  gap  |   entry   | entry |     gap     |   entry   |     gap      |
+//!              ^ a cursor is on one of them, always
+//! ```
+//!
+//! Entries and gaps together are all indexes there are, so a cursor never is before the first, behind the last or between
+//! two. At either end it stays where it is, and says so.
+
+use super::{RangeMap, words};
+use crate::entry::Entry;
+use crate::error::{InsertError, OutOfMemory, Rejected};
+use crate::node::{Full, Shape};
+use crate::tree::Place;
+use freehold_units::Span;
+
+/// A cursor over a map that is only read.
+///
+/// ```
+/// # use freehold_maple::RangeMap;
+/// # use freehold_units::Span;
+/// let mut map = RangeMap::new();
+/// map.store(Span::new(10, 19).unwrap(), 1u32)?;
+/// let mut cursor = map.cursor(0);
+/// assert_eq!(cursor.slot(), (Span::new(0, 9).unwrap(), None));
+/// assert_eq!(cursor.next_entry(), Some((Span::new(10, 19).unwrap(), 1)));
+/// assert!(cursor.move_next() && cursor.value().is_none());
+/// assert!(!cursor.move_next(), "the gap up to the last index is the last slot");
+/// assert_eq!(cursor.span().first(), 20);
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// ```
+#[doc(alias = "ma_state")]
+pub struct Cursor<'a, E: Entry, S: Shape = Full> {
+    map: &'a RangeMap<E, S>,
+    place: Place,
+}
+
+/// A cursor over a map that it can change.
+///
+/// ```
+/// # use freehold_maple::RangeMap;
+/// # use freehold_units::Span;
+/// let mut map = RangeMap::new();
+/// map.store(Span::new(10, 19).unwrap(), 1u32)?;
+/// let mut cursor = map.cursor_mut(15);
+/// cursor.store(Span::new(12, 14).unwrap(), 2)?;
+/// assert_eq!(cursor.slot(), (Span::new(12, 14).unwrap(), Some(2)));
+/// assert!(cursor.move_next());
+/// assert_eq!(cursor.erase(), Some((Span::new(15, 19).unwrap(), 1)));
+/// assert_eq!(cursor.slot(), (Span::new(15, u64::MAX).unwrap(), None), "the gap that it left");
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// ```
+#[doc(alias = "ma_state")]
+pub struct CursorMut<'a, E: Entry, S: Shape = Full> {
+    map: &'a mut RangeMap<E, S>,
+    /// Found anew after each change.
+    place: Place,
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// A cursor on the entry or the gap that an index is in.
+    #[doc(alias = "MA_STATE")]
+    #[must_use]
+    pub fn cursor(&self, index: u64) -> Cursor<'_, E, S> {
+        Cursor { map: self, place: self.tree.place_of(index) }
+    }
+
+    /// A cursor that can change the map, on the entry or the gap that an index is in.
+    #[doc(alias = "MA_STATE")]
+    #[must_use]
+    pub fn cursor_mut(&mut self, index: u64) -> CursorMut<'_, E, S> {
+        let place = self.tree.place_of(index);
+        CursorMut { map: self, place }
+    }
+}
+
+impl<E: Entry, S: Shape> Clone for Cursor<'_, E, S> {
+    fn clone(&self) -> Self {
+        Self { map: self.map, place: self.place.clone() }
+    }
+}
+
+/// What both kinds of cursor do; the lifetime is that of the values they give out.
+macro_rules! moves {
+    ($life:lifetime) => {
+        /// The indexes of the entry or the gap that it is on, whole.
+        #[must_use]
+        pub fn span(&self) -> Span {
+            self.place.slot.span
+        }
+
+        /// The value of the entry that it is on; none on a gap.
+        #[must_use]
+        pub fn value(&self) -> Option<E::Ref<$life>> {
+            self.place.slot.entry.map(|word| self.map.borrow(word))
+        }
+
+        /// Both.
+        #[must_use]
+        pub fn slot(&self) -> (Span, Option<E::Ref<$life>>) {
+            (self.span(), self.value())
+        }
+
+        /// Goes to the entry or the gap that an index is in.
+        #[doc(alias = "mas_walk")]
+        pub fn seek(&mut self, index: u64) {
+            self.place = self.map.tree.place_of(index);
+        }
+
+        /// Goes to the next entry or gap. False if there is none; it stays then.
+        #[doc(alias = "mas_next_range")]
+        #[inline]
+        pub fn move_next(&mut self) -> bool {
+            self.map.tree.step_up(&mut self.place)
+        }
+
+        /// Goes to the entry or gap before. False if there is none; it stays then.
+        #[doc(alias = "mas_prev_range")]
+        #[inline]
+        pub fn move_prev(&mut self) -> bool {
+            self.map.tree.step_down(&mut self.place)
+        }
+
+        /// Goes to the next entry, past a gap if there is one. None if there is no entry; it stays then.
+        #[doc(alias = "mas_next")]
+        pub fn next_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
+            let mut moved = false;
+            while self.move_next() {
+                if self.place.slot.entry.is_some() {
+                    return self.value().map(|value| (self.span(), value));
+                }
+                moved = true;
+            }
+            // Behind the last entry is one gap at most.
+            if moved {
+                self.move_prev();
+            }
+            None
+        }
+
+        /// Goes to the entry before, past a gap if there is one. None if there is no entry; it stays then.
+        #[doc(alias = "mas_prev")]
+        pub fn prev_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
+            let mut moved = false;
+            while self.move_prev() {
+                if self.place.slot.entry.is_some() {
+                    return self.value().map(|value| (self.span(), value));
+                }
+                moved = true;
+            }
+            if moved {
+                self.move_next();
+            }
+            None
+        }
+
+        /// What [`move_next`](Self::move_next) would go to.
+        #[must_use]
+        pub fn peek_next(&self) -> Option<(Span, Option<E::Ref<$life>>)> {
+            self.span().last().checked_add(1).map(|index| self.map.slot_at(index))
+        }
+
+        /// What [`move_prev`](Self::move_prev) would go to.
+        #[must_use]
+        pub fn peek_prev(&self) -> Option<(Span, Option<E::Ref<$life>>)> {
+            self.span().first().checked_sub(1).map(|index| self.map.slot_at(index))
+        }
+    };
+}
+
+impl<'a, E: Entry, S: Shape> Cursor<'a, E, S> {
+    moves!('a);
+}
+
+impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
+    moves!('_);
+
+    /// The map that it is in.
+    #[must_use]
+    pub fn map(&self) -> &RangeMap<E, S> {
+        self.map
+    }
+
+    /// Stores a value over a range, whatever is there, and goes to the new entry. The range may be anywhere; where it
+    /// begins in the slot that the cursor is on, it need not be looked for.
+    ///
+    /// # Errors
+    /// There is no memory for another node; nothing has changed then, the cursor is where it was, and the value comes
+    /// back.
+    #[doc(alias = "mas_store_gfp")]
+    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+        if self.span().contains(span.first()) {
+            let mut spot = self.map.tree.look_at(&self.place, span, true);
+            self.map.store_at(&mut spot, value)?;
+        } else {
+            self.map.store(span, value)?;
+        }
+        self.seek(span.first());
+        Ok(())
+    }
+
+    /// Stores a value over a range that is free, and goes to the new entry.
+    ///
+    /// # Errors
+    /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, the cursor is
+    /// where it was, and the value comes back.
+    pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+        self.map.insert(span, value)?;
+        self.seek(span.first());
+        Ok(())
+    }
+
+    /// Removes the entry that it is on, whole; it is on the gap then that the entry is part of. None on a gap. Never
+    /// takes memory.
+    #[doc(alias = "mas_erase")]
+    pub fn erase(&mut self) -> Option<(Span, E)> {
+        let (span, word) = (self.span(), self.place.slot.entry?);
+        let mut spot = self.map.tree.look_at(&self.place, span, false);
+        self.map.swap(&mut spot, None);
+        // Before the value is the caller's, whose drop may panic.
+        self.seek(span.first());
+        Some((span, words::take(word)))
+    }
+}

@@ -1,0 +1,32 @@
+//! Copying a map.
+
+use super::{RangeMap, words};
+use crate::entry::Entry;
+use crate::error::OutOfMemory;
+use crate::node::Shape;
+use core::alloc::Layout;
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// A map with the same entries, each value a second one of the same ([`Entry::split`]).
+    ///
+    /// Cost: the nodes are copied as they are, and each word is split. All memory is asked for before the first word
+    /// is. Should a split panic, the values that were split are leaked, and the map itself is untouched.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[doc(alias = "mtree_dup")]
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        self.tree.try_clone(words::split::<E>).map(Self::of_tree)
+    }
+}
+
+/// As [`try_clone`](RangeMap::try_clone), but where memory is exhausted it does as the standard library's collections do:
+/// it calls [`handle_alloc_error`](alloc::alloc::handle_alloc_error).
+impl<E: Entry, S: Shape> Clone for RangeMap<E, S> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            Err(OutOfMemory) => alloc::alloc::handle_alloc_error(Layout::new::<crate::node::Leaf>()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The entry or the gap at an index, found once and then looked at or changed.
+
+use super::{RangeMap, words};
+use crate::entry::{Entry, Word};
+use crate::error::{InsertError, Rejected};
+use crate::node::{Full, Shape};
+use crate::tree::Place;
+use freehold_units::Span;
+
+/// What [`RangeMap::entry`] found.
+pub enum MapEntry<'a, E: Entry, S: Shape = Full> {
+    /// The index is in an entry.
+    Occupied(OccupiedEntry<'a, E, S>),
+    /// The index is in a gap.
+    Vacant(VacantEntry<'a, E, S>),
+}
+
+/// An entry of a map.
+pub struct OccupiedEntry<'a, E: Entry, S: Shape = Full> {
+    map: &'a mut RangeMap<E, S>,
+    place: Place,
+    word: Word,
+}
+
+/// A gap of a map.
+pub struct VacantEntry<'a, E: Entry, S: Shape = Full> {
+    map: &'a mut RangeMap<E, S>,
+    place: Place,
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// The entry or the gap that an index is in, to be changed there.
+    ///
+    /// ```
+    /// use freehold_maple::{MapEntry, RangeMap};
+    /// use freehold_units::Span;
+    ///
+    /// let mut map = RangeMap::new();
+    /// let page = Span::new(0x1000, 0x1fff).unwrap();
+    /// for value in [1u32, 2] {
+    ///     match map.entry(0x1800) {
+    ///         MapEntry::Vacant(gap) => gap.insert(page, value).unwrap(),
+    ///         MapEntry::Occupied(mut entry) => assert_eq!(entry.replace(value), 1),
+    ///     }
+    /// }
+    /// assert_eq!(map.entry_at(0x1000), Some((page, 2)));
+    /// ```
+    pub fn entry(&mut self, index: u64) -> MapEntry<'_, E, S> {
+        let place = self.tree.place_of(index);
+        match place.slot.entry {
+            Some(word) => MapEntry::Occupied(OccupiedEntry { map: self, place, word }),
+            None => MapEntry::Vacant(VacantEntry { map: self, place }),
+        }
+    }
+}
+
+impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
+    /// Its indexes.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.place.slot.span
+    }
+
+    /// Its value.
+    #[must_use]
+    pub fn get(&self) -> E::Ref<'_> {
+        self.map.borrow(self.word)
+    }
+
+    /// Puts another value in the place of its own, which is returned. Never takes memory.
+    pub fn replace(&mut self, value: E) -> E {
+        // The same slots with the same indexes: the place stays good.
+        let mut spot = self.map.tree.look_at(&self.place, self.span(), true);
+        let word = value.into_word();
+        self.map.swap(&mut spot, Some(word));
+        words::take(core::mem::replace(&mut self.word, word))
+    }
+
+    /// Removes the entry. Never takes memory.
+    pub fn remove(self) -> (Span, E) {
+        let span = self.span();
+        let mut spot = self.map.tree.look_at(&self.place, span, false);
+        self.map.swap(&mut spot, None);
+        (span, words::take(self.word))
+    }
+}
+
+impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
+    /// The gap, whole.
+    #[must_use]
+    pub fn gap(&self) -> Span {
+        self.place.slot.span
+    }
+
+    /// Stores a value over a range that is free: one in the gap, to be put where the gap was found.
+    ///
+    /// # Errors
+    /// The range reaches out of the gap and overlaps an entry there, or there is no memory for another node; nothing
+    /// has changed then, and the value comes back.
+    pub fn insert(self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+        if !self.gap().covers(span) {
+            return self.map.insert(span, value);
+        }
+        let mut spot = self.map.tree.look_at(&self.place, span, true);
+        self.map
+            .store_at(&mut spot, value)
+            .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
+    }
+}

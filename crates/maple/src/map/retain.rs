@@ -1,0 +1,34 @@
+//! Erasing all entries but some.
+
+use super::RangeMap;
+use crate::entry::Entry;
+use crate::node::Shape;
+use freehold_units::Span;
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
+    ///
+    /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// # use freehold_units::Span;
+    /// let mut map = RangeMap::from_sorted((0..9u64).map(|at| (Span::new(at, at).unwrap(), at as u32)))?;
+    /// map.retain(|_, value| value % 3 == 0);
+    /// assert_eq!(map.iter().map(|(span, _)| span.first()).collect::<Vec<_>>(), [0, 3, 6]);
+    /// # Ok::<(), freehold_maple::SortedError>(())
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(Span, E::Ref<'_>) -> bool) {
+        let mut place = self.tree.place_of(0);
+        loop {
+            let span = place.slot.span;
+            if place.slot.entry.is_some_and(|word| !keep(span, self.borrow(word))) {
+                drop(self.erase(span.first()));
+                place = self.tree.place_of(span.last());
+            }
+            if !self.tree.step_up(&mut place) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Building a map of sorted entries, and adding several.
+
+use super::RangeMap;
+use crate::entry::Entry;
+use crate::error::{OutOfMemory, Rejected, SortedError};
+use crate::node::Shape;
+use crate::tree::Builder;
+use core::marker::PhantomData;
+use freehold_units::Span;
+
+/// A builder whose words are values of `E`, and are dropped with it.
+pub(super) struct Filling<E: Entry, S: Shape> {
+    builder: Builder<S>,
+    /// Entries so far, and the last one's indexes.
+    count: u64,
+    before: Option<Span>,
+    entries: PhantomData<E>,
+}
+
+impl<E: Entry, S: Shape> Filling<E, S> {
+    pub(super) fn new() -> Self {
+        Self { builder: Builder::new(), count: 0, before: None, entries: PhantomData }
+    }
+
+    /// Puts an entry behind the others.
+    pub(super) fn push(&mut self, span: Span, value: E) -> Result<(), SortedError> {
+        if let Some(before) = self.before.filter(|before| before.last() >= span.first()) {
+            return Err(SortedError::NotSorted { position: self.count, span, before });
+        }
+        let word = value.into_word();
+        if let Err(OutOfMemory) = self.builder.push(span, word) {
+            drop(super::words::take::<E>(word));
+            return Err(SortedError::OutOfMemory);
+        }
+        self.before = Some(span);
+        self.count += 1;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<RangeMap<E, S>, SortedError> {
+        self.builder.end()?;
+        Ok(RangeMap::of_tree(self.builder.take_tree()))
+    }
+}
+
+impl<E: Entry, S: Shape> Drop for Filling<E, S> {
+    fn drop(&mut self) {
+        drop(RangeMap::<E, S>::of_tree(self.builder.take_tree()));
+    }
+}
+
+impl<E: Entry> RangeMap<E> {
+    /// A map of entries that come in ascending order and do not overlap; they may touch.
+    ///
+    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
+    /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
+    ///
+    /// ```
+    /// use freehold_maple::{RangeMap, SortedError};
+    /// use freehold_units::Span;
+    ///
+    /// let pages = |at: u64| Span::from_size(at * 4096, 4096).unwrap();
+    /// let map = RangeMap::from_sorted((0..16).map(|at| (pages(at), at)))?;
+    /// assert_eq!((map.len(), map.get(4096 * 7)), (16, Some(7)));
+    ///
+    /// let twice = RangeMap::from_sorted([(pages(3), 1u64), (pages(4), 2), (pages(4), 3)]);
+    /// let error = SortedError::NotSorted { position: 2, span: pages(4), before: pages(4) };
+    /// assert_eq!(twice.unwrap_err(), error);
+    /// # Ok::<(), SortedError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
+    /// memory. The values so far are dropped.
+    pub fn from_sorted(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
+        Self::from_sorted_with_shape(entries)
+    }
+}
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// [`from_sorted`](RangeMap::from_sorted), of nodes of another shape.
+    #[doc(hidden)]
+    pub fn from_sorted_with_shape(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
+        let mut filling = Filling::new();
+        for (span, value) in entries {
+            filling.push(span, value)?;
+        }
+        filling.finish()
+    }
+
+    /// Stores entries one after the other, each over whatever is there.
+    ///
+    /// # Errors
+    /// There is no memory for another node. The entry that it is lacking for comes back; those before it stay stored,
+    /// those behind it are not looked at.
+    pub fn try_extend(
+        &mut self,
+        entries: impl IntoIterator<Item = (Span, E)>,
+    ) -> Result<(), Rejected<(Span, E), OutOfMemory>> {
+        for (span, value) in entries {
+            self.store(span, value)
+                .map_err(|Rejected { value, cause }| Rejected { value: (span, value), cause })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Taking the upper part of a map off.
+
+use super::{RangeMap, words};
+use crate::entry::{Entry, Word};
+use crate::error::OutOfMemory;
+use crate::node::Shape;
+use crate::tree::{Builder, Spot, Subtrees, Words};
+use freehold_units::Span;
+
+impl<E: Entry, S: Shape> RangeMap<E, S> {
+    /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
+    /// is cut: each map has a part, and the value is split.
+    ///
+    /// Cost: the upper part is built anew, entry by entry, and its old nodes are given back.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// # use freehold_units::Span;
+    /// let mut low = RangeMap::new();
+    /// low.store(Span::new(0, 99).unwrap(), 1u32)?;
+    /// let high = low.split_at(40).unwrap();
+    /// assert_eq!(low.first(), Some((Span::new(0, 39).unwrap(), 1)));
+    /// assert_eq!(high.first(), Some((Span::new(40, 99).unwrap(), 1)));
+    /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is not enough memory for the nodes of the upper part; nothing has changed then.
+    #[doc(alias = "split_off")]
+    pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
+        let Some(upper) = Span::new(index, u64::MAX) else { return Ok(Self::with_shape()) };
+        let mut spot = Spot::new(upper);
+        self.tree.look(&mut spot, false, &mut ());
+        self.tree.provide(&spot)?;
+        if spot.rootless {
+            return Ok(Self::with_shape());
+        }
+        let mut builder = Builder::new();
+        let mut twin = None;
+        if let Err(cause) = self.build_upper(upper, &mut builder, &mut twin) {
+            // The builder's other words are still this map's.
+            words::drop_values::<E>(twin.into_iter());
+            return Err(cause);
+        }
+        // Both have the words of the upper part until these are out of this map's tree.
+        let (mut moved, mut subtrees) = (Words::new(), Subtrees::new());
+        if spot.spans() {
+            self.tree.carry_out_spanning(&mut spot, None, &mut moved, &mut subtrees);
+            while self.tree.next_removed(&mut moved, &mut subtrees).is_some() {}
+        } else {
+            self.tree.carry_out(&mut spot, None, words::split::<E>, &mut moved);
+        }
+        Ok(Self::of_tree(builder.take_tree()))
+    }
+
+    /// Builds a tree of the words in `upper`; of one that reaches below it, of the second word, `twin`.
+    fn build_upper(
+        &self,
+        upper: Span,
+        builder: &mut Builder<S>,
+        twin: &mut Option<Word>,
+    ) -> Result<(), OutOfMemory> {
+        for (span, word) in self.tree.entries_from(upper.first()) {
+            if span.first() >= upper.first() {
+                builder.push(span, word)?;
+            } else {
+                let second = *twin.insert(words::split::<E>(word));
+                builder.push(span.intersection(upper).unwrap_or(span), second)?;
+            }
+        }
+        builder.end()
+    }
+}

@@ -1,0 +1,146 @@
+//! Making a tree of entries that come in order: leaf after leaf, each filled before the next begins.
+//!
+//! ```text
+//!   edge           | full |  ..  | being filled |
+//!                  /                    |       \
+//!               | full |  ..       | full |   | leaf |  <- slots come here
+//! ```
+//!
+//! The nodes that a leaf takes on its way into the tree are reserved when its first slot comes, so that what has come
+//! can always be put in. Nodes on the right edge may be thin at last, and are then filled up as after any store.
+
+use super::path::MAX_HEIGHT;
+use super::{Need, Path, Tree};
+use crate::entry::Word;
+use crate::error::OutOfMemory;
+use crate::node::{Child, Extent, Inner, Leaf, NodeId, Shape};
+use arrayvec::ArrayVec;
+use core::mem;
+use freehold_units::Span;
+
+/// A tree that is being made.
+#[derive(Debug)]
+pub(crate) struct Builder<S> {
+    tree: Tree<S>,
+    /// The inner nodes of the right edge, the lowest first.
+    edge: ArrayVec<NodeId, MAX_HEIGHT>,
+    /// The leaf that is being filled; it is not in the tree yet.
+    leaf: Leaf,
+    /// Its first index.
+    first: u64,
+    /// Longest gap of the leaf that came into the tree last.
+    gap_before: Extent,
+    /// The first index behind the last slot; none behind the last index of all.
+    next: Option<u64>,
+}
+
+impl<S: Shape> Builder<S> {
+    pub(crate) fn new() -> Self {
+        Self {
+            tree: Tree::new(),
+            edge: ArrayVec::new(),
+            leaf: Leaf::without_slots(),
+            first: 0,
+            gap_before: Extent::NONE,
+            next: Some(0),
+        }
+    }
+
+    /// Puts an entry behind the others; it begins behind them.
+    ///
+    /// # Errors
+    /// There is no memory for another node; the word has not come into the tree.
+    pub(crate) fn push(&mut self, span: Span, word: Word) -> Result<(), OutOfMemory> {
+        debug_assert!(self.next.is_some_and(|next| next <= span.first()));
+        if let Some(next) = self.next
+            && next < span.first()
+        {
+            self.push_slot(span.first() - 1, None)?;
+        }
+        self.push_slot(span.last(), Some(word))?;
+        self.tree.len += 1;
+        Ok(())
+    }
+
+    /// No more entries come: what is left of the space is a gap.
+    ///
+    /// # Errors
+    /// There is no memory for another node.
+    pub(crate) fn end(&mut self) -> Result<(), OutOfMemory> {
+        if self.tree.len > 0 && self.next.is_some() { self.push_slot(u64::MAX, None) } else { Ok(()) }
+    }
+
+    /// The tree of what has come; after [`end`](Self::end), a whole one.
+    pub(crate) fn take_tree(&mut self) -> Tree<S> {
+        if self.leaf.len() > 0 {
+            self.attach();
+        }
+        self.edge.clear();
+        let mut tree = mem::replace(&mut self.tree, Tree::new());
+        if tree.height > 0 {
+            let mut path = Path::new();
+            tree.walk(u64::MAX, &mut path, &mut ());
+            tree.refresh_gaps(&path);
+            tree.settle(u64::MAX);
+        }
+        tree
+    }
+
+    fn push_slot(&mut self, last: u64, entry: Option<Word>) -> Result<(), OutOfMemory> {
+        let words = 1 + usize::from(entry.is_some());
+        if self.leaf.len() > 0 && self.leaf.used() + words > S::LEAF_WORDS {
+            self.attach();
+        }
+        if self.leaf.len() == 0 {
+            self.tree.reserve(self.need())?;
+            self.first = self.next.unwrap_or(u64::MAX);
+        }
+        self.leaf.push(self.last(), entry);
+        self.next = last.checked_add(1);
+        Ok(())
+    }
+
+    /// The last slot's last index.
+    fn last(&self) -> u64 {
+        self.next.unwrap_or(0).wrapping_sub(1)
+    }
+
+    /// The nodes that one leaf more takes.
+    fn need(&self) -> Need {
+        let full = self.edge.iter().take_while(|&&id| self.tree.inner(id).len() == S::FANOUT).count();
+        let grows = self.tree.height > 0 && full == self.edge.len();
+        Need { leaves: 1, inners: full + usize::from(grows) }
+    }
+
+    /// Puts the leaf into the tree.
+    fn attach(&mut self) {
+        let last = self.last();
+        let leaf = mem::replace(&mut self.leaf, Leaf::without_slots());
+        let gap = leaf.largest_gap(Span::new(self.first, last).unwrap_or(Span::ALL));
+        let mut gap_left = mem::replace(&mut self.gap_before, gap);
+        let tree = &mut self.tree;
+        let id = tree.new_leaf(leaf);
+        if tree.height == 0 {
+            tree.set_root(id, 1);
+            return;
+        }
+        // `last` is where its predecessor ends, on every level.
+        let mut child = Child { id, gap, last: self.first.wrapping_sub(1) };
+        for edge in &mut self.edge {
+            let inner = tree.inner_mut(*edge);
+            let slot = inner.len() - 1;
+            inner.set_gap(slot, gap_left);
+            if inner.len() < S::FANOUT {
+                inner.insert_after(slot, child.last, child.id, child.gap);
+                return;
+            }
+            gap_left = inner.largest_gap();
+            child.id = tree.new_inner(Inner::from_children(&[child]));
+            *edge = child.id;
+        }
+        let old_root = Child { id: tree.root, gap: gap_left, last: child.last };
+        let root = tree.new_inner(Inner::from_children(&[old_root, child]));
+        tree.set_root(root, tree.height + 1);
+        self.edge.push(root);
+    }
+}

@@ -1,0 +1,90 @@
+//! A slot and the way to it, from which the way goes on to its neighbours.
+
+use super::walk::Slot;
+use super::{Path, Spot, Tree};
+use crate::entry::Word;
+use crate::node::Shape;
+use freehold_units::Span;
+
+/// Where a cursor is. Good until the tree changes. The slots of a tree cover all indexes, so there is always one; the
+/// one slot of a tree without nodes is a gap.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Empty in a tree without nodes.
+    path: Path,
+    pub(crate) slot: Slot,
+}
+
+impl<S: Shape> Tree<S> {
+    /// The slot that has the index.
+    pub(crate) fn place_of(&self, index: u64) -> Place {
+        let mut place = Place { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };
+        if self.height > 0 {
+            self.walk(index, &mut place.path, &mut ());
+            place.slot = self.slot(&place.path);
+        }
+        place
+    }
+
+    /// Looks at a store of an entry, or of nothing, whose first index the place's slot has.
+    pub(crate) fn look_at(&self, place: &Place, span: Span, entry: bool) -> Spot {
+        debug_assert!(place.slot.span.contains(span.first()));
+        let mut spot = Spot::new(span);
+        if self.height == 0 {
+            self.look(&mut spot, entry, &mut ());
+        } else {
+            spot.path = place.path.clone();
+            self.look_from(&mut spot, entry, &mut ());
+        }
+        spot
+    }
+
+    /// Goes on to the next slot. False at the last; the place stays then.
+    #[inline]
+    pub(crate) fn step_up(&self, place: &mut Place) -> bool {
+        self.step(place, true)
+    }
+
+    /// Goes on to the slot before. False at the first; the place stays then.
+    #[inline]
+    pub(crate) fn step_down(&self, place: &mut Place) -> bool {
+        self.step(place, false)
+    }
+
+    /// The entries from the one on that has the index, or that follows it, ascending.
+    pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
+        let mut place = Some(self.place_of(index));
+        let slots = core::iter::from_fn(move || {
+            let slot = place.as_ref()?.slot;
+            if !place.as_mut().is_some_and(|place| self.step_up(place)) {
+                place = None;
+            }
+            Some(slot)
+        });
+        slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
+    }
+
+    #[inline]
+    fn step(&self, place: &mut Place, up: bool) -> bool {
+        if self.height == 0 {
+            return false;
+        }
+        let len = self.leaf_of(&place.path).len() as u32;
+        let moved = match place.path.last_mut() {
+            Some(step) if up && step.slot + 1 < len => {
+                step.slot += 1;
+                true
+            }
+            Some(step) if !up && step.slot > 0 => {
+                step.slot -= 1;
+                true
+            }
+            _ if up => self.next_leaf(&mut place.path),
+            _ => self.previous_leaf(&mut place.path),
+        };
+        if moved {
+            place.slot = self.slot(&place.path);
+        }
+        moved
+    }
+}

@@ -1,0 +1,185 @@
+//! Both ends of the space, ranges of all of it, full maps and empty ones, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use freehold_maple::{
+    AllocError, Cursor, CursorMut, Full, Gaps, InsertError, IntoIter, Iter, MapEntry, Plan, RangeMap,
+    Request, Shape, SortedError, Tiny, Transaction,
+};
+use freehold_units::{Align, Span};
+use std::ops::Bound;
+use std::sync::Arc;
+
+const TOP: u64 = u64::MAX;
+
+fn span(first: u64, last: u64) -> Span {
+    Span::new(first, last).unwrap()
+}
+
+fn of_each_shape(check: fn(), other: fn()) {
+    check();
+    other();
+}
+
+fn a_whole_range<S: Shape>() {
+    let mut map = RangeMap::<u32, S>::with_shape();
+    map.store(Span::ALL, 7).unwrap();
+    assert_eq!((map.get(0), map.get(TOP), map.len()), (Some(7), Some(7), 1));
+    assert_eq!(map.gaps(..).next(), None);
+    let refused = map.insert(span(3, 3), 1).unwrap_err();
+    assert_eq!((refused.value, refused.cause), (1, InsertError::Occupied(Span::ALL)));
+    for size in [1, TOP] {
+        let refused = map.alloc_lowest(&Request::new(size), 1).unwrap_err();
+        assert_eq!((refused.value, refused.cause), (1, AllocError::NoGap));
+        assert_eq!(map.highest_gap(&Request::new(size)), Err(AllocError::NoGap));
+    }
+    let mut next = 5;
+    assert_eq!(map.alloc_cyclic(Span::ALL, &mut next, 1).unwrap_err().cause, AllocError::NoGap);
+    assert_eq!(next, 5);
+    map.remove_range(span(0, 0)).unwrap();
+    map.remove_range(span(TOP, TOP)).unwrap();
+    assert_eq!(map.iter().collect::<Vec<_>>(), [(span(1, TOP - 1), 7)]);
+    assert_eq!(map.lowest_gap(&Request::new(1)), Ok(span(0, 0)));
+    assert_eq!(map.highest_gap(&Request::new(1)), Ok(span(TOP, TOP)));
+    assert_eq!(map.lowest_gap(&Request::new(2)), Err(AllocError::NoGap));
+    let mut next = 9;
+    assert_eq!(map.alloc_cyclic(span(0, TOP), &mut next, 8).unwrap(), (TOP, false));
+    assert_eq!(next, 0, "behind the last index the search begins anew");
+    assert_eq!(map.erase(TOP - 1), Some((span(1, TOP - 1), 7)));
+    map.validate().unwrap();
+    map.store(Span::ALL, 1).unwrap();
+    assert_eq!((map.len(), map.nodes()), (1, 1));
+}
+
+#[test]
+fn the_whole_space_in_one_entry() {
+    of_each_shape(a_whole_range::<Tiny>, a_whole_range::<Full>);
+}
+
+fn an_empty_map<S: Shape>() {
+    let mut map = RangeMap::<u32, S>::with_shape();
+    assert_eq!((map.len(), map.nodes(), map.bytes(), map.height()), (0, 0, 0, 0));
+    assert_eq!((map.get(0), map.first(), map.last(), map.erase(TOP)), (None, None, None, None));
+    assert_eq!(map.slot_at(TOP), (Span::ALL, None));
+    assert_eq!(map.gaps(..).collect::<Vec<_>>(), [Span::ALL]);
+    assert_eq!(map.highest_gap(&Request::new(TOP)), Ok(span(1, TOP)));
+    assert!(matches!(map.entry(5), MapEntry::Vacant(gap) if gap.gap() == Span::ALL));
+    map.remove_range(Span::ALL).unwrap();
+    assert_eq!((map.merge_adjacent(), map.split_at(0).unwrap().len()), (0, 0));
+    let mut cursor = map.cursor_mut(4);
+    assert_eq!(cursor.slot(), (Span::ALL, None));
+    assert!(!cursor.move_next() && !cursor.move_prev() && cursor.erase().is_none());
+    assert_eq!((cursor.next_entry(), cursor.prev_entry()), (None, None));
+    cursor.store(span(TOP, TOP), 3).unwrap();
+    assert_eq!(cursor.slot(), (span(TOP, TOP), Some(3)));
+    assert_eq!(cursor.erase(), Some((span(TOP, TOP), 3)));
+    assert_eq!(cursor.slot(), (Span::ALL, None));
+    map.transaction().commit();
+    assert_eq!((map.nodes(), map.validate()), (0, Ok(())));
+    assert!(map.try_clone().unwrap() == RangeMap::with_shape());
+    assert_eq!(map.into_iter().next_back(), None);
+}
+
+#[test]
+fn nothing_at_all() {
+    of_each_shape(an_empty_map::<Tiny>, an_empty_map::<Full>);
+}
+
+#[test]
+fn requests_that_make_no_sense() {
+    let map = RangeMap::<u32>::new();
+    assert_eq!(Span::new(5, 4), None, "no range is upside down");
+    assert_eq!(map.lowest_gap(&Request::new(0)), Err(AllocError::Empty));
+    let narrow = Request::new(5).window(span(1, 4));
+    assert_eq!(map.lowest_gap(&narrow), Err(AllocError::LargerThanWindow));
+    let far = Request::new(2).align(Align::new(1 << 63).unwrap()).window(span((1 << 63) + 1, TOP));
+    assert_eq!(map.highest_gap(&far), Err(AllocError::NoGap));
+    let upside_down = (Bound::Included(5), Bound::Included(4));
+    assert_eq!(map.range(5..5).count() + map.gaps(upside_down).count() + map.range(..0).count(), 0);
+}
+
+/// A window that a cyclic search has left behind, or not come to yet.
+#[test]
+fn cyclic_searches_outside_their_window() {
+    let mut map = RangeMap::<u32>::new();
+    let window = span(10, 12);
+    for (next, expected) in [(0, (10, false)), (TOP, (11, true)), (13, (12, true))] {
+        let mut next = next;
+        assert_eq!(map.alloc_cyclic(window, &mut next, 1).unwrap(), expected);
+        assert_eq!(next, expected.0 + 1);
+    }
+}
+
+fn built<S: Shape>() {
+    for count in (0..200u64).step_by(if cfg!(miri) { 40 } else { 1 }) {
+        for (stride, size) in [(1, 1), (16, 8), (3, 3)] {
+            let entries = (0..count).map(|at| (span(stride * at, stride * at + size - 1), at as u32));
+            let map = RangeMap::<u32, S>::from_sorted_with_shape(entries.clone()).unwrap();
+            map.validate().unwrap();
+            assert!(map.iter().eq(entries));
+            assert!(map == map.try_clone().unwrap());
+        }
+    }
+    let to_the_end = [(span(4, 5), 1), (span(TOP, TOP), 2)];
+    let map = RangeMap::<u32, S>::from_sorted_with_shape(to_the_end).unwrap();
+    assert_eq!(map.last(), Some((span(TOP, TOP), 2)));
+    for wrong in [span(0, 3), span(5, 5), span(4, TOP)] {
+        let error = RangeMap::<u32, S>::from_sorted_with_shape([to_the_end[0], (wrong, 2)]).unwrap_err();
+        assert_eq!(error, SortedError::NotSorted { position: 1, span: wrong, before: span(4, 5) });
+    }
+    let behind_the_end = [to_the_end[1], (span(0, 0), 1)];
+    assert!(RangeMap::<u32, S>::from_sorted_with_shape(behind_the_end).is_err());
+}
+
+#[test]
+fn built_of_sorted_entries() {
+    of_each_shape(built::<Tiny>, built::<Full>);
+}
+
+/// Sixteen entries that touch fill a leaf, or ten to eleven with gaps between them; inner nodes add a fifteenth.
+#[test]
+#[cfg_attr(miri, ignore = "nothing but safe code, many times")]
+fn built_maps_have_full_leaves() {
+    for (stride, bytes_per_entry) in [(8, 18), (16, 27)] {
+        let entries = (0..11_264u64).map(|at| (span(stride * at, stride * at + 7), at));
+        let map = RangeMap::<u64>::from_sorted(entries).unwrap();
+        assert!(map.nodes() * 256 <= bytes_per_entry * map.len() as usize, "{} nodes", map.nodes());
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
+fn a_transaction_that_is_forgotten_is_final() {
+    let value = Arc::new(1);
+    let mut map: RangeMap<Arc<i32>, Tiny> = RangeMap::with_shape();
+    for at in 0..40 {
+        map.store(span(at, at), Arc::clone(&value)).unwrap();
+    }
+    let mut forgotten = map.transaction();
+    forgotten.store(span(3, 30), Arc::clone(&value)).unwrap();
+    std::mem::forget(forgotten);
+    map.store(span(5, 6), Arc::clone(&value)).unwrap();
+    let before: Vec<Span> = map.iter().map(|(at, _)| at).collect();
+    let mut dropped = map.transaction();
+    dropped.store(span(0, 35), Arc::clone(&value)).unwrap();
+    drop(dropped);
+    assert!(map.iter().map(|(at, _)| at).eq(before));
+    assert!(map.iter().all(|(_, held)| *held == 1));
+}
+
+/// Everything goes to other threads that the standard library's would.
+#[test]
+fn whatever_borrows_a_map_can_be_sent() {
+    fn sent<T: Send + Sync>() {}
+    type Value = Arc<String>;
+    sent::<RangeMap<Value>>();
+    sent::<IntoIter<Value>>();
+    sent::<(Iter<'_, Value, Full>, Gaps<'_, Full>, Cursor<'_, Value>)>();
+    sent::<(CursorMut<'_, Value>, MapEntry<'_, Value>, Plan<'_, Value>, Transaction<'_, Value, Full>)>();
+    let mut map = RangeMap::new();
+    map.store(span(4, 9), Arc::new("moved".to_string())).unwrap();
+    let (front, mut entries) = (map.first().unwrap().0, map.into_iter());
+    let far = std::thread::spawn(move || entries.next().unwrap());
+    let (at, value) = far.join().unwrap();
+    assert_eq!((at, value.as_str()), (front, "moved"));
+}

@@ -1,0 +1,299 @@
+//! The failure of every single allocation: whichever node is refused by the map's limit, or whichever request for memory
+//! by the allocator, the operation says so, leaves the map as it was, and succeeds when it is tried again. What never
+//! takes memory makes no request.
+//!
+//! A memory request that cannot be answered by an error ends the process.
+
+#![cfg(not(miri))]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+/// The one allocator of all tests that refuse memory.
+#[path = "../../kva/tests/out_of_memory/refusing.rs"]
+mod refusing;
+
+use freehold_maple::{
+    AllocError, Full, InsertError, MapEntry, OutOfMemory, RangeMap, Request, Shape, SortedError, Tiny,
+};
+use freehold_units::Span;
+use refusing::{NONE_REFUSED, watched};
+
+type Map<S> = RangeMap<u32, S>;
+
+fn span(first: u64, last: u64) -> Span {
+    Span::new(first, last).unwrap()
+}
+
+fn entries<S: Shape>(map: &Map<S>) -> Vec<(Span, u32)> {
+    map.validate().unwrap();
+    map.iter().collect()
+}
+
+/// `count` entries of five indexes, with as many between them.
+fn with_gaps<S: Shape>(count: u64) -> Map<S> {
+    RangeMap::from_sorted_with_shape((0..count).map(|at| (span(10 * at, 10 * at + 4), at as u32))).unwrap()
+}
+
+/// `count` entries that touch, in nodes that have been split.
+fn dense<S: Shape>(count: u64) -> Map<S> {
+    let mut map = Map::with_shape();
+    for at in (0..count).step_by(2).chain((1..count).step_by(2)) {
+        map.store(span(10 * at, 10 * at + 9), at as u32).unwrap();
+    }
+    map
+}
+
+fn starts<S: Shape>() -> Vec<Map<S>> {
+    let sizes = [0, 1, 7, 60, 300];
+    sizes.into_iter().flat_map(|count| [with_gaps(count), dense(count)]).collect()
+}
+
+/// Has every node and every request for memory of an operation refused in turn, on every start. Returns how many
+/// refusals there were.
+fn survives<S: Shape>(operation: impl Fn(&mut Map<S>) -> Result<(), OutOfMemory>) -> [u64; 2] {
+    let mut refusals = [0, 0];
+    for start in starts::<S>() {
+        let before = entries(&start);
+        let mut done = start.clone();
+        operation(&mut done).unwrap();
+        let wanted = entries(&done);
+        let retried = |map: &mut Map<S>| {
+            assert_eq!(entries(map), before, "changed something though it was refused");
+            operation(map).unwrap();
+            assert_eq!(entries(map), wanted);
+        };
+        for of_inners in [false, true] {
+            for limit in 0.. {
+                let mut map = start.clone();
+                let limits = if of_inners { (usize::MAX, limit) } else { (limit, usize::MAX) };
+                map.set_node_limit(limits.0, limits.1);
+                let answer = operation(&mut map);
+                if limit == 0 && !of_inners && map.nodes_taken() == start.nodes_taken() && answer.is_ok() {
+                    break;
+                }
+                if answer.is_ok() {
+                    assert_eq!(entries(&map), wanted);
+                    break;
+                }
+                map.set_node_limit(usize::MAX, usize::MAX);
+                retried(&mut map);
+                refusals[0] += 1;
+            }
+        }
+        for refused in 0.. {
+            let mut map = start.clone();
+            let (answer, requests) = watched(refused, || operation(&mut map));
+            if answer.is_ok() {
+                assert!(requests <= refused);
+                assert_eq!(entries(&map), wanted);
+                break;
+            }
+            retried(&mut map);
+            refusals[1] += 1;
+        }
+    }
+    refusals
+}
+
+fn all_fail_in_turn<S: Shape>() {
+    // Within an entry, over several leaves, over all, at both ends.
+    let spans = [span(12, 13), span(31, 32), span(5, 333), span(0, 0), span(u64::MAX, u64::MAX), Span::ALL];
+    for over in spans {
+        let refusals = survives::<S>(|map| map.store(over, 9999).map_err(|rejected| rejected.cause));
+        assert!(refusals.iter().all(|&count| count > 0), "a store at {over}: {refusals:?}");
+        let refusals = survives::<S>(|map| {
+            let plan = map.plan_store(over)?;
+            let ((), requests) = watched(0, || plan.commit(9999));
+            assert_eq!(requests, 0, "committing a plan asks for memory");
+            Ok(())
+        });
+        assert!(refusals.iter().all(|&count| count > 0), "a plan at {over}: {refusals:?}");
+        survives::<S>(|map| {
+            let plan = map.plan_removal(over)?;
+            assert_eq!(watched(0, || plan.commit()).1, 0, "committing a plan asks for memory");
+            Ok(())
+        });
+        survives::<S>(|map| map.remove_range(over));
+        survives::<S>(|map| map.cursor_mut(over.first()).store(over, 1).map_err(|rejected| rejected.cause));
+        survives::<S>(|map| match map.insert(over, 9999) {
+            Err(rejected) if rejected.cause == InsertError::OutOfMemory => Err(OutOfMemory),
+            _ => Ok(()),
+        });
+        survives::<S>(|map| match map.entry(over.first()) {
+            MapEntry::Vacant(gap) => match gap.insert(over, 9999) {
+                Err(rejected) if rejected.cause == InsertError::OutOfMemory => Err(OutOfMemory),
+                _ => Ok(()),
+            },
+            MapEntry::Occupied(_) => Ok(()),
+        });
+    }
+    let middle = survives::<S>(|map| map.remove_range(span(12, 13)));
+    assert!(middle.iter().all(|&count| count > 0), "an entry cut in two: {middle:?}");
+    survives::<S>(|map| match map.alloc_lowest(&Request::new(3), 7) {
+        Err(rejected) => {
+            assert_eq!((rejected.value, rejected.cause), (7, AllocError::OutOfMemory));
+            Err(OutOfMemory)
+        }
+        Ok(_) => Ok(()),
+    });
+}
+
+#[test]
+fn single_stores_on_small_nodes() {
+    all_fail_in_turn::<Tiny>();
+}
+
+#[test]
+fn single_stores_on_full_nodes() {
+    all_fail_in_turn::<Full>();
+}
+
+/// Stores that split, span and cut, one after the other.
+const TOGETHER: [(u64, u64, Option<u32>); 7] = [
+    (11, 13, Some(1)),
+    (31, 31, None),
+    (33, 33, Some(2)),
+    (2, 555, Some(3)),
+    (100, 101, None),
+    (90, 2000, None),
+    (u64::MAX, u64::MAX, Some(4)),
+];
+
+fn transactions<S: Shape>() {
+    let refusals = survives::<S>(|map| {
+        let mut all = map.transaction();
+        for (first, last, value) in TOGETHER {
+            match value {
+                Some(value) => all.store(span(first, last), value).map_err(|rejected| rejected.cause)?,
+                None => all.remove_range(span(first, last))?,
+            }
+        }
+        let ((), requests) = watched(0, || all.commit());
+        assert_eq!(requests, 0, "a commit asks for memory");
+        Ok(())
+    });
+    assert!(refusals.iter().all(|&count| count > 20), "{refusals:?}");
+}
+
+/// A store that fails in the middle leaves those before it, to be committed all the same.
+#[test]
+fn what_stood_before_a_failure_can_be_committed() {
+    let mut map = dense::<Tiny>(60);
+    let mut wanted = map.clone();
+    wanted.store(span(11, 13), 1).unwrap();
+    let mut all = map.transaction();
+    all.store(span(11, 13), 1).unwrap();
+    let (answer, _) = watched(0, || all.store(span(21, 23), 2));
+    assert_eq!(answer.map_err(|rejected| rejected.cause), Err(OutOfMemory));
+    all.commit();
+    assert_eq!(entries(&map), entries(&wanted));
+}
+
+#[test]
+fn transactions_on_small_nodes() {
+    transactions::<Tiny>();
+}
+
+#[test]
+fn transactions_on_full_nodes() {
+    transactions::<Full>();
+}
+
+/// Has every request for memory refused of what makes a new map.
+fn new_maps<S: Shape>() {
+    for start in starts::<S>() {
+        let wanted = entries(&start);
+        for refused in 0.. {
+            let (copy, requests) = watched(refused, || start.try_clone());
+            if let Ok(copy) = copy {
+                assert!(requests <= refused && entries(&copy) == wanted);
+                break;
+            }
+        }
+        for refused in 0.. {
+            let (built, requests) = watched(refused, || Map::<S>::from_sorted_with_shape(start.iter()));
+            match built {
+                Ok(built) => {
+                    assert!(requests <= refused && entries(&built) == wanted);
+                    break;
+                }
+                Err(error) => assert_eq!(error, SortedError::OutOfMemory),
+            }
+        }
+        for at in [0, 12, 20, 1700, u64::MAX] {
+            let mut split = start.clone();
+            let upper = entries(&split.split_at(at).unwrap());
+            let lower = entries(&split);
+            for refused in 0.. {
+                let mut map = start.clone();
+                let (off, requests) = watched(refused, || map.split_at(at));
+                if let Ok(off) = off {
+                    assert!(requests <= refused);
+                    assert_eq!((entries(&map), entries(&off)), (lower, upper));
+                    break;
+                }
+                assert_eq!(entries(&map), wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_and_parts() {
+    new_maps::<Tiny>();
+    new_maps::<Full>();
+}
+
+/// What is said to take no memory.
+fn without_memory<S: Shape>() {
+    for start in starts::<S>() {
+        let indexes: Vec<u64> = start.iter().map(|(at, _)| at.first()).collect();
+        let mut map = start.clone();
+        let scattered = (0..indexes.len()).map(|at| indexes[at * 7 % indexes.len()]);
+        for index in scattered.clone() {
+            let (_, requests) = watched(0, || {
+                let MapEntry::Occupied(mut entry) = map.entry(index) else { return };
+                entry.replace(77);
+            });
+            assert_eq!(requests, 0);
+        }
+        for (at, index) in scattered.enumerate() {
+            let (_, requests) = watched(0, || match at % 3 {
+                0 => map.erase(index),
+                1 => map.cursor_mut(index).erase(),
+                _ => match map.entry(index) {
+                    MapEntry::Occupied(entry) => Some(entry.remove()),
+                    MapEntry::Vacant(_) => None,
+                },
+            });
+            assert_eq!(requests, 0);
+            map.validate().unwrap();
+        }
+        let mut map = start.clone();
+        let (_, requests) = watched(0, || {
+            map.retain(|_, value| value % 3 != 0);
+            map.merge_adjacent_by(|a, b| a / 2 == b / 2);
+            map.iter().rev().count() + map.gaps(..).count()
+        });
+        map.validate().unwrap();
+        assert_eq!(requests, 0);
+        let mut other = start.clone();
+        assert_eq!(watched(0, || map.into_iter().count()).1, 0);
+        assert_eq!(watched(0, || other.clear()).1, 0);
+        other.validate().unwrap();
+        assert!(other.is_empty());
+    }
+}
+
+#[test]
+fn erasing_and_merging_ask_for_no_memory() {
+    without_memory::<Tiny>();
+    without_memory::<Full>();
+}
+
+#[test]
+fn a_cleared_map_keeps_its_memory() {
+    let mut map = dense::<Full>(300);
+    map.clear();
+    let (_, requests) = watched(NONE_REFUSED, || map.store(span(3, 4), 1).unwrap());
+    assert_eq!(requests, 0);
+}
