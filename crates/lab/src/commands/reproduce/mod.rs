@@ -41,7 +41,7 @@ pub struct Options {
     /// the series both recorded streams.
     #[arg(long)]
     pub full: bool,
-    /// Stop after so many of its samples; what is measured beside them becomes shorter, too.
+    /// Stop after so many of its 120 samples; what is measured beside them becomes shorter, too.
     #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
     /// A folder with traces (*.kva.csv.zst, *.vma.csv.zst) beside the bundled ones.
