@@ -18,9 +18,9 @@ mod forms;
 mod latency;
 mod ledger;
 mod nodes;
+mod planned;
 mod prealloc;
 mod programs;
-mod programs_part;
 mod rates;
 mod shape;
 mod streams;
@@ -33,7 +33,7 @@ use crate::failure::Failure;
 use crate::output::Row;
 use crate::report::{Described, Study};
 use crate::workload::vma::from_file;
-use programs::Program;
+use planned::Program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use streams::StreamRun;
@@ -113,7 +113,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
         latency,
         rates::part(&mt, stress)?,
         shape::part(stress),
-        programs_part::part(&programs),
+        programs::part(&programs),
     ];
     let study = Study {
         title: "Track node vacancy, tried again".to_owned(),
