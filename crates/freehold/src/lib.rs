@@ -5,6 +5,7 @@
 //! | [`kva`] | hands out non-overlapping address ranges: size, alignment, window, lowest address first |
 //! | [`maple`] | maps non-overlapping ranges to values, and finds gaps between them |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
+//! | [`maple`] | maps ranges to values: look-up, stores over ranges, search for gaps |
 //!
 //! [`prelude`] has what most programs need; [`units`] the words that the engines share.
 //!

@@ -46,6 +46,70 @@ fn every_bundled_percpu_vector_passes() {
     }
 }
 
+/// The op logs and the worked examples; the streams take longer, and are left to `freehold verify`.
+#[test]
+fn every_bundled_maple_vector_passes() {
+    let folder = data_folder().unwrap().join("vectors/maple");
+    let mut engines = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        if file.to_string_lossy().contains("mstream") {
+            continue;
+        }
+        let checks = verify_file(&file, &mut || ()).unwrap();
+        assert!(checks.passed() && checks.suite == "maple", "{}: {:?}", file.display(), checks.checks);
+        for check in &checks.checks {
+            *engines.entry(check.engine).or_insert(0) += check.operations;
+        }
+    }
+    for (engine, least) in [("naive", 4_000_000), ("range-map", 4_000_000), ("worst", 46), ("vacancy", 46)] {
+        let operations = engines.get(engine).copied().unwrap_or(0);
+        assert!(operations > least, "only {operations} operations with {engine}");
+    }
+}
+
+#[test]
+fn a_wrong_answer_of_a_tree_is_found_on_its_line() {
+    let folder = std::env::temp_dir().join(format!("freehold-bundled-maple-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("log.txt");
+    let head =
+        "# maple-vectors 1\n# name x\n# seed 1\n# universe x\n# alloc_tree 1\n# rcu_flag 0\n# profile x\n";
+    let body = "s 5 9 1 = 0\nl 7 = 1\nms 7\nmw = 1 5 9 a\nmn 63 = - a ffffffffffffffff o\nF 0 63 0 = 1 0\n\
+                e 6 = 1\nef 0 63 8 = 0 0 7\neg 2 = 0 0 7\nc 1 0\n# ops 9\n";
+    let first = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        let checks = verify_file(&file, &mut || ()).unwrap().checks;
+        let first = checks.iter().find_map(|check| check.first.clone());
+        first.map(|first| (first.line, first.got))
+    };
+    // The digests of the block and of the content are taken from what is said of them.
+    let (line, got) = first(format!("{head}{body}")).unwrap();
+    let digest = got.split("digest: ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
+    assert_eq!(line, 13);
+    let body = body.replace("= 1 0\n", &format!("= 1 {digest:x}\n"));
+    let (line, got) = first(format!("{head}{body}")).unwrap();
+    assert_eq!(line, 17);
+    let body = body.replace("c 1 0", &format!("c 1 {}", got.rsplit(' ').next().unwrap()));
+    assert_eq!(first(format!("{head}{body}")), None);
+    for (right, wrong, line) in [
+        ("l 7 = 1", "l 7 = 2", 9),
+        ("mw = 1 5 9 a", "mw = 1 5 8 a", 11),
+        ("ffffffffffffffff o", "ffffffffffffffff a", 12),
+        ("e 6 = 1", "e 6 = -", 14),
+        ("0 0 7\neg", "0 1 8\neg", 15),
+    ] {
+        assert!(body.contains(right), "{right}");
+        let first = first(format!("{head}{}", body.replacen(right, wrong, 1)));
+        assert_eq!(first.map(|(line, _)| line), Some(line), "{wrong}");
+    }
+    let examples = data_folder().unwrap().join("vectors/maple/prealloc_examples.txt");
+    let examples = std::fs::read_to_string(examples).unwrap();
+    let first = first(examples.replacen("6.16 1\n", "6.16 2\n", 1));
+    assert_eq!(first.map(|(_, got)| got), Some("Some(1)".to_owned()));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Over recorded operations the default placement takes no more pages than the kernel's with its hints put right.
 #[test]
 fn the_default_placement_takes_no_more_pages() {

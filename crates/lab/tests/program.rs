@@ -84,6 +84,10 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "kva", "--wishes", "--quick"],
         &["bench", "percpu", "--wishes"],
         &["bench", "percpu", "--n", "0"],
+        &["bench", "maple", "--wishes"],
+        &["bench", "maple", "--n", "0"],
+        &["bench", "maple", "--engine", "naive"],
+        &["bench", "maple", "--workload", "fly"],
         &["stress", "percpu"],
         &["count-instructions", "fly", "1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "1", "nobody"],
@@ -141,6 +145,39 @@ fn all_variants_answer_alike_where_instructions_are_counted() {
     for (workload, n) in [("full_fit", "1"), ("churn", "300"), ("zone", "300"), ("burst", "300")] {
         let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn every_map_does_every_workload() {
+    let output = freehold(&["bench", "maple", "--quick", "--n", "50", "--n", "300", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    for engine in ["range-map", "std-btreemap", "rangemap", "nodit"] {
+        let of = |workload: &str, n: u64| {
+            let mine = |row: &&serde_json::Value| {
+                row["suite"] == "maple"
+                    && row["engine"] == engine
+                    && row["workload"] == workload
+                    && row["n"] == n
+            };
+            rows.iter().filter(mine).collect::<Vec<_>>()
+        };
+        for case in freehold_lab::workload::maple::CASES.iter().filter(|case| case.name != "footprint") {
+            for n in [50, 300] {
+                let rows = of(case.name, n);
+                assert!(!rows.is_empty(), "{engine} did no {}", case.name);
+                for row in rows {
+                    assert!(row["ns_median"].as_f64().is_some_and(|ns| ns > 0.0), "{row}");
+                    assert!(row["count"].as_u64().is_some_and(|count| count > 1000), "{row}");
+                }
+            }
+        }
+        for n in 1..=4 {
+            let bytes = of("footprint", n)[0]["bytes_per_item"].as_f64().unwrap();
+            assert!(bytes >= 16.0, "{engine}: {bytes} bytes for each of {n} ranges");
+        }
     }
 }
 

@@ -202,3 +202,61 @@ impl<T> Entry for Arc<T> {
         word
     }
 }
+
+/// An entry whose word is never null, so that an `Option` of it fits the same word.
+///
+/// ```
+/// use freehold_maple::RangeMap;
+/// use freehold_units::Span;
+/// use std::sync::Arc;
+///
+/// let mut owners = RangeMap::new();
+/// owners.store(Span::new(0, 9).unwrap(), None)?; // Taken, by nobody yet.
+/// owners.store(Span::new(10, 19).unwrap(), Some(Arc::new(7u32)))?;
+/// assert_eq!(owners.get(5), Some(None));
+/// assert_eq!(owners.get(15), Some(Some(&7)));
+/// # Ok::<(), freehold_maple::Rejected<Option<Arc<u32>>, freehold_maple::OutOfMemory>>(())
+/// ```
+pub trait NonNullEntry: Entry {}
+
+impl NonNullEntry for NonZeroU32 {}
+impl NonNullEntry for NonZeroU64 {}
+impl NonNullEntry for NonZeroUsize {}
+impl<T> NonNullEntry for &'static T {}
+impl<T> NonNullEntry for Arc<T> {}
+
+impl<E: NonNullEntry> Entry for Option<E> {
+    type Ref<'a>
+        = Option<E::Ref<'a>>
+    where
+        E: 'a;
+
+    #[inline(always)]
+    fn into_word(self) -> Word {
+        self.map_or(ptr::null_mut(), E::into_word)
+    }
+
+    #[inline(always)]
+    unsafe fn from_word(word: Word) -> Self {
+        // SAFETY: a word that is not null came from `E`; the caller's promise is the same.
+        (!word.is_null()).then(|| unsafe { E::from_word(word) })
+    }
+
+    #[inline(always)]
+    unsafe fn borrow<'a>(word: Word) -> Option<E::Ref<'a>>
+    where
+        E: 'a,
+    {
+        // SAFETY: as for `from_word`.
+        (!word.is_null()).then(|| unsafe { E::borrow(word) })
+    }
+
+    #[inline(always)]
+    unsafe fn split(word: Word) -> Word {
+        if word.is_null() {
+            return word;
+        }
+        // SAFETY: as for `from_word`.
+        unsafe { E::split(word) }
+    }
+}

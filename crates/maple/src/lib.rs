@@ -8,12 +8,13 @@ extern crate std;
 
 mod entry;
 mod error;
+pub mod linux;
 mod map;
 mod node;
 mod plan;
 mod tree;
 
-pub use entry::{Entry, Word};
+pub use entry::{Entry, NonNullEntry, Word};
 pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected};
 pub use map::{Gaps, Iter, RangeMap, Request, Transaction};
 #[doc(hidden)]

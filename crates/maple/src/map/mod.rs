@@ -87,6 +87,25 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.tree.get(index, probe).map(|word| self.borrow(word))
     }
 
+    /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
+    ///
+    /// ```
+    /// use freehold_maple::RangeMap;
+    /// use freehold_units::Span;
+    /// use std::sync::Arc;
+    ///
+    /// let mut map = RangeMap::new();
+    /// map.store(Span::new(0, 9).unwrap(), Arc::new(7u32))?;
+    /// let seven: Arc<u32> = map.get_owned(5).unwrap();
+    /// map.clear();
+    /// assert_eq!(*seven, 7);
+    /// # Ok::<(), freehold_maple::Rejected<Arc<u32>, freehold_maple::OutOfMemory>>(())
+    /// ```
+    #[must_use]
+    pub fn get_owned(&self, index: u64) -> Option<E> {
+        self.tree.get(index, &mut ()).map(|word| words::take(words::split::<E>(word)))
+    }
+
     /// The range that an index is in, with its value; without one, the whole gap.
     #[doc(alias = "mas_walk")]
     #[must_use]

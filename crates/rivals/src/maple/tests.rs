@@ -68,25 +68,31 @@ fn ends_the_wrong_way_round_are_refused_everywhere() {
 /// Cells of the smallest space; index 0 is `base`.
 const CELLS: u64 = 24;
 
-/// Holds a map against cells, each with its value and the name of the range it belongs to.
-fn agrees_with_cells<R: Ranges>(base: u64, seed: u64) {
-    let mut driver = RangeDriver::new(R::new());
-    let mut cells = [None::<u32>; CELLS as usize];
-    let mut state = seed;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
-    for number in 1..400_u32 {
-        let (from, kind) = (random(CELLS), random(6));
-        let until = (from + random(6)).min(CELLS - 1);
-        let (first, last) = (base + from, base + until);
-        let value = Value::Number(number);
-        let cut = cells.get_mut(from as usize..=until as usize).unwrap();
-        let (op, expected) = match kind {
+/// The simplest map of ranges: for each index its value. Every range has a value of its own.
+struct Cells {
+    base: u64,
+    cells: [Option<u32>; CELLS as usize],
+    state: u64,
+}
+
+impl Cells {
+    fn random(&mut self, below: u64) -> u64 {
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % below
+    }
+
+    /// An operation at random, and what is right to answer.
+    fn operation(&mut self, number: u32) -> (Op, Answer) {
+        let from = self.random(CELLS);
+        let until = (from + self.random(6)).min(CELLS - 1);
+        let (first, last) = (self.base + from, self.base + until);
+        let kind = self.random(6);
+        let cut = &mut self.cells[from as usize..=until as usize];
+        match kind {
             0 | 1 => {
                 cut.fill(Some(number));
-                (Op::Store { first, last, value }, Answer::Done(Ok(())))
+                (store(first, last, number), Answer::Done(Ok(())))
             }
             2 => {
                 cut.fill(None);
@@ -98,41 +104,44 @@ fn agrees_with_cells<R: Ranges>(base: u64, seed: u64) {
                     cut.fill(Some(number));
                 }
                 let done = if free { Ok(()) } else { Err(Refusal::Exists) };
-                (Op::Insert { first, last, value }, Answer::Done(done))
+                (Op::Insert { first, last, value: Value::Number(number) }, Answer::Done(done))
             }
-            4 => {
-                let held = cells[from as usize];
-                // A range that was cut in two is erased on one side alone.
-                let around = |step: fn(usize) -> usize| {
-                    let mut at = from as usize;
-                    while held.is_some() && cells.get(at).copied().flatten() == held {
-                        at = step(at);
-                    }
-                    at
-                };
-                let (below, above) = (around(|at| at.wrapping_sub(1)), around(|at| at + 1));
-                cells[below.wrapping_add(1).min(from as usize)..above.max(from as usize)].fill(None);
-                cells[from as usize] = None;
-                (Op::Erase { index: first }, Answer::Value(held.map_or(Value::Null, Value::Number)))
-            }
-            _ => {
-                let (size, align) = (1 + random(4), Align::new(1 << random(4)).unwrap());
-                let end = if random(2) == 0 { End::Lowest } else { End::Highest };
-                let fits = |at: &u64| {
-                    let place = cells.get(*at as usize..(*at + size) as usize);
-                    let free = place.is_some_and(|place| place.iter().all(Option::is_none));
-                    free && *at + size - 1 <= until && align.divides(base + at)
-                };
-                let mut fitting = (from..=until).filter(fits);
-                let at = if end == End::Lowest { fitting.next() } else { fitting.last() };
-                let place = at.and_then(|at| Span::from_size(base + at, size));
-                let window = Span::new(first, last).unwrap();
-                (Op::AlignedGap { end, size, align, window }, Answer::Gap(place.ok_or(Refusal::Busy)))
-            }
-        };
+            4 => (Op::Erase { index: first }, Answer::Value(self.erase(from as usize))),
+            _ => self.search(from, until),
+        }
+    }
+
+    /// Erases the cells around one that have its value. Of a range that was cut in two, one side stays.
+    fn erase(&mut self, at: usize) -> Value {
+        let Some(number) = self.cells[at] else { return Value::Null };
+        let (below, above) = self.cells.split_at_mut(at);
+        let ours = |cell: &&mut Option<u32>| **cell == Some(number);
+        below.iter_mut().rev().take_while(ours).for_each(|cell| *cell = None);
+        above.iter_mut().take_while(ours).for_each(|cell| *cell = None);
+        Value::Number(number)
+    }
+
+    fn search(&mut self, from: u64, until: u64) -> (Op, Answer) {
+        let (size, align) = (1 + self.random(4), Align::new(1 << self.random(4)).unwrap());
+        let end = if self.random(2) == 0 { End::Lowest } else { End::Highest };
+        let free = |at: u64| self.cells[at as usize..(at + size) as usize].iter().all(Option::is_none);
+        let fits = |at: &u64| at + size - 1 <= until && align.divides(self.base + at) && free(*at);
+        let mut fitting = (from..=until).filter(fits);
+        let at = if end == End::Lowest { fitting.next() } else { fitting.next_back() };
+        let place = at.and_then(|at| Span::from_size(self.base + at, size));
+        let window = Span::new(self.base + from, self.base + until).unwrap();
+        (Op::AlignedGap { end, size, align, window }, Answer::Gap(place.ok_or(Refusal::Busy)))
+    }
+}
+
+fn agrees_with_cells<R: Ranges>(base: u64, seed: u64) {
+    let mut driver = RangeDriver::new(R::new());
+    let mut cells = Cells { base, cells: [None; CELLS as usize], state: seed };
+    for number in 1..400 {
+        let (op, expected) = cells.operation(number);
         assert_eq!(driver.run(&op), expected, "{op:?}");
         driver.map().validate().unwrap();
-        for (at, cell) in (base..=MAX).zip(&cells) {
+        for (at, cell) in (base..=MAX).zip(&cells.cells) {
             assert_eq!(driver.map().get(at), cell.map(u64::from), "index {at:#x} after {op:?}");
         }
     }

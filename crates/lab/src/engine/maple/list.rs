@@ -1,7 +1,7 @@
 //! The one list of engines of the maple family. A new engine is a file with its
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
-use super::{Map, Trees};
+use super::{LinuxTree, Map, RangeMapRanges, Trees};
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::maple::{Driver, Engine, RangeDriver, Ranges, TreeFlags};
@@ -26,6 +26,12 @@ pub struct EngineEntry {
 
 /// Every engine; the first that is benched is what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
+    EngineEntry {
+        engine: "range-map",
+        about: "RangeMap, a B-tree that knows its gaps; verified through the kernel's calls",
+        trees: Some(trees_of::<LinuxTree>),
+        map: Some(map::<RangeMapRanges>),
+    },
     EngineEntry {
         engine: "std-btreemap",
         about: "a std BTreeMap from first index to last index and value: what one writes without a special structure",
@@ -64,7 +70,7 @@ impl EngineEntry {
     /// Whether it is the one that users get.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        self.engine == "range-map"
+        ENGINES.first().is_some_and(|first| first.engine == self.engine)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The engines of the maple family: trees with the kernel's calls, and plain maps of ranges, in one list.
 
+mod linux;
 mod list;
 mod map;
 mod range_map;
 mod steps;
 mod trees;
 
+pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
 pub use map::Map;
 pub use range_map::RangeMapRanges;

@@ -1,9 +1,10 @@
 //! A recorded stream of stores: the request of every calculation by both formulas, and the content of every tree that
 //! is destroyed, from stores into empty trees of every engine.
 
-use super::requests::{Planner, Situation, agrees, requested};
+use super::requests::{Situation, agrees, name, requested};
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
+use freehold::maple::{Heights, Planner};
 use freehold::units::Span;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{
@@ -49,10 +50,7 @@ struct Requests {
 
 impl Requests {
     fn new(own: Planner, version: &str) -> Self {
-        let checked = |what: String, planner| {
-            let engine = if planner == Planner::Worst { "worst" } else { "vacancy" };
-            Checked { what, engine, ..Checked::default() }
-        };
+        let checked = |what: String, planner| Checked { what, engine: name(planner), ..Checked::default() };
         Self {
             own: (own, checked(format!("requests of {version}"), own), 0),
             older: (checked("requests by the formula of 6.12".to_owned(), Planner::Worst), 0),
@@ -60,13 +58,12 @@ impl Requests {
     }
 
     fn check(&mut self, at: u64, write: &StreamWrite, calculation: &Calculation) {
-        let situation = Situation {
-            store_type: write.store_type,
-            height: write.height,
-            vacant: calculation.vacant_height,
-            sufficient: calculation.sufficient_height,
-            rcu: write.flags.rcu,
+        let heights = Heights {
+            height: write.height.into(),
+            vacant: calculation.vacant_height.into(),
+            sufficient: calculation.sufficient_height.into(),
         };
+        let situation = Situation { store_type: write.store_type, heights, rcu: write.flags.rcu };
         let over_index_0 = Span::new(0, 0) == Some(calculation.asked);
         let (own, older) = (&mut self.own, &mut self.older);
         for (planner, checked, nodes, recorded) in [
@@ -81,7 +78,7 @@ impl Requests {
                 checked.comparisons += 1;
             } else {
                 let got = requested(planner, situation);
-                checked.compare(at, recorded.to_string(), format!("{got} for {situation:?}"));
+                checked.compare(at, recorded.to_string(), format!("{got:?} for {situation:?}"));
             }
         }
     }
@@ -174,5 +171,68 @@ impl Replay {
         self.checked.compare(at, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
         self.checked.note = Some(format!("{} contents held against their digests", self.destroyed));
         self.checked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use freehold_trace::maple::{Digest, StoreType, Used};
+
+    fn write(tree: u32, first: u64, last: u64, null: bool) -> StreamRecord {
+        let span = Span::new(first, last).unwrap_or(Span::ALL);
+        let used = Some(Used { taken: 0, handed_back: 0, height: 1 });
+        let write = StreamWrite {
+            store_type: StoreType::NodeStore,
+            flags: TreeFlags::default(),
+            null,
+            bulk: false,
+            height: 1,
+            span,
+            calculation: None,
+            used,
+        };
+        StreamRecord::Write { tree, write }
+    }
+
+    fn destroy(tree: u32, ranges: &[(u64, u64)]) -> StreamRecord {
+        let mut digest = Digest::default();
+        for (first, last) in ranges {
+            digest.push(*first);
+            digest.push(*last);
+        }
+        StreamRecord::Destroy { tree, entries: ranges.len() as u64, digest: digest.value() }
+    }
+
+    /// Every engine's mismatches.
+    fn mismatches(end: StreamRecord) -> Vec<u64> {
+        let appear = |tree| StreamRecord::Appear { tree, flags: TreeFlags::default() };
+        let records = [
+            appear(1),
+            write(1, 5, 20, false),
+            appear(2),
+            StreamRecord::Duplicate { tree: 2, source: 1 },
+            write(1, 8, 9, true),
+            write(2, 10, 30, false),
+            destroy(1, &[(5, 7), (10, 20)]),
+            end,
+        ];
+        let replays = trees(TreeFlags { alloc: true, rcu: false }).into_iter().map(Replay::new);
+        let finished = replays.map(|mut replay| {
+            (1..).zip(&records).for_each(|(at, record)| replay.record(at, record));
+            replay.finish(9)
+        });
+        finished.map(|checked| checked.mismatches).collect()
+    }
+
+    #[test]
+    fn contents_are_held_against_their_digests() {
+        assert!(mismatches(destroy(2, &[(5, 9), (10, 30)])).iter().all(|&differ| differ == 0));
+        for wrong in [&[(5, 30)][..], &[(5, 9), (10, 31)], &[]] {
+            assert!(mismatches(destroy(2, wrong)).iter().all(|&differ| differ == 1), "{wrong:?}");
+        }
+        // A store is refused by what is no empty tree any more.
+        let again = StreamRecord::Duplicate { tree: 2, source: 2 };
+        assert!(mismatches(again).iter().all(|&differ| differ == 1));
     }
 }

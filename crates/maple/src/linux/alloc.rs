@@ -1,0 +1,90 @@
+//! Giving out gaps: the lowest, the highest, the next one around.
+
+use super::tree::{Stored, Tree};
+use super::{Error, Item};
+use crate::entry::NonNullEntry;
+use crate::error::Rejected;
+use crate::map::Request;
+use crate::node::Shape;
+use freehold_units::Span;
+
+/// Which of the gaps that fit.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    Lowest,
+    Highest,
+}
+
+/// Where a cyclic allocation went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycled {
+    /// The index.
+    pub index: u64,
+    /// Whether the search has come around: it began anew at the lowest index, or did so in the caller's `next`, which
+    /// went from the last index of all to 0. The kernel returns 1 then.
+    pub wrapped: bool,
+}
+
+impl<E: NonNullEntry, S: Shape> Tree<E, S> {
+    /// Stores at the lowest `size` indexes within `min..=max` that are free; returns the first. [`Item::Null`] finds
+    /// them and leaves them free.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the tree does not give out gaps, for the zero entry, a size of 0 or one larger than
+    /// the window; [`Error::Busy`] if there is no such gap; [`Error::NoMemory`]. The item comes back.
+    #[doc(alias = "mtree_alloc_range")]
+    pub fn alloc_range(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
+        self.alloc(End::Lowest, size, min, max, item)
+    }
+
+    /// Stores at the highest `size` indexes within `min..=max` that are free; returns the first.
+    ///
+    /// # Errors
+    /// As for [`alloc_range`](Self::alloc_range).
+    #[doc(alias = "mtree_alloc_rrange")]
+    pub fn alloc_rrange(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
+        self.alloc(End::Highest, size, min, max, item)
+    }
+
+    fn alloc(&mut self, end: End, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
+        let found = self.empty_area(end, min, max, size);
+        self.occupy(found, item).map(Span::first)
+    }
+
+    fn occupy(&mut self, found: Result<Span, Error>, item: Item<E>) -> Stored<Span, E> {
+        match (found, item) {
+            (_, Item::Zero) => Err(Rejected { value: Item::Zero, cause: Error::Invalid }),
+            (Err(cause), value) => Err(Rejected { value, cause }),
+            (Ok(span), item) => self.put(span, item).map(|()| span),
+        }
+    }
+
+    /// The lowest or highest place in a window that is free.
+    pub(super) fn empty_area(&self, end: End, min: u64, max: u64, size: u64) -> Result<Span, Error> {
+        let window = Span::new(min, max).filter(|_| self.flags().alloc_range).ok_or(Error::Invalid)?;
+        let request = Request::new(size).window(window);
+        Ok(match end {
+            End::Lowest => self.map.lowest_gap(&request),
+            End::Highest => self.map.highest_gap(&request),
+        }?)
+    }
+
+    /// Stores at the lowest free index of `low..=high` from `*next` on, or, if there is none, from `low` on. `*next` is
+    /// one above it then, and 0 above the last index of all: the tree remembers that, and the next allocation says
+    /// that it wrapped.
+    ///
+    /// # Errors
+    /// As for [`alloc_range`](Self::alloc_range); `*next` stays.
+    #[doc(alias = "mtree_alloc_cyclic")]
+    pub fn alloc_cyclic(&mut self, low: u64, high: u64, next: &mut u64, item: Item<E>) -> Stored<Cycled, E> {
+        let start = low.max(*next);
+        let ahead = self.empty_area(End::Lowest, start, high, 1);
+        let anew = ahead.is_err() && start > low;
+        let found = if anew { self.empty_area(End::Lowest, low, high, 1) } else { ahead };
+        let index = self.occupy(found, item)?.first();
+        *next = index.wrapping_add(1);
+        let wrapped = anew || core::mem::take(&mut self.alloc_wrapped);
+        self.alloc_wrapped |= index == u64::MAX;
+        Ok(Cycled { index, wrapped })
+    }
+}

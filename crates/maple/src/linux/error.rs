@@ -1,0 +1,85 @@
+//! The kernel's error codes, as far as its tree gives them.
+
+use crate::error::{AllocError, InsertError, OutOfMemory, Rejected};
+use core::fmt;
+
+/// Why a call was refused. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no gap of that size in the window.
+    #[doc(alias = "EBUSY")]
+    Busy,
+    /// Something is in the way.
+    #[doc(alias = "EEXIST")]
+    Exists,
+    /// The request makes no sense, or the tree is of another kind.
+    #[doc(alias = "EINVAL")]
+    Invalid,
+    /// There is no memory for another node.
+    #[doc(alias = "ENOMEM")]
+    NoMemory,
+}
+
+impl Error {
+    /// The kernel's number for it, as its calls return it: negative.
+    ///
+    /// ```
+    /// use freehold_maple::linux::Error;
+    /// let codes = [Error::NoMemory, Error::Busy, Error::Exists, Error::Invalid].map(Error::code);
+    /// assert_eq!(codes, [-12, -16, -17, -22]);
+    /// ```
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        match self {
+            Self::NoMemory => -12,
+            Self::Busy => -16,
+            Self::Exists => -17,
+            Self::Invalid => -22,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "no gap is long enough (EBUSY)",
+            Self::Exists => "an entry is in the way (EEXIST)",
+            Self::Invalid => "the request makes no sense for this tree (EINVAL)",
+            Self::NoMemory => "no memory for another node (ENOMEM)",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<OutOfMemory> for Error {
+    fn from(_: OutOfMemory) -> Self {
+        Self::NoMemory
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::Occupied(_) => Self::Exists,
+            InsertError::OutOfMemory => Self::NoMemory,
+        }
+    }
+}
+
+impl From<AllocError> for Error {
+    fn from(error: AllocError) -> Self {
+        match error {
+            AllocError::Empty | AllocError::LargerThanWindow => Self::Invalid,
+            AllocError::NoGap => Self::Busy,
+            AllocError::OutOfMemory => Self::NoMemory,
+        }
+    }
+}
+
+/// What a map of the adapter refused, in the adapter's words.
+pub(super) fn rejected<E, C: Into<Error>>(
+    refused: Rejected<Option<E>, C>,
+) -> Rejected<super::Item<E>, Error> {
+    Rejected { value: refused.value.into(), cause: refused.cause.into() }
+}
