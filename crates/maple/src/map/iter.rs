@@ -1,7 +1,7 @@
 //! Iteration, upwards and downwards, over entries and over gaps.
 //!
-//! A leaf is gone through slot by slot, by the bits of its `occupied`; from one leaf to the next the path knows the
-//! nearest ancestor with another child.
+//! A leaf is gone through by the bits of its `occupied`; from one leaf to the next the path knows the nearest ancestor
+//! with another child.
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};
@@ -13,12 +13,14 @@ use freehold_units::Span;
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
 struct End<'a> {
     path: Path,
-    /// None before the start and behind the last leaf.
+    /// None before the start.
     leaf: Option<&'a Leaf>,
     /// A bit for each slot to come.
     slots: u32,
     /// Entries before the first of them.
     rank: usize,
+    /// Where each slot of the leaf ends, after where the one before the first does: no slot is a special case.
+    ends: [u64; 32],
 }
 
 /// What an iteration is over.
@@ -26,9 +28,11 @@ struct Over<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
-    /// What has not been passed yet from either end.
     from: u64,
     to: u64,
+    /// The last index that the front has passed, once it has begun.
+    passed: u64,
+    /// Whether nothing is to come.
     done: bool,
 }
 
@@ -41,7 +45,7 @@ struct Slots<'a, S: Shape> {
 
 impl<'a> End<'a> {
     const fn new() -> Self {
-        Self { path: Path::new(), leaf: None, slots: 0, rank: 0 }
+        Self { path: Path::new(), leaf: None, slots: 0, rank: 0, ends: [0; 32] }
     }
 
     /// The slots of the path's leaf, from its slot on upwards or downwards.
@@ -49,14 +53,14 @@ impl<'a> End<'a> {
         let leaf = over.tree.leaf_of(&self.path);
         let slot = self.path.leaf().slot;
         let kind = if over.entries { leaf.occupied() } else { leaf.gaps() };
-        let (above, below) = (u32::MAX << slot, u32::MAX >> (31 - slot));
-        self.slots = kind & if up { above } else { below };
+        self.slots = kind & if up { u32::MAX << slot } else { u32::MAX >> (31 - slot) };
         self.rank = leaf.rank(slot as usize);
+        leaf.ends(self.path.whole, &mut self.ends);
         self.leaf = Some(leaf);
     }
 
     /// Goes on to the next leaf with a slot of the kind, or the one before; at the start, to the one with the first
-    /// index. False if there is none.
+    /// index, or the last. False if there is none.
     #[inline(never)]
     fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) -> bool {
         if over.done || over.tree.height() == 0 {
@@ -79,56 +83,62 @@ impl<'a> End<'a> {
         }
         true
     }
+
+    /// The indexes of a slot of the leaf.
+    #[inline(always)]
+    fn bounds(&self, slot: u32) -> (u64, u64) {
+        let slot = slot as usize;
+        (self.ends[slot & 31].wrapping_add(1), self.ends[(slot + 1) & 31])
+    }
 }
 
 impl<'a, S: Shape> Slots<'a, S> {
     fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
         let (from, to) = span.map_or((0, 0), |span| (span.first(), span.last()));
-        let over = Over { tree, entries, from, to, done: span.is_none() };
+        let over = Over { tree, entries, from, to, passed: 0, done: span.is_none() };
         Self { over, front: End::new(), back: End::new() }
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(Span, Option<Word>)> {
+    fn next(&mut self) -> Option<(Span, Word)> {
         let Self { over, front, .. } = self;
         if front.slots == 0 && !front.go_on(over, true) {
             return None;
         }
-        let leaf = front.leaf?;
-        let slot = front.slots.trailing_zeros() as usize;
-        let (first, last) = leaf.span(slot, front.path.whole);
-        if first > over.to || over.done {
-            over.done = true;
+        let (first, last) = front.bounds(front.slots.trailing_zeros());
+        // Both ends pass whole slots: one that starts behind what the other has left is passed.
+        if first > over.to {
             return None;
         }
         front.slots &= front.slots - 1;
-        over.done = last >= over.to;
-        over.from = last.wrapping_add(1);
-        let span = Span::new(first, last)?;
-        if !over.entries {
-            return Some((span, None));
-        }
-        let word = leaf.ranked(front.rank);
+        let word = front.leaf?.ranked(front.rank);
         front.rank += 1;
-        Some((span, Some(word)))
+        over.passed = last;
+        Some((Span::new(first, last)?, word))
     }
 
-    fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
-        let Self { over, back, .. } = self;
+    fn next_back(&mut self) -> Option<(Span, Word)> {
+        let Self { over, front, back } = self;
         if back.slots == 0 && !back.go_on(over, false) {
             return None;
         }
-        let leaf = back.leaf?;
         let slot = back.slots.ilog2();
-        let (first, last) = leaf.span(slot as usize, back.path.whole);
-        if last < over.from || over.done {
-            over.done = true;
+        let (first, last) = back.bounds(slot);
+        let met = front.leaf.is_some() && first <= over.passed;
+        if last < over.from || met {
             return None;
         }
         back.slots &= !(1 << slot);
-        over.done = first <= over.from;
-        over.to = first.wrapping_sub(1);
-        Some((Span::new(first, last)?, leaf.entry(slot as usize)))
+        match first.checked_sub(1) {
+            Some(before) if before >= over.from => over.to = before,
+            _ => {
+                over.done = true;
+                front.slots = 0;
+                back.slots = 0;
+            }
+        }
+        let leaf = back.leaf?;
+        Some((Span::new(first, last)?, leaf.ranked(leaf.rank(slot as usize))))
     }
 }
 
@@ -144,14 +154,14 @@ impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next()?;
-        Some((span, self.map.borrow(word?)))
+        Some((span, self.map.borrow(word)))
     }
 }
 
 impl<E: Entry, S: Shape> DoubleEndedIterator for Iter<'_, E, S> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
-        Some((span, self.map.borrow(word?)))
+        Some((span, self.map.borrow(word)))
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct Edit {
     /// The new slot's indexes.
     first: u64,
     last: u64,
+    /// The first index of slot `a`, the last of slot `b`.
+    start: u64,
+    end: u64,
     /// Whether something is left of slot `a`, before the new one.
     left: bool,
     /// Whether something is left of slot `b`, behind it.
@@ -73,15 +76,17 @@ impl Edit {
         let from = leaf.rank(a);
         let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
         let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
-        Self { a, b, first, last, left, right, entry, left_entry, right_entry, from, to }
+        Self { a, b, first, last, start, end, left, right, entry, left_entry, right_entry, from, to }
     }
 
-    /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side. The
-    /// change has been made.
+    /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side.
     #[inline]
-    pub(crate) fn gap_after(&self, leaf: &Leaf, whole: Span) -> Extent {
-        let came = 1 + usize::from(self.left) + usize::from(self.right);
-        longest_gap(leaf, whole, self.a..self.a + came)
+    pub(crate) fn gap_after(&self) -> Extent {
+        let of =
+            |is: bool, first: u64, last: u64| if is { Extent::of_reach(last - first) } else { Extent::NONE };
+        let left = of(self.left && !self.left_entry, self.start, self.first.wrapping_sub(1));
+        let right = of(self.right && !self.right_entry, self.last.wrapping_add(1), self.end);
+        left.max(right).max(of(!self.entry, self.first, self.last))
     }
 
     /// Whether the new slot is exactly one that was there.
@@ -123,7 +128,10 @@ impl Edit {
     /// The longest gap among the slots that the new one meets.
     #[inline]
     pub(crate) fn gap_before(&self, leaf: &Leaf, whole: Span) -> Extent {
-        longest_gap(leaf, whole, self.a..self.b + 1)
+        if self.a != self.b {
+            return longest_gap(leaf, whole, self.a..self.b + 1);
+        }
+        if leaf.has_entry(self.a) { Extent::NONE } else { Extent::of_reach(self.end - self.start) }
     }
 
     /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,

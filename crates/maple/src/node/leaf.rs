@@ -143,13 +143,13 @@ impl Leaf {
         let pivots = self.len() - 1;
         let before = |pivot: usize| usize::from((pivot < pivots) & (self.pivot(pivot) < index));
         let base = (8 * (before(6) + before(14) + before(22))).saturating_sub(1);
-        base + (0..8).map(|pivot| before(base + pivot)).sum::<usize>()
+        base + (0..7).map(|pivot| before(base + pivot)).sum::<usize>()
     }
 
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        (u64::from(self.occupied()) & below(slot)).count_ones() as usize
+        (self.occupied() & below(slot) as u32).count_ones() as usize
     }
 
     #[inline(always)]
@@ -175,6 +175,18 @@ impl Leaf {
         let first = if slot == 0 { whole.first() } else { self.pivot(slot - 1) + 1 };
         let last = if slot + 1 == self.len() { whole.last() } else { self.pivot(slot) };
         (first, last)
+    }
+
+    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes. Two gaps
+    /// never follow each other, so there are 21 slots at most.
+    #[inline]
+    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; 32]) {
+        let len = self.len() & WORDS;
+        ends[0] = whole.first().wrapping_sub(1);
+        for (end, pivot) in ends[1..len].iter_mut().zip(&self.words[1..len]) {
+            *end = pivot.addr() as u64;
+        }
+        ends[len] = whole.last();
     }
 
     /// The slots that are gaps, a bit each.

@@ -1,14 +1,14 @@
-//! Where nodes live: pieces of 256, and a list of those that are vacant.
+//! Where nodes live: pieces of 64, and a list of those that are vacant.
 //!
 //! A node keeps its number for life. Memory is asked for in [`reserve`](Slab::reserve) alone, so that what was
-//! reserved can be taken without failing. The first piece starts with one node and doubles; a small tree is small.
+//! reserved can be taken without failing. The first piece starts with one node and grows to 4, 16 and 64; a small tree is small.
 
 use super::{NONE, NodeId};
 use crate::error::OutOfMemory;
 use alloc::vec::Vec;
 
 /// Nodes of a piece.
-const PIECE: usize = 256;
+const PIECE: usize = 64;
 
 /// What a slab needs of a node: a place for a number while it is vacant.
 pub(crate) trait Node: Clone {
@@ -109,7 +109,7 @@ impl<T: Node> Slab<T> {
             return Err(OutOfMemory);
         }
         if piece.len() == piece.capacity() {
-            let more = if first_piece { piece.len().max(1) } else { PIECE };
+            let more = if first_piece { (3 * piece.len()).max(1) } else { PIECE };
             piece.try_reserve_exact(more)?;
         }
         let mut node = T::VACANT;

@@ -213,7 +213,7 @@ impl<S: Shape> Tree<S> {
         let before = edit.gap_before(leaf, whole);
         let leaf = self.leaf_mut(id);
         edit.apply(leaf, entry, twin);
-        let after = edit.gap_after(leaf, whole);
+        let after = edit.gap_after();
         self.count(edit, entry, twin);
         self.gap_changed(path, before, after);
         if used_after < used && used_after < S::LEAF_MIN {
