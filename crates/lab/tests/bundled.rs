@@ -113,11 +113,11 @@ fn a_wrong_answer_of_a_tree_is_found_on_its_line() {
 /// Over recorded operations the default placement takes no more pages than the kernel's with its hints put right.
 #[test]
 fn the_default_placement_takes_no_more_pages() {
-    let folder = data_folder().unwrap().join("vectors/percpu");
+    let data = data_folder().unwrap();
+    let vectors = std::fs::read_dir(data.join("vectors/percpu")).unwrap().map(|entry| entry.unwrap().path());
     let engines = find_engines(&["bitmap".to_owned(), "bitmap-linux-fixed".to_owned()]).unwrap();
     let mut files = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let file = entry.unwrap().path();
+    for file in vectors.chain([data.join("traces/netns.pcpu.csv.zst")]) {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         if name.starts_with("area") {
             continue;
@@ -173,6 +173,18 @@ fn a_wrong_answer_is_found_on_its_line() {
         assert_eq!(first.line, line as u64, "{first:?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_percpu_trace_is_what_its_statistics_say() {
+    let file = data_folder().unwrap().join("traces/netns.pcpu.csv.zst");
+    let workload = Recorded::read(&file).unwrap().into_workload(&file);
+    let frees = workload.ops.iter().filter(|op| op.is_free()).count();
+    // Six of the frees were not recorded, but their places were handed out again.
+    assert_eq!((workload.ops.len() - frees, frees), (124_050, 124_021 + 6));
+    assert_eq!(workload.skipped, [("free of an unknown object", 24), ("chunk destroyed", 1)]);
+    assert_eq!((workload.objects, workload.scene.config.unit_bytes), (124_050, 1 << 20));
+    assert!(workload.at_ns.unwrap().is_sorted());
 }
 
 #[test]

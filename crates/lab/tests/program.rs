@@ -88,7 +88,12 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--n", "0"],
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
-        &["stress", "percpu"],
+        &["stress", "maple"],
+        &["stress", "percpu", "--mask", "1"],
+        &["stress", "percpu", "--nr-pages", "2"],
+        &["stress", "percpu", "--case", "fix_size"],
+        &["stress", "percpu", "--unit", "8G"],
+        &["stress", "kva", "--unit", "64K"],
         &["count-instructions", "fly", "1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "1", "nobody"],
     ] {
@@ -456,6 +461,83 @@ fn stress_takes_masks_and_times_and_fails_if_nothing_was_run() {
 }
 
 #[test]
+fn stress_percpu_runs_its_cases_on_every_engine() {
+    let args =
+        ["stress", "percpu", "--loops", "300", "--repeat", "1", "--n", "200", "--unit", "64K", "--json"];
+    let output = freehold(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "stress percpu");
+    let rows = document["rows"].as_array().unwrap();
+    for case in ["in-order", "second-half", "aligned", "churn-4-1024", "mixed", "stale-hint", "deletion"] {
+        for engine in ["bitmap", "bitmap-linux", "bitmap-linux-fixed", "bitmap-2017", "area-map"] {
+            let whole = |row: &&serde_json::Value| {
+                row["workload"] == case && row["engine"] == engine && row["op"] == "loop"
+            };
+            let row = rows.iter().find(whole).unwrap_or_else(|| panic!("no row {case} {engine}"));
+            let counts = (&row["suite"], &row["count"], &row["passed"], &row["failed"]);
+            assert_eq!(counts, (&"percpu".into(), &300.into(), &1.into(), &0.into()), "{row}");
+        }
+    }
+    let starved = |engine: &str| {
+        let row = |row: &&serde_json::Value| {
+            row["workload"] == "starved" && row["engine"] == engine && row["op"] == "loop"
+        };
+        rows.iter().find(row).unwrap().clone()
+    };
+    assert_eq!(starved("bitmap")["passed"], 1);
+    assert_eq!(starved("area-map")["note"], "does not have these requests");
+}
+
+#[test]
+fn one_replay_takes_files_of_several_families() {
+    let folder = std::env::temp_dir().join(format!("freehold-families-{}", std::process::id()));
+    let page = folder.join("report.html");
+    let (kva, percpu) =
+        (data("vectors/kva/kt_fix_size.txt.zst"), data("vectors/percpu/x-min-stale-stock.txt.zst"));
+    let report = page.display().to_string();
+    let output = freehold(&["replay", &kva, &percpu, "--rounds", "1", "--json", "--report", &report]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let of = |suite: &str, engine: &str| {
+        let row = |row: &&serde_json::Value| {
+            row["suite"] == suite && row["engine"] == engine && row["op"] == "alloc"
+        };
+        rows.iter().find(row).unwrap_or_else(|| panic!("no row {suite} {engine}")).clone()
+    };
+    assert!(of("kva", "gap-list")["free_blocks"].is_u64());
+    let ours = of("percpu", "bitmap");
+    assert_eq!(
+        (&ours["default"], &ours["ratio"], &ours["unit"]),
+        (&true.into(), &1.0.into(), &(1 << 20).into())
+    );
+    for engine in ["bitmap", "bitmap-linux", "bitmap-linux-fixed", "bitmap-2017", "area-map"] {
+        let row = of("percpu", engine);
+        for key in ["pages", "pages_mean", "metadata_peak_bytes", "work_mean", "ns_median", "bytes_per_item"]
+        {
+            assert!(row[key].is_number(), "{key} is missing in {row}");
+        }
+    }
+    // Pages that are all there from the start are more than those that are there on demand.
+    assert!(of("percpu", "area-map")["pages"].as_u64() > ours["pages"].as_u64());
+    let html = std::fs::read_to_string(&page).unwrap();
+    for part in
+        ["kt_fix_size", "x-min-stale-stock", "Free blocks", "Pages that have memory", "Fill of the pages"]
+    {
+        assert!(html.contains(part), "{part}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+    // An engine of the other family is no engine of this one.
+    let usage = freehold(&["replay", &percpu, "--engine", "gap-list"]);
+    assert_eq!(usage.status.code(), Some(2));
+    assert!(text(&usage.stderr).contains("there are bitmap, bitmap-linux"));
+    for other in ["vectors/kva/talk.txt", "vectors/percpu/area-32k.txt.zst"] {
+        assert_eq!(freehold(&["replay", &data(other)]).status.code(), Some(1), "{other}");
+    }
+}
+
+#[test]
 fn mail_text_is_72_columns_wide() {
     let output = freehold(&["replay", "churn:200", "--rounds", "1", "--format", "lkml"]);
     assert_eq!(output.status.code(), Some(0));
@@ -472,6 +554,27 @@ fn inspect_tells_the_shape_of_a_trace() {
     for part in ["10_769", "10_791", "sizes of allocations", "lifetime", "live objects over time"] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
+}
+
+#[test]
+fn inspect_tells_what_a_percpu_trace_asks_for() {
+    let output = freehold(&["inspect", &data("traces/netns.pcpu.csv.zst")]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let parts = ["124_050", "124_027", "free of an unknown object (not replayed)", "5_380", "most in 100 ms"];
+    for part in parts.into_iter().chain(["sizes and alignments", "lifetime", "live objects over time"]) {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+    let output = freehold(&["inspect", &data("traces/netns.pcpu.csv.zst"), "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let asked = |note: &str| {
+        let of = rows.iter().filter(|row| row["note"] == note && row["size"].is_u64());
+        of.map(|row| row["count"].as_u64().unwrap()).sum::<u64>()
+    };
+    let atomic = asked("allocation that cannot wait");
+    assert!(atomic > 0);
+    assert_eq!(asked("allocation") + atomic, 124_050);
 }
 
 #[test]

@@ -124,6 +124,10 @@ impl Entry<Kva> for EngineEntry {
         self.placement
     }
 
+    fn label(&self) -> String {
+        Self::label(self)
+    }
+
     fn about(&self) -> &'static str {
         self.about
     }

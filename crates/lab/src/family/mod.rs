@@ -161,7 +161,7 @@ pub trait Family: Copy + Debug + Default + 'static {
     /// The cells below [`Family::SEEN`].
     fn seen_cells(run: &EngineRun<Self>) -> Vec<String>;
 
-    /// The row of a workload, and of an engine's run of it once its figures are asked for.
+    /// Adds what engines were made for.
     fn scene_row(scene: &Self::Scene, row: Row) -> Row {
         let _ = scene;
         row
@@ -188,10 +188,7 @@ pub trait Entry<F: Family>: Copy + Debug {
 
     /// Name and placement, as users write them.
     fn label(&self) -> String {
-        match self.placement() {
-            Some(placement) => format!("{}:{placement}", self.engine()),
-            None => self.engine().to_owned(),
-        }
+        self.engine().to_owned()
     }
 
     /// What it is, in a line.

@@ -36,7 +36,7 @@ pub(super) fn describe<F: Suited>(
     for of_case in runs.chunk_by_mut(|a, b| (a.info.name, a.n) == (b.info.name, b.n)) {
         let first = of_case.first().and_then(CaseRun::loop_median_ns);
         for run in of_case {
-            rows(document, run, first);
+            rows(document, plan, run, first);
         }
     }
     document.notes.push(
@@ -168,14 +168,18 @@ fn verdict<F: Suited>(document: &mut Document, runs: &[CaseRun<F>]) {
     ));
 }
 
-fn rows<F: Suited>(document: &mut Document, run: &mut CaseRun<F>, first: Option<f64>) {
+fn rows<F: Suited>(document: &mut Document, plan: &Plan<F>, run: &mut CaseRun<F>, first: Option<f64>) {
     let median = run.loop_median_ns();
     let note = match (&run.reason, run.lacks) {
         (Some(reason), _) => Some(reason.clone()),
         (None, true) => Some("does not have these requests".to_owned()),
         (None, false) => (run.repeats() == 0).then(|| "there was no time".to_owned()),
     };
-    let base = Row { workload: Some(run.info.name.to_owned()), n: run.n.map(u64::from), ..run.entry.row() };
+    let base = Row {
+        workload: Some(run.info.name.to_owned()),
+        n: run.n.map(u64::from),
+        ..F::scene_row(&plan.scene, run.entry.row())
+    };
     document.rows.push(Row {
         op: Some("loop"),
         count: Some(run.loops),

@@ -1,7 +1,7 @@
-use super::liar::{INVALID, LEAKS, MISALIGNED, REFUSES, SHIFTED, TWICE, liar};
-use super::{CaseRun, Plan, stress};
 use crate::engine::{ENGINES, EngineEntry};
 use crate::family::Kva;
+use crate::measure::stress::liar::{INVALID, LEAKS, MISALIGNED, REFUSES, SHIFTED, TWICE, liar};
+use crate::measure::stress::{CaseRun, Plan, stress};
 use crate::workload::suite::{CASES, CaseInfo, Kind, Params, Suited};
 use std::time::Duration;
 

@@ -1,24 +1,12 @@
-//! A broken engine, to see whether that is noticed.
+//! A broken allocator of address ranges.
 
+use super::{INVALID, LEAKS, LIE, MISALIGNED, REFUSES, SHIFTED, TWICE};
 use crate::engine::{ENGINES, EngineEntry, Session, SpaceEngine};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::{Driver, Engine};
 
-/// Says a page more than where it placed.
-pub(crate) const SHIFTED: u8 = 0;
-/// Refuses what fits.
-pub(crate) const REFUSES: u8 = 1;
-/// Says it freed, and did not.
-pub(crate) const LEAKS: u8 = 2;
-/// Says a few bytes more than where it placed.
-pub(crate) const MISALIGNED: u8 = 3;
-/// Says where it placed the object before.
-pub(crate) const TWICE: u8 = 4;
-/// Finds its invariants broken from then on.
-pub(crate) const INVALID: u8 = 5;
-
-/// A red-black tree that lies at its thousandth allocation or free.
+/// A red-black tree that lies once.
 pub(crate) struct Liar<const HOW: u8> {
     honest: SpaceEngine<RbTree>,
     allocs: u32,
@@ -37,7 +25,7 @@ impl<const HOW: u8> Liar<HOW> {
 impl<const HOW: u8> Engine for Liar<HOW> {
     fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64> {
         self.allocs += 1;
-        let lies = self.allocs == 1000;
+        let lies = self.allocs == LIE;
         if lies && HOW == REFUSES {
             return None;
         }
@@ -53,7 +41,7 @@ impl<const HOW: u8> Engine for Liar<HOW> {
 
     fn free(&mut self, first: u64, probe: &mut impl Probe) -> bool {
         self.frees += 1;
-        (HOW == LEAKS && self.frees == 1000) || self.honest.free(first, probe)
+        (HOW == LEAKS && self.frees == LIE) || self.honest.free(first, probe)
     }
 
     fn free_blocks(&self, visit: &mut dyn FnMut(Span)) {
@@ -65,7 +53,7 @@ impl<const HOW: u8> Engine for Liar<HOW> {
     }
 
     fn validate(&self) -> Result<(), String> {
-        if HOW == INVALID && self.allocs > 1000 {
+        if HOW == INVALID && self.allocs > LIE {
             Err("K0: it is a liar".to_owned())
         } else {
             self.honest.validate()
