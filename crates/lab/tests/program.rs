@@ -93,6 +93,7 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--n", "0"],
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
+        &["stress", "maple"],
         &["count-instructions", "fly", "1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "1", "nobody"],
     ] {
@@ -398,11 +399,44 @@ fn the_percpu_posting_is_reproduced_beside_its_figures() {
 }
 
 #[test]
+fn the_vacancy_series_is_reproduced_beside_recorded_kernels() {
+    let folder = std::env::temp_dir().join(format!("freehold-maple-{}", std::process::id()));
+    let page = folder.join("page.html");
+    let args = ["reproduce", "maple-2025", "--samples", "1", "--report", &page.display().to_string()];
+    let output = freehold(&[&args[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let total = |workload: &str, planner: &str, ours: bool| {
+        let wanted = |row: &&serde_json::Value| {
+            let mine = row["workload"] == workload && row["planner"] == planner && row["op"] == "total";
+            mine && row["engine"].is_string() == ours
+        };
+        rows.iter().find(wanted).unwrap_or_else(|| panic!("no total of {workload} by {planner}"))
+    };
+    let asked = |workload, planner, ours| total(workload, planner, ours)["nodes_requested"].as_u64().unwrap();
+    assert!(asked("stream-6.16", "worst", false) > asked("stream-6.16", "vacancy", false));
+    for workload in ["stream-6.16", "stress-mmap", "chromium.vma"] {
+        let [worst, vacancy, exact] =
+            ["worst", "vacancy", "exact"].map(|planner| asked(workload, planner, true));
+        assert!(worst >= vacancy && vacancy > exact && exact > 0, "{workload}: {worst} {vacancy} {exact}");
+    }
+    let exact = total("stream-6.16", "exact", true);
+    assert_eq!((&exact["mismatches"], &exact["nodes_requested"]), (&0.into(), &exact["nodes_used"]));
+    let page = std::fs::read_to_string(&page).unwrap();
+    for section in ["prealloc", "nodes", "bulk", "latency", "rates", "shape", "programs", "method"] {
+        assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn what_cannot_be_reproduced_is_wrong_usage() {
     for args in [
         &["tennis-2019"][..],
         &["kva-2019", "--samples", "0"],
         &["kva-2019", "--samples", "121"],
+        &["maple-2025", "--samples", "121"],
         &["kva-2019", "--traces", "no-such-folder"],
         &["kva-2019", "--traces", env!("CARGO_MANIFEST_DIR")],
         &["kva-2019", "--unit", "32K"],

@@ -49,7 +49,8 @@ pub struct Options {
     /// posting 2^20 objects; of the series both recorded streams.
     #[arg(long)]
     pub full: bool,
-    /// Of kva-2019: stop after so many of its samples; what is measured beside them becomes shorter, too.
+    /// Of kva-2019 and maple-2025: stop after so many of its samples, 120 at most; what is measured beside them becomes
+    /// shorter, too.
     #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
     /// Of kva-2019 and maple-2025: a folder with traces (*.kva.csv.zst, *.vma.csv.zst) beside the bundled ones.
@@ -68,11 +69,11 @@ impl Options {
     /// What is asked for can be had of the publication.
     fn check(&self, what: Publication) -> Result<(), Failure> {
         let percpu = [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())];
-        let samples = ("--samples", self.samples.is_some());
         let foreign = match what {
-            Publication::Kva2019 => percpu.to_vec(),
-            Publication::Percpu2017 => vec![samples, ("--traces", self.traces.is_some())],
-            Publication::Maple2025 => [percpu.as_slice(), &[samples]].concat(),
+            Publication::Kva2019 | Publication::Maple2025 => percpu.to_vec(),
+            Publication::Percpu2017 => {
+                vec![("--samples", self.samples.is_some()), ("--traces", self.traces.is_some())]
+            }
         };
         match foreign.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),

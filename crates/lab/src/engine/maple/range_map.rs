@@ -48,6 +48,7 @@ impl Ranges for RangeMapRanges {
         self.map.get(index)
     }
 
+    #[inline]
     fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         self.map.iter().map(|(span, value)| (span.first(), span.last(), value))
     }

@@ -2,7 +2,7 @@
 
 use super::forms::{Form, Named, beside, drawn, published, text};
 use super::ledger::PLANNERS;
-use super::programs::Program;
+use super::planned::Program;
 use super::{percent, row};
 use crate::commands::reproduce::Part;
 use crate::output::{Row, Table, count, fixed};

@@ -18,9 +18,9 @@ mod forms;
 mod latency;
 mod ledger;
 mod nodes;
+mod planned;
 mod prealloc;
 mod programs;
-mod programs_part;
 mod rates;
 mod shape;
 mod streams;
@@ -33,7 +33,7 @@ use crate::failure::Failure;
 use crate::output::Row;
 use crate::report::{Described, Study};
 use crate::workload::vma::from_file;
-use programs::Program;
+use planned::Program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use streams::StreamRun;
@@ -42,6 +42,9 @@ use streams::StreamRun;
 const ENDING: &str = ".vma.csv.zst";
 /// The posting's workload.
 const STRESS: &str = "stress_mmap.vma.csv.zst";
+
+/// Into how many samples a stream or a trace is cut; if not all are wanted, its end is left out.
+const SAMPLES: usize = 120;
 
 /// How it was measured.
 const METHOD: [&str; 6] = [
@@ -67,6 +70,10 @@ const METHOD: [&str; 6] = [
 /// # Errors
 /// Data cannot be read, or an engine answers wrong.
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome> {
+    let samples = options.samples.unwrap_or(SAMPLES);
+    if !(1..=SAMPLES).contains(&samples) {
+        return Err(Failure::Usage(format!("--samples {samples}: there are 1 to {SAMPLES}")).into());
+    }
     let data = data_folder()?;
     let files = |ending| traces(&data.join("traces"), options.traces.as_deref(), ending);
     let (vma, mt) = (files(ENDING)?, files(rates::ENDING)?);
@@ -82,12 +89,16 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
     let mut streams = Vec::new();
     for version in versions {
         let file = data.join(format!("vectors/maple/seed_stream_{version}.mstream.zst"));
-        streams.push(StreamRun::of(&file, &mut tick)?);
+        streams.push(StreamRun::of(&file, samples, &mut tick)?);
     }
     let mut programs = Vec::new();
     for file in &vma {
         tick(&format!("{}: every store planned", file.display()));
-        programs.push(Program::of(from_file(file)?));
+        let mut workload = from_file(file)?;
+        let ops = (workload.ops.len() * samples / SAMPLES).max(1);
+        workload.ops.truncate(ops);
+        workload.at_ns.iter_mut().for_each(|at_ns| at_ns.truncate(ops));
+        programs.push(Program::of(workload));
     }
     let is_stress =
         |program: &&Program| program.workload.file.as_ref().is_some_and(|file| file.ends_with(STRESS));
@@ -102,7 +113,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
         latency,
         rates::part(&mt, stress)?,
         shape::part(stress),
-        programs_part::part(&programs),
+        programs::part(&programs),
     ];
     let study = Study {
         title: "Track node vacancy, tried again".to_owned(),

@@ -1,80 +1,98 @@
-//! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
+//! Real programs: what their calls ask for, and their address spaces as films.
 
-use super::ledger::Ledger;
-use crate::engine::vma::{Footprint, PlannedRanges, Spaces};
-use crate::family::Maple;
-use crate::measure::vma::{Developed, Film, name};
-use crate::workload::Workload;
-use crate::workload::vma::Fault;
-use freehold_trace::Drive;
-use std::collections::BTreeMap;
+use super::ledger::PLANNERS;
+use super::percent;
+use super::planned::Program;
+use super::row;
+use crate::commands::reproduce::Part;
+use crate::output::{Row, Table, count};
+use crate::report::film::Film;
+use crate::report::section::Figure;
+use crate::report::{Key, Section};
+use crate::workload::vma::{Fault, contradictions};
 
-/// Points of the lines over time.
-const POINTS: usize = 240;
-
-/// What calls of one name did.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OfCall {
-    pub(super) calls: u64,
-    pub(super) ledger: Ledger,
+/// The part.
+pub(super) fn part(programs: &[Program]) -> Part {
+    let mismatches = |program: &Program| contradictions(&program.faults);
+    let all: u64 = programs.iter().map(mismatches).sum();
+    let calls: u64 = programs.iter().map(|program| program.workload.ops.len() as u64).sum();
+    let films = programs.iter().map(|program| {
+        let at_ns = program.workload.at_ns.as_deref().unwrap_or_default();
+        let seconds = |op: usize| at_ns.get(op).copied().unwrap_or(0) as f64 / 1e9;
+        Figure::Film(Film::new(program.film.clone(), &program.workload.name, seconds))
+    });
+    let section = Section {
+        id: "programs",
+        title: "The address spaces of recorded programs".to_owned(),
+        about: vec![
+            "Every mmap, munmap, mprotect, madvise, mremap, brk, fork, exec and exit of these programs was applied to \
+             maps of areas, in the order in which the calls returned, and had to meet what an address space would \
+             hold then. The kernel's own searches for a gap were asked of the tree, too, and had to find the same."
+                .to_owned(),
+        ],
+        figures: films.collect(),
+        tables: vec![requests(programs), faults(programs)],
+    };
+    let keys = vec![Key {
+        value: format!("{} of {}", count(all), count(calls)),
+        text: "calls of recorded programs met something else than the kernel did".to_owned(),
+    }];
+    let notes = programs
+        .iter()
+        .map(|program| format!("{}: {}.", program.workload.name, program.workload.description))
+        .collect();
+    Part { section, keys, notes, rows: programs.iter().flat_map(rows).collect(), ..Part::default() }
 }
 
-/// A program up to some operation.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Point {
-    pub(super) op: usize,
-    /// Nodes asked for by each planner so far.
-    pub(super) requested: [u64; 3],
-    /// What the spaces take.
-    pub(super) footprint: Footprint,
-}
-
-/// A recorded program.
-#[derive(Clone, Debug)]
-pub(super) struct Program {
-    pub(super) workload: Workload<Maple>,
-    pub(super) ledger: Ledger,
-    pub(super) by_call: BTreeMap<&'static str, OfCall>,
-    /// Calls that met something else than when they were recorded.
-    pub(super) faults: BTreeMap<Fault, u64>,
-    pub(super) points: Vec<Point>,
-    pub(super) film: Developed,
-    /// Nodes taken.
-    pub(super) taken: u64,
-}
-
-impl Program {
-    /// Runs a workload.
-    pub(super) fn of(workload: Workload<Maple>) -> Self {
-        let mut spaces = Spaces::<PlannedRanges>::new(workload.scene.kinds.clone());
-        let mut film = Film::of_busiest(&workload.ops);
-        let (mut ledger, mut by_call) = (Ledger::default(), BTreeMap::<_, OfCall>::new());
-        let (mut faults, mut points) = (BTreeMap::new(), Vec::new());
-        let stretch = workload.ops.len().div_ceil(POINTS).max(1);
-        for (at, op) in workload.ops.iter().enumerate() {
-            let answer = spaces.run(op, &mut ());
-            if let Some(fault) = answer.fault {
-                *faults.entry(fault).or_default() += 1;
-            }
-            let call = by_call.entry(name(op)).or_default();
-            call.calls += 1;
-            if let Some(space) = spaces.space_mut(op.space) {
-                for facts in space.areas_mut().take_committed() {
-                    ledger.note(&facts, 1);
-                    call.ledger.note(&facts, 1);
-                }
-            }
-            film.note(&spaces, op, at);
-            if (at + 1).is_multiple_of(stretch) || at + 1 == workload.ops.len() {
-                points.push(Point { op: at, requested: ledger.totals(), footprint: spaces.footprint() });
-            }
-        }
-        let taken = spaces.footprint().nodes.taken;
-        Self { workload, ledger, by_call, faults, points, film: film.develop(), taken }
+fn requests(programs: &[Program]) -> Table {
+    let mut table = Table::new(
+        "What the stores of recorded programs ask for",
+        &["trace", "calls", "spaces", "areas at most", "stores"],
+    );
+    for (_, name) in PLANNERS {
+        table.header.push(format!("{name}, nodes"));
     }
-
-    /// Stores of all calls.
-    pub(super) fn stores(&self) -> u64 {
-        self.ledger.types.iter().map(|of_type| of_type.calls).sum()
+    table.header.extend(["exact/vacancy".to_owned(), "taken".to_owned(), "mismatches".to_owned()]);
+    for program in programs {
+        let most = |figure: fn(&crate::engine::vma::Footprint) -> u64| {
+            program.points.iter().map(|point| figure(&point.footprint)).max().unwrap_or(0)
+        };
+        let totals = program.ledger.totals();
+        let mut cells = vec![
+            program.workload.name.clone(),
+            count(program.workload.ops.len() as u64),
+            count(most(|footprint| footprint.spaces)),
+            count(most(|footprint| footprint.areas)),
+            count(program.stores()),
+        ];
+        cells.extend(totals.map(count));
+        cells.extend([percent(totals[2], totals[1]), count(program.taken)]);
+        cells.push(count(contradictions(&program.faults)));
+        table.row(cells);
     }
+    table
+}
+
+fn faults(programs: &[Program]) -> Table {
+    let mut table = Table::new("Calls that met something else than they might", &["what"]);
+    table.header.extend(programs.iter().map(|program| program.workload.name.clone()));
+    for (fault, what) in Fault::ALL {
+        let mut cells = vec![what.to_owned()];
+        cells.extend(programs.iter().map(|program| count(program.faults.get(&fault).copied().unwrap_or(0))));
+        table.row(cells);
+    }
+    table
+}
+
+fn rows(program: &Program) -> Vec<Row> {
+    let totals = program.ledger.totals();
+    let row = |((_, planner), total): (&(_, &'static str), u64)| Row {
+        file: program.workload.file.clone(),
+        count: Some(program.stores()),
+        nodes_requested: Some(total),
+        nodes_used: Some(program.taken),
+        mismatches: Some(contradictions(&program.faults)),
+        ..row(&program.workload.name, true, planner, "total")
+    };
+    PLANNERS.iter().zip(totals).map(row).collect()
 }

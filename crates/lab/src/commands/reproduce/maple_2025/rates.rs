@@ -3,7 +3,7 @@
 
 use super::ledger::TYPES;
 use super::percent;
-use super::programs::Program;
+use super::planned::Program;
 use crate::commands::reproduce::Part;
 use crate::output::{Row, Table, count};
 use crate::report::Section;

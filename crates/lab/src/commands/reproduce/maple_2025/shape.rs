@@ -1,6 +1,6 @@
 //! The trees under the stress test: their height, their nodes, how full they are, over time.
 
-use super::programs::{Point, Program};
+use super::planned::{Point, Program};
 use crate::commands::reproduce::Part;
 use crate::output::{Table, count, fixed};
 use crate::report::Section;

@@ -1,5 +1,6 @@
 //! The recorded streams: every store of the kernel's own test suite, on our trees, every store planned.
 
+use super::SAMPLES;
 use super::ledger::{Histogram, Ledger};
 use crate::engine::vma::PlannedRanges;
 use freehold_trace::TraceError;
@@ -7,8 +8,8 @@ use freehold_trace::maple::{Digest, Ranges, Stream, StreamRecord, StreamWrite};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Points of the lines over time.
-const POINTS: u64 = 240;
+/// Points of the lines over time, for each sample.
+const POINTS: u64 = 2;
 
 /// Nodes up to a point of a stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,13 +55,15 @@ struct Replay {
 }
 
 impl StreamRun {
-    /// Replays a stream.
-    pub(super) fn of(file: &Path, tick: &mut dyn FnMut(&str)) -> Result<Self, TraceError> {
+    /// Replays the first samples of a stream.
+    pub(super) fn of(file: &Path, samples: usize, tick: &mut dyn FnMut(&str)) -> Result<Self, TraceError> {
         let mut stream = Stream::open(file)?;
         let mut replay = Replay::default();
         replay.run.version.clone_from(&stream.header().version);
-        let stretch = stream.header().records.div_ceil(POINTS).max(1);
-        while let Some(record) = stream.next().transpose()? {
+        let stretch = stream.header().records.div_ceil(POINTS * SAMPLES as u64).max(1);
+        let last = stretch.saturating_mul(POINTS * samples as u64);
+        while stream.record() < last {
+            let Some(record) = stream.next().transpose()? else { break };
             replay.record(&record);
             if stream.record().is_multiple_of(stretch) {
                 tick(&format!("stream of {}: record {}", replay.run.version, stream.record()));
