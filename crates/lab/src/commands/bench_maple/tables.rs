@@ -31,10 +31,8 @@ impl Tables {
         for bench in benches {
             self.rows(bench);
         }
-        let mut ops: Vec<&'static str> = Vec::new();
-        for (op, _) in runs.first().map_or(&[][..], |run| &run.ns) {
-            ops.push(op);
-        }
+        let ops = runs.first().map(|run| run.ns.iter().map(|(op, _)| *op).collect::<Vec<_>>());
+        let ops = ops.unwrap_or_default();
         for op in &ops {
             self.table(op, benches);
             self.add_losses(op, benches);

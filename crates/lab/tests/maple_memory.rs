@@ -1,0 +1,30 @@
+//! The bytes that maps of ranges report are those that they allocated.
+
+use freehold::units::Span;
+use freehold_lab::engine::maple::{Steps, find_maps};
+
+#[test]
+fn bytes_are_what_was_allocated() {
+    let maps = find_maps(&[]).unwrap();
+    assert!(maps.len() >= 4);
+    for (entry, make) in maps {
+        for n in [0, 1, 2, 4, 11, 12, 13, 100, 5000, 40_000_u64] {
+            // In order, in reverse, and at random: 7919 is a prime that divides none of the numbers.
+            let orders: [&dyn Fn(u64) -> u64; 3] = [&|at| at, &|at| n - 1 - at, &|at| at * 7919 % n];
+            for (order, start) in orders.iter().enumerate() {
+                let range = |at| (Span::new(16 * start(at), 16 * start(at) + 7).unwrap(), 1 + at as u32);
+                let filled = Steps::Insert((0..n).map(range).collect());
+                let erased = Steps::Erase((0..n).filter(|at| at % 3 > 0).map(|at| 16 * at).collect());
+                let mut map = make();
+                let mut held = 0;
+                for (steps, what) in [(&filled, "filled"), (&erased, "erased"), (&filled, "filled again")] {
+                    held += allocation_counter::measure(|| {
+                        map.perform(steps);
+                    })
+                    .bytes_current;
+                    assert_eq!(map.bytes() as i64, held, "{}: {n} in order {order}, {what}", entry.engine);
+                }
+            }
+        }
+    }
+}
