@@ -67,10 +67,33 @@ fn compare(trees: &mut dyn Trees, model: &mut Driver<Naive>, op: &Op) -> Result<
     Ok(())
 }
 
-/// Turns any bytes into operations of every kind on indexes that are few or at the end of the space.
+/// Turns any bytes into operations of every kind on indexes that are few or at the end of the space. A cursor is gone
+/// after every other operation, so those on one come in runs.
 #[must_use]
 pub fn maple_ops_from_bytes(bytes: &[u8]) -> Vec<Op> {
-    bytes.chunks_exact(BYTES_PER_OP).filter_map(op_from_bytes).collect()
+    let (mut ops, mut on_cursor) = (Vec::new(), 0);
+    for chunk in bytes.chunks_exact(BYTES_PER_OP) {
+        let &[kind, a, _, c] = chunk else { continue };
+        if on_cursor > 0 {
+            on_cursor -= 1;
+            ops.push(cursor_op(kind, index(a), c));
+            continue;
+        }
+        ops.extend(op_from_bytes(chunk));
+        if let Some(Op::CursorSet { .. } | Op::EmptyArea { .. }) = ops.last() {
+            on_cursor = c % 12;
+        }
+    }
+    ops
+}
+
+fn cursor_op(kind: u8, limit: u64, c: u8) -> Op {
+    match kind % 12 {
+        0 => Op::CursorPause,
+        1 => Op::CursorReset,
+        2 => Op::CursorWalk,
+        _ => Op::CursorStep { step: step(c), limit },
+    }
 }
 
 fn op_from_bytes(chunk: &[u8]) -> Option<Op> {
@@ -97,11 +120,8 @@ fn op_from_bytes(chunk: &[u8]) -> Option<Op> {
         16 => Op::AllocCyclic { low: index(c), high: first, next: other, value },
         17 => Op::EmptyArea { end, min: first, max: other, size },
         18 => Op::StoreGap { value },
-        19 | 20 => Op::CursorSet { index: first },
-        21 => Op::CursorPause,
-        22 => Op::CursorReset,
-        23 => Op::CursorWalk,
-        24..30 => Op::CursorStep { step: step(c), limit: first },
+        19..26 => Op::CursorSet { index: first },
+        26..30 => cursor_op(b, first, c),
         30 => Op::CursorStore { call: store_call(c), first, last, value },
         31 => Op::CursorErase { index: first },
         32 => Op::StepMany { step: step(c & 3), index: first, limit: other, most: None },

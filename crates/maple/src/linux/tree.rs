@@ -152,7 +152,7 @@ impl<E: NonNullEntry, S: Shape> Tree<E, S> {
     pub fn next(&self, index: u64, max: u64) -> Item<E::Ref<'_>> {
         let (span, _) = self.map.slot_at(index);
         let above = span.last().checked_add(1);
-        let found = above.filter(|_| index < max).and_then(|above| self.map.range(above..=max).next());
+        let found = above.and_then(|above| self.map.range(above..=max).next());
         Item::from_slot(found.map(|(_, value)| value))
     }
 
@@ -161,7 +161,7 @@ impl<E: NonNullEntry, S: Shape> Tree<E, S> {
     #[must_use]
     pub fn prev(&self, index: u64, min: u64) -> Item<E::Ref<'_>> {
         let (span, _) = self.map.slot_at(index);
-        let found = self.map.range(min..span.first()).next_back().filter(|_| index > min);
+        let found = self.map.range(min..span.first()).next_back();
         Item::from_slot(found.map(|(_, value)| value))
     }
 
