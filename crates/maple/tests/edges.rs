@@ -167,6 +167,16 @@ fn a_transaction_that_is_forgotten_is_final() {
     assert!(map.iter().all(|(_, held)| *held == 1));
 }
 
+/// One leaf, and what names it.
+#[test]
+fn a_small_map_has_one_leaf() {
+    let mut map = RangeMap::<u32>::new();
+    for at in 1..=10 {
+        map.store(span(10 * at, 10 * at + 4), 1).unwrap();
+        assert_eq!((map.nodes(), map.bytes()), (1, 256 + size_of::<Vec<u8>>()));
+    }
+}
+
 /// Everything goes to other threads that the standard library's would.
 #[test]
 fn whatever_borrows_a_map_can_be_sent() {

@@ -111,7 +111,8 @@ fn with_gaps(count: u64) -> Vec<(Span, u32)> {
 
 #[test]
 fn two_operations_on_trees_of_some_height() {
-    for (start, far) in [(dense(40), 39), (with_gaps(40), 160), (dense(14), 11), (with_gaps(10), 41)] {
+    let starts = [(with_gaps(10), 41), (dense(14), 11), (dense(40), 39), (with_gaps(40), 160)];
+    for (start, far) in starts.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
         let height = Map::from_sorted_with_shape(start.iter().copied()).unwrap().height();
         assert!(height >= 2, "{height}");
         let length = if cfg!(miri) { 1 } else { 2 };

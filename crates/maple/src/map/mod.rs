@@ -171,8 +171,9 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Removes all entries, and keeps the memory for others.
     pub fn clear(&mut self) {
-        let all = self.tree.take_root().into_iter().collect();
-        self.bury(Words::new(), all);
+        let mut all = Subtrees::new();
+        all.extend(self.tree.take_root());
+        self.bury(&mut Words::new(), &mut all);
     }
 
     /// The tree, for a plan.
@@ -189,8 +190,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     }
 
     /// Drops what a store took out in whole subtrees, and gives their nodes back.
-    fn bury(&mut self, mut words: Words, mut subtrees: Subtrees) {
-        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut subtrees));
+    fn bury(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
+        let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
         words::drop_values::<E>(removed);
     }
 }

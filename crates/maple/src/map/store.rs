@@ -101,17 +101,17 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Does a store that takes one entry out, whole, and returns its word.
     #[inline]
     pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
-        let mut removed = Words::new();
         if spot.spans() {
-            return self.swap_spanning(spot, entry, removed);
+            return self.swap_spanning(spot, entry);
         }
+        let mut removed = Words::new();
         self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
         removed.pop()
     }
 
     #[inline(never)]
-    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>, mut removed: Words) -> Option<Word> {
-        let mut subtrees = Subtrees::new();
+    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
+        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
         self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
         // All is asked for, so that every node is given back.
         core::iter::from_fn(|| self.tree.next_removed(&mut removed, &mut subtrees)).last()
@@ -135,21 +135,21 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Does a store that was looked at and whose nodes are there.
     #[inline]
     pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
-        let mut removed = Words::new();
         if spot.spans() {
-            self.carry_out_spanning(spot, entry, removed);
+            self.carry_out_spanning(spot, entry);
             return;
         }
+        let mut removed = Words::new();
         self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
-        if !removed.is_empty() {
-            words::drop_values::<E>(removed.into_iter());
+        if core::mem::needs_drop::<E>() && !removed.is_empty() {
+            words::drop_values::<E>(core::iter::from_fn(|| removed.pop()));
         }
     }
 
     #[inline(never)]
-    fn carry_out_spanning(&mut self, spot: &mut Spot, entry: Option<Word>, mut removed: Words) {
-        let mut subtrees = Subtrees::new();
+    fn carry_out_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) {
+        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
         self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
-        self.bury(removed, subtrees);
+        self.bury(&mut removed, &mut subtrees);
     }
 }

@@ -99,7 +99,12 @@ impl<T: Node> Slab<T> {
     /// Makes one vacant node.
     fn make(&mut self) -> Result<(), OutOfMemory> {
         if self.pieces.last().is_none_or(|piece| piece.len() == PIECE) {
-            self.pieces.try_reserve(1)?;
+            // Most maps never have a second piece.
+            if self.pieces.is_empty() {
+                self.pieces.try_reserve_exact(1)?;
+            } else {
+                self.pieces.try_reserve(1)?;
+            }
             self.pieces.push(Vec::new());
         }
         let id = NodeId::try_from(self.made()).map_err(|_| OutOfMemory)?;
