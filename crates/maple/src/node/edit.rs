@@ -149,10 +149,8 @@ impl Edit {
         if tail != to && to != entries {
             leaf.move_entries(to, entries, tail);
         }
-        let mut rank = from;
-        for word in [kept_left, entry, kept_right].into_iter().flatten() {
+        for (rank, word) in (from..).zip([kept_left, entry, kept_right].into_iter().flatten()) {
             leaf.set_ranked(rank, word);
-            rank += 1;
         }
         let pivots = usize::from(left) + usize::from(right);
         if pivots != b - a && b != len - 1 {

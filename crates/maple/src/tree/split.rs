@@ -38,7 +38,7 @@ impl<S: Shape> Tree<S> {
                 self.set_gap_above(path, depth, longest);
                 return;
             }
-            let (left, right, last) = halves::<S>(inner, slot, child);
+            let (left, right, last) = halves(inner, slot, child);
             *inner = left;
             gap_left = inner.largest_gap();
             first = step.id;
@@ -53,7 +53,7 @@ impl<S: Shape> Tree<S> {
 
 /// A full node and one child more, behind child `slot`, as two nodes; and where the first of them ends. Where children
 /// come at either end, others are expected to follow them there.
-fn halves<S: Shape>(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
+fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
     let mut children: ArrayVec<Child, 17> = inner.to_children(u64::MAX).collect();
     let behind = children[slot].last;
     children[slot].last = child.last;
