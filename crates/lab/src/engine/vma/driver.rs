@@ -78,8 +78,8 @@ impl<M: AreaMap> Spaces<M> {
         for (_, space) in self.spaces() {
             let (areas, nodes) = (space.areas(), space.areas().nodes().unwrap_or_default());
             footprint.spaces += 1;
-            footprint.areas += areas.len();
-            footprint.areas_most = footprint.areas_most.max(areas.len());
+            footprint.areas += areas.areas();
+            footprint.areas_most = footprint.areas_most.max(areas.areas());
             footprint.nodes.in_use += nodes.in_use;
             footprint.nodes.taken += nodes.taken;
             footprint.nodes.height = footprint.nodes.height.max(nodes.height);

@@ -12,7 +12,7 @@ impl AreaMap for RangeMapRanges {
         range.map(|(area, kind)| (area.first(), area.last(), kind))
     }
 
-    fn len(&self) -> u64 {
+    fn areas(&self) -> u64 {
         self.map.len()
     }
 
@@ -32,7 +32,7 @@ impl AreaMap for BTreeMapRanges<u64> {
         below.into_iter().chain(self.starting_in(span))
     }
 
-    fn len(&self) -> u64 {
+    fn areas(&self) -> u64 {
         self.iter().count() as u64
     }
 

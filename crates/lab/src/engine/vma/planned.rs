@@ -107,7 +107,7 @@ impl AreaMap for PlannedRanges {
         range.map(|(area, kind)| (area.first(), area.last(), kind))
     }
 
-    fn len(&self) -> u64 {
+    fn areas(&self) -> u64 {
         self.map.len()
     }
 

@@ -30,7 +30,7 @@ impl<M: AreaMap + 'static> Session for Spaces<M> {
     }
 
     fn areas_of(&self, space: u32) -> Option<u64> {
-        self.space(space).map(|space| space.areas().len())
+        self.space(space).map(|space| space.areas().areas())
     }
 
     fn visit(&self, space: u32, see: &mut dyn FnMut(Span, &Kind)) {

@@ -107,7 +107,7 @@ impl AreaMap for SortedAreas {
         areas.take_while(move |area| area.0 <= span.last())
     }
 
-    fn len(&self) -> u64 {
+    fn areas(&self) -> u64 {
         self.areas.len() as u64
     }
 

@@ -44,7 +44,7 @@ impl Calls {
             let mut tally = Tally::default();
             let answer = spaces.run(op, &mut tally);
             calls.note(op, answer, &tally);
-            let areas = spaces.space(op.space).map_or(0, |space| space.areas().len());
+            let areas = spaces.space(op.space).map_or(0, |space| space.areas().areas());
             let space = calls.spaces.entry(op.space).or_default();
             *space = (space.0 + 1, space.1.max(areas));
         }

@@ -23,7 +23,7 @@ pub trait AreaMap: Ranges {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)>;
 
     /// Areas.
-    fn len(&self) -> u64;
+    fn areas(&self) -> u64;
 
     /// Its nodes, if it tells.
     fn nodes(&self) -> Option<Nodes>;

@@ -67,7 +67,7 @@ fn made_up(random: &mut SplitMix, kinds: &mut Kinds) -> Call {
             Call::Map { span, kind, replaces: true, by: Caller::Program }
         }
         3 => Call::Unmap { span, by: Caller::Program },
-        4 | 5 => Call::Protect { span, prot, whole: random.next_u64() % 2 == 0 },
+        4 | 5 => Call::Protect { span, prot, whole: random.next_u64().is_multiple_of(2) },
         _ => Call::Advise { span, advice: 16 + (random.next_u64() % 2) as u32 },
     }
 }

@@ -18,8 +18,9 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
         about: vec![
             "What the kernel asks for and does not take is handed back; some of what it takes it hands back as well, \
              since old nodes are used again. A plan of ours holds the nodes that its store takes: the largest \
-             difference over the whole stream stands in the table. All figures are of the stores that the kernel had \
-             reckoned for; those of its bulk mode, which asks once for many, are left out."
+             difference over the whole stream stands in the table. Requests are of the kernel's reckonings, \
+             as in its histogram; what is taken is over all stores, also those that it had asked for before, or for many \
+             at once (bulk mode), so that more can be taken than was reckoned."
                 .to_owned(),
         ],
         ..Section::default()
@@ -46,13 +47,12 @@ pub(super) fn part(streams: &[StreamRun]) -> Part {
 fn note(stream: &StreamRun) -> String {
     format!(
         "Stream of {}: {} stores, content of {} trees right at their end, of {} wrong; the largest difference between \
-         a plan's nodes and those taken is {}; {} nodes were taken by stores without a reckoning.",
+         a plan's nodes and those taken is {}.",
         stream.version,
         count(stream.stores),
         count(stream.contents[0]),
         count(stream.contents[1]),
-        stream.largest_difference,
-        count(stream.taken_unreckoned)
+        stream.largest_difference
     )
 }
 
@@ -82,7 +82,7 @@ fn totals(stream: &StreamRun) -> Table {
             name,
             count(asked),
             count(taken),
-            percent(taken, asked),
+            if ours { "-".to_owned() } else { percent(taken, asked) },
             dash(back),
             dash(taken.saturating_sub(back)),
         ]);

@@ -32,13 +32,12 @@ pub(super) struct StreamRun {
     pub(super) stores: u64,
     /// Requests as recorded: the version's own, and by the formula of 6.12.
     pub(super) recorded: [Histogram; 2],
-    /// Nodes that the kernel took, and handed back, in stores that it had reckoned for.
+    /// Nodes that the kernel took, and handed back.
     pub(super) kernel_used: [u64; 2],
     /// Requests of our trees, of the calls that the kernel reckoned for.
     pub(super) ours: Ledger,
-    /// Nodes that our trees took in these stores, and in the others.
+    /// Nodes that our trees took, over all stores.
     pub(super) taken: u64,
-    pub(super) taken_unreckoned: u64,
     /// The largest difference between the nodes that a plan held and those that its store took.
     pub(super) largest_difference: u64,
     /// Trees whose content at the end was right, and wrong.
@@ -111,9 +110,7 @@ impl Replay {
             return;
         };
         run.stores += 1;
-        if times > 0 {
-            run.kernel_used = [run.kernel_used[0] + used.taken, run.kernel_used[1] + used.handed_back];
-        }
+        run.kernel_used = [run.kernel_used[0] + used.taken, run.kernel_used[1] + used.handed_back];
         let before = map.map().nodes_taken();
         if write.null {
             map.clear(write.span);
@@ -121,8 +118,7 @@ impl Replay {
             map.store(write.span, 1);
         }
         let taken = map.map().nodes_taken() - before;
-        run.taken_unreckoned += if times > 0 { 0 } else { taken };
-        run.taken += if times > 0 { taken } else { 0 };
+        run.taken += taken;
         if let Some(facts) = map.last_committed() {
             run.largest_difference = run.largest_difference.max(facts.nodes.abs_diff(taken));
             run.ours.note(&facts, times);
