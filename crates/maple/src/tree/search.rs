@@ -61,8 +61,10 @@ impl<S: Shape> Tree<S> {
             return self.find_in_leaf(id, whole, want);
         }
         let inner = self.inner(id);
-        let window = whole.intersection(want.window)?;
-        let (low, high) = (inner.slot_of(window.first()), inner.slot_of(window.last()));
+        // Only at the window's ends is there something to search for.
+        let cut = |index: u64| whole.contains(index).then(|| inner.slot_of(index));
+        let low = cut(want.window.first()).unwrap_or(0);
+        let high = cut(want.window.last()).unwrap_or(inner.len() - 1);
         let look = |slot: usize, probe: &mut _| {
             if inner.gap(slot) < need {
                 return None;
@@ -79,7 +81,10 @@ impl<S: Shape> Tree<S> {
 
     fn find_in_leaf(&self, id: NodeId, whole: Span, want: &Want) -> Option<Span> {
         let leaf = self.leaf(id);
-        let mut gaps = leaf.gaps();
+        let cut = |index: u64| whole.contains(index).then(|| leaf.slot_of(index) as u32);
+        let low = cut(want.window.first()).unwrap_or(0);
+        let high = cut(want.window.last()).unwrap_or(31);
+        let mut gaps = leaf.gaps() & u32::MAX << low & u32::MAX >> (31 - high);
         while gaps != 0 {
             let slot = match want.side {
                 Side::Lowest => gaps.trailing_zeros(),
@@ -87,6 +92,9 @@ impl<S: Shape> Tree<S> {
             };
             gaps &= !(1 << slot);
             let (first, last) = leaf.span(slot as usize, whole);
+            if last - first < want.size - 1 {
+                continue;
+            }
             if let Some(fit) = Span::new(first, last).and_then(|gap| want.fit(gap)) {
                 return Some(fit);
             }
