@@ -17,7 +17,7 @@ use freehold_units::Span;
 /// What a store does to the tree, in the kernel's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreType {
-    /// Replaces exactly one slot.
+    /// Replaces exactly one slot; the leaf has room.
     ExactFit,
     /// Changes the leaf's last slot; the leaf has room.
     Append,

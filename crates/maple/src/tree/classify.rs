@@ -22,12 +22,13 @@ impl<S: Shape> Tree<S> {
         };
         let leaf = self.leaf_of(&spot.path);
         let used = edit.used_after(leaf);
-        if edit.is_exact() {
+        // An entry in a gap's place takes a word more: even an exact fit may be one too many.
+        if used > S::LEAF_WORDS {
+            StoreType::Split
+        } else if edit.is_exact() {
             StoreType::ExactFit
         } else if spot.span == Span::ALL {
             StoreType::NewRoot
-        } else if used > S::LEAF_WORDS {
-            StoreType::Split
         } else if used < S::LEAF_MIN && used < leaf.used() && self.height > 1 {
             StoreType::Rebalance
         } else if edit.is_at_end(leaf) {
