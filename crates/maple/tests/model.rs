@@ -9,7 +9,9 @@ use freehold_maple::{Full, Tiny};
 use proptest::prelude::*;
 
 /// Under Miri, which is slow, a few.
-const CASES: u32 = if cfg!(miri) { 4 } else { 500 };
+const CASES: u32 = if cfg!(miri) { 2 } else { 500 };
+/// How many times shorter its strings are.
+const SHORTER: usize = if cfg!(miri) { 16 } else { 1 };
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -19,12 +21,12 @@ proptest! {
     })]
 
     #[test]
-    fn small_nodes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn small_nodes(bytes in prop::collection::vec(any::<u8>(), 0..600 / SHORTER)) {
         run::<Tiny>(&ops_from_bytes(&bytes, 40), 40);
     }
 
     #[test]
-    fn full_nodes(bytes in prop::collection::vec(any::<u8>(), 0..1600)) {
+    fn full_nodes(bytes in prop::collection::vec(any::<u8>(), 0..1600 / SHORTER)) {
         run::<Full>(&ops_from_bytes(&bytes, 200), 200);
     }
 }
