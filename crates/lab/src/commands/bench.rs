@@ -44,9 +44,9 @@ impl Plan {
         let millis = |quick, full| Duration::from_millis(if options.quick { quick } else { full });
         let budget = Budget {
             setup: millis(100, 400),
-            per_setup_op: Duration::from_micros(1),
+            per_setup_op: Duration::from_micros(3),
             rounds: millis(100, 600),
-            per_round_op: Duration::from_nanos(800),
+            per_round_op: Duration::from_nanos(2400),
         };
         Self { sizes, operations, rounds, budget }
     }
