@@ -126,9 +126,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         let mut spot = Spot::new(span);
         self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;
-        if !spot.rootless {
-            self.carry_out(&mut spot, None);
-        }
+        self.carry_out(&mut spot, None);
         Ok(())
     }
 

@@ -82,9 +82,7 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
         let mut spot = Spot::new(span);
         self.map.tree.look(&mut spot, false, &mut ());
         self.map.tree.provide(&spot)?;
-        if !spot.rootless {
-            self.carry_out(&mut spot, None);
-        }
+        self.carry_out(&mut spot, None);
         Ok(())
     }
 

@@ -60,12 +60,18 @@ impl<S: Shape> Tree<S> {
             spot.need = self.need_of_spanning(path, *span, entry, probe);
             return;
         }
-        let leaf = self.leaf_of(path);
-        let edit = Edit::at(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry);
-        if edit.used_after(leaf) > S::LEAF_WORDS {
+        let edit = self.edit(path, *span, entry);
+        if edit.used_after(self.leaf_of(path)) > S::LEAF_WORDS {
             spot.need = self.need_of_split(path.above(), |_, len| len);
         }
         spot.edit = Some(edit);
+    }
+
+    /// What a store over a range does to the leaf that it lies in, and to which the path leads.
+    #[inline]
+    fn edit(&self, path: &Path, span: Span, entry: bool) -> Edit {
+        let slot = path.leaf().slot as usize;
+        Edit::at(self.leaf_of(path), path.whole, slot, span.first(), span.last(), entry)
     }
 
     /// Gaps on either side of nothing that is to be stored become one with it.
@@ -169,9 +175,7 @@ impl<S: Shape> Tree<S> {
         self.clear_behind(&mut spot.path, spot.span, words, subtrees);
         // What is left of the first slot is left on one side: no entry is needed twice.
         let Spot { path, span, .. } = &*spot;
-        let leaf = self.leaf_of(path);
-        let edit =
-            Edit::at(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry.is_some());
+        let edit = self.edit(path, *span, entry.is_some());
         self.put(path, &edit, entry, |word| word, words);
         self.settle(spot.span.first());
         if let Some(behind) = spot.span.last().checked_add(1) {
