@@ -1,26 +1,26 @@
 //! Iteration, upwards and downwards, over entries and over gaps.
 //!
-//! A leaf is gone through by the bits of its `occupied`; from one leaf to the next the path knows the nearest ancestor
-//! with another child.
+//! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed, is cut off when a leaf is entered
+//! and when the back moves, so that a step of the front asks for no more than its next bit.
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};
-use crate::node::{Leaf, Shape};
-use crate::tree::{Path, Tree};
+use crate::node::{ENDS, Shape};
+use crate::tree::{LeafAt, Tree};
 use core::ops::{Bound, RangeBounds};
+use core::{ptr, slice};
 use freehold_units::Span;
 
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
 struct End<'a> {
-    path: Path,
     /// None before the start.
-    leaf: Option<&'a Leaf>,
+    at: Option<LeafAt<'a>>,
     /// A bit for each slot to come.
     slots: u32,
-    /// Entries before the first of them.
-    rank: usize,
+    /// Their entries, as they lie in the leaf: the last comes first.
+    words: slice::Iter<'a, Word>,
     /// Where each slot of the leaf ends, after where the one before the first does: no slot is a special case.
-    ends: [u64; 32],
+    ends: [u64; ENDS],
 }
 
 /// What an iteration is over.
@@ -28,12 +28,8 @@ struct Over<'a, S: Shape> {
     tree: &'a Tree<S>,
     /// Whether slots with an entry are wanted, or gaps.
     entries: bool,
-    from: u64,
-    to: u64,
-    /// The last index that the front has passed, once it has begun.
-    passed: u64,
-    /// Whether nothing is to come.
-    done: bool,
+    /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
+    open: Option<Span>,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
@@ -44,101 +40,113 @@ struct Slots<'a, S: Shape> {
 }
 
 impl<'a> End<'a> {
-    const fn new() -> Self {
-        Self { path: Path::new(), leaf: None, slots: 0, rank: 0, ends: [0; 32] }
+    fn new() -> Self {
+        Self { at: None, slots: 0, words: [].iter(), ends: [0; ENDS] }
     }
 
-    /// The slots of the path's leaf, from its slot on upwards or downwards.
-    fn enter<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) {
-        let leaf = over.tree.leaf_of(&self.path);
-        let slot = self.path.leaf().slot;
-        let kind = if over.entries { leaf.occupied() } else { leaf.gaps() };
-        self.slots = kind & if up { u32::MAX << slot } else { u32::MAX >> (31 - slot) };
-        self.rank = leaf.rank(slot as usize);
-        leaf.ends(self.path.whole, &mut self.ends);
-        self.leaf = Some(leaf);
+    /// The slots of a leaf that have an index of what is open.
+    #[inline]
+    fn enter<S: Shape>(&mut self, over: &Over<'a, S>, open: Span, at: LeafAt<'a>) {
+        let LeafAt { leaf, whole, .. } = at;
+        let mut words = leaf.words();
+        self.slots = if over.entries { leaf.occupied() } else { leaf.gaps() };
+        if open.last() < whole.last() {
+            let slot = leaf.slot_of(open.last());
+            self.slots &= u32::MAX >> (31 - slot);
+            words = words.get(leaf.entries() - leaf.rank(slot + 1)..).unwrap_or_default();
+        }
+        if whole.first() < open.first() {
+            let slot = leaf.slot_of(open.first());
+            self.slots &= u32::MAX << slot;
+            words = words.get(..words.len().saturating_sub(leaf.rank(slot))).unwrap_or_default();
+        }
+        self.words = words.iter();
+        leaf.ends(whole, &mut self.ends);
+        self.at = Some(at);
     }
 
-    /// Goes on to the next leaf with a slot of the kind, or the one before; at the start, to the one with the first
-    /// index, or the last. False if there is none.
+    /// Goes on to the next leaf with a slot of the kind; at the start, to the one with the first index. Nothing if there
+    /// is none.
     #[inline(never)]
-    fn go_on<S: Shape>(&mut self, over: &Over<'a, S>, up: bool) -> bool {
-        if over.done || over.tree.height() == 0 {
-            return false;
-        }
-        if self.leaf.is_none() {
-            over.tree.walk(if up { over.from } else { over.to }, &mut self.path, &mut ());
-            self.enter(over, up);
-        }
-        while self.slots == 0 {
-            let moved = if up {
-                over.tree.next_leaf(&mut self.path)
-            } else {
-                over.tree.previous_leaf(&mut self.path)
+    fn go_up<S: Shape>(&mut self, over: &Over<'a, S>) -> Option<()> {
+        let open = over.open?;
+        loop {
+            let next = match &self.at {
+                None => over.tree.leaf_at(open.first())?,
+                Some(at) if open.last() <= at.whole.last() => return None,
+                Some(at) => over.tree.leaf_behind(at)?,
             };
-            if !moved {
-                return false;
+            self.enter(over, open, next);
+            if self.slots != 0 {
+                return Some(());
             }
-            self.enter(over, up);
         }
-        true
+    }
+
+    /// Goes on to the leaf before with a slot of the kind, unless the front is in this one; at the start, to the one
+    /// with the last index. Nothing if there is none.
+    fn go_down<S: Shape>(&mut self, over: &Over<'a, S>, front: &Self) -> Option<()> {
+        let open = over.open?;
+        loop {
+            let met = self.is_with(front);
+            if met {
+                // The front may have passed some of this leaf.
+                self.slots &= front.slots;
+            }
+            if self.slots != 0 {
+                return Some(());
+            }
+            let next = match &self.at {
+                None => over.tree.leaf_at(open.last())?,
+                Some(at) if met || at.whole.first() <= open.first() => return None,
+                Some(at) => over.tree.leaf_before(at)?,
+            };
+            self.enter(over, open, next);
+        }
+    }
+
+    /// Whether both ends are in the same leaf.
+    fn is_with(&self, other: &Self) -> bool {
+        self.at.zip(other.at).is_some_and(|(own, other)| ptr::eq(own.leaf, other.leaf))
     }
 
     /// The indexes of a slot of the leaf.
     #[inline(always)]
-    fn bounds(&self, slot: u32) -> (u64, u64) {
-        let slot = slot as usize;
-        (self.ends[slot & 31].wrapping_add(1), self.ends[(slot + 1) & 31])
+    fn span(&self, slot: u32) -> Option<Span> {
+        let [before, last] = *self.ends.get(slot as usize..)?.first_chunk()?;
+        Span::new(before.wrapping_add(1), last)
     }
 }
 
 impl<'a, S: Shape> Slots<'a, S> {
     fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        let (from, to) = span.map_or((0, 0), |span| (span.first(), span.last()));
-        let over = Over { tree, entries, from, to, passed: 0, done: span.is_none() };
+        let over = Over { tree, entries, open: span };
         Self { over, front: End::new(), back: End::new() }
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(Span, Word)> {
+    fn next(&mut self) -> Option<Span> {
         let Self { over, front, .. } = self;
-        if front.slots == 0 && !front.go_on(over, true) {
-            return None;
+        if front.slots == 0 {
+            front.go_up(over)?;
         }
-        let (first, last) = front.bounds(front.slots.trailing_zeros());
-        // Both ends pass whole slots: one that starts behind what the other has left is passed.
-        if first > over.to {
-            return None;
-        }
+        let slot = front.slots.trailing_zeros();
         front.slots &= front.slots - 1;
-        let word = front.leaf?.ranked(front.rank);
-        front.rank += 1;
-        over.passed = last;
-        Some((Span::new(first, last)?, word))
+        front.span(slot)
     }
 
-    fn next_back(&mut self) -> Option<(Span, Word)> {
+    fn next_back(&mut self) -> Option<Span> {
         let Self { over, front, back } = self;
-        if back.slots == 0 && !back.go_on(over, false) {
-            return None;
-        }
+        back.go_down(over, front)?;
         let slot = back.slots.ilog2();
-        let (first, last) = back.bounds(slot);
-        let met = front.leaf.is_some() && first <= over.passed;
-        if last < over.from || met {
-            return None;
-        }
+        let span = back.span(slot)?;
         back.slots &= !(1 << slot);
-        match first.checked_sub(1) {
-            Some(before) if before >= over.from => over.to = before,
-            _ => {
-                over.done = true;
-                front.slots = 0;
-                back.slots = 0;
-            }
+        if back.is_with(front) {
+            front.slots &= !(1 << slot);
         }
-        let leaf = back.leaf?;
-        Some((Span::new(first, last)?, leaf.ranked(leaf.rank(slot as usize))))
+        // Without what this slot has, and what is behind it.
+        over.open = over.open.and_then(|open| Span::new(open.first(), span.first().checked_sub(1)?));
+        Some(span)
     }
 }
 
@@ -153,15 +161,17 @@ impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let (span, word) = self.slots.next()?;
-        Some((span, self.map.borrow(word)))
+        let span = self.slots.next()?;
+        let word = self.slots.front.words.next_back()?;
+        Some((span, self.map.borrow(*word)))
     }
 }
 
 impl<E: Entry, S: Shape> DoubleEndedIterator for Iter<'_, E, S> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (span, word) = self.slots.next_back()?;
-        Some((span, self.map.borrow(word)))
+        let span = self.slots.next_back()?;
+        let word = self.slots.back.words.next()?;
+        Some((span, self.map.borrow(*word)))
     }
 }
 
@@ -172,13 +182,13 @@ impl<S: Shape> Iterator for Gaps<'_, S> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
-        self.1.take().or_else(|| self.0.next().map(|(span, _)| span))
+        self.1.take().or_else(|| self.0.next())
     }
 }
 
 impl<S: Shape> DoubleEndedIterator for Gaps<'_, S> {
     fn next_back(&mut self) -> Option<Span> {
-        self.1.take().or_else(|| self.0.next_back().map(|(span, _)| span))
+        self.1.take().or_else(|| self.0.next_back())
     }
 }
 

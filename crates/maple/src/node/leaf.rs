@@ -22,6 +22,9 @@ use freehold_units::Span;
 /// Words of a leaf for pivots and entries.
 pub(crate) const WORDS: usize = 31;
 
+/// Words of a line of the cache.
+const LINE: usize = 8;
+
 /// The number of a word in the leaf, cut to what there is, so that no look-up asks whether it is there.
 const fn at(word: usize) -> usize {
     word & WORDS
@@ -35,6 +38,12 @@ pub(crate) struct Leaf {
 }
 
 const _: () = assert!(size_of::<Leaf>() == 256);
+
+/// Most slots of a leaf, since two gaps never follow each other: ten entries, and a gap on either side of each.
+const MOST_SLOTS: usize = (2 * WORDS).div_ceil(3);
+
+/// Room for the ends of slots, with that of the slot before the first, by any bit of 32.
+pub(crate) const ENDS: usize = WORDS + 2;
 
 /// What is used of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +153,16 @@ impl Leaf {
     /// The slot that has the index, which the leaf has.
     #[inline(always)]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
-        // Slots are looked for in two steps, without a branch: the line of eight words, then the pivots of that line.
+        // Slots are looked for in two steps, without a branch: the line of eight words, then the pivots of that line
+        // behind its first word, which is not a pivot or is below the index. Words that are no pivots are masked out.
         let pivots = self.len() - 1;
-        let before = |pivot: usize| usize::from((pivot < pivots) & (self.pivot(pivot) < index));
-        let base = (8 * (before(6) + before(14) + before(22))).saturating_sub(1);
-        base + (0..7).map(|pivot| before(base + pivot)).sum::<usize>()
+        let is_below = |word: Word| u32::from((word.addr() as u64) < index);
+        let (lines, _) = self.words.as_chunks::<LINE>();
+        let starts = lines[1..].iter().rev().fold(0, |bits, line| 2 * bits + is_below(line[0]));
+        let line = (starts & below(pivots / LINE) as u32).trailing_ones() as usize % lines.len();
+        let behind = lines[line][1..].iter().rev().fold(0, |bits, &word| 2 * bits + is_below(word));
+        let pivots_there = pivots - LINE * line;
+        LINE * line + (behind & below(pivots_there) as u32).trailing_ones() as usize
     }
 
     /// Entries before the slot.
@@ -182,16 +196,15 @@ impl Leaf {
         (first, last)
     }
 
-    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes. Two gaps
-    /// never follow each other, so there are 21 slots at most.
-    #[inline]
-    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; 32]) {
-        let len = self.len() & WORDS;
-        ends[0] = whole.first().wrapping_sub(1);
-        for (end, pivot) in ends[1..len].iter_mut().zip(&self.words[1..len]) {
-            *end = pivot.addr() as u64;
+    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes.
+    #[inline(never)] // Else nothing says that `ends` is not the leaf, and word is copied after word.
+    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; ENDS]) {
+        // As many as there may be, whether they are pivots or not: so many are copied at once.
+        for (end, word) in ends.iter_mut().zip(&self.words[..=MOST_SLOTS]) {
+            *end = word.addr() as u64;
         }
-        ends[len] = whole.last();
+        ends[0] = whole.first().wrapping_sub(1);
+        ends[self.len() & WORDS] = whole.last();
     }
 
     /// The slots that are gaps, a bit each.
@@ -212,7 +225,8 @@ impl Leaf {
         longest.map_or(Extent::NONE, Extent::of_reach)
     }
 
-    /// The words of all entries.
+    /// The words of all entries, the last first.
+    #[inline(always)]
     pub(crate) fn words(&self) -> &[Word] {
         &self.words[WORDS + 1 - self.entries()..]
     }

@@ -15,6 +15,7 @@
 mod build;
 mod classify;
 mod gaps;
+mod leaves;
 mod path;
 mod place;
 mod removed;
@@ -28,6 +29,7 @@ mod validate;
 mod walk;
 
 pub(crate) use build::Builder;
+pub(crate) use leaves::LeafAt;
 pub(crate) use path::Path;
 pub(crate) use place::Place;
 pub(crate) use removed::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
@@ -192,14 +194,11 @@ impl<S: Shape> Tree<S> {
         // All memory comes first: a copy that fails has no words of its own yet.
         let mut copy = if self.undo.is_on() { self.rebuilt()? } else { self.copied()? };
         let mut path = Path::new();
-        if copy.height > 0 {
-            copy.walk(0, &mut path, &mut ());
-            loop {
-                copy.leaves.get_mut(path.leaf().id).twin_words(&twin);
-                if !copy.next_leaf(&mut path) {
-                    break;
-                }
-            }
+        let mut next = (copy.height > 0).then_some(0);
+        while let Some(index) = next {
+            copy.walk(index, &mut path, &mut ());
+            copy.leaves.get_mut(path.leaf().id).twin_words(&twin);
+            next = path.whole.last().checked_add(1);
         }
         Ok(copy)
     }

@@ -35,11 +35,6 @@ impl Path {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Step> {
-        self.steps.pop()
-    }
-
-    #[inline]
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
         self.whole = Span::ALL;

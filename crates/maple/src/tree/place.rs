@@ -69,18 +69,23 @@ impl<S: Shape> Tree<S> {
         if self.height == 0 {
             return false;
         }
+        let whole = place.path.whole;
         let len = self.leaf_of(&place.path).len() as u32;
-        let moved = match place.path.last_mut() {
-            Some(step) if up && step.slot + 1 < len => {
+        let next = if up { whole.last().checked_add(1) } else { whole.first().checked_sub(1) };
+        let moved = match (place.path.last_mut(), next) {
+            (Some(step), _) if up && step.slot + 1 < len => {
                 step.slot += 1;
                 true
             }
-            Some(step) if !up && step.slot > 0 => {
+            (Some(step), _) if !up && step.slot > 0 => {
                 step.slot -= 1;
                 true
             }
-            _ if up => self.next_leaf(&mut place.path),
-            _ => self.previous_leaf(&mut place.path),
+            (_, Some(index)) => {
+                self.walk(index, &mut place.path, &mut ());
+                true
+            }
+            _ => false,
         };
         if moved {
             place.slot = self.slot(&place.path);
