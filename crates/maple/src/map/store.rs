@@ -67,16 +67,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[inline]
     fn prepare_insert(&mut self, spot: &mut Spot) -> Result<(), InsertError> {
         self.tree.look(spot, true, &mut ());
-        if !spot.rootless {
-            let slot = self.tree.slot(&spot.path);
-            if slot.entry.is_some() {
-                return Err(InsertError::Occupied(slot.span));
-            }
-            if slot.span.last() < spot.span.last() {
-                // A gap is whole: behind it is an entry.
-                let behind = slot.span.last() + 1;
-                return Err(InsertError::Occupied(self.tree.slot_of(behind, &mut ()).span));
-            }
+        if !spot.is_free() {
+            return Err(InsertError::Occupied(self.tree.first_entry(spot)));
         }
         Ok(self.tree.provide(spot)?)
     }
@@ -90,7 +82,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
             return None;
         }
         let mut spot = Spot::new(Span::new(index, index)?);
-        self.tree.look(&mut spot, true, &mut ());
+        self.tree.walk(index, &mut spot.path, &mut ());
         let slot = self.tree.slot(&spot.path);
         slot.entry?;
         spot.span = slot.span;

@@ -4,7 +4,7 @@ use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::error::{OutOfMemory, Rejected};
 use crate::node::Shape;
-use crate::tree::{MOST_SUBTREES, MOST_WORDS, Spot, Subtree, Subtrees, Words};
+use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Spot, Subtree, Subtrees, Words};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
@@ -40,7 +40,8 @@ pub struct Transaction<'a, E: Entry, S: Shape> {
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Begins stores that are made final together.
     pub fn transaction(&mut self) -> Transaction<'_, E, S> {
-        self.tree.begin();
+        // One that was leaked ends here.
+        self.tree.make_final();
         Transaction { map: self, came: Vec::new(), left: Vec::new(), subtrees: Vec::new(), committed: false }
     }
 }
@@ -90,7 +91,7 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
         self.map.tree.prepare_undo()?;
         self.came.try_reserve(2)?;
         self.left.try_reserve(MOST_WORDS)?;
-        self.subtrees.try_reserve(MOST_SUBTREES)?;
+        self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
         Ok(())
     }
 

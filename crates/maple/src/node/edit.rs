@@ -23,6 +23,9 @@ pub(crate) struct Edit {
     a: usize,
     /// The last.
     b: usize,
+    /// Ranks of the entries of the slots that it meets.
+    from: usize,
+    to: usize,
     /// The new slot's indexes.
     first: u64,
     last: u64,
@@ -38,9 +41,9 @@ pub(crate) struct Edit {
     /// Whether what is left on a side is an entry.
     left_entry: bool,
     right_entry: bool,
-    /// Ranks of the entries of the slots that it meets.
-    from: usize,
-    to: usize,
+    /// What is used of the leaf before, and afterwards.
+    before: Used,
+    after: Used,
 }
 
 /// Slots apart from each other: of leaves that are merged, or share.
@@ -56,15 +59,15 @@ struct Slot {
 
 impl Edit {
     /// The store over `[first, last]`, which lies in `whole`, the leaf's indexes.
-    #[inline]
     pub(crate) fn new(leaf: &Leaf, whole: Span, first: u64, last: u64, entry: bool) -> Self {
         let a = leaf.slot_of(first);
         Self::at(leaf, whole, a, first, last, entry)
     }
 
     /// The same, if the first slot is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
+        let before = leaf.in_use();
         let (start, end) = leaf.span(a, whole);
         let (b, end) = if last <= end {
             (a, end)
@@ -76,17 +79,43 @@ impl Edit {
         let from = leaf.rank(a);
         let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
         let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
-        Self { a, b, first, last, start, end, left, right, entry, left_entry, right_entry, from, to }
+        let [came_left, came, came_right] = [left_entry, entry, right_entry].map(usize::from);
+        let place = a + usize::from(left);
+        let bits = u64::from(before.occupied);
+        let low = (bits & below(a)) | (came_left as u64) << a;
+        let middle = (came as u64) << place;
+        let high = ((came_right as u64) | (bits >> (b + 1)) << u32::from(right)) << (place + 1);
+        let after = Used {
+            occupied: (low | middle | high) as u32,
+            len: before.len - (b - a) + usize::from(left) + usize::from(right),
+            entries: before.entries - (to - from) + came_left + came + came_right,
+        };
+        Self {
+            a,
+            b,
+            from,
+            to,
+            first,
+            last,
+            start,
+            end,
+            left,
+            right,
+            entry,
+            left_entry,
+            right_entry,
+            before,
+            after,
+        }
     }
 
     /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side.
     #[inline]
     pub(crate) fn gap_after(&self) -> Extent {
-        let of =
-            |is: bool, first: u64, last: u64| if is { Extent::of_reach(last - first) } else { Extent::NONE };
+        let of = |is: bool, first: u64, last: u64| is.then(|| last - first);
         let left = of(self.left && !self.left_entry, self.start, self.first.wrapping_sub(1));
         let right = of(self.right && !self.right_entry, self.last.wrapping_add(1), self.end);
-        left.max(right).max(of(!self.entry, self.first, self.last))
+        left.max(right).max(of(!self.entry, self.first, self.last)).map_or(Extent::NONE, Extent::of_reach)
     }
 
     /// Whether the new slot is exactly one that was there.
@@ -94,22 +123,32 @@ impl Edit {
         self.a == self.b && !self.left && !self.right
     }
 
+    /// Whether the new slot is in one gap.
+    #[inline(always)]
+    pub(crate) fn is_in_gap(&self) -> bool {
+        self.a == self.b && self.from == self.to
+    }
+
     /// Whether the leaf's last slot is all that the new one meets.
-    pub(crate) fn is_at_end(&self, leaf: &Leaf) -> bool {
-        self.a + 1 == leaf.len()
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.a + 1 == self.before.len
     }
 
-    /// The leaf's slots afterwards.
-    #[inline]
-    pub(crate) fn len_after(&self, leaf: &Leaf) -> usize {
-        leaf.len() - (self.b - self.a) + usize::from(self.left) + usize::from(self.right)
+    /// Whether the leaf has as many slots afterwards.
+    pub(crate) fn keeps_slots(&self) -> bool {
+        self.before.len == self.after.len
     }
 
-    /// The words it uses afterwards.
-    #[inline]
-    pub(crate) fn used_after(&self, leaf: &Leaf) -> usize {
-        let kept = usize::from(self.left_entry) + usize::from(self.right_entry);
-        self.len_after(leaf) - 1 + leaf.entries() - (self.to - self.from) + kept + usize::from(self.entry)
+    /// The words that the leaf uses before.
+    #[inline(always)]
+    pub(crate) fn words_before(&self) -> usize {
+        self.before.words()
+    }
+
+    /// The words that it uses afterwards.
+    #[inline(always)]
+    pub(crate) fn words_after(&self) -> usize {
+        self.after.words()
     }
 
     /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
@@ -129,7 +168,8 @@ impl Edit {
     #[inline]
     pub(crate) fn gap_before(&self, leaf: &Leaf, whole: Span) -> Extent {
         if self.a != self.b {
-            return longest_gap(leaf, whole, self.a..self.b + 1);
+            let met = (below(self.b + 1) & !below(self.a)) as u32;
+            return leaf.largest_of(leaf.gaps() & met, whole);
         }
         if leaf.has_entry(self.a) { Extent::NONE } else { Extent::of_reach(self.end - self.start) }
     }
@@ -138,50 +178,42 @@ impl Edit {
     /// if one is.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
-        let Self { a, b, left, right, from, to, .. } = *self;
-        let Used { occupied, len, entries } = leaf.in_use();
-        let kept_left = self.left_entry.then(|| leaf.ranked(from));
+        let Self { a, b, to, left, right, before, after, .. } = *self;
         let kept_right = self.right_entry.then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
-
-        // Entries first: they need room only where pivots do not shrink, and what is free lies between the two.
-        let tail =
-            from + usize::from(self.left_entry) + usize::from(self.entry) + usize::from(self.right_entry);
-        if tail != to && to != entries {
-            leaf.move_entries(to, entries, tail);
+        // Entries first: they need room only where pivots do not shrink, and what is free lies between the two. What is
+        // left of slot `a` has its entry where it was.
+        let rank = self.from + usize::from(self.left_entry);
+        let tail = rank + usize::from(self.entry) + usize::from(self.right_entry);
+        if tail != to && to != before.entries {
+            leaf.move_entries(to, before.entries, tail);
         }
-        for (rank, word) in (from..).zip([kept_left, entry, kept_right].into_iter().flatten()) {
+        if let Some(word) = entry {
             leaf.set_ranked(rank, word);
         }
-        let pivots = usize::from(left) + usize::from(right);
-        if pivots != b - a && b != len - 1 {
-            leaf.move_pivots(b, len - 1, a + pivots);
+        if let Some(word) = kept_right {
+            leaf.set_ranked(rank + usize::from(self.entry), word);
+        }
+        let place = a + usize::from(left);
+        if before.len != after.len && b + 1 != before.len {
+            leaf.move_pivots(b, before.len - 1, place + usize::from(right));
         }
         if left {
             leaf.set_pivot(a, self.first - 1);
         }
         if right {
-            leaf.set_pivot(a + usize::from(left), self.last);
+            leaf.set_pivot(place, self.last);
         }
-        let bits = u64::from(occupied);
-        let low = (bits & below(a)) | u64::from(self.left_entry) << a;
-        let middle = u64::from(entry.is_some()) << (a + usize::from(left));
-        let high = (u64::from(self.right_entry) | (bits >> (b + 1)) << usize::from(right))
-            << (a + usize::from(left) + 1);
-        leaf.set_used(Used {
-            occupied: (low | middle | high) as u32,
-            len: len - (b - a) + pivots,
-            entries: entries - to + tail,
-        });
+        leaf.set_used(after);
     }
 
     /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
     /// others are expected to follow them there, and the leaf that they will not come to is left full.
     pub(crate) fn parting<S: Shape>(&self, leaf: &Leaf) -> usize {
-        let len = leaf.len();
-        let more = self.used_after(leaf) - leaf.used();
+        let len = self.before.len;
+        let (used, more) = (self.before.words(), self.after.words() - self.before.words());
         let fits = |at: usize| {
             let low = at - 1 + leaf.rank(at);
-            let high = leaf.used() - low - 1;
+            let high = used - low - 1;
             let (low, high) = if self.b < at { (low + more, high) } else { (low, high + more) };
             (self.b < at || self.a >= at) && low <= S::LEAF_WORDS && high <= S::LEAF_WORDS
         };
@@ -198,29 +230,17 @@ impl Edit {
         by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
     }
 
-    /// The same change of the upper half of a leaf that was parted before slot `at` and has `entries` in its lower
-    /// half.
-    pub(crate) fn in_upper(&self, at: usize, entries: usize) -> Self {
-        Self { a: self.a - at, b: self.b - at, from: self.from - entries, to: self.to - entries, ..*self }
+    /// The same change of the half that it is in of a leaf that was parted before slot `at`: of the upper half or of the
+    /// lower. `whole` are that half's indexes.
+    pub(crate) fn in_half(&self, half: &Leaf, whole: Span, at: usize) -> Self {
+        let off = if self.is_above(at) { at } else { 0 };
+        Self::at(half, whole, self.a - off, self.first, self.last, self.entry)
     }
 
     /// Whether the change is in the upper half of a leaf that is parted before slot `at`.
     pub(crate) fn is_above(&self, at: usize) -> bool {
         self.a >= at
     }
-}
-
-/// The longest gap among some slots.
-#[inline]
-fn longest_gap(leaf: &Leaf, whole: Span, slots: Range<usize>) -> Extent {
-    let mut gaps = leaf.gaps() & (below(slots.end) & !below(slots.start)) as u32;
-    let mut longest = Extent::NONE;
-    while gaps != 0 {
-        let (first, last) = leaf.span(gaps.trailing_zeros() as usize, whole);
-        longest = longest.max(Extent::of_reach(last - first));
-        gaps &= gaps - 1;
-    }
-    longest
 }
 
 impl Slots {

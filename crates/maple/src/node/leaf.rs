@@ -56,6 +56,14 @@ pub(super) struct Used {
     pub(super) entries: usize,
 }
 
+impl Used {
+    /// Words for pivots and entries.
+    #[inline(always)]
+    pub(super) fn words(self) -> usize {
+        self.len - 1 + self.entries
+    }
+}
+
 impl Node for Leaf {
     const VACANT: Self = Self { words: [ptr::null_mut(); WORDS + 1] };
 
@@ -114,7 +122,7 @@ impl Leaf {
     /// Words in use.
     #[inline(always)]
     pub(crate) fn used(&self) -> usize {
-        self.len() - 1 + self.entries()
+        self.in_use().words()
     }
 
     /// One bit for each slot that has an entry.
@@ -215,12 +223,24 @@ impl Leaf {
 
     /// The longest gap; `whole` are the leaf's indexes.
     pub(crate) fn largest_gap(&self, whole: Span) -> Extent {
-        let mut gaps = self.gaps();
+        self.largest_of(self.gaps(), whole)
+    }
+
+    /// The longest of some slots; `whole` are the leaf's indexes.
+    pub(super) fn largest_of(&self, slots: u32, whole: Span) -> Extent {
+        let ends = 1 | 1 << (self.len() - 1);
+        let reach = |(first, last): (u64, u64)| last - first;
         let mut longest = None;
-        while gaps != 0 {
-            let (first, last) = self.span(gaps.trailing_zeros() as usize, whole);
-            longest = longest.max(Some(last - first));
-            gaps &= gaps - 1;
+        // Only the first slot and the last end with the leaf.
+        let (mut inner, mut outer) = (slots & !ends, slots & ends);
+        while outer != 0 {
+            longest = longest.max(Some(reach(self.span(outer.trailing_zeros() as usize, whole))));
+            outer &= outer - 1;
+        }
+        while inner != 0 {
+            let slot = inner.trailing_zeros() as usize;
+            longest = longest.max(Some(self.pivot(slot) - self.pivot(slot - 1) - 1));
+            inner &= inner - 1;
         }
         longest.map_or(Extent::NONE, Extent::of_reach)
     }

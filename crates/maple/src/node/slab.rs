@@ -1,13 +1,20 @@
-//! Where nodes live: pieces of 64, and a list of those that are vacant.
+//! Where nodes live: some in the slab itself, the others in pieces of 64; and a list of those that are vacant.
+//!
+//! ```text
+//!   number   0 .. INLINE      .. 64           .. 128          .. 192
+//!            | in the slab | first piece | second piece | third piece | ...
+//!                           1, 4, 16, 64    all at once
+//! ```
 //!
 //! A node keeps its number for life. Memory is asked for in [`reserve`](Slab::reserve) alone, so that what was
-//! reserved can be taken without failing. The first piece starts with one node and grows to 4, 16 and 64; a small tree is small.
+//! reserved can be taken without failing. A tree of one leaf has no memory but its own, and a small tree a small piece.
 
 use super::{NONE, NodeId};
 use crate::error::OutOfMemory;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Nodes of a piece.
+/// Nodes of a piece; those in the slab itself count for the first.
 const PIECE: usize = 64;
 
 /// What a slab needs of a node: a place for a number while it is vacant.
@@ -22,44 +29,70 @@ pub(crate) trait Node: Clone {
 
 /// The nodes of one kind of one tree.
 #[derive(Debug)]
-pub(crate) struct Slab<T> {
-    pieces: Vec<Vec<T>>,
+pub(crate) struct Slab<T, const INLINE: usize> {
+    inline: [T; INLINE],
+    /// The rest of the first piece, as far as it has grown.
+    first: Vec<T>,
+    /// The other pieces, whole.
+    rest: Vec<Box<[T; PIECE]>>,
     /// First of the list of vacant nodes.
     vacant: NodeId,
     /// Nodes in that list.
-    vacant_len: usize,
+    vacant_len: u32,
+    /// Nodes that have been in use or vacant: those with lower numbers.
+    made: u32,
+    /// Nodes that may be in use at once.
+    limit: u32,
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
-    /// Nodes that may be in use at once.
-    limit: usize,
 }
 
-impl<T: Node> Slab<T> {
+impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
     pub(crate) const fn new() -> Self {
-        Self { pieces: Vec::new(), vacant: NONE, vacant_len: 0, taken: 0, limit: usize::MAX }
+        Self {
+            inline: [T::VACANT; INLINE],
+            first: Vec::new(),
+            rest: Vec::new(),
+            vacant: NONE,
+            vacant_len: 0,
+            made: 0,
+            limit: u32::MAX,
+            taken: 0,
+        }
     }
 
     #[inline(always)]
     pub(crate) fn get(&self, id: NodeId) -> &T {
-        &self.pieces[id as usize / PIECE][id as usize % PIECE]
+        let at = id as usize;
+        if at < INLINE {
+            &self.inline[at]
+        } else if at < PIECE {
+            &self.first[at - INLINE]
+        } else {
+            &self.rest[at / PIECE - 1][at % PIECE]
+        }
     }
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, id: NodeId) -> &mut T {
-        &mut self.pieces[id as usize / PIECE][id as usize % PIECE]
+        let at = id as usize;
+        if at < INLINE {
+            &mut self.inline[at]
+        } else if at < PIECE {
+            &mut self.first[at - INLINE]
+        } else {
+            &mut self.rest[at / PIECE - 1][at % PIECE]
+        }
     }
 
     /// Nodes that have been made, in use or vacant.
     pub(crate) fn made(&self) -> usize {
-        match self.pieces.split_last() {
-            Some((last, full)) => full.len() * PIECE + last.len(),
-            None => 0,
-        }
+        self.made as usize
     }
 
     /// Nodes in use.
     pub(crate) fn in_use(&self) -> usize {
-        self.made() - self.vacant_len
+        (self.made - self.vacant_len) as usize
     }
 
     /// Nodes taken since the tree was made.
@@ -67,15 +100,15 @@ impl<T: Node> Slab<T> {
         self.taken
     }
 
-    /// Bytes of memory that are held for nodes.
+    /// Bytes of memory that are held for nodes, without those in the slab itself.
     pub(crate) fn bytes(&self) -> usize {
-        let nodes: usize = self.pieces.iter().map(Vec::capacity).sum();
-        nodes * size_of::<T>() + self.pieces.capacity() * size_of::<Vec<T>>()
+        let nodes = self.first.capacity() + PIECE * self.rest.len();
+        nodes * size_of::<T>() + self.rest.capacity() * size_of::<Box<[T; PIECE]>>()
     }
 
     /// Has no more than `limit` nodes in use from now on; more cannot be reserved.
     pub(crate) fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
+        self.limit = u32::try_from(limit).unwrap_or(u32::MAX);
     }
 
     /// Sees to it that `count` nodes can be taken.
@@ -87,10 +120,10 @@ impl<T: Node> Slab<T> {
         if count == 0 {
             return Ok(());
         }
-        if self.in_use().checked_add(count).is_none_or(|wanted| wanted > self.limit) {
+        if self.in_use() + count > self.limit as usize {
             return Err(OutOfMemory);
         }
-        while self.vacant_len < count {
+        while (self.vacant_len as usize) < count {
             self.make()?;
         }
         Ok(())
@@ -98,30 +131,33 @@ impl<T: Node> Slab<T> {
 
     /// Makes one vacant node.
     fn make(&mut self) -> Result<(), OutOfMemory> {
-        if self.pieces.last().is_none_or(|piece| piece.len() == PIECE) {
-            // Most maps never have a second piece.
-            if self.pieces.is_empty() {
-                self.pieces.try_reserve_exact(1)?;
-            } else {
-                self.pieces.try_reserve(1)?;
-            }
-            self.pieces.push(Vec::new());
-        }
-        let id = NodeId::try_from(self.made()).map_err(|_| OutOfMemory)?;
-        let first_piece = self.pieces.len() == 1;
-        let Some(piece) = self.pieces.last_mut() else { return Err(OutOfMemory) };
+        let id = self.made;
         if id == NONE {
             return Err(OutOfMemory);
         }
-        if piece.len() == piece.capacity() {
-            let more = if first_piece { (3 * piece.len()).max(1) } else { PIECE };
-            piece.try_reserve_exact(more)?;
-        }
-        let mut node = T::VACANT;
-        node.set_link(self.vacant);
-        piece.push(node);
+        self.grow(id as usize)?;
+        let next = self.vacant;
+        self.get_mut(id).set_link(next);
+        self.made += 1;
         self.vacant = id;
         self.vacant_len += 1;
+        Ok(())
+    }
+
+    /// Sees to it that there is a node of that number; there is one of every lower number.
+    fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
+        if at < INLINE {
+            return Ok(());
+        }
+        if at < PIECE {
+            if self.first.len() == self.first.capacity() {
+                self.first.try_reserve_exact((4 * at).clamp(1, PIECE) - at)?;
+            }
+            self.first.push(T::VACANT);
+        } else if at.is_multiple_of(PIECE) {
+            self.rest.try_reserve(1)?;
+            self.rest.push(boxed(core::iter::repeat_n(T::VACANT, PIECE))?);
+        }
         Ok(())
     }
 
@@ -140,24 +176,22 @@ impl<T: Node> Slab<T> {
     #[inline]
     pub(crate) fn give_back(&mut self, id: NodeId) {
         let next = self.vacant;
-        let node = self.get_mut(id);
-        *node = T::VACANT;
-        node.set_link(next);
+        self.get_mut(id).set_link(next);
         self.vacant = id;
         self.vacant_len += 1;
     }
 
     /// A copy, with the same numbers.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let mut pieces = Vec::new();
-        pieces.try_reserve_exact(self.pieces.len())?;
-        for piece in &self.pieces {
-            let mut copy = Vec::new();
-            copy.try_reserve_exact(piece.len())?;
-            copy.extend_from_slice(piece);
-            pieces.push(copy);
+        let mut first = Vec::new();
+        first.try_reserve_exact(self.first.len())?;
+        first.extend_from_slice(&self.first);
+        let mut rest = Vec::new();
+        rest.try_reserve_exact(self.rest.len())?;
+        for piece in &self.rest {
+            rest.push(boxed(piece.iter().cloned())?);
         }
-        Ok(Self { pieces, ..*self })
+        Ok(Self { inline: self.inline.clone(), first, rest, ..*self })
     }
 
     /// The numbers in the list of vacant nodes, for `validate`.
@@ -172,4 +206,14 @@ impl<T: Node> Slab<T> {
         })
         .take(self.made() + 1)
     }
+}
+
+/// `N` values in a box, if there is memory.
+pub(crate) fn boxed<T, const N: usize>(
+    values: impl IntoIterator<Item = T>,
+) -> Result<Box<[T; N]>, OutOfMemory> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(N)?;
+    all.extend(values.into_iter().take(N));
+    all.into_boxed_slice().try_into().map_err(|_| OutOfMemory)
 }

@@ -20,8 +20,7 @@ impl<S: Shape> Tree<S> {
         let Some(edit) = &spot.edit else {
             return if spot.rootless { StoreType::StoreRoot } else { StoreType::Spanning };
         };
-        let leaf = self.leaf_of(&spot.path);
-        let used = edit.used_after(leaf);
+        let used = edit.words_after();
         // An entry in a gap's place takes a word more: even an exact fit may be one too many.
         if used > S::LEAF_WORDS {
             StoreType::Split
@@ -29,11 +28,11 @@ impl<S: Shape> Tree<S> {
             StoreType::ExactFit
         } else if spot.span == Span::ALL {
             StoreType::NewRoot
-        } else if used < S::LEAF_MIN && used < leaf.used() && self.height > 1 {
+        } else if used < S::LEAF_MIN && used < edit.words_before() && self.height > 1 {
             StoreType::Rebalance
-        } else if edit.is_at_end(leaf) {
+        } else if edit.is_at_end() {
             StoreType::Append
-        } else if edit.len_after(leaf) == leaf.len() {
+        } else if edit.keeps_slots() {
             StoreType::SlotStore
         } else {
             StoreType::NodeStore

@@ -49,7 +49,7 @@ impl<S: Shape> Tree<S> {
     #[inline(always)]
     pub(crate) fn leaf_behind<'a>(&'a self, at: &LeafAt<'a>) -> Option<LeafAt<'a>> {
         let first = at.whole.last().checked_add(1)?;
-        let Some(Parent { inner, slot, last }) = at.parent else { return None };
+        let Parent { inner, slot, last } = at.parent?;
         let slot = slot + 1;
         if slot >= inner.len() {
             return self.leaf_at(first);

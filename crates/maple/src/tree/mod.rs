@@ -32,7 +32,7 @@ pub(crate) use build::Builder;
 pub(crate) use leaves::LeafAt;
 pub(crate) use path::Path;
 pub(crate) use place::Place;
-pub(crate) use removed::{MOST_SUBTREES, MOST_WORDS, Subtree, Subtrees, Words};
+pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::{Side, Want};
 pub(crate) use store::Spot;
 
@@ -62,8 +62,9 @@ pub(crate) struct Tree<S> {
     height: usize,
     /// Entries.
     len: u64,
-    leaves: Slab<Leaf>,
-    inners: Slab<Inner>,
+    /// The first leaf lies in the tree itself: a map of a few entries has no other memory.
+    leaves: Slab<Leaf, 1>,
+    inners: Slab<Inner, 0>,
     undo: Undo,
     shape: PhantomData<S>,
 }
@@ -160,18 +161,14 @@ impl<S: Shape> Tree<S> {
 
     /// Gives a leaf back whose entries are elsewhere.
     fn free_leaf(&mut self, id: NodeId) {
-        if self.undo.is_on() {
-            self.undo.gone_leaf(id);
-        } else {
+        if !self.undo.gone_leaf(id) {
             self.leaves.give_back(id);
         }
     }
 
     /// Gives an inner node back whose children are elsewhere.
     fn free_inner(&mut self, id: NodeId) {
-        if self.undo.is_on() {
-            self.undo.gone_inner(id);
-        } else {
+        if !self.undo.gone_inner(id) {
             self.inners.give_back(id);
         }
     }

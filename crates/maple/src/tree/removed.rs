@@ -6,8 +6,8 @@ use crate::entry::Word;
 use crate::node::{NodeId, Shape};
 use arrayvec::ArrayVec;
 
-/// Subtrees that one store can take out: on either side of every level up to fifteen children.
-pub(crate) const MOST_SUBTREES: usize = 2 * 15 * MAX_HEIGHT;
+/// Subtrees that one store can take out on every level: on either side up to fifteen children.
+pub(crate) const MOST_SUBTREES_PER_LEVEL: usize = 2 * 15;
 /// Words that it can take out of leaves that stay: of two leaves at most.
 pub(crate) const MOST_WORDS: usize = 64;
 
@@ -22,7 +22,7 @@ pub(crate) struct Subtree {
 /// The words that one store took out of leaves that stay.
 pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
 /// The subtrees that it took out, and room for the children of one of them on every level.
-pub(crate) type Subtrees = ArrayVec<Subtree, { MOST_SUBTREES + 16 * MAX_HEIGHT }>;
+pub(crate) type Subtrees = ArrayVec<Subtree, { (MOST_SUBTREES_PER_LEVEL + 16) * MAX_HEIGHT }>;
 
 impl<S: Shape> Tree<S> {
     /// The next word of what was taken out. Nodes are given back before their words are handed over, so that the tree

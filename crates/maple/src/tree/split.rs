@@ -14,12 +14,9 @@ impl<S: Shape> Tree<S> {
         let leaf = self.leaf_mut(id);
         let last = leaf.pivot(at - 1);
         let mut upper = leaf.part(at);
-        if edit.is_above(at) {
-            edit.in_upper(at, leaf.entries()).apply(&mut upper, entry, twin);
-        } else {
-            edit.apply(leaf, entry, twin);
-        }
         let (below, above) = part(path.whole, last);
+        let (half, half_whole) = if edit.is_above(at) { (&mut upper, above) } else { (&mut *leaf, below) };
+        edit.in_half(half, half_whole, at).apply(half, entry, twin);
         let (gap, gap_above) = (leaf.largest_gap(below), upper.largest_gap(above));
         let upper = self.new_leaf(upper);
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);

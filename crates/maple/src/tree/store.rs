@@ -34,9 +34,25 @@ impl Spot {
     pub(crate) fn spans(&self) -> bool {
         !self.rootless && self.span.last() > self.path.whole.last()
     }
+
+    /// Whether nothing is where the store goes. A gap is whole, so what is free lies in one slot.
+    #[inline(always)]
+    pub(crate) fn is_free(&self) -> bool {
+        self.rootless || self.edit.as_ref().is_some_and(Edit::is_in_gap)
+    }
 }
 
 impl<S: Shape> Tree<S> {
+    /// The first entry that a store meets which does not go to where nothing is.
+    #[cold]
+    pub(crate) fn first_entry(&self, spot: &Spot) -> Span {
+        let slot = self.slot(&spot.path);
+        match slot.span.last().checked_add(1) {
+            Some(behind) if slot.entry.is_none() => self.slot_of(behind, &mut ()).span,
+            _ => slot.span,
+        }
+    }
+
     /// Looks at a store of an entry, or of nothing, over the spot's range.
     #[inline]
     pub(crate) fn look(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
@@ -50,7 +66,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Looks at a store whose first index the path leads to.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_from(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
         if !entry {
             self.widen(spot, probe);
@@ -61,68 +77,48 @@ impl<S: Shape> Tree<S> {
             return;
         }
         let edit = self.edit(path, *span, entry);
-        if edit.used_after(self.leaf_of(path)) > S::LEAF_WORDS {
+        if edit.words_after() > S::LEAF_WORDS {
             spot.need = self.need_of_split(path.above(), |_, len| len);
         }
         spot.edit = Some(edit);
     }
 
     /// What a store over a range does to the leaf that it lies in, and to which the path leads.
-    #[inline]
+    #[inline(always)]
     fn edit(&self, path: &Path, span: Span, entry: bool) -> Edit {
         let slot = path.leaf().slot as usize;
         Edit::at(self.leaf_of(path), path.whole, slot, span.first(), span.last(), entry)
     }
 
     /// Gaps on either side of nothing that is to be stored become one with it.
+    #[inline(never)]
     fn widen(&self, spot: &mut Spot, probe: &mut impl Probe) {
         let Spot { path, span, .. } = spot;
-        let (mut first, mut last) = (span.first(), span.last());
-        let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
-        let start = leaf.span(slot, path.whole).0;
-        if !leaf.has_entry(slot) {
-            first = start;
-        } else if start == first && first > 0 {
-            if slot > 0 {
-                if !leaf.has_entry(slot - 1) {
-                    first = leaf.span(slot - 1, path.whole).0;
-                }
-            } else {
-                let before = self.slot_of(first - 1, probe);
-                if before.entry.is_none() {
-                    first = before.span.first();
-                }
-            }
-        }
-        let (end_slot, whole) =
-            if last <= path.whole.last() { (leaf.slot_of(last), Some(path.whole)) } else { (0, None) };
-        let (holding, holds) = match whole {
-            Some(whole) => (leaf.span(end_slot, whole).1, leaf.has_entry(end_slot)),
-            None => {
-                let slot = self.slot_of(last, probe);
-                (slot.span.last(), slot.entry.is_some())
-            }
-        };
-        if !holds {
-            last = holding;
-        } else if holding == last && last < u64::MAX {
-            match whole {
-                Some(whole) if last < whole.last() => {
-                    if !leaf.has_entry(end_slot + 1) {
-                        last = leaf.span(end_slot + 1, whole).1;
-                    }
-                }
-                _ => {
-                    let after = self.slot_of(last + 1, probe);
-                    if after.entry.is_none() {
-                        last = after.span.last();
-                    }
+        let from = self.slot_at(path, slot);
+        let to =
+            if span.last() <= from.span.last() { from } else { self.slot_near(path, span.last(), probe) };
+        let (mut first, mut last) = (span.first(), span.last());
+        if from.entry.is_none() {
+            first = from.span.first();
+        } else if let Some(before) = first.checked_sub(1).filter(|_| from.span.first() == first) {
+            let in_leaf = slot > 0;
+            let before = if in_leaf { self.slot_at(path, slot - 1) } else { self.slot_of(before, probe) };
+            if before.entry.is_none() {
+                first = before.span.first();
+                match path.last_mut() {
+                    Some(step) if in_leaf => step.slot -= 1,
+                    _ => self.walk(first, path, probe),
                 }
             }
         }
-        if first != span.first() {
-            self.walk(first, path, probe);
+        if to.entry.is_none() {
+            last = to.span.last();
+        } else if let Some(behind) = last.checked_add(1).filter(|_| to.span.last() == last) {
+            let behind = self.slot_near(path, behind, probe);
+            if behind.entry.is_none() {
+                last = behind.span.last();
+            }
         }
         *span = Span::new(first, last).unwrap_or(*span);
     }
@@ -144,7 +140,7 @@ impl<S: Shape> Tree<S> {
 
     /// Does what was looked at, in one leaf; the nodes are reserved. `twin` makes a second word of one that is on
     /// both sides afterwards; it is asked first, so if it panics nothing has changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn carry_out(
         &mut self,
         spot: &mut Spot,
@@ -158,8 +154,8 @@ impl<S: Shape> Tree<S> {
             }
             return;
         }
-        if let Some(edit) = spot.edit {
-            self.put(&spot.path, &edit, entry, twin, words);
+        if let Some(edit) = &spot.edit {
+            self.put(&spot.path, edit, entry, twin, words);
         }
     }
 
@@ -194,7 +190,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Makes the change of the path's leaf.
-    #[inline]
+    #[inline(always)]
     fn put(
         &mut self,
         path: &Path,
@@ -204,23 +200,18 @@ impl<S: Shape> Tree<S> {
         words: &mut Words,
     ) {
         let id = path.leaf().id;
-        let whole = path.whole;
         let leaf = self.leaf(id);
-        let (used, used_after) = (leaf.used(), edit.used_after(leaf));
         let twin = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
         words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
-        if used_after > S::LEAF_WORDS {
-            self.count(edit, entry, twin);
+        self.count(edit, entry, twin);
+        if edit.words_after() > S::LEAF_WORDS {
             self.split(path, edit, entry, twin);
             return;
         }
-        let before = edit.gap_before(leaf, whole);
-        let leaf = self.leaf_mut(id);
-        edit.apply(leaf, entry, twin);
-        let after = edit.gap_after();
-        self.count(edit, entry, twin);
-        self.gap_changed(path, before, after);
-        if used_after < used && used_after < S::LEAF_MIN {
+        let before = edit.gap_before(self.leaf(id), path.whole);
+        edit.apply(self.leaf_mut(id), entry, twin);
+        self.gap_changed(path, before, edit.gap_after());
+        if edit.words_after() < edit.words_before().min(S::LEAF_MIN) {
             self.thinned(path);
         }
     }

@@ -6,16 +6,23 @@
 use super::Tree;
 use super::path::MAX_HEIGHT;
 use crate::error::OutOfMemory;
-use crate::node::{Inner, Leaf, NodeId, Shape};
+use crate::node::{Inner, Leaf, NodeId, Shape, boxed};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Inner nodes that one store changes, splits and joins included: on two paths, each with a neighbour, twice.
-const MOST_INNERS: usize = 8 * MAX_HEIGHT;
+/// Inner nodes that one store changes on each level, splits and joins included: on two paths, each with a neighbour,
+/// twice.
+const MOST_INNERS: usize = 8;
 /// Leaves that it changes.
 const MOST_LEAVES: usize = 16;
 
+/// What there is to go back to; empty where nothing is to be undone. It keeps its memory for the next time.
 #[derive(Debug)]
-pub(crate) struct Undo {
+pub(super) struct Undo(Option<Box<[Changes; 1]>>);
+
+/// What has changed since it began.
+#[derive(Debug, Default)]
+struct Changes {
     on: bool,
     leaves: Vec<(NodeId, Leaf)>,
     inners: Vec<(NodeId, Inner)>,
@@ -28,106 +35,129 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(super) const fn new() -> Self {
-        Self {
-            on: false,
-            leaves: Vec::new(),
-            inners: Vec::new(),
-            made: (Vec::new(), Vec::new()),
-            gone: (Vec::new(), Vec::new()),
-            before: (0, 0, 0),
-        }
+        Self(None)
+    }
+
+    #[inline(always)]
+    fn changes(&mut self) -> Option<&mut Changes> {
+        self.0.as_deref_mut().map(|[changes]| changes).filter(|changes| changes.on)
     }
 
     #[inline(always)]
     pub(super) fn is_on(&self) -> bool {
-        self.on
-    }
-
-    fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        self.leaves.try_reserve(MOST_LEAVES)?;
-        self.inners.try_reserve(MOST_INNERS)?;
-        self.made.0.try_reserve(MOST_LEAVES)?;
-        self.made.1.try_reserve(MOST_INNERS)?;
-        self.gone.0.try_reserve(MOST_LEAVES)?;
-        self.gone.1.try_reserve(MOST_INNERS)?;
-        Ok(())
+        self.0.as_deref().is_some_and(|[changes]| changes.on)
     }
 
     #[cold]
     pub(super) fn keep_leaf(&mut self, id: NodeId, leaf: &Leaf) {
+        let Some(changes) = self.changes() else { return };
         // The same node is changed several times in a row: its first content is the one to go back to.
-        if self.leaves.last().is_none_or(|&(kept, _)| kept != id) {
-            self.leaves.push((id, leaf.clone()));
+        if changes.leaves.last().is_none_or(|&(kept, _)| kept != id) {
+            changes.leaves.push((id, leaf.clone()));
         }
     }
 
     #[cold]
     pub(super) fn keep_inner(&mut self, id: NodeId, inner: &Inner) {
-        if self.inners.iter().rev().take(MOST_INNERS).all(|&(kept, _)| kept != id) {
-            self.inners.push((id, inner.clone()));
+        let Some(changes) = self.changes() else { return };
+        if changes.inners.iter().rev().take(MOST_INNERS * MAX_HEIGHT).all(|&(kept, _)| kept != id) {
+            changes.inners.push((id, inner.clone()));
         }
     }
 
     pub(super) fn made_leaf(&mut self, id: NodeId) {
-        if self.on {
-            self.made.0.push(id);
+        if let Some(changes) = self.changes() {
+            changes.made.0.push(id);
         }
     }
 
     pub(super) fn made_inner(&mut self, id: NodeId) {
-        if self.on {
-            self.made.1.push(id);
+        if let Some(changes) = self.changes() {
+            changes.made.1.push(id);
         }
     }
 
-    pub(super) fn gone_leaf(&mut self, id: NodeId) {
-        self.gone.0.push(id);
+    /// False if nothing is to be undone.
+    pub(super) fn gone_leaf(&mut self, id: NodeId) -> bool {
+        self.changes().map(|changes| changes.gone.0.push(id)).is_some()
     }
 
-    pub(super) fn gone_inner(&mut self, id: NodeId) {
-        self.gone.1.push(id);
+    /// False if nothing is to be undone.
+    pub(super) fn gone_inner(&mut self, id: NodeId) -> bool {
+        self.changes().map(|changes| changes.gone.1.push(id)).is_some()
+    }
+}
+
+impl Changes {
+    /// Asks for the memory to undo one more store of a tree of so many levels, which may become one more.
+    fn reserve(&mut self, levels: usize) -> Result<(), OutOfMemory> {
+        let inners = MOST_INNERS * (levels + 1);
+        self.leaves.try_reserve(MOST_LEAVES)?;
+        self.inners.try_reserve(inners)?;
+        self.made.0.try_reserve(MOST_LEAVES)?;
+        self.made.1.try_reserve(inners)?;
+        self.gone.0.try_reserve(MOST_LEAVES)?;
+        self.gone.1.try_reserve(inners)?;
+        Ok(())
+    }
+
+    /// Undoes or finishes nothing any more.
+    fn end(&mut self) {
+        self.on = false;
+        self.leaves.clear();
+        self.inners.clear();
+        self.made.0.clear();
+        self.made.1.clear();
     }
 }
 
 impl<S: Shape> Tree<S> {
-    /// From here on everything can be undone. What began before and was never ended is final.
-    pub(crate) fn begin(&mut self) {
-        self.make_final();
-        self.undo.on = true;
-        self.undo.before = (self.root, self.height, self.len);
-    }
-
-    /// Asks for the memory to undo one more store.
+    /// Asks for the memory to undo one more store. From the first time on, everything can be undone.
     pub(crate) fn prepare_undo(&mut self) -> Result<(), OutOfMemory> {
-        self.undo.reserve()
+        if self.undo.0.is_none() {
+            self.undo.0 = Some(boxed([Changes::default()])?);
+        }
+        let before = (self.root, self.height, self.len);
+        if let Some([changes]) = self.undo.0.as_deref_mut() {
+            changes.reserve(self.height)?;
+            if !changes.on {
+                changes.on = true;
+                changes.before = before;
+            }
+        }
+        Ok(())
     }
 
-    /// Undoes everything since [`begin`](Self::begin).
+    /// Undoes everything since the first [`prepare_undo`](Self::prepare_undo).
     pub(crate) fn roll_back(&mut self) {
-        let Undo { leaves, inners, made, before, .. } = core::mem::replace(&mut self.undo, Undo::new());
-        for (id, leaf) in leaves.into_iter().rev() {
+        let Some(changes) = self.undo.changes() else { return };
+        for (id, leaf) in changes.leaves.drain(..).rev() {
             *self.leaves.get_mut(id) = leaf;
         }
-        for (id, inner) in inners.into_iter().rev() {
+        for (id, inner) in changes.inners.drain(..).rev() {
             *self.inners.get_mut(id) = inner;
         }
-        for id in made.0 {
+        for &id in &changes.made.0 {
             self.leaves.give_back(id);
         }
-        for id in made.1 {
+        for &id in &changes.made.1 {
             self.inners.give_back(id);
         }
-        (self.root, self.height, self.len) = before;
+        (self.root, self.height, self.len) = changes.before;
+        changes.gone.0.clear();
+        changes.gone.1.clear();
+        changes.end();
     }
 
-    /// Makes everything since [`begin`](Self::begin) final.
+    /// Makes everything final.
     pub(crate) fn make_final(&mut self) {
-        let Undo { gone, .. } = core::mem::replace(&mut self.undo, Undo::new());
-        for id in gone.0 {
+        let Some(changes) = self.undo.changes() else { return };
+        for id in changes.gone.0.drain(..) {
             self.leaves.give_back(id);
         }
-        for id in gone.1 {
+        for id in changes.gone.1.drain(..) {
             self.inners.give_back(id);
         }
+        changes.end();
     }
 }

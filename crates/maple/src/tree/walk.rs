@@ -33,7 +33,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Goes to the leaf that has the index, and to its slot there. The tree has a node.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn walk(&self, index: u64, path: &mut Path, probe: &mut impl Probe) {
         path.clear();
         let (mut first, mut last) = (0, u64::MAX);
@@ -67,6 +67,15 @@ impl<S: Shape> Tree<S> {
         let leaf = self.leaf(path.leaf().id);
         let (first, last) = leaf.span(slot, path.whole);
         Slot { span: Span::new(first, last).unwrap_or(path.whole), entry: leaf.entry(slot) }
+    }
+
+    /// The slot that has an index, looked for in the path's leaf first.
+    #[inline]
+    pub(crate) fn slot_near(&self, path: &Path, index: u64, probe: &mut impl Probe) -> Slot {
+        if path.whole.contains(index) {
+            return self.slot_at(path, self.leaf_of(path).slot_of(index));
+        }
+        self.slot_of(index, probe)
     }
 
     /// The range that holds an index: an entry's, or the whole gap.
