@@ -10,7 +10,7 @@
 //! within one entry's slot, that entry is there twice.
 
 use super::leaf::{Leaf, Used, WORDS, below};
-use super::{Extent, Shape};
+use super::Shape;
 use crate::entry::Word;
 use arrayvec::ArrayVec;
 use core::ops::Range;
@@ -109,13 +109,14 @@ impl Edit {
         }
     }
 
-    /// The longest gap among the slots that came: a new slot that is one, or what is left of one on a side.
+    /// How far the longest gap reaches among the slots that came: a new slot that is one, or what is left of one on a
+    /// side.
     #[inline]
-    pub(crate) fn gap_after(&self) -> Extent {
+    pub(crate) fn reach_after(&self) -> Option<u64> {
         let of = |is: bool, first: u64, last: u64| is.then(|| last - first);
         let left = of(self.left && !self.left_entry, self.start, self.first.wrapping_sub(1));
         let right = of(self.right && !self.right_entry, self.last.wrapping_add(1), self.end);
-        left.max(right).max(of(!self.entry, self.first, self.last)).map_or(Extent::NONE, Extent::of_reach)
+        left.max(right).max(of(!self.entry, self.first, self.last))
     }
 
     /// Whether the new slot is exactly one that was there.
@@ -164,14 +165,14 @@ impl Edit {
         from..(self.to - usize::from(self.right_entry)).max(from)
     }
 
-    /// The longest gap among the slots that the new one meets.
+    /// How far the longest gap reaches among the slots that the new one meets.
     #[inline]
-    pub(crate) fn gap_before(&self, leaf: &Leaf, whole: Span) -> Extent {
+    pub(crate) fn reach_before(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
         if self.a != self.b {
             let met = (below(self.b + 1) & !below(self.a)) as u32;
-            return leaf.largest_of(leaf.gaps() & met, whole);
+            return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
         }
-        if leaf.has_entry(self.a) { Extent::NONE } else { Extent::of_reach(self.end - self.start) }
+        (!leaf.has_entry(self.a)).then(|| self.end - self.start)
     }
 
     /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,

@@ -223,26 +223,27 @@ impl Leaf {
 
     /// The longest gap; `whole` are the leaf's indexes.
     pub(crate) fn largest_gap(&self, whole: Span) -> Extent {
-        self.largest_of(self.gaps(), whole)
+        self.longest_of(self.gaps(), whole, u64::MAX).map_or(Extent::NONE, Extent::of_reach)
     }
 
-    /// The longest of some slots; `whole` are the leaf's indexes.
-    pub(super) fn largest_of(&self, slots: u32, whole: Span) -> Extent {
+    /// How far the longest of some slots reaches, or the first that reaches as far as is `enough`; `whole` are the leaf's
+    /// indexes.
+    pub(crate) fn longest_of(&self, slots: u32, whole: Span, enough: u64) -> Option<u64> {
         let ends = 1 | 1 << (self.len() - 1);
-        let reach = |(first, last): (u64, u64)| last - first;
         let mut longest = None;
         // Only the first slot and the last end with the leaf.
         let (mut inner, mut outer) = (slots & !ends, slots & ends);
         while outer != 0 {
-            longest = longest.max(Some(reach(self.span(outer.trailing_zeros() as usize, whole))));
+            let (first, last) = self.span(outer.trailing_zeros() as usize, whole);
+            longest = longest.max(Some(last - first));
             outer &= outer - 1;
         }
-        while inner != 0 {
+        while inner != 0 && longest < Some(enough) {
             let slot = inner.trailing_zeros() as usize;
             longest = longest.max(Some(self.pivot(slot) - self.pivot(slot - 1) - 1));
             inner &= inner - 1;
         }
-        longest.map_or(Extent::NONE, Extent::of_reach)
+        longest
     }
 
     /// The words of all entries, the last first.

@@ -28,7 +28,7 @@ pub trait Shape {
     /// Children of an inner node, at most 16.
     const FANOUT: usize;
     /// A leaf with fewer words in use is merged with a neighbour.
-    const LEAF_MIN: usize = Self::LEAF_WORDS / 3;
+    const LEAF_MIN: usize = Self::LEAF_WORDS / 4;
     /// An inner node with fewer children is merged with a neighbour.
     const INNER_MIN: usize = Self::FANOUT / 4;
 }

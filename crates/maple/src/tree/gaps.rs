@@ -7,35 +7,41 @@ use super::{Path, Tree};
 use crate::node::{Extent, Shape};
 
 impl<S: Shape> Tree<S> {
-    /// A leaf's slots have changed: of those that made way, `before` was the longest gap; of those that came,
-    /// `after`. Goes up as far as that changes what is known there.
+    /// A leaf's slots have changed: of those that made way, the longest gap reached as far as `before`; of those that
+    /// came, as far as `after`. Goes up as far as that changes what is known there.
     #[inline]
-    pub(super) fn gap_changed(&mut self, path: &Path, before: Extent, after: Extent) {
+    pub(super) fn gap_changed(&mut self, path: &Path, before: Option<u64>, after: Option<u64>) {
         let Some((parent, _)) = path.above().split_last() else { return };
         let known = self.inner(parent.id).gap(parent.slot as usize);
-        let longest = if after >= known {
-            after
-        } else if before == known {
-            self.leaf_of(path).largest_gap(path.whole)
-        } else {
-            return;
-        };
+        let extent = |reach: Option<u64>| reach.map_or(Extent::NONE, Extent::of_reach);
+        let mut longest = extent(after);
+        if longest < known {
+            let Some(before) = before.filter(|_| extent(before) == known) else { return };
+            let leaf = self.leaf_of(path);
+            // Another as long as the one that went is enough: none is longer.
+            longest = extent(leaf.longest_of(leaf.gaps(), path.whole, before));
+        }
         self.set_gap_above(path, path.above().len(), longest);
     }
 
     /// The child that the first `depth` steps of a path lead to has `longest` as its longest gap from now on.
-    pub(super) fn set_gap_above(&mut self, path: &Path, depth: usize, longest: Extent) {
-        let mut longest = longest;
-        for step in path.steps()[..depth].iter().rev() {
+    pub(super) fn set_gap_above(&mut self, path: &Path, depth: usize, mut longest: Extent) {
+        let mut steps = path.steps()[..depth].iter().rev().peekable();
+        while let Some(step) = steps.next() {
             let slot = step.slot as usize;
-            let inner = self.inner(step.id);
-            let known = inner.gap(slot);
+            let known = self.inner(step.id).gap(slot);
             if known == longest {
                 return;
             }
-            let inner = self.inner_mut(step.id);
-            inner.set_gap(slot, longest);
-            longest = inner.largest_gap();
+            self.inner_mut(step.id).set_gap(slot, longest);
+            let Some(above) = steps.peek() else { return };
+            let most = self.inner(above.id).gap(above.slot as usize);
+            if longest < most {
+                if known < most {
+                    return;
+                }
+                longest = self.inner(step.id).largest_gap();
+            }
         }
     }
 

@@ -58,6 +58,14 @@ impl Path {
         self.steps.last().copied().unwrap_or(Step { id: NONE, slot: 0 })
     }
 
+    /// Goes to another slot of the leaf.
+    #[inline(always)]
+    pub(crate) fn set_slot(&mut self, slot: usize) {
+        if let Some(step) = self.steps.last_mut() {
+            step.slot = slot as u32;
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn last_mut(&mut self) -> Option<&mut Step> {
         self.steps.last_mut()

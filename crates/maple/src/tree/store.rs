@@ -94,33 +94,41 @@ impl<S: Shape> Tree<S> {
     #[inline(never)]
     fn widen(&self, spot: &mut Spot, probe: &mut impl Probe) {
         let Spot { path, span, .. } = spot;
-        let slot = path.leaf().slot as usize;
-        let from = self.slot_at(path, slot);
-        let to =
-            if span.last() <= from.span.last() { from } else { self.slot_near(path, span.last(), probe) };
-        let (mut first, mut last) = (span.first(), span.last());
-        if from.entry.is_none() {
-            first = from.span.first();
-        } else if let Some(before) = first.checked_sub(1).filter(|_| from.span.first() == first) {
-            let in_leaf = slot > 0;
-            let before = if in_leaf { self.slot_at(path, slot - 1) } else { self.slot_of(before, probe) };
-            if before.entry.is_none() {
-                first = before.span.first();
-                match path.last_mut() {
-                    Some(step) if in_leaf => step.slot -= 1,
-                    _ => self.walk(first, path, probe),
-                }
+        let (leaf, whole) = (self.leaf_of(path), path.whole);
+        let gap_in = |slot: usize| (!leaf.has_entry(slot)).then(|| leaf.span(slot, whole));
+        let mut gap_at = |index: u64| {
+            let slot = self.slot_of(index, probe);
+            slot.entry.is_none().then_some((slot.span.first(), slot.span.last()))
+        };
+        let from = path.leaf().slot as usize;
+        let (start, end) = leaf.span(from, whole);
+        // A gap that the range begins in, or that ends where it begins; and likewise at its end.
+        let below = match span.first().checked_sub(1) {
+            _ if !leaf.has_entry(from) => Some((start, end)),
+            Some(_) if start == span.first() && from > 0 => gap_in(from - 1),
+            Some(before) if start == span.first() => gap_at(before),
+            _ => None,
+        };
+        let above = if span.last() <= whole.last() {
+            let to = if span.last() <= end { from } else { leaf.slot_of(span.last()) };
+            let ends = leaf.span(to, whole).1 == span.last();
+            match span.last().checked_add(1) {
+                _ if !leaf.has_entry(to) => gap_in(to),
+                Some(_) if ends && to + 1 < leaf.len() => gap_in(to + 1),
+                Some(behind) if ends => gap_at(behind),
+                _ => None,
             }
+        } else {
+            // Behind an entry that ends here is a gap that begins one index on; an entry that goes on has no gap there.
+            gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
+        };
+        let first = below.map_or(span.first(), |(first, _)| first);
+        if first < start && first >= whole.first() {
+            path.set_slot(from - 1);
+        } else if first < whole.first() {
+            self.walk(first, path, probe);
         }
-        if to.entry.is_none() {
-            last = to.span.last();
-        } else if let Some(behind) = last.checked_add(1).filter(|_| to.span.last() == last) {
-            let behind = self.slot_near(path, behind, probe);
-            if behind.entry.is_none() {
-                last = behind.span.last();
-            }
-        }
-        *span = Span::new(first, last).unwrap_or(*span);
+        *span = Span::new(first, above.map_or(span.last(), |(_, last)| last)).unwrap_or(*span);
     }
 
     /// The nodes that a split of a path's leaf takes, if the nodes above it have as many children as `len_of` says,
@@ -208,9 +216,9 @@ impl<S: Shape> Tree<S> {
             self.split(path, edit, entry, twin);
             return;
         }
-        let before = edit.gap_before(self.leaf(id), path.whole);
+        let before = edit.reach_before(self.leaf(id), path.whole);
         edit.apply(self.leaf_mut(id), entry, twin);
-        self.gap_changed(path, before, edit.gap_after());
+        self.gap_changed(path, before, edit.reach_after());
         if edit.words_after() < edit.words_before().min(S::LEAF_MIN) {
             self.thinned(path);
         }

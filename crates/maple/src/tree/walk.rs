@@ -69,15 +69,6 @@ impl<S: Shape> Tree<S> {
         Slot { span: Span::new(first, last).unwrap_or(path.whole), entry: leaf.entry(slot) }
     }
 
-    /// The slot that has an index, looked for in the path's leaf first.
-    #[inline]
-    pub(crate) fn slot_near(&self, path: &Path, index: u64, probe: &mut impl Probe) -> Slot {
-        if path.whole.contains(index) {
-            return self.slot_at(path, self.leaf_of(path).slot_of(index));
-        }
-        self.slot_of(index, probe)
-    }
-
     /// The range that holds an index: an entry's, or the whole gap.
     pub(crate) fn slot_of(&self, index: u64, probe: &mut impl Probe) -> Slot {
         if self.height == 0 {
