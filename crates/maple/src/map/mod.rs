@@ -59,7 +59,7 @@ pub struct RangeMap<E: Entry, S: Shape = Full> {
 }
 
 impl<E: Entry> RangeMap<E> {
-    /// An empty map. It has no memory yet.
+    /// An empty map. It has no memory but its own, and takes none for its first ten entries.
     #[must_use]
     pub const fn new() -> Self {
         Self::with_shape()
@@ -157,7 +157,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.tree.taken()
     }
 
-    /// Bytes of memory that the map holds for nodes, in use or not.
+    /// Bytes of memory that the map holds for nodes, in use or not. The first leaf lies in the map itself and is not
+    /// counted: a map of up to ten entries with gaps between them, or sixteen without, holds none.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tree.bytes()

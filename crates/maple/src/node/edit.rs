@@ -9,8 +9,8 @@
 //! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
 //! within one entry's slot, that entry is there twice.
 
-use super::leaf::{Leaf, Used, WORDS, below};
 use super::Shape;
+use super::leaf::{Leaf, Used, WORDS, below};
 use crate::entry::Word;
 use arrayvec::ArrayVec;
 use core::ops::Range;

@@ -230,20 +230,20 @@ impl Leaf {
     /// indexes.
     pub(crate) fn longest_of(&self, slots: u32, whole: Span, enough: u64) -> Option<u64> {
         let ends = 1 | 1 << (self.len() - 1);
-        let mut longest = None;
+        let mut longest = 0;
         // Only the first slot and the last end with the leaf.
         let (mut inner, mut outer) = (slots & !ends, slots & ends);
         while outer != 0 {
             let (first, last) = self.span(outer.trailing_zeros() as usize, whole);
-            longest = longest.max(Some(last - first));
+            longest = longest.max(last - first);
             outer &= outer - 1;
         }
-        while inner != 0 && longest < Some(enough) {
+        while inner != 0 && longest < enough {
             let slot = inner.trailing_zeros() as usize;
-            longest = longest.max(Some(self.pivot(slot) - self.pivot(slot - 1) - 1));
+            longest = longest.max(self.pivot(slot) - self.pivot(slot - 1) - 1);
             inner &= inner - 1;
         }
-        longest
+        (slots != 0).then_some(longest)
     }
 
     /// The words of all entries, the last first.
