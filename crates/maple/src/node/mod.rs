@@ -13,7 +13,7 @@ pub(crate) use edit::{Edit, Slots};
 pub(crate) use extent::Extent;
 pub(crate) use inner::{Child, Inner};
 pub(crate) use leaf::{ENDS, Leaf};
-pub(crate) use slab::{Slab, boxed};
+pub(crate) use slab::{Node, Nothing, Slab, boxed};
 
 /// A node's number in its slab.
 pub(crate) type NodeId = u32;

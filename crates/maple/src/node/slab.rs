@@ -1,7 +1,7 @@
 //! Where nodes live: some in the slab itself, the others in pieces of 64; and a list of those that are vacant.
 //!
 //! ```text
-//!   number   0 .. INLINE      .. 64           .. 128          .. 192
+//!   number   0 .. own         .. 64           .. 128          .. 192
 //!            | in the slab | first piece | second piece | third piece | ...
 //!                           1, 4, 16, 64    all at once
 //! ```
@@ -27,10 +27,29 @@ pub(crate) trait Node: Clone {
     fn set_link(&mut self, next: NodeId);
 }
 
+/// A slab's own nodes, of a slab that has none. (An array of none is aligned as its nodes are, which takes room.)
+#[derive(Clone, Debug)]
+pub(crate) struct Nothing;
+
+impl<T> AsRef<[T]> for Nothing {
+    #[inline(always)]
+    fn as_ref(&self) -> &[T] {
+        &[]
+    }
+}
+
+impl<T> AsMut<[T]> for Nothing {
+    #[inline(always)]
+    fn as_mut(&mut self) -> &mut [T] {
+        &mut []
+    }
+}
+
 /// The nodes of one kind of one tree.
 #[derive(Debug)]
-pub(crate) struct Slab<T, const INLINE: usize> {
-    inline: [T; INLINE],
+pub(crate) struct Slab<T, I> {
+    /// The slab's own nodes.
+    own: I,
     /// The rest of the first piece, as far as it has grown.
     first: Vec<T>,
     /// The other pieces, whole.
@@ -43,31 +62,31 @@ pub(crate) struct Slab<T, const INLINE: usize> {
     made: u32,
     /// Nodes that may be in use at once.
     limit: u32,
-    /// Nodes taken since the tree was made; it never falls.
-    taken: u64,
 }
 
-impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
-    pub(crate) const fn new() -> Self {
+impl<T, I> Slab<T, I> {
+    /// A slab with nodes of its own, all vacant.
+    pub(crate) const fn new(own: I) -> Self {
         Self {
-            inline: [T::VACANT; INLINE],
+            own,
             first: Vec::new(),
             rest: Vec::new(),
             vacant: NONE,
             vacant_len: 0,
             made: 0,
             limit: u32::MAX,
-            taken: 0,
         }
     }
+}
 
+impl<T: Node, I: AsRef<[T]> + AsMut<[T]> + Clone> Slab<T, I> {
     #[inline(always)]
     pub(crate) fn get(&self, id: NodeId) -> &T {
-        let at = id as usize;
-        if at < INLINE {
-            &self.inline[at]
+        let (at, own) = (id as usize, self.own.as_ref());
+        if at < own.len() {
+            &own[at]
         } else if at < PIECE {
-            &self.first[at - INLINE]
+            &self.first[at - own.len()]
         } else {
             &self.rest[at / PIECE - 1][at % PIECE]
         }
@@ -75,11 +94,11 @@ impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, id: NodeId) -> &mut T {
-        let at = id as usize;
-        if at < INLINE {
-            &mut self.inline[at]
+        let (at, own) = (id as usize, self.own.as_mut());
+        if at < own.len() {
+            &mut own[at]
         } else if at < PIECE {
-            &mut self.first[at - INLINE]
+            &mut self.first[at - own.len()]
         } else {
             &mut self.rest[at / PIECE - 1][at % PIECE]
         }
@@ -95,12 +114,7 @@ impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
         (self.made - self.vacant_len) as usize
     }
 
-    /// Nodes taken since the tree was made.
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken
-    }
-
-    /// Bytes of memory that are held for nodes, without those in the slab itself.
+    /// Bytes of memory that are held for nodes, without the slab's own.
     pub(crate) fn bytes(&self) -> usize {
         let nodes = self.first.capacity() + PIECE * self.rest.len();
         nodes * size_of::<T>() + self.rest.capacity() * size_of::<Box<[T; PIECE]>>()
@@ -146,7 +160,7 @@ impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
 
     /// Sees to it that there is a node of that number; there is one of every lower number.
     fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
-        if at < INLINE {
+        if at < self.own.as_ref().len() {
             return Ok(());
         }
         if at < PIECE {
@@ -168,7 +182,6 @@ impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
         let id = self.vacant;
         self.vacant = self.get(id).link();
         self.vacant_len -= 1;
-        self.taken += 1;
         id
     }
 
@@ -191,7 +204,7 @@ impl<T: Node, const INLINE: usize> Slab<T, INLINE> {
         for piece in &self.rest {
             rest.push(boxed(piece.iter().cloned())?);
         }
-        Ok(Self { inline: self.inline.clone(), first, rest, ..*self })
+        Ok(Self { own: self.own.clone(), first, rest, ..*self })
     }
 
     /// The numbers in the list of vacant nodes, for `validate`.

@@ -38,7 +38,7 @@ pub(crate) use store::Spot;
 
 use crate::entry::Word;
 use crate::error::OutOfMemory;
-use crate::node::{Inner, Leaf, NONE, NodeId, Shape, Slab};
+use crate::node::{Inner, Leaf, NONE, Node, NodeId, Nothing, Shape, Slab};
 use core::marker::PhantomData;
 use undo::Undo;
 
@@ -63,8 +63,10 @@ pub(crate) struct Tree<S> {
     /// Entries.
     len: u64,
     /// The first leaf lies in the tree itself: a map of a few entries has no other memory.
-    leaves: Slab<Leaf, 1>,
-    inners: Slab<Inner, 0>,
+    leaves: Slab<Leaf, [Leaf; 1]>,
+    inners: Slab<Inner, Nothing>,
+    /// Nodes taken since the tree was made; it never falls.
+    taken: u64,
     undo: Undo,
     shape: PhantomData<S>,
 }
@@ -75,8 +77,9 @@ impl<S: Shape> Tree<S> {
             root: NONE,
             height: 0,
             len: 0,
-            leaves: Slab::new(),
-            inners: Slab::new(),
+            leaves: Slab::new([Leaf::VACANT]),
+            inners: Slab::new(Nothing),
+            taken: 0,
             undo: Undo::new(),
             shape: PhantomData,
         }
@@ -98,7 +101,7 @@ impl<S: Shape> Tree<S> {
 
     /// Nodes taken since the tree was made.
     pub(crate) fn taken(&self) -> u64 {
-        self.leaves.taken() + self.inners.taken()
+        self.taken
     }
 
     /// Bytes of memory held for nodes.
@@ -146,6 +149,7 @@ impl<S: Shape> Tree<S> {
     }
 
     fn new_leaf(&mut self, leaf: Leaf) -> NodeId {
+        self.taken += 1;
         let id = self.leaves.take();
         *self.leaves.get_mut(id) = leaf;
         self.undo.made_leaf(id);
@@ -153,6 +157,7 @@ impl<S: Shape> Tree<S> {
     }
 
     fn new_inner(&mut self, inner: Inner) -> NodeId {
+        self.taken += 1;
         let id = self.inners.take();
         *self.inners.get_mut(id) = inner;
         self.undo.made_inner(id);
@@ -203,8 +208,8 @@ impl<S: Shape> Tree<S> {
     /// The same nodes with the same words.
     fn copied(&self) -> Result<Self, OutOfMemory> {
         let (leaves, inners) = (self.leaves.try_clone()?, self.inners.try_clone()?);
-        let (root, height, len) = (self.root, self.height, self.len);
-        Ok(Self { root, height, len, leaves, inners, undo: Undo::new(), shape: PhantomData })
+        let Self { root, height, len, taken, .. } = *self;
+        Ok(Self { root, height, len, leaves, inners, taken, undo: Undo::new(), shape: PhantomData })
     }
 
     /// The same words in new nodes, without those that a transaction keeps.
