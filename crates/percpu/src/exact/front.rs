@@ -45,6 +45,12 @@ impl Front {
     pub(super) fn is_open(&self) -> bool {
         self.chunk != NONE
     }
+
+    /// Whether no request is remembered, and there is no front.
+    #[inline]
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.want.is_none()
+    }
 }
 
 /// No bits, nowhere.
@@ -100,7 +106,6 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
 }
 
 /// Forgets the last request, and closes the front if there is one.
-#[inline]
 pub(super) fn close(chunks: &mut Chunks<Hints>, probe: &mut impl Probe) {
     let Front { chunk, .. } = core::mem::replace(&mut chunks.front, Front::NONE);
     if chunk != NONE {

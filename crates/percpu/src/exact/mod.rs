@@ -135,18 +135,21 @@ impl Strategy for Exact {
 
     #[inline]
     fn pause(chunks: &mut Chunks<Hints>, probe: &mut impl Probe) {
-        front::close(chunks, probe);
+        if !chunks.front.is_forgotten() {
+            front::close(chunks, probe);
+        }
     }
 
-    #[inline]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) {
+    #[inline(always)]
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) -> bool {
         if chunk.objects == 0 {
             chunk.hints.clear();
-        } else {
-            let &Range { start, end } = object;
-            let freed = &mut chunk.hints.freed;
-            *freed = if *freed == Freed::Nothing { Freed::One { start, end } } else { Freed::Many };
+            return true;
         }
+        let settled = chunk.hints.is_settled();
+        let &Range { start, end } = object;
+        chunk.hints.freed = if settled { Freed::One { start, end } } else { Freed::Many };
+        settled
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {
