@@ -126,6 +126,14 @@ impl ObjectMap {
         self.blocks[block as usize].count()
     }
 
+    /// The used bits of a block, word by word.
+    #[inline]
+    pub(crate) fn words_of(&self, block: u32) -> [u64; (BLOCK_BITS / WORD) as usize] {
+        let first = (block * BLOCK_LINES) as usize;
+        let lines = &self.lines[first..first + BLOCK_LINES as usize];
+        core::array::from_fn(|at| lines[at / LINE_WORDS as usize].used[at % LINE_WORDS as usize])
+    }
+
     /// Whether no bit of a block is used.
     #[inline]
     pub(crate) fn is_free(&self, block: u32) -> bool {

@@ -32,9 +32,11 @@
 
 mod classes;
 mod find;
+mod freed;
 mod front;
 mod record;
 mod rescan;
+mod rooms;
 mod runs;
 mod settle;
 #[cfg(test)]
@@ -52,10 +54,12 @@ use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use core::ops::Range;
+use freed::Freed;
 use freehold_units::Probe;
 pub(crate) use front::Front;
 use front::NOWHERE;
-use record::{Block, Freed, Longest, Run};
+use record::{Block, Longest, Run};
+use rooms::Rooms;
 
 /// The default placement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,9 +75,9 @@ pub struct Hints {
     placed: Range<u32>,
     /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
     refused: (u32, u32),
-    /// The longest free run that starts in each block. Beside `blocks`, since searches read these alone.
-    best: Vec<Run>,
     blocks: Vec<Block>,
+    /// The blocks' best runs again, as searches read them.
+    rooms: Rooms,
     /// Blocks that are free as a whole.
     free_blocks: Bitmap,
     /// The longest run of all, by its block.
@@ -147,8 +151,7 @@ impl Strategy for Exact {
             return true;
         }
         let settled = chunk.hints.is_settled();
-        let &Range { start, end } = object;
-        chunk.hints.freed = if settled { Freed::One { start, end } } else { Freed::Many };
+        chunk.hints.freed.add(object);
         settled
     }
 
@@ -157,14 +160,12 @@ impl Strategy for Exact {
         hints.note_placed(&chunk.used, &mut ());
         hints.settle(&chunk.used, &mut ());
         let Longest { block, len, .. } = hints.longest;
-        let start = base_of(block) + hints.best[block as usize].start();
+        let start = base_of(block) + hints.blocks[block as usize].best.start();
         Room { longest: start..start + len, first_free: base_of(hints.first_block) }
     }
 
     fn hint_bytes(hints: &Hints) -> usize {
-        hints.best.capacity() * size_of::<Run>()
-            + hints.blocks.capacity() * size_of::<Block>()
-            + hints.free_blocks.bytes()
+        hints.blocks.capacity() * size_of::<Block>() + hints.rooms.bytes() + hints.free_blocks.bytes()
     }
 
     fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
@@ -183,11 +184,11 @@ impl Hints {
     fn free(config: &Config) -> Result<Self, OutOfMemory> {
         let count = config.blocks();
         let mut hints = Self {
-            freed: Freed::Nothing,
+            freed: Freed::nothing(count),
             placed: NOWHERE,
             refused: (0, 0),
-            best: repeated(Run::NONE, count)?,
             blocks: repeated(Block::FREE, count)?,
+            rooms: Rooms::new(count)?,
             free_blocks: Bitmap::new(count)?,
             longest: Longest { len: 0, block: 0, rest: 0 },
             first_block: 0,
@@ -200,24 +201,24 @@ impl Hints {
     /// All is free: one run, which starts in the first block.
     fn clear(&mut self) {
         let (count, bits) = (self.count(), base_of(self.count()));
-        self.freed = Freed::Nothing;
+        self.freed.forget();
         self.refused = (0, 0);
-        self.best.fill(Run::NONE);
-        self.best[0] = Run::new(0, bits);
         self.blocks.fill(Block::FREE);
+        self.rooms.clear();
         self.free_blocks.set_range(0..count);
-        self.longest = Longest { len: bits, block: 0, rest: 0 };
         (self.first_block, self.end_block) = (0, 1);
+        self.put_best(0, Run::new(0, bits), 0);
+        self.longest = Longest { len: bits, block: 0, rest: 0 };
     }
 
     /// Whether all is known exactly.
     #[inline]
     fn is_settled(&self) -> bool {
-        self.freed == Freed::Nothing
+        self.freed.is_nothing()
     }
 
     fn count(&self) -> u32 {
-        self.best.len() as u32
+        self.blocks.len() as u32
     }
 
     /// Length of the free run that ends where the block starts.
