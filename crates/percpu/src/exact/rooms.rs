@@ -92,8 +92,12 @@ impl Rooms {
         if least == TOO_TIGHT {
             return None;
         }
-        let is_it = |line: &Line, lane: usize| fit.room(line.lens[lane], line.starts[lane]) == least;
-        self.find(lines, lanes.iter().position(|&room| room == least)?, is_it)
+        let lane = lane_of(&lanes, least);
+        let at = lines.clone().find(|&line| {
+            let line = &self.lines[line];
+            fit.room(line.lens[lane], line.starts[lane]) == least
+        });
+        at.map(|line| block_at(line, lane))
     }
 
     /// The longest run and the length of the longest other, unless it is too long to be told here. No run starts
@@ -107,20 +111,30 @@ impl Rooms {
         if len == LONG {
             return None;
         }
-        let lane = lanes.iter().position(|&most| most == len)?;
-        let block = self.find(lines.clone(), lane, |line, lane| line.lens[lane] == len)?;
+        let lane = lane_of(&lanes, len);
         let beside = array::from_fn(|other| if other == lane { 0 } else { lanes[other] });
-        let others = lines.filter(|&line| line != block as usize / LANES);
-        let rest = others.fold(longest_of(&beside), |most, line| most.max(self.lines[line].lens[lane]));
-        Some(Longest { len: len as u32, block, rest: rest as u32 })
+        let (mut found, mut rest) = (None, longest_of(&beside));
+        for line in lines {
+            let other = self.lines[line].lens[lane];
+            if found.is_none() && other == len {
+                found = Some(line);
+            } else {
+                rest = rest.max(other);
+            }
+        }
+        Some(Longest { len: len as u32, block: block_at(found?, lane), rest: rest as u32 })
     }
+}
 
-    /// The first block of a lane for which something is true.
-    #[inline]
-    fn find(&self, lines: Range<usize>, lane: usize, is_it: impl Fn(&Line, usize) -> bool) -> Option<u32> {
-        let at = self.lines[lines.clone()].iter().position(|line| is_it(line, lane))?;
-        Some(((lines.start + at) * LANES + lane) as u32)
-    }
+fn block_at(line: usize, lane: usize) -> u32 {
+    (line * LANES + lane) as u32
+}
+
+/// The first lane that has a value, which one has.
+#[inline]
+fn lane_of(lanes: &Lanes, value: i16) -> usize {
+    let at = |lane: usize| u32::from(lanes[lane] == value) << lane;
+    (0..LANES).fold(0, |found, lane| found | at(lane)).trailing_zeros() as usize % LANES
 }
 
 #[inline]

@@ -12,10 +12,9 @@
 //! Cost: of each word that is neither free nor used as a whole, some twenty instructions; more where a run is noted.
 
 use super::record::Run;
+use crate::bitmap::{WORD, from_mask, up_to_mask};
 use crate::object_map::ObjectMap;
 use core::ops::Range;
-
-const WORD: u32 = u64::BITS;
 
 /// Multiples of 16, 8, 4, 2 and 1 bits: where objects ask to start.
 const EVEN: [u64; 5] =
@@ -27,19 +26,16 @@ pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> (Run, u
     if part.is_empty() {
         return (found.best, found.rest);
     }
-    let words = used.words_of(block);
-    let (first, last) = (part.start / WORD, (part.end - 1) / WORD);
+    let mut words = used.words_of(block).map(|used| !used);
+    let (first, last) = ((part.start / WORD) as usize, ((part.end - 1) / WORD) as usize);
+    words[first] &= from_mask(part.start);
+    words[last] &= up_to_mask(part.end - 1);
     // Length of the run at the end of the words until now.
     let mut edge = 0;
-    for (at, word) in (first..last + 1).zip(&words[first as usize..=last as usize]) {
-        let base = at * WORD;
-        let mut free = !word;
-        if base < part.start {
-            free &= !0 << (part.start - base);
-        }
-        if part.end - base < WORD {
-            free &= !(!0 << (part.end - base));
-        }
+    let mut base = first as u32 * WORD;
+    for &free in &words[first..=last] {
+        let at = base;
+        base += WORD;
         if free == 0 && edge == 0 {
             continue;
         }
@@ -48,11 +44,11 @@ pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> (Run, u
             continue;
         }
         let (low, high) = (free.trailing_ones(), free.leading_ones());
-        found.note(base - edge, edge + low);
+        found.note(at - edge, edge + low);
         edge = high;
-        found.note_inside(base, free & !0 << low & !0 >> high);
+        found.note_inside(at, free & !0 << low & !0 >> high);
     }
-    found.note((last + 1) * WORD - edge, edge);
+    found.note(base - edge, edge);
     (found.best, found.rest)
 }
 
