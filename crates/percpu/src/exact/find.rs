@@ -132,6 +132,11 @@ fn look(chunk: &mut Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option
 
 /// The block whose best run is the tightest that has room, if any has.
 fn tightest(hints: &mut Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    // Nothing is tighter than a run of just that length, and where there was one there are mostly more.
+    let recent = hints.blocks[hints.recent as usize].best;
+    if recent.len() == want.bits && recent.has_room(want) {
+        return Some(hints.recent);
+    }
     hints.tighten_bounds();
     let blocks = hints.first_block..hints.end_block;
     probe.count(Work::BlockVisited, blocks.len() as u64);

@@ -2,7 +2,7 @@
 //!
 //! The used bits are counted by block at all times; a record says how many there were when it was right. Nothing is
 //! placed in a chunk that is not settled, so its counts only fall, and the blocks in which something was freed are
-//! those whose counts differ.
+//! those whose counts differ. Only blocks of groups that something was freed in (`freed.rs`) are compared.
 //!
 //! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
 //! block that they were in, and for each block before whose run goes on into one.

@@ -25,6 +25,7 @@ impl Hints {
         let run = self.run_around(used, object);
         self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
+        self.recent = block;
         let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
         // If it was not the best run, then what is left of it is no longer than the rest either.
         if best.start() == in_block(run.start) {
