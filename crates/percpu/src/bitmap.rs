@@ -134,12 +134,6 @@ impl Bitmap {
         self.words.capacity() * size_of::<u64>()
     }
 
-    /// The words, the lowest bits first.
-    #[inline]
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
     #[inline]
     pub(crate) fn set(&mut self, bit: u32) {
         self.words[(bit / WORD) as usize] |= 1 << (bit % WORD);

@@ -92,34 +92,43 @@ impl<H> Chunk<H> {
         begun
     }
 
-    /// Clears an object from the maps. Returns how many blocks are free as a whole from now on.
-    #[inline]
-    pub(crate) fn mark_free(&mut self, object: &Range<u32>) -> u32 {
-        let emptied = self.used.give(object);
-        self.empty_pages += emptied;
-        self.free_bits += object.end - object.start;
-        self.objects -= 1;
-        emptied
-    }
-
-    /// The bits of the object that starts at `place`, which is in this chunk of units of `bits`.
-    #[inline]
-    pub(crate) fn object_at(&self, place: Place, bits: u32) -> Result<Range<u32>, FreeError> {
+    /// Clears the object that starts at `place`, which names this position, from the maps. Returns its bits, and how
+    /// many blocks are free as a whole from now on.
+    #[inline(always)]
+    pub(crate) fn mark_free(&mut self, place: Place) -> Result<(Range<u32>, u32), FreeError> {
         let start = place.offset_bytes / BIT_BYTES;
-        if !place.offset_bytes.is_multiple_of(BIT_BYTES) || start >= bits {
-            return Err(FreeError::NoObjectOffset { place });
-        }
+        let given = if place.offset_bytes.is_multiple_of(BIT_BYTES) { self.used.give(start) } else { None };
+        let Some((end, emptied)) = given else { return Err(self.no_object(place)) };
+        self.empty_pages += emptied;
+        self.free_bits += end - start;
+        self.objects -= 1;
+        Ok((start..end, emptied))
+    }
+
+    /// The bits of the object that starts at `place`, which names this position.
+    pub(crate) fn object_at(&self, place: Place) -> Result<Range<u32>, FreeError> {
+        let start = place.offset_bytes / BIT_BYTES;
         match self.used.find(start) {
-            Found::Object(end) => Ok(start..end),
-            Found::Free => Err(FreeError::AlreadyFree { place }),
-            Found::Interior => Err(self.interior(place, start)),
+            Found::Object(end) if place.offset_bytes.is_multiple_of(BIT_BYTES) => Ok(start..end),
+            _ => Err(self.no_object(place)),
         }
     }
 
+    /// Why there is no object at `place`.
     #[cold]
-    fn interior(&self, place: Place, bit: u32) -> FreeError {
-        let object = self.used.start_of(bit);
-        FreeError::Interior { place, object: Place { offset_bytes: object * BIT_BYTES, ..place } }
+    fn no_object(&self, place: Place) -> FreeError {
+        if !self.is_live() {
+            return FreeError::UnknownChunk { chunk: place.chunk };
+        }
+        let bit = place.offset_bytes / BIT_BYTES;
+        match self.used.find(bit) {
+            Found::Free if place.offset_bytes.is_multiple_of(BIT_BYTES) => FreeError::AlreadyFree { place },
+            Found::Interior if place.offset_bytes.is_multiple_of(BIT_BYTES) => {
+                let object = Place { offset_bytes: self.used.start_of(bit) * BIT_BYTES, ..place };
+                FreeError::Interior { place, object }
+            }
+            _ => FreeError::NoObjectOffset { place },
+        }
     }
 
     /// The pages that a run of bits touches.

@@ -47,12 +47,18 @@ impl<H> Chunks<H> {
         &mut self.chunks[index as usize]
     }
 
-    /// The position of a chunk that is there.
+    /// What is at the position that `chunk` names. It is vacant if the name was made up.
     #[inline]
-    pub(crate) fn find(&self, chunk: ChunkId) -> Result<u32, FreeError> {
+    pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<H>, FreeError> {
         let known = self.chunks.get(chunk.index as usize);
-        let known = known.filter(|known| known.generation == chunk.generation && known.is_live());
-        known.map(|_| chunk.index).ok_or(FreeError::UnknownChunk { chunk })
+        known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn find_mut(&mut self, chunk: ChunkId) -> Result<&mut Chunk<H>, FreeError> {
+        let known = self.chunks.get_mut(chunk.index as usize);
+        known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
     }
 
     /// The name of the chunk at a position.

@@ -39,6 +39,21 @@ struct Line {
 
 const _: () = assert!(size_of::<Line>() == 64 && BLOCK_BITS.is_multiple_of(LINE_BITS));
 
+impl Line {
+    /// Whether an object starts at a bit of the line. Whether the bit is the first of its word decides no branch, as
+    /// objects are freed in any order.
+    #[inline(always)]
+    fn starts_object(&self, bit: u32, summary: Summary) -> bool {
+        let at = ObjectMap::at(bit / WORD).1;
+        let before = (at + LINE_WORDS as usize - 1) % LINE_WORDS as usize;
+        let in_line = (self.used[before] & !self.ends[before]) >> (WORD - 1);
+        let over_edge = u64::from(summary.0 & Summary::mark(bit / LINE_BITS) != 0);
+        let carried = if at == 0 { over_edge } else { in_line };
+        let continued = (self.used[at] & !self.ends[at]) << 1 | carried;
+        (self.used[at] & !continued) >> (bit % WORD) & 1 != 0
+    }
+}
+
 /// Of a block: the number of used bits, and which of its lines continue an object from the line before.
 #[derive(Clone, Copy, Debug)]
 struct Summary(u16);
@@ -63,6 +78,8 @@ impl Summary {
 /// What is at a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
+    /// No bit: the maps end before, or there are none.
+    Outside,
     /// Nothing.
     Free,
     /// An object that starts elsewhere.
@@ -109,6 +126,14 @@ impl ObjectMap {
         self.blocks[block as usize].count()
     }
 
+    /// The used bits of a block, word by word.
+    #[inline]
+    pub(crate) fn words_of(&self, block: u32) -> [u64; (BLOCK_BITS / WORD) as usize] {
+        let first = (block * BLOCK_LINES) as usize;
+        let lines = &self.lines[first..first + BLOCK_LINES as usize];
+        core::array::from_fn(|at| lines[at / LINE_WORDS as usize].used[at % LINE_WORDS as usize])
+    }
+
     /// Whether no bit of a block is used.
     #[inline]
     pub(crate) fn is_free(&self, block: u32) -> bool {
@@ -142,14 +167,36 @@ impl ObjectMap {
         })
     }
 
-    /// Forgets an object; its end stays where it was. Returns how many blocks are free as a whole from now on.
-    #[inline]
-    pub(crate) fn give(&mut self, object: &Range<u32>) -> u32 {
-        self.change(object, |used, _, mask| *used &= !mask);
-        self.recount(object, |count, bits| {
+    /// Forgets the object that starts at a bit, if one does; its end stays where it was. Returns one past its last bit,
+    /// and how many blocks are free as a whole from now on.
+    #[inline(always)]
+    pub(crate) fn give(&mut self, bit: u32) -> Option<(u32, u32)> {
+        let ((line, at), shift) = (Self::at(bit / WORD), bit % WORD);
+        let (line, summary) = (self.lines.get_mut(line)?, self.blocks.get_mut(block_of(bit) as usize)?);
+        if !line.starts_object(bit, *summary) {
+            return None;
+        }
+        let ends = line.ends[at] >> shift;
+        if ends == 0 {
+            return Some(self.give_words(bit));
+        }
+        let len = ends.trailing_zeros() + 1;
+        // The bits up to the lowest end.
+        line.used[at] &= !((ends ^ (ends - 1)) << shift);
+        summary.0 -= len as u16;
+        Some((bit + len, u32::from(summary.count() == 0)))
+    }
+
+    /// The same of an object that goes on into the next word.
+    #[inline(never)]
+    fn give_words(&mut self, start: u32) -> (u32, u32) {
+        let end = self.end_in(start / WORD + 1);
+        self.change(&(start..end), |used, _, mask| *used &= !mask);
+        let emptied = self.recount(&(start..end), |count, bits| {
             *count -= bits;
             *count & COUNT == 0
-        })
+        });
+        (end, emptied)
     }
 
     /// Changes the counts of the blocks of a range, given its bits in each; of how many `change` is true.
@@ -183,25 +230,22 @@ impl ObjectMap {
         change(&mut line.used[at], &mut line.ends[at], mask & tail);
     }
 
-    /// What is at a bit. Whether the bit is the first of its word decides no branch, as objects are freed in any order.
-    #[inline(always)]
+    /// What is at a bit.
     pub(crate) fn find(&self, bit: u32) -> Found {
-        let ((line_index, at), shift) = (Self::at(bit / WORD), bit % WORD);
-        let line = &self.lines[line_index];
-        let used = line.used[at];
-        if used >> shift & 1 == 0 {
-            return Found::Free;
+        let (line, block) = (Self::at(bit / WORD).0, block_of(bit) as usize);
+        match (self.lines.get(line), self.blocks.get(block)) {
+            (Some(line), Some(&summary)) if line.starts_object(bit, summary) => {
+                Found::Object(self.end_of(bit))
+            }
+            (Some(_), Some(_)) => {
+                if self.get(bit) {
+                    Found::Interior
+                } else {
+                    Found::Free
+                }
+            }
+            _ => Found::Outside,
         }
-        let before = (at + LINE_WORDS as usize - 1) % LINE_WORDS as usize;
-        let in_line = (line.used[before] & !line.ends[before]) >> (WORD - 1);
-        let mark = Summary::mark(bit / LINE_BITS);
-        let over_edge = u64::from(self.blocks[block_of(bit) as usize].0 & mark != 0);
-        let carried = if at == 0 { over_edge } else { in_line };
-        let continued = (used & !line.ends[at]) << 1 | carried;
-        if continued >> shift & 1 != 0 {
-            return Found::Interior;
-        }
-        Found::Object(self.end_of(bit))
     }
 
     /// One past the last bit of the object that the bit is of.
@@ -276,7 +320,8 @@ mod tests {
             for (start, len) in steps {
                 let end = (start + len).min(BITS);
                 if let Some(end) = model.remove(&start) {
-                    let emptied = map.give(&(start..end));
+                    let (found, emptied) = map.give(start).unwrap();
+                    prop_assert_eq!(found, end);
                     let blocks = block_of(start)..block_of(end - 1) + 1;
                     let free = |block: &u32| map.next_set(base_of(*block)..base_of(*block + 1)) == base_of(*block + 1);
                     prop_assert_eq!(emptied, blocks.filter(free).count() as u32);
@@ -298,6 +343,7 @@ mod tests {
                     Some((&start, &end)) if start == bit => Found::Object(end),
                     Some((&start, _)) => {
                         prop_assert_eq!(map.start_of(bit), start);
+                        prop_assert_eq!(map.clone().give(bit), None);
                         Found::Interior
                     }
                 };

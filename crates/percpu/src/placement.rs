@@ -72,8 +72,8 @@ pub trait Strategy: Sized {
         let _ = (chunks, probe);
     }
 
-    /// `object` was freed; the maps have it already.
-    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
+    /// `object` was freed; the maps have it already. Returns whether the chunk may belong on another list now.
+    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool;
 
     /// What the next request would find known of the chunk's free runs.
     fn room(chunk: &Chunk<Self::Hints>) -> Room;

@@ -10,7 +10,7 @@
 //! next list with a chunk is found without looking at empty ones.
 
 use crate::OutOfMemory;
-use crate::bitmap::Bitmap;
+use crate::bitmap::repeated;
 use crate::chunk::NONE;
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ pub(crate) struct Ends {
 #[derive(Clone, Debug)]
 pub struct Slots {
     ends: Vec<Ends>,
-    occupied: Bitmap,
+    occupied: Vec<u64>,
     /// Which words of `occupied` have a bit.
     occupied_words: u64,
     /// The lists before the three special ones.
@@ -39,8 +39,8 @@ impl Slots {
         let mut ends = Vec::new();
         ends.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
         ends.resize(count, Ends { first: NONE, last: NONE });
-        let occupied = Bitmap::new(lists + 3)?;
-        debug_assert!(occupied.words().len() <= u64::BITS as usize, "one word marks all words");
+        let occupied = repeated(0, (lists + 3).div_ceil(u64::BITS))?;
+        debug_assert!(occupied.len() <= u64::BITS as usize, "one word marks all words");
         Ok(Self { ends, occupied, occupied_words: 0, lists })
     }
 
@@ -70,21 +70,19 @@ impl Slots {
     }
 
     pub(crate) fn set_ends(&mut self, slot: u32, ends: Ends) {
-        self.ends[slot as usize] = ends;
-        if ends.first == NONE {
-            self.occupied.clear(slot);
-        } else {
-            self.occupied.set(slot);
+        let were = core::mem::replace(&mut self.ends[slot as usize], ends);
+        if (were.first == NONE) != (ends.first == NONE) {
+            let word = slot / u64::BITS;
+            let lists = &mut self.occupied[word as usize];
+            *lists ^= 1 << (slot % u64::BITS);
+            self.occupied_words = self.occupied_words & !(1 << word) | u64::from(*lists != 0) << word;
         }
-        let word = (slot / u64::BITS) as usize;
-        let any = u64::from(self.occupied.words()[word] != 0);
-        self.occupied_words = self.occupied_words & !(1 << word) | any << word;
     }
 
     /// The first list from `slot` on and before `end` that has a chunk.
     #[inline]
     pub(crate) fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
-        let (word, words) = ((slot / u64::BITS) as usize, self.occupied.words());
+        let (word, words) = ((slot / u64::BITS) as usize, &self.occupied);
         let here = words[word] & !0 << (slot % u64::BITS);
         let found = if here != 0 {
             slot / u64::BITS * u64::BITS + here.trailing_zeros()
@@ -101,6 +99,6 @@ impl Slots {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.ends.capacity() * size_of::<Ends>() + self.occupied.bytes()
+        self.ends.capacity() * size_of::<Ends>() + self.occupied.capacity() * size_of::<u64>()
     }
 }

@@ -1,7 +1,7 @@
 //! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
 
 use super::classes::{class, class_of_at_least};
-use super::record::{Longest, Run};
+use super::record::Longest;
 use super::settle::{settle, settle_some};
 use super::{Hints, front, unsettled};
 use crate::chunk::{Chunk, NONE};
@@ -124,29 +124,30 @@ fn look(chunk: &mut Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option
     }
     let Longest { block, rest, .. } = chunk.hints.longest;
     // As while a chunk is filled for the first time.
-    let block = if rest < want.bits { block } else { tightest(&mut chunk.hints, want, probe) };
+    let block = if rest < want.bits { block } else { tightest(&mut chunk.hints, want, probe)? };
     probe.count(Work::BlockVisited, 1);
-    let run = chunk.hints.best[block as usize];
-    let fits = run.tightness(want) != Run::TOO_TIGHT;
-    fits.then(|| base_of(block) + align_up(run.start(), want.align))
+    let run = chunk.hints.blocks[block as usize].best;
+    run.has_room(want).then(|| base_of(block) + align_up(run.start(), want.align))
 }
 
 /// The block whose best run is the tightest that has room, if any has.
-fn tightest(hints: &mut Hints, want: &Want, probe: &mut impl Probe) -> u32 {
+fn tightest(hints: &mut Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+    // Nothing is tighter than a run of just that length, and where there was one there are mostly more.
+    let recent = hints.blocks[hints.recent as usize].best;
+    if recent.len() == want.bits && recent.has_room(want) {
+        return Some(hints.recent);
+    }
     hints.tighten_bounds();
-    let first = hints.first_block;
-    let runs = &hints.best[first as usize..hints.end_block as usize];
-    probe.count(Work::BlockVisited, runs.len() as u64);
-    let tightest = runs.iter().map(|run| run.tightness(want)).min();
-    let at = runs.iter().position(|run| Some(run.tightness(want)) == tightest);
-    first + at.unwrap_or(0) as u32
+    let blocks = hints.first_block..hints.end_block;
+    probe.count(Work::BlockVisited, blocks.len() as u64);
+    hints.rooms.tightest(&blocks, want)
 }
 
 /// The first of the blocks' best runs that have room in pages with memory.
 fn look_in_populated(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     probe.count(Work::BlockVisited, u64::from(chunk.hints.count()));
-    let runs = (0..).zip(&chunk.hints.best);
-    let mut runs = runs.filter(|(_, run)| run.tightness(want) != Run::TOO_TIGHT);
+    let runs = (0..).zip(&chunk.hints.blocks).map(|(block, record)| (block, record.best));
+    let mut runs = runs.filter(|(_, run)| run.has_room(want));
     runs.find_map(|(block, run)| {
         let start = base_of(block) + run.start();
         populated(chunk, align_up(start, want.align), start + run.len(), want)
@@ -168,10 +169,11 @@ impl Hints {
     /// Moves the bounds of the blocks that runs start in together, as far as they go.
     #[inline]
     fn tighten_bounds(&mut self) {
-        while self.first_block + 1 < self.end_block && self.best[self.first_block as usize].is_none() {
+        while self.first_block + 1 < self.end_block && self.blocks[self.first_block as usize].best.is_none() {
             self.first_block += 1;
         }
-        while self.first_block + 1 < self.end_block && self.best[self.end_block as usize - 1].is_none() {
+        while self.first_block + 1 < self.end_block && self.blocks[self.end_block as usize - 1].best.is_none()
+        {
             self.end_block -= 1;
         }
     }

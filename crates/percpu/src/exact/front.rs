@@ -45,6 +45,12 @@ impl Front {
     pub(super) fn is_open(&self) -> bool {
         self.chunk != NONE
     }
+
+    /// Whether no request is remembered, and there is no front.
+    #[inline]
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.want.is_none()
+    }
 }
 
 /// No bits, nowhere.
@@ -75,7 +81,7 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     }
     let hints = &mut chunks.at_mut(spot.chunk).hints;
     let block = block_of(spot.bit);
-    let run = hints.best[block as usize];
+    let run = hints.blocks[block as usize].best;
     let (start, end) = (base_of(block) + run.start(), base_of(block) + run.start() + run.len());
     if !(start..end).contains(&spot.bit) {
         // It was aligned out of the block that its run starts in.
@@ -89,7 +95,7 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
         last = last.min(base_of(block + 1) - 1);
     }
     let tail = block_of(end - 1);
-    if tail > block && !hints.best[tail as usize].is_none() {
+    if tail > block && !hints.blocks[tail as usize].best.is_none() {
         // Behind that edge it would be that block's, which has others.
         last = last.min(base_of(tail) - 1);
     }
@@ -100,7 +106,6 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
 }
 
 /// Forgets the last request, and closes the front if there is one.
-#[inline]
 pub(super) fn close(chunks: &mut Chunks<Hints>, probe: &mut impl Probe) {
     let Front { chunk, .. } = core::mem::replace(&mut chunks.front, Front::NONE);
     if chunk != NONE {

@@ -35,56 +35,50 @@ impl Run {
         self.0 == 0
     }
 
-    /// No room.
-    pub(super) const TOO_TIGHT: u32 = u32::MAX;
-
-    /// The less, the tighter a request fits: by length, then by start.
+    /// Whether there is room for a request.
     #[inline]
-    pub(super) const fn tightness(self, want: &Want) -> u32 {
+    pub(super) const fn has_room(self, want: &Want) -> bool {
         let skipped = self.start().wrapping_neg() & (want.align - 1);
-        if self.len() >= want.bits + skipped { self.0 } else { Self::TOO_TIGHT }
+        self.len() >= want.bits + skipped
     }
 
     /// Whether it is to be preferred: longer, or as long and better aligned.
     #[inline]
     pub(super) fn beats(self, other: Self) -> bool {
-        self.len() > other.len() || (self.len() == other.len() && evenness(self) > evenness(other))
+        self.len() > other.len() || (self.len() == other.len() && self.evenness() > other.evenness())
+    }
+
+    /// How well its start is aligned, as far as objects ask for it: 4 for 64 bytes and more.
+    #[inline]
+    pub(super) fn evenness(self) -> u32 {
+        (self.start() | 16).trailing_zeros()
     }
 }
 
-/// How well a run's start is aligned, as far as objects ask for it: up to 64 bytes.
-fn evenness(run: Run) -> u32 {
-    (run.start() | 16).trailing_zeros()
-}
-
-/// A block's edges, and a bound for the runs that start in it beside the best one.
+/// What is remembered of a block. The best run changes by `Hints::put_best` alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
+    /// The longest run that starts in it.
+    pub(super) best: Run,
+    /// No other run that starts in it is longer.
+    pub(super) rest: u32,
     /// Length of the free run at the left edge, within the block.
     pub(super) left: u16,
     /// Length of the free run at the right edge, within the block.
     pub(super) right: u16,
     /// The bits that were used when all this was right. Fewer are, if something was freed since.
     pub(super) used: u16,
-    /// No run that starts in the block, but for the best one, is longer.
-    pub(super) rest: u32,
 }
 
 impl Block {
-    /// Nothing in it is used, and no run but the best starts in it.
-    pub(super) const FREE: Self =
-        Self { left: crate::BLOCK_BITS as u16, right: crate::BLOCK_BITS as u16, used: 0, rest: 0 };
-}
-
-/// What was freed in a chunk since its records were right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Freed {
-    /// Nothing.
-    Nothing,
-    /// One object.
-    One { start: u32, end: u32 },
-    /// Several, in the blocks of which fewer bits are used than their records say.
-    Many,
+    /// Nothing in it is used; what run it is of starts in a block before.
+    pub(super) const FREE: Self = Self {
+        best: Run::NONE,
+        rest: 0,
+        left: crate::BLOCK_BITS as u16,
+        right: crate::BLOCK_BITS as u16,
+        used: 0,
+    };
 }
 
 /// The longest run of a chunk.

@@ -6,6 +6,7 @@ use super::runs::longest;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of};
 use crate::object_map::ObjectMap;
+use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 /// Runs that are tried before all of a block is looked at.
@@ -64,9 +65,12 @@ impl Hints {
         (best, rest)
     }
 
-    /// Runs start in the block from now on, if `best` is one.
+    /// Notes a block's best run, but not what that means for the chunk.
     #[inline]
-    pub(super) fn widen_bounds(&mut self, block: u32, best: Run) {
+    pub(super) fn put_best(&mut self, block: u32, best: Run, rest: u32) {
+        let record = &mut self.blocks[block as usize];
+        (record.best, record.rest) = (best, rest);
+        self.rooms.set(block, best);
         if !best.is_none() {
             self.first_block = self.first_block.min(block);
             self.end_block = self.end_block.max(block + 1);
@@ -76,9 +80,7 @@ impl Hints {
     /// A block's best run is another one now.
     #[inline]
     pub(super) fn set_best(&mut self, block: u32, best: Run, rest: u32, probe: &mut impl Probe) {
-        self.best[block as usize] = best;
-        self.blocks[block as usize].rest = rest;
-        self.widen_bounds(block, best);
+        self.put_best(block, best, rest);
         let longest = &mut self.longest;
         if block != longest.block {
             if best.len() > longest.len {
@@ -96,15 +98,21 @@ impl Hints {
     /// Finds the longest of all blocks' runs.
     pub(super) fn find_longest(&mut self, probe: &mut impl Probe) {
         probe.count(Work::ChunkRescanned, 1);
-        probe.count(Work::BlockVisited, u64::from(self.count()));
-        let mut longest = Longest { len: 0, block: 0, rest: 0 };
-        for (block, run) in (0..).zip(&self.best) {
-            if run.len() > longest.len {
-                longest = Longest { len: run.len(), block, rest: longest.len };
+        let blocks = self.first_block..self.end_block;
+        probe.count(Work::BlockVisited, blocks.len() as u64);
+        self.longest = self.rooms.longest(&blocks).unwrap_or_else(|| self.longest_of(blocks));
+    }
+
+    fn longest_of(&self, blocks: Range<u32>) -> Longest {
+        let mut longest = Longest { len: 0, block: blocks.start, rest: 0 };
+        for block in blocks {
+            let len = self.blocks[block as usize].best.len();
+            if len > longest.len {
+                longest = Longest { len, block, rest: longest.len };
             } else {
-                longest.rest = longest.rest.max(run.len());
+                longest.rest = longest.rest.max(len);
             }
         }
-        self.longest = longest;
+        longest
     }
 }

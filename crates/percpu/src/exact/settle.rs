@@ -2,13 +2,13 @@
 //!
 //! The used bits are counted by block at all times; a record says how many there were when it was right. Nothing is
 //! placed in a chunk that is not settled, so its counts only fall, and the blocks in which something was freed are
-//! those whose counts differ.
+//! those whose counts differ. Only blocks of groups that something was freed in (`freed.rs`) are compared.
 //!
 //! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
 //! block that they were in, and for each block before whose run goes on into one.
 
 use super::classes::class;
-use super::record::{Freed, Run};
+use super::record::Run;
 use super::update::run_of;
 use super::{Hints, unsettled};
 use crate::bitmap::Bits as _;
@@ -57,12 +57,14 @@ pub(super) fn settle(chunks: &mut Chunks<Hints>, index: u32, probe: &mut impl Pr
 impl Hints {
     /// Makes everything exact. Returns how many blocks were looked at.
     pub(super) fn settle(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
-        let looked_at = match self.freed {
-            Freed::Nothing => return 0,
-            Freed::One { start, end } => self.join(used, &(start..end), probe),
-            Freed::Many => self.look_anew(used, probe),
+        if self.is_settled() {
+            return 0;
+        }
+        let looked_at = match self.freed.only() {
+            Some(object) => self.join(used, &object, probe),
+            None => self.look_anew(used, probe),
         };
-        self.freed = Freed::Nothing;
+        self.freed.forget();
         self.refused = (0, 0);
         looked_at
     }
@@ -81,23 +83,29 @@ impl Hints {
 
     /// Looks at each block in which something was freed: its edges first, as runs go on over them.
     fn look_anew(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
-        for block in 0..self.count() {
-            if self.is_stale(used, block) {
-                self.find_edges(used, block);
+        let mut end = self.freed.end_before(self.count());
+        while end > 0 {
+            if self.is_stale(used, end - 1) {
+                self.find_edges(used, end - 1);
             }
+            end = if end == 1 { 0 } else { self.freed.end_before(end - 1) };
         }
         let mut looked_at = 0;
         // Whether the run that starts where the block ends has grown.
         let mut grown_after = false;
-        for block in (0..self.count()).rev() {
+        let mut end = self.count();
+        while end > 0 {
+            if !grown_after {
+                end = self.freed.end_before(end);
+            }
+            let Some(block) = end.checked_sub(1) else { break };
+            end = block;
             let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
             let stale = self.is_stale(used, block);
             let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
             if stale || joined_before || (right > 0 && grown_after) {
                 let (best, rest) = self.best_of(used, block, probe);
-                self.best[block as usize] = best;
-                self.blocks[block as usize].rest = rest;
-                self.widen_bounds(block, best);
+                self.put_best(block, best, rest);
                 looked_at += 1;
             }
             grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
@@ -123,7 +131,7 @@ impl Hints {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         let (base, limit) = (base_of(first), base_of(last + 1));
         // What is beside it is mostly used, the best run, or the run at an edge; else the bits tell.
-        let best = self.best[first as usize];
+        let best = self.blocks[first as usize].best;
         let (best_start, best_end) = (base + best.start(), base + best.start() + best.len());
         let start = if best_end == object.start && !best.is_none() {
             best_start
@@ -161,7 +169,7 @@ impl Hints {
     /// A block's run at `start`, and one at `tail`, or neither, are part of `grown` now.
     #[inline]
     fn grow(&mut self, block: u32, start: u32, tail: u32, grown: Run, probe: &mut impl Probe) {
-        let best = self.best[block as usize];
+        let best = self.blocks[block as usize].best;
         if !best.is_none() && (best.start() == start || best.start() == tail) {
             self.set_best(block, grown, self.blocks[block as usize].rest, probe);
         } else {
@@ -191,7 +199,7 @@ impl Hints {
 
     /// The run that started there in the block is part of one that starts before the block.
     fn withdraw(&mut self, used: &ObjectMap, block: u32, start: u32, probe: &mut impl Probe) {
-        let best = self.best[block as usize];
+        let best = self.blocks[block as usize].best;
         if best.is_none() || best.start() != start {
             return;
         }

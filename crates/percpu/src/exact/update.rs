@@ -25,7 +25,8 @@ impl Hints {
         let run = self.run_around(used, object);
         self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
-        let (best, rest) = (self.best[block as usize], self.blocks[block as usize].rest);
+        self.recent = block;
+        let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
         // If it was not the best run, then what is left of it is no longer than the rest either.
         if best.start() == in_block(run.start) {
             let head = Run::new(in_block(run.start), object.start - run.start);
@@ -47,7 +48,7 @@ impl Hints {
     #[inline]
     fn run_around(&self, used: &ObjectMap, object: &Range<u32>) -> Range<u32> {
         let block = block_of(object.start);
-        let (base, best) = (base_of(block), self.best[block as usize]);
+        let (base, best) = (base_of(block), self.blocks[block as usize].best);
         let start = base + best.start();
         if start <= object.start && object.end <= start + best.len() {
             return start..start + best.len();
@@ -84,7 +85,7 @@ impl Hints {
     /// Hears of a run that starts in the block.
     #[inline]
     pub(super) fn offer(&mut self, block: u32, run: Run, probe: &mut impl Probe) {
-        let (best, rest) = (self.best[block as usize], self.blocks[block as usize].rest);
+        let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
         if run.beats(best) {
             self.set_best(block, run, rest.max(best.len()), probe);
         } else {

@@ -1,6 +1,7 @@
 //! The hints held against the maps, run by run.
 
 use super::Hints;
+use super::rooms::capped;
 use crate::Broken;
 use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
@@ -13,8 +14,8 @@ use crate::object_map::ObjectMap;
 pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     let (mut hints, used) = (chunk.hints.clone(), &chunk.used);
     hints.note_placed(used, &mut ());
-    for (block, (best, record)) in (0..).zip(hints.best.iter().zip(&hints.blocks)) {
-        let base = base_of(block);
+    for (block, record) in (0..).zip(&hints.blocks) {
+        let (base, best) = (base_of(block), record.best);
         let start = base + best.start();
         let free = used.next_set(start..start + best.len()) == start + best.len();
         check(free, "P7", "a block's best run is free", start)?;
@@ -28,8 +29,15 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
 
 fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
     let bits = base_of(hints.count());
-    for (index, (block, best)) in (0..).zip(hints.blocks.iter().zip(&hints.best)) {
-        let (base, end) = (base_of(index), base_of(index + 1));
+    for (index, block) in (0..).zip(&hints.blocks) {
+        let (base, end, best) = (base_of(index), base_of(index + 1), block.best);
+        let seen = hints.rooms.get(index);
+        check(
+            seen == (capped(best.len()), best.start() as i16),
+            "P7",
+            "searches see a block's best run",
+            base,
+        )?;
         let left = used.next_set(base..end) - base;
         check(u32::from(block.left) == left, "P7", "left is the free run at the left edge", base)?;
         let right = end - used.after_last_set(base..end);
@@ -65,11 +73,11 @@ fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
 
 fn validate_chunk(hints: &Hints) -> Result<(), Broken> {
     let longest = hints.longest;
-    let lens = || (0..).zip(&hints.best).map(|(block, run)| (block, run.len()));
+    let lens = || (0..).zip(&hints.blocks).map(|(block, record)| (block, record.best.len()));
     let most = lens().map(|(_, len)| len).max().unwrap_or(0);
     check(longest.len == most, "P8", "a chunk's longest run is the longest of its blocks'", 0)?;
     let at = base_of(longest.block);
-    check(hints.best[longest.block as usize].len() == most, "P8", "it starts in its block", at)?;
+    check(hints.blocks[longest.block as usize].best.len() == most, "P8", "it starts in its block", at)?;
     let others = lens().filter(|&(block, _)| block != longest.block).map(|(_, len)| len).max().unwrap_or(0);
     check(longest.rest >= others, "P8", "rest is no less than any other block's best run", at)?;
     let inside = |block| (hints.first_block..hints.end_block).contains(&block);

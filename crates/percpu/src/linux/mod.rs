@@ -156,8 +156,9 @@ impl<R: Rules> Strategy for Kernel<R> {
         update::took::<R>(chunk, object, probe);
     }
 
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
         update::gave::<R>(chunk, object, probe);
+        true
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {

@@ -5,7 +5,6 @@ use crate::chunk::Chunk;
 use crate::geometry::{BIT_BYTES, Population};
 use crate::placement::Placement;
 use crate::{FreeError, Place};
-use core::ops::Range;
 use freehold_units::Probe;
 
 /// As many empty pages are always left for requests that cannot wait.
@@ -29,9 +28,21 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// As [`ChunkSet::free`].
     #[inline]
     pub fn free_probed(&mut self, place: Place, probe: &mut impl Probe) -> Result<u32, FreeError> {
-        let index = self.chunks.find(place.chunk)?;
-        let object = self.chunks.at(index).object_at(place, self.chunks.bits)?;
-        Ok(self.give_back(index, &object, probe))
+        P::pause(&mut self.chunks, probe);
+        let chunk = self.chunks.find_mut(place.chunk)?;
+        let (object, emptied) = chunk.mark_free(place)?;
+        let moves = P::gave(chunk, &object, probe);
+        // Each page of the last object is empty now, so that a chunk without objects has such.
+        let (isolated, some_empty) = (chunk.isolated, chunk.empty_pages > 0);
+        self.chunks.empty_pages += if isolated { 0 } else { emptied };
+        self.objects -= 1;
+        if moves {
+            self.relocate(place.chunk.index);
+        }
+        if some_empty {
+            self.consider_emptying(place.chunk.index);
+        }
+        Ok((object.end - object.start) * BIT_BYTES)
     }
 
     /// Frees the object at `place`, which was allocated with `size_bytes`.
@@ -46,29 +57,15 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free(place).map(|_| ())
     }
 
-    #[inline]
-    fn give_back(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> u32 {
-        P::pause(&mut self.chunks, probe);
-        let chunk = self.chunks.at_mut(index);
-        let emptied = chunk.mark_free(object);
-        P::gave(chunk, object, probe);
-        if !chunk.isolated {
-            self.chunks.empty_pages += emptied;
-        }
-        self.objects -= 1;
-        self.relocate(index);
-        self.consider_emptying(index);
-        (object.end - object.start) * BIT_BYTES
-    }
-
-    /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
+    /// Asks for balancing if a chunk with empty pages is to go: it is free as another one is, or has many of them to
+    /// spare.
     #[inline]
     fn consider_emptying(&mut self, index: u32) {
         let chunk = self.chunks.at(index);
         if chunk.objects == 0 && !chunk.isolated {
             let free = self.chunks.slots.ends(self.chunks.slots.free());
             self.balance_wanted |= free.first != free.last;
-        } else if chunk.empty_pages > 0 && self.should_empty(chunk) {
+        } else if self.should_empty(chunk) {
             self.isolate(index);
             self.balance_wanted = true;
         }

@@ -110,8 +110,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// # Errors
     /// There is no object at `place`, for the reasons of [`ChunkSet::free`].
     pub fn taken_bytes(&self, place: Place) -> Result<u32, crate::FreeError> {
-        let index = self.chunks.find(place.chunk)?;
-        let object = self.chunks.at(index).object_at(place, self.chunks.bits)?;
+        let object = self.chunks.find(place.chunk)?.object_at(place)?;
         Ok((object.end - object.start) * crate::geometry::BIT_BYTES)
     }
 }

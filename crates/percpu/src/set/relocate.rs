@@ -19,14 +19,23 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Sets a chunk aside to be emptied: its empty pages no longer count for the set.
     #[doc(alias = "pcpu_isolate_chunk")]
+    #[inline]
     pub(super) fn isolate(&mut self, index: u32) {
+        let slot = self.chunks.slots.to_depopulate();
+        // Objects freed one after the other are mostly of the chunk that was set aside last.
+        if self.chunks.slots.ends(slot).first != index {
+            self.set_aside(index, slot);
+        }
+    }
+
+    #[inline(never)]
+    fn set_aside(&mut self, index: u32, slot: u32) {
         let chunk = self.chunks.at_mut(index);
         if !chunk.isolated {
             chunk.isolated = true;
             let empty_pages = chunk.empty_pages;
             self.chunks.empty_pages -= empty_pages;
         }
-        let slot = self.chunks.slots.to_depopulate();
         self.chunks.move_to(index, slot, End::Head);
     }
 

@@ -6,7 +6,7 @@ mod tables;
 use super::Progress;
 use crate::engine::percpu::{EngineEntry, find_engines};
 use crate::failure::Failure;
-use crate::measure::percpu::{churn, deletion, fill, over_operations, stale_hint};
+use crate::measure::percpu::{churn, deletion, fill, mass_free, over_operations, stale_hint};
 use crate::output::Document;
 use crate::workload::percpu::{
     CASES, Churn, Deletion, LIVE, Recorded, Size, StaleHint, second_half_sizes, seed_sizes,
@@ -96,7 +96,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Documen
     Ok(tables.document)
 }
 
-/// Pages over recorded operations, file by file.
+/// Pages over recorded operations, file by file and over all.
 fn pages(files: &[&String], plan: &Plan, tables: &mut Tables, progress: &mut Progress) -> anyhow::Result<()> {
     let mut runs = Vec::new();
     for file in files {
@@ -126,6 +126,14 @@ fn one(name: &'static str, plan: &Plan, tables: &mut Tables, progress: &mut Prog
         "churn-4-1024" => churns(name, 1024, plan, tables, progress),
         "stale-hint" => {
             tables.stale_hint(&stale_hint(&plan.engines, &plan.whole, StaleHint::MEASURED)?);
+            Ok(())
+        }
+        "mass-free" => {
+            for size in [Size::new(4, 4), Size::new(64, 8)] {
+                let mut tick = |what: &str| progress.tick(what);
+                let runs = mass_free(&plan.engines, &plan.whole, size, plan.objects, plan.rounds, &mut tick)?;
+                tables.mass_free(size, &runs);
+            }
             Ok(())
         }
         _ => {

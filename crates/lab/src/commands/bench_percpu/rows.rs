@@ -1,7 +1,7 @@
 //! Measurements of the percpu family as rows, whoever prints them.
 
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, StaleHintRun};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, StaleHintRun};
 use crate::measure::{median, ratio, spread};
 use crate::output::Row;
 use crate::workload::percpu::{Order, Size};
@@ -68,6 +68,26 @@ pub(crate) fn churn(workload: &str, runs: &[ChurnRun], unit_bytes: u32) -> Vec<R
         ..row(workload, &run.entry, unit_bytes)
     };
     runs.iter().map(one).collect()
+}
+
+/// A mass free: the free, the first request after it, the first ones, and all.
+pub(crate) fn mass_free(size: Size, run: &MassFreeRun, unit_bytes: u32) -> [Row; 4] {
+    let figures = [
+        ("free", 1, &run.free_ns, None),
+        ("alloc", 1, &run.first_ns, Some("the first request")),
+        ("alloc", FIRST, &run.early_ns, Some("the first requests, each")),
+        ("alloc", 0, &run.all_ns, Some("all requests, each")),
+    ];
+    figures.map(|(op, requests, ns, note)| Row {
+        size: Some(u64::from(size.bytes)),
+        align: Some(size.align.bytes()),
+        op: Some(op),
+        count: (requests > 0 && op == "alloc").then_some(requests as u64),
+        ns_median: Some(median(ns)),
+        ns_median_range: spread(ns),
+        note: note.map(str::to_owned),
+        ..row("mass-free", &run.entry, unit_bytes)
+    })
 }
 
 /// Pages before holes are filled, and after.

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::engine::percpu::EngineEntry;
-use crate::measure::percpu::{ChurnRun, DeletionRun, FillRun, Pages, StaleHintRun};
+use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, Pages, StaleHintRun};
 use crate::measure::{median, ratio};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::percpu::{Churn, ORDERS, Size};
@@ -118,6 +118,56 @@ impl Tables {
                 });
             }
             table.row(cells);
+        }
+        table.row(self.pages_of_all(engines, runs));
+        self.document.tables.push(table);
+    }
+
+    /// Peaks and sums over all files; each engine's against the fixed kernel's, too, in a note.
+    fn pages_of_all(&mut self, engines: &[EngineEntry], runs: &[(String, Vec<Pages>)]) -> Vec<String> {
+        let total = |at: usize| {
+            let of = runs.iter().filter_map(|(_, pages)| pages.get(at));
+            of.fold((0, 0), |(peak, sum), pages| (peak + pages.peak, sum + pages.sum))
+        };
+        let totals: Vec<(u64, u128)> = (0..engines.len()).map(total).collect();
+        let first = totals.first().map(|&(_, sum)| sum as f64);
+        let fixed_kernel =
+            engines.iter().zip(&totals).find(|(entry, _)| entry.engine == "bitmap-linux-fixed");
+        let mut cells = vec![format!("all {} files", runs.len())];
+        for (entry, &(peak, sum)) in engines.iter().zip(&totals) {
+            let of_first = ratio(sum as f64, first).map_or_else(String::new, |ratio| format!("{ratio:.3}"));
+            cells.extend([count(peak), of_first]);
+            let Some((kernel, &(kernel_peak, kernel_sum))) = fixed_kernel else { continue };
+            if kernel.engine != entry.engine && kernel_peak > 0 && kernel_sum > 0 {
+                self.document.notes.push(format!(
+                    "over all files, pages of {} to those of {}: peaks {:.4}, sums {:.4}",
+                    entry.engine,
+                    kernel.engine,
+                    peak as f64 / kernel_peak as f64,
+                    sum as f64 / kernel_sum as f64
+                ));
+            }
+        }
+        cells
+    }
+
+    /// What is paid after many frees.
+    pub(super) fn mass_free(&mut self, size: Size, runs: &[MassFreeRun]) {
+        let title = format!(
+            "mass-free {}, units of {}: ns of a free, and of requests after a random half of all was freed",
+            size.label(),
+            self.unit()
+        );
+        let first = format!("first {}, each", count(FIRST as u64));
+        let header = ["engine", "free", "the first", "longest", &first, "all, each", "free and request"];
+        let mut table = Table::new(title, &header);
+        for run in runs {
+            let columns = [&run.free_ns, &run.first_ns, &run.longest_ns, &run.early_ns, &run.all_ns];
+            let mut cells = vec![run.entry.engine.to_owned()];
+            cells.extend(columns.map(|ns| fixed(median(ns))));
+            cells.push(fixed(median(&run.free_ns) + median(&run.all_ns)));
+            table.row(cells);
+            self.document.rows.extend(rows::mass_free(size, run, self.unit_bytes));
         }
         self.document.tables.push(table);
     }

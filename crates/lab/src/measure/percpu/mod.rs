@@ -5,6 +5,7 @@ mod checker;
 mod churn;
 mod fill;
 mod holes;
+mod mass_free;
 mod pages;
 mod watch;
 
@@ -13,5 +14,6 @@ pub use checker::Checker;
 pub use churn::{ChurnRun, churn};
 pub use fill::{FillRun, fill};
 pub use holes::{DeletionRun, StaleHintRun, deletion, stale_hint};
+pub use mass_free::{FIRST, MassFreeRun, mass_free};
 pub use pages::{Pages, over_operations};
 pub use watch::{ChunkSeen, LOOKS, Look, Watched, watch_churn, watch_deletion, watch_stale_hint};

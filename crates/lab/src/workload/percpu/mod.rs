@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// Every workload.
-pub const CASES: [Case; 8] = [
+pub const CASES: [Case; 9] = [
     Case {
         name: "seed",
         about: "objects of one size, then freed in order, alternating, in reverse and at random",
@@ -38,6 +38,10 @@ pub const CASES: [Case; 8] = [
     Case {
         name: "stale-hint",
         about: "holes everywhere but in the first block of each chunk, then refilled",
+    },
+    Case {
+        name: "mass-free",
+        about: "a random half of all objects freed, as many placed again: what the first of them pay",
     },
     Case { name: "deletion", about: "11000 groups of objects, 10 of 11 groups deleted" },
 ];

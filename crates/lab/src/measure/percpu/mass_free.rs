@@ -1,0 +1,129 @@
+//! Requests that come after many frees: what frees put off is paid there, and shows.
+
+use super::Objects;
+use crate::engine::percpu::{EngineEntry, Session};
+use crate::measure::figures::turns;
+use crate::workload::percpu::{Order, Size};
+use freehold::percpu::Config;
+use freehold::units::Align;
+use freehold_trace::percpu::Location;
+use std::time::Instant;
+
+/// Requests right after the frees that are timed apart, and one by one.
+pub const FIRST: usize = 1000;
+
+/// What an engine made of it. All in nanoseconds, by round.
+#[derive(Clone, Debug)]
+pub struct MassFreeRun {
+    /// The engine.
+    pub entry: EngineEntry,
+    /// Of a free.
+    pub free_ns: Vec<f64>,
+    /// Of the first request after the frees.
+    pub first_ns: Vec<f64>,
+    /// The longest of the first [`FIRST`] requests.
+    pub longest_ns: Vec<f64>,
+    /// Of one of these, in the mean.
+    pub early_ns: Vec<f64>,
+    /// Of one of all requests that fill the holes again, in the mean.
+    pub all_ns: Vec<f64>,
+}
+
+/// Fills with `objects` objects, frees half of them at random, and places as many again.
+///
+/// # Errors
+/// An engine cannot be made, cannot place an object, or places one where it may not be.
+pub fn mass_free(
+    engines: &[EngineEntry],
+    config: &Config,
+    size: Size,
+    objects: u32,
+    rounds: usize,
+    tick: &mut dyn FnMut(&str),
+) -> Result<Vec<MassFreeRun>, String> {
+    let mut runs: Vec<MassFreeRun> = engines.iter().map(MassFreeRun::new).collect();
+    for round in 0..rounds {
+        tick(&format!("mass-free {}: round {} of {rounds}", size.label(), round + 1));
+        for engine in turns(runs.len(), round) {
+            let Some(run) = runs.get_mut(engine) else { continue };
+            run.round(config, size, objects).map_err(|reason| format!("{}: {reason}", run.entry.engine))?;
+        }
+    }
+    Ok(runs)
+}
+
+impl MassFreeRun {
+    fn new(entry: &EngineEntry) -> Self {
+        let (free_ns, first_ns, longest_ns) = (Vec::new(), Vec::new(), Vec::new());
+        Self { entry: *entry, free_ns, first_ns, longest_ns, early_ns: Vec::new(), all_ns: Vec::new() }
+    }
+
+    fn round(&mut self, config: &Config, size: Size, objects: u32) -> Result<(), String> {
+        let mut session = (self.entry.make)(config, false)?;
+        let mut placed = Vec::with_capacity(objects as usize);
+        session.fill(&vec![size.bytes; objects as usize], size.align, &mut placed);
+        let mixed = Order::Random.arrange(&placed);
+        let (freed, kept) = mixed.split_at(mixed.len() / 2);
+        let before = Instant::now();
+        let failed = session.drain(freed);
+        self.free_ns.push(before.elapsed().as_nanos() as f64 / freed.len().max(1) as f64);
+        if failed > 0 || placed.len() < objects as usize {
+            return Err(format!("{} objects were placed, and {failed} of them not there", placed.len()));
+        }
+        let again = self.place_again(session.as_mut(), size, freed.len())?;
+        session.validate()?;
+        let mut all = Objects::new(self.entry.grain_bytes);
+        all.add(kept, std::iter::repeat(size.bytes));
+        all.add(&again, std::iter::repeat(size.bytes));
+        all.check(Align::ONE, config.unit_bytes)
+    }
+
+    fn place_again(
+        &mut self,
+        session: &mut dyn Session,
+        size: Size,
+        objects: usize,
+    ) -> Result<Vec<Location>, String> {
+        let sizes = vec![size.bytes; objects];
+        let (early, late) = sizes.split_at(FIRST.min(objects));
+        let mut places = Vec::with_capacity(objects);
+        let mut ns: Vec<f64> = Vec::with_capacity(early.len());
+        for one in early.chunks(1) {
+            let before = Instant::now();
+            session.fill(one, size.align, &mut places);
+            ns.push(before.elapsed().as_nanos() as f64);
+        }
+        let before = Instant::now();
+        session.fill(late, size.align, &mut places);
+        let late_ns = before.elapsed().as_nanos() as f64;
+        if places.len() < objects {
+            return Err(format!("only {} of {objects} objects were placed again", places.len()));
+        }
+        let early_ns: f64 = ns.iter().sum();
+        self.first_ns.extend(ns.first());
+        self.longest_ns.push(ns.iter().copied().fold(0.0, f64::max));
+        self.early_ns.push(early_ns / early.len().max(1) as f64);
+        self.all_ns.push((early_ns + late_ns) / objects.max(1) as f64);
+        Ok(places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::percpu::find_engines;
+
+    #[test]
+    fn every_engine_fills_its_holes_again() {
+        let engines = find_engines(&[]).unwrap();
+        let config = Config::new(32 << 10, 2);
+        let runs = mass_free(&engines, &config, Size::new(16, 8), 3_000, 2, &mut |_| {}).unwrap();
+        assert_eq!(runs.len(), engines.len());
+        for run in &runs {
+            assert!(
+                run.all_ns.len() == 2
+                    && run.longest_ns.iter().zip(&run.first_ns).all(|(most, ns)| most >= ns)
+            );
+        }
+    }
+}
