@@ -44,13 +44,13 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             check(low <= from && from <= to && to <= high, "K8", "lows ascend", from.address())?;
             let sum = self.check_below(inner.children[at], below, (from, to), walk)?;
             check(
-                sum == inner.sums.get(self.context, at),
+                sum == self.sums.get(link, at),
                 "K9",
                 "a child's summary is that of its entries",
                 from.address(),
             )?;
         }
-        Ok(inner.sums.total(self.context, inner.len))
+        Ok(self.inner_sum(link))
     }
 
     fn check_leaf(

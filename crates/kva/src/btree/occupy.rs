@@ -1,6 +1,6 @@
 //! Taking addresses out of a free block.
 
-use super::segment::{Held, Segment};
+use super::segment::Segment;
 use super::{At, OneTree};
 use crate::Fit;
 use crate::bplus::{Found, Inserted, Removed};
@@ -9,18 +9,15 @@ use freehold_units::{Probe, Span};
 impl<V> OneTree<V> {
     /// `taken`, in the block that was found, becomes a region.
     #[inline]
-    pub(super) fn cut(&mut self, block: At, taken: Span, held: Held<V>, probe: &mut impl Probe) {
+    pub(super) fn cut(&mut self, block: At, taken: Span, region: Segment<V>, probe: &mut impl Probe) {
         let At { found, span: block, none_below } = block;
         debug_assert!(block.covers(taken));
         let fit = Fit::of(block, taken);
         probe.count(fit.work(), 1);
         let (below, above) = (block.below(taken), block.above(taken));
-        let region = Segment { room: 0, held: Some(held) };
         match (below, above) {
             (None, None) => {
-                let leaf = &mut self.tree.leaves[found.way().end()];
-                leaf.columns.rooms[found.at()] = 0;
-                leaf.columns.held[found.at()] = region.held;
+                self.tree.columns_mut(found.position()).begin_region(found.at(), region);
                 self.blocks -= 1;
                 self.update(found.way(), &[block], &[], probe);
                 self.set_hot(found, block.first(), none_below);
@@ -89,6 +86,6 @@ impl<V> OneTree<V> {
         let room = self.short(block);
         let leaf = &mut self.tree.leaves[found.way().end()];
         leaf.set_key(found.at(), block.first());
-        leaf.columns.rooms[found.at()] = room;
+        leaf.columns.set_room(found.at(), room);
     }
 }

@@ -156,18 +156,18 @@ fn a_class_is_kept_while_it_is_asked_for() {
         tree.add(pages(at * 512 + u64::from(at < 1000), 8), &mut ()).unwrap();
     }
     let (plain, aligned) = (want(1, 1, Span::ALL), want(4, 512, Span::ALL));
-    let class = tree.tree.context.class_of(aligned.align);
+    let class = tree.tree.sums.kept.class_of(aligned.align);
     let requests = 8 * tree.tree.len();
     let ask = |tree: &mut OneTree<()>, want: &Want| tree.prepare(want, &mut ()).unwrap();
     ask(&mut tree, &aligned);
     for at in 0..requests {
         ask(&mut tree, if at % 1000 == 0 { &aligned } else { &plain });
-        assert!(tree.tree.context.keeps(class));
+        assert!(tree.tree.sums.kept.keeps(class));
     }
     for _ in 0..requests {
         ask(&mut tree, &plain);
     }
-    assert!(tree.tree.context.only_sizes());
+    assert!(tree.tree.sums.kept.only_sizes());
     // What is not kept is found all the same, and after one more request without a visit in vain.
     let (_, span) = tree.find(Placement::Lowest, &aligned, &mut ()).unwrap();
     assert_eq!(span, pages(1000 * 512, 4));

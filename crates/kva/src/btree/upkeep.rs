@@ -26,26 +26,26 @@ impl<V> OneTree<V> {
     ) {
         let size = |blocks: &[Span]| blocks.iter().fold(0, |most, &block| self.short(block).max(most));
         let (lost_size, gained_size) = (size(before), size(now));
-        for class in self.tree.context.classes() {
-            let known = self.tree.inners[parent].sums.classes[class][taken];
+        for class in self.tree.sums.kept.classes() {
+            let known = self.tree.sums.row(class, parent)[taken];
             // No block has more aligned room than room.
             if lost_size.max(gained_size) < known {
                 continue;
             }
-            let kept = &self.tree.context;
+            let kept = &self.tree.sums.kept;
             let most = |blocks: &[Span], size: u32| match class {
                 0 => size,
                 _ => blocks
                     .iter()
                     .fold(0, |most, &block| kept.room_in(block.first(), self.short(block), class).max(most)),
             };
-            probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
+            probe.touch(&self.tree.sums.row(class, parent)[taken]);
             let gained = most(now, gained_size);
             let room = if gained >= known {
                 gained
             } else if most(before, lost_size) == known {
                 let leaf = &self.tree.leaves[way.end()];
-                probe.touch(&leaf.columns.rooms);
+                probe.touch(leaf.columns.lanes());
                 leaf.columns.room_in_class(kept, leaf.keys(), class)
             } else {
                 continue;
@@ -62,20 +62,19 @@ impl<V> OneTree<V> {
         let mut now = room;
         let mut above = way.above();
         while let Some((link, taken)) = above {
-            let before = core::mem::replace(&mut self.tree.inners[link].sums.classes[class][taken], now);
+            let before = core::mem::replace(&mut self.tree.sums.row_mut(class, link)[taken], now);
             probe.count(Work::MaxRecomputed, 1);
             above = self.tree.above(link);
             let Some((parent, taken)) = above else { return };
             probe.touch(&self.tree.inners[parent].children);
-            probe.touch(&self.tree.inners[parent].sums.classes[class][taken]);
-            let known = self.tree.inners[parent].sums.classes[class][taken];
+            probe.touch(&self.tree.sums.row(class, parent)[taken]);
+            let known = self.tree.sums.row(class, parent)[taken];
             if now <= known {
                 if before < known {
                     return;
                 }
-                let inner = &self.tree.inners[link];
-                probe.touch(&inner.sums.classes[class]);
-                now = inner.sums.most(class);
+                probe.touch(self.tree.sums.row(class, link));
+                now = self.tree.sums.most(class, link);
                 if now == known {
                     return;
                 }
