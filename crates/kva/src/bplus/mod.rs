@@ -263,14 +263,12 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// The parent of an inner node, and which child of it the node is; `None` for the root.
     #[inline]
     pub(crate) fn above(&self, inner: Link) -> Option<(Link, usize)> {
-        let parent = self.inners[inner].parent;
-        if parent.is_none() {
-            return None;
-        }
-        Some((parent, array::position(&self.inners[parent].children, inner)?))
+        let &Inner { parent, taken, .. } = &self.inners[inner];
+        if parent.is_none() { None } else { Some((parent, taken as usize)) }
     }
 
-    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs.
+    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs, and where
+    /// in it they are.
     fn adopt(&mut self, link: Link, height: usize) {
         // Leaves do not know their parent: whoever comes to them has passed it.
         if height == 1 {
@@ -278,7 +276,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
         for at in 0..self.inners[link].len {
             let child = self.inners[link].children[at];
-            self.inners[child].parent = link;
+            let child = &mut self.inners[child];
+            (child.parent, child.taken) = (link, at as u32);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::arena::{Chained, Link};
 pub(crate) struct Leaf<C: Columns, const W: usize> {
     len: u32,
     pub(super) previous: Link,
-    pub(super) next: Link,
+    pub(crate) next: Link,
     keys: [C::Key; W],
     pub(crate) columns: C,
 }
@@ -117,13 +117,15 @@ pub(crate) struct Inner<K, const W: usize> {
     pub(crate) lows: [K; W],
     pub(crate) children: [Link; W],
     /// [`Link::NONE`] for the root.
-    pub(super) parent: Link,
+    pub(crate) parent: Link,
+    /// Which child of its parent it is.
+    pub(super) taken: u32,
     pub(crate) len: usize,
 }
 
 impl<K: Key, const W: usize> Inner<K, W> {
     pub(super) fn empty() -> Self {
-        Self { lows: [K::default(); W], children: [Link::NONE; W], parent: Link::NONE, len: 0 }
+        Self { lows: [K::default(); W], children: [Link::NONE; W], parent: Link::NONE, taken: 0, len: 0 }
     }
 
     /// The child that holds the highest key at or below `key`.

@@ -80,7 +80,10 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             height += 1;
             self.sums.set(parent, left_at, sums.0);
             match evened {
-                Evened::Joined => self.remove_child(parent, left_at + 1),
+                Evened::Joined => {
+                    self.remove_child(parent, left_at + 1);
+                    self.adopt(parent, height);
+                }
                 Evened::Shared(low) => {
                     self.inners[parent].lows[left_at + 1] = low;
                     self.sums.set(parent, left_at + 1, sums.1);

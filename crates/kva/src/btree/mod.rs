@@ -106,9 +106,20 @@ impl<V> OneTree<V> {
     /// All addresses of a segment: up to where the next one starts.
     #[inline]
     fn span(&self, position: Position) -> Option<Span> {
-        let first = self.tree.key(position)?;
-        let next = self.tree.next(position).and_then(|next| self.tree.key(next));
-        Span::new(first, next.map_or(u64::MAX, |next| next.wrapping_sub(1)))
+        let leaf = &self.tree.leaves[position.leaf];
+        let first = *leaf.keys().get(position.at)?;
+        let next = match leaf.keys().get(position.at + 1) {
+            Some(&next) => next,
+            None => self.first_behind(position.leaf),
+        };
+        // What no segment follows ends with the last address.
+        Span::new(first, next.wrapping_sub(1))
+    }
+
+    /// Where the segments of the next leaf start, 0 if there is none.
+    fn first_behind(&self, leaf: Link) -> u64 {
+        let next = self.tree.leaves[leaf].next;
+        self.tree.leaves[next].keys().first().copied().unwrap_or(0)
     }
 
     /// Asks at once for all of a leaf that may not be in the cache, and for what its parent knows of it. They would
@@ -169,7 +180,7 @@ impl<V> OneTree<V> {
         core::iter::successors(self.tree.first(), |&at| self.tree.next(at))
     }
 
-    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^30 granules.
+    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^26 granules.
     fn largest_below(&self, link: Link, height: usize) -> u64 {
         let (most, len, children) = match height {
             0 => {

@@ -22,17 +22,16 @@ impl<V> OneTree<V> {
                 self.update(found.way(), &[block], &[], probe);
                 self.set_hot(found, block.first(), none_below);
             }
-            (None, Some(rest)) | (Some(rest), None) => {
-                // The region goes before what is left, or behind it.
-                let before = usize::from(below.is_none());
+            (None, Some(rest)) => {
+                self.tree.columns_mut(found.position()).begin_region(found.at(), region);
+                let free = Segment::free(self.short(rest));
+                self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
+                self.insert_after(found, block, rest.first(), free, rest, probe);
+            }
+            (Some(rest), None) => {
                 self.set_block(found, rest);
-                self.set_hot(found.way().entry(found.at() + before), rest.first(), none_below);
-                let at = found.at() + 1 - before;
-                if self.tree.insert_at(found.way(), at, taken.first(), region) == Inserted::InPlace {
-                    self.update(found.way(), &[block], &[rest], probe);
-                } else {
-                    self.forget_hot();
-                }
+                self.set_hot(found, rest.first(), none_below);
+                self.insert_after(found, block, taken.first(), region, rest, probe);
             }
             (Some(below), Some(above)) => {
                 self.cut_middle(found, block, [below, taken, above], region, probe);
@@ -40,6 +39,24 @@ impl<V> OneTree<V> {
             }
         }
         self.regions += 1;
+    }
+
+    /// Puts a segment behind the entry that was found, where of `block` as much as `rest` is left.
+    #[inline]
+    fn insert_after(
+        &mut self,
+        found: Found,
+        block: Span,
+        first: u64,
+        segment: Segment<V>,
+        rest: Span,
+        probe: &mut impl Probe,
+    ) {
+        if self.tree.insert_at(found.way(), found.at() + 1, first, segment) == Inserted::InPlace {
+            self.update(found.way(), &[block], &[rest], probe);
+        } else {
+            self.forget_hot();
+        }
     }
 
     fn cut_middle(

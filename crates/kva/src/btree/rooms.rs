@@ -17,10 +17,13 @@ use freehold_units::Align;
 /// Classes of alignment: 1, 2, 4 and so on to 1024 granules, which is 4 MiB of pages.
 pub(super) const CLASSES: usize = 11;
 
-/// Rooms of fewer granules are stored as they are, larger ones to so many bits after the first: all in 31 bits.
-const EXACT_BITS: u32 = 30;
-const EXACT_GRANULES: u64 = 1 << EXACT_BITS;
-const MANTISSA_BITS: u32 = 24;
+/// Rooms of up to so many granules are stored as they are, larger ones to so many bits after the first. A large block that
+/// is cut a little is then as large as it was, and nobody above need be told.
+const EXACT_GRANULES: u32 = 1 << EXACT_BITS;
+const EXACT_BITS: u32 = 26;
+const MANTISSA_BITS: u32 = 18;
+/// What exponents are stored with, so that the least of those sizes comes out as it is.
+const BIAS: u32 = (1 << (EXACT_BITS - MANTISSA_BITS)) - EXACT_BITS;
 
 /// The largest room per class, in the short form of [`Kept::short`]. Classes that are not kept are 0.
 #[derive(Clone, Copy, Debug, Default, Eq)]
@@ -39,6 +42,7 @@ impl PartialEq for Room {
 pub(super) struct Kept {
     /// The alignment of each class; the first is the granule.
     aligns: [Align; CLASSES],
+    granule_bits: u32,
     /// The classes that are kept up, a bit for each. The first always is.
     kept: u32,
 }
@@ -52,7 +56,7 @@ impl Kept {
             let twice = aligns[class - 1].bytes().checked_mul(2).and_then(Align::new);
             aligns[class] = twice.unwrap_or(aligns[class - 1]);
         }
-        Self { aligns, kept: 1 }
+        Self { aligns, granule_bits: granule.bytes().trailing_zeros(), kept: 1 }
     }
 
     /// The classes that are kept up, in rising order.
@@ -87,7 +91,7 @@ impl Kept {
     /// The class to ask for a request of that alignment: the largest that is not above it, kept or not.
     #[inline]
     pub(super) fn class_of(&self, align: Align) -> usize {
-        let shift = align.bytes().trailing_zeros().saturating_sub(self.aligns[0].bytes().trailing_zeros());
+        let shift = align.bytes().trailing_zeros().saturating_sub(self.granule_bits);
         (shift as usize).min(CLASSES - 1)
     }
 
@@ -95,42 +99,36 @@ impl Kept {
         self.aligns[0]
     }
 
-    fn granule_bits(&self) -> u32 {
-        self.aligns[0].bytes().trailing_zeros()
-    }
-
     /// A size in half a word, so that rooms take few cache lines; it is given less one, so that 2^64 fits. Sizes keep
-    /// their order, but from 2^30 granules on, 4 TiB of pages, they may come out equal if they differ by less than
-    /// one part in 2^24.
+    /// their order, but above 2^26 granules, 256 GiB of pages, they may come out equal if they differ by less than
+    /// one part in 2^18.
     #[inline]
     pub(super) fn short(&self, reach: u64) -> u32 {
-        let before_last = reach >> self.granule_bits();
-        if before_last < EXACT_GRANULES - 1 { before_last as u32 + 1 } else { Self::rounded(before_last) }
-    }
-
-    #[cold]
-    fn rounded(before_last: u64) -> u32 {
-        let granules = u128::from(before_last) + 1;
-        let exponent = granules.ilog2();
-        let mantissa = (granules >> (exponent - MANTISSA_BITS)) as u32 - (1 << MANTISSA_BITS);
-        (1 << EXACT_BITS) + ((exponent - EXACT_BITS) << MANTISSA_BITS) + mantissa
+        let reach = reach >> self.granule_bits;
+        if reach < u64::from(EXACT_GRANULES) {
+            return reach as u32 + 1;
+        }
+        let exponent = reach.ilog2();
+        // The first of the bits that are left counts one exponent more.
+        ((exponent + BIAS - 1) << MANTISSA_BITS) + (reach >> (exponent - MANTISSA_BITS)) as u32 + 1
     }
 
     /// The size, less one, that a short size stands for, if it stands for one size alone.
     #[inline]
     pub(super) fn long(&self, short: u32) -> Option<u64> {
-        let exact = short > 0 && u64::from(short) < EXACT_GRANULES;
+        let exact = short > 0 && short <= EXACT_GRANULES;
         // 2^64 wraps to 0, and 0 to the last address.
-        exact.then(|| (u64::from(short) << self.granule_bits()).wrapping_sub(1))
+        exact.then(|| (u64::from(short) << self.granule_bits).wrapping_sub(1))
     }
 
     /// The largest size, less one, with that short size, which is not 0.
     fn most(&self, short: u32) -> u64 {
         self.long(short).unwrap_or_else(|| {
-            let exponent = EXACT_BITS + ((short - (1 << EXACT_BITS)) >> MANTISSA_BITS);
-            let mantissa = u128::from(short & ((1 << MANTISSA_BITS) - 1)) + (1 << MANTISSA_BITS);
-            let granules = ((mantissa + 1) << (exponent - MANTISSA_BITS)) - 1;
-            u64::try_from((granules << self.granule_bits()) - 1).unwrap_or(u64::MAX)
+            let rounded = short - 1;
+            let exponent = (rounded >> MANTISSA_BITS) - BIAS;
+            let mantissa = u128::from(rounded & ((1 << MANTISSA_BITS) - 1)) + (1 << MANTISSA_BITS);
+            let granules = (mantissa + 1) << (exponent - MANTISSA_BITS);
+            u64::try_from((granules << self.granule_bits) - 1).unwrap_or(u64::MAX)
         })
     }
 
