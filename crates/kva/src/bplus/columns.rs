@@ -67,10 +67,16 @@ pub(crate) trait Columns: Sized {
 
 /// Changing an array of which the first `len` items count.
 pub(crate) mod array {
+    /// The last few items are moved as so many, some of them perhaps behind the last: that needs no loop and no call.
+    const FEW: usize = 4;
+
     /// Opens a gap at `at` and fills it.
     #[inline]
     pub(crate) fn insert<T: Copy>(items: &mut [T], len: usize, at: usize, item: T) {
-        items.copy_within(at..len, at + 1);
+        match items.get_mut(at..=at + FEW) {
+            Some(few) if len <= at + FEW => few.copy_within(..FEW, 1),
+            _ => items.copy_within(at..len, at + 1),
+        }
         items[at] = item;
     }
 
@@ -78,7 +84,10 @@ pub(crate) mod array {
     #[inline]
     pub(crate) fn remove<T: Copy>(items: &mut [T], len: usize, at: usize) -> T {
         let item = items[at];
-        items.copy_within(at + 1..len, at);
+        match items.get_mut(at..=at + FEW) {
+            Some(few) if len <= at + FEW => few.copy_within(1.., 0),
+            _ => items.copy_within(at + 1..len, at),
+        }
         item
     }
 

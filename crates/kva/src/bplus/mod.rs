@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i+1]
-//!           sums     |   7 |  90 |  12 |          what a search must know of a child without entering it
+//!   beside  sums     |   7 |  90 |  12 |          what a search must know of a child without entering it
 //!                       |     |     +------------------------+
 //!                       |     +------------+                 |
 //!   leaves  keys     | 0 40 90 |<->| 200 210 300 |<->| 580 600 |

@@ -4,8 +4,8 @@
 //! ```text
 //!   addresses   |  hole  |######|g|....|####|.........|###|  hole  |
 //!   segments    0        a        b    c    d         e   f            where each starts; it ends where the next does
-//!   room        0        0        5    0    9         0   0            of free blocks
-//!   held        -        x        -    y    -         z   -            guard and value of regions
+//!   mark        0        !1       5    !0   9         !0  0            room of free blocks, guard of regions inverted
+//!   value       -        x        -    y    -         z   -            of regions
 //! ```
 //!
 //! A region lies where its block was cut and becomes a block where it lies, so that one way down the tree and one

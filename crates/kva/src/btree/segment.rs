@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   links, starts | 4 cache lines and 16 bytes
-//!   marks         | 2 lines          of a block its room, of a hole 0, of a region its guard
+//!   marks         | 2 lines          of a block its room, of a hole 0, of a region its guard inverted
 //!   values        |                  of regions
 //! ```
 //!
-//! A mark is compared with rooms as it is: a region's is its guard inverted, which as a signed number is less than any.
+//! A mark is compared with rooms as it is: as signed numbers, inverted guards are less than any room.
 
 use super::lanes::{self, LANES};
 use super::rooms::Kept;
