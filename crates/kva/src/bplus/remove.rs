@@ -146,6 +146,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         while self.height > 0 && self.inners[self.root].len == 1 {
             let root = self.root;
             self.root = self.inners[root].children[0];
+            // A vacant node's row is empty.
+            self.remove_child(root, 0);
             self.inners.give_back(root);
             self.height -= 1;
             if self.height > 0 {

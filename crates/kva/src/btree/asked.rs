@@ -12,7 +12,7 @@
 //! depends on what is kept, only the number of nodes that a search without a request behind it may visit.
 
 use super::OneTree;
-use super::rooms::CLASSES;
+use super::kept::CLASSES;
 use crate::OutOfMemory;
 use freehold_units::{Probe, Work};
 

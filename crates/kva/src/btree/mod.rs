@@ -32,6 +32,7 @@
 
 mod asked;
 mod hot;
+mod kept;
 mod lanes;
 mod occupy;
 mod rooms;
@@ -50,7 +51,8 @@ use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use asked::Asked;
 use freehold_units::{Align, Probe, Span, Work};
 use hot::Hot;
-use rooms::{Kept, Rooms};
+use kept::Kept;
+use rooms::Rooms;
 use segment::{Segment, Segments, WIDTH};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.

@@ -8,8 +8,8 @@
 //!
 //! A mark is compared with rooms as it is: as signed numbers, inverted guards are less than any room.
 
+use super::kept::Kept;
 use super::lanes::{self, LANES};
-use super::rooms::Kept;
 use crate::bplus::{Columns, Leaf, array};
 use crate::index::MAX_GUARD_GRANULES;
 use arrayvec::ArrayVec;
