@@ -7,7 +7,8 @@ use crate::bplus::{Found, Inserted, Removed};
 use freehold_units::{Probe, Span};
 
 impl<V> OneTree<V> {
-    /// `taken`, in the block that was found, becomes a region.
+    /// `taken`, in the block that was found, becomes a region. What is new goes behind what is there: moving what was
+    /// just stored would wait for the stores.
     #[inline]
     pub(super) fn cut(&mut self, block: At, taken: Span, region: Segment<V>, probe: &mut impl Probe) {
         let At { found, span: block, none_below } = block;
