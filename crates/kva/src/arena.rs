@@ -102,6 +102,12 @@ impl<T: Chained> Arena<T> {
         }
     }
 
+    /// Nodes of all kinds: all numbers are below this.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Nodes that are neither vacant nor the sentinel.
     pub(crate) fn in_use(&self) -> usize {
         self.nodes.len() - 1 - self.vacant_len

@@ -62,7 +62,7 @@ pub(crate) struct BusyIndex<V> {
 
 impl<V> BusyIndex<V> {
     pub(crate) fn new() -> Result<Self, OutOfMemory> {
-        Ok(Self { tree: Tree::new(())? })
+        Ok(Self { tree: Tree::new(Nothing::NEW)? })
     }
 
     #[inline]

@@ -123,7 +123,7 @@ impl<V, M: Map<V>> Map<V> for SizedMap<M> {
     type Place = M::Place;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        Ok(Self { inside: M::new(granule)?, sizes: Tree::new(())? })
+        Ok(Self { inside: M::new(granule)?, sizes: Tree::new(Nothing::NEW)? })
     }
 
     fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {

@@ -81,7 +81,7 @@ pub enum AllocError {
     },
     /// Size and guard together pass 2^64 - 1 bytes, or the last address.
     SizeOverflow,
-    /// A guard of 2^32 granules or more.
+    /// A guard of 2^31 granules or more.
     GuardTooLarge {
         /// The guard asked for, in bytes.
         guard_bytes: u64,
@@ -176,7 +176,7 @@ impl fmt::Display for AllocError {
             }
             Self::SizeOverflow => f.write_str("size with guard passes 2^64 - 1 bytes"),
             Self::GuardTooLarge { guard_bytes } => {
-                write!(f, "a guard of {} is 2^32 granules or more", Bytes::from(guard_bytes))
+                write!(f, "a guard of {} is 2^31 granules or more", Bytes::from(guard_bytes))
             }
             Self::WindowEmpty { first, last } => {
                 write!(f, "a window from {first:#x} to {last:#x} is empty")

@@ -18,6 +18,15 @@ pub struct Want {
     pub window: Span,
 }
 
+/// The largest guard, in granules. It takes a bit less than half a word: that bit tells what the rest is.
+pub(crate) const MAX_GUARD_GRANULES: u32 = (1 << 31) - 1;
+
+/// A guard that an index can keep.
+#[inline]
+pub(crate) fn guard_granules(granules: u64) -> Option<u32> {
+    u32::try_from(granules).ok().filter(|&granules| granules <= MAX_GUARD_GRANULES)
+}
+
 /// What a space is kept in: [`RbTree`](crate::RbTree), [`BTree`](crate::BTree), or one of them
 /// [`BySize`](crate::BySize).
 pub trait FreeIndex {

@@ -108,7 +108,7 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
         (Request::new(5), AllocError::NotGranular { size_bytes: 5, granule }),
         (page.guard(7), AllocError::NotGranular { size_bytes: 7, granule }),
         (Request::new(HUGE).guard(PAGE), AllocError::SizeOverflow),
-        (page.guard(PAGE << 32), AllocError::GuardTooLarge { guard_bytes: PAGE << 32 }),
+        (page.guard(PAGE << 31), AllocError::GuardTooLarge { guard_bytes: PAGE << 31 }),
         // Windows outside, below, above and at both ends of the addresses.
         (page.window(pages(0, 16)), outside(pages(0, 16))),
         (page.window(pages(48, 16)), outside(pages(48, 16))),

@@ -65,31 +65,18 @@ pub(crate) trait Columns: Sized {
     fn move_head(&mut self, len: usize, count: usize, right: &mut Self, right_len: usize);
 }
 
-/// Changing an array of which the first `len` items count, and looking for an item.
+/// Changing an array of which the first `len` items count.
 pub(crate) mod array {
-    /// The first item that is `wanted`. Those of a cache line are compared together, without a branch for each.
-    #[inline]
-    pub(crate) fn position<T: Copy + PartialEq>(items: &[T], wanted: T) -> Option<usize> {
-        first_with(items, |item| item == wanted)
-    }
-
-    /// The first item that `suits`, which is asked of a cache line of words together.
-    #[inline]
-    pub(crate) fn first_with<T: Copy>(items: &[T], suits: impl Fn(T) -> bool) -> Option<usize> {
-        let mut at = 0;
-        for together in items.chunks(16) {
-            if together.iter().fold(false, |any, &item| any | suits(item)) {
-                return Some(at + together.iter().position(|&item| suits(item))?);
-            }
-            at += together.len();
-        }
-        None
-    }
+    /// The last few items are moved as so many, some of them perhaps behind the last: that needs no loop and no call.
+    const FEW: usize = 4;
 
     /// Opens a gap at `at` and fills it.
     #[inline]
     pub(crate) fn insert<T: Copy>(items: &mut [T], len: usize, at: usize, item: T) {
-        items.copy_within(at..len, at + 1);
+        match items.get_mut(at..=at + FEW) {
+            Some(few) if len <= at + FEW => few.copy_within(..FEW, 1),
+            _ => items.copy_within(at..len, at + 1),
+        }
         items[at] = item;
     }
 
@@ -97,7 +84,10 @@ pub(crate) mod array {
     #[inline]
     pub(crate) fn remove<T: Copy>(items: &mut [T], len: usize, at: usize) -> T {
         let item = items[at];
-        items.copy_within(at + 1..len, at);
+        match items.get_mut(at..=at + FEW) {
+            Some(few) if len <= at + FEW => few.copy_within(1.., 0),
+            _ => items.copy_within(at + 1..len, at),
+        }
         item
     }
 

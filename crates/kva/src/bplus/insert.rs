@@ -1,7 +1,7 @@
 //! Adding an entry; a full node splits in two.
 
 use super::node::{Inner, Leaf};
-use super::{Columns, Summaries, Tree, Way};
+use super::{Child, Columns, Summaries, Tree, Way};
 use crate::arena::Link;
 
 /// What an insertion did to the shape of the tree.
@@ -63,7 +63,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         if !after.is_none() {
             self.leaves[after].previous = right_link;
         }
-        self.insert_child(way, low, right_link, rising);
+        self.add_leaf(way, low, right_link, rising);
     }
 
     /// Whether keys seem to come in rising order, a few that stay the highest apart (a space cut from its start keeps
@@ -93,25 +93,23 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         let (left, right) = (inner.children[left_at], inner.children[left_at + 1]);
         let low = self.balance_leaves(left, right);
         let sums = (self.leaf_sum(left), self.leaf_sum(right));
-        let inner = &mut self.inners[parent];
-        inner.lows[left_at + 1] = low;
-        inner.sums.set(self.context, left_at, sums.0);
-        inner.sums.set(self.context, left_at + 1, sums.1);
+        self.inners[parent].lows[left_at + 1] = low;
+        self.sums.set(parent, left_at, sums.0);
+        self.sums.set(parent, left_at + 1, sums.1);
         self.refresh_above(parent);
         true
     }
 
     /// Adds a leaf right of the one that the way leads to, whose own summary has changed too. If keys come in
     /// rising order, nodes that split are left full.
-    fn insert_child(&mut self, way: Way, low: C::Key, child: Link, rising: bool) {
-        let mut new = Child { low, link: child, sum: self.leaf_sum(child) };
+    fn add_leaf(&mut self, way: Way, low: C::Key, leaf: Link, rising: bool) {
+        let mut new = Child { low, link: leaf, sum: self.leaf_sum(leaf) };
         let (mut left_sum, mut height) = (self.leaf_sum(way.end()), 1);
         let mut above = way.above();
         while let Some((link, taken)) = above {
-            let inner = &mut self.inners[link];
-            inner.sums.set(self.context, taken, left_sum);
-            if inner.len < N {
-                inner.insert(taken + 1, new.low, new.link, new.sum);
+            self.sums.set(link, taken, left_sum);
+            if self.inners[link].len < N {
+                self.insert_child(link, taken + 1, new);
                 self.adopt(link, height);
                 self.refresh_above(link);
                 return;
@@ -127,8 +125,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
         let root = self.inners.take();
         self.inners[root] = Inner::empty();
-        self.inners[root].insert(0, C::Key::default(), self.root, left_sum);
-        self.inners[root].insert(1, new.low, new.link, new.sum);
+        self.insert_child(root, 0, Child { low: C::Key::default(), link: self.root, sum: left_sum });
+        self.insert_child(root, 1, new);
         self.adopt(root, height);
         self.root = root;
         self.height = height;
@@ -137,21 +135,13 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// Splits a full node that is to have a new child at `at`. The node right of it.
     fn split_inner(&mut self, link: Link, at: usize, new: Child<C::Key, S::One>, rising: bool) -> Link {
         let right_link = self.inners.take();
-        let (left, right) = self.inners.pair(link, right_link);
-        right.len = 0;
+        self.inners[right_link].len = 0;
         let keep = if rising { N - 1 } else { N / 2 };
-        left.move_tail(keep, right);
+        self.move_children_up(link, keep, right_link);
         match at.checked_sub(keep) {
-            Some(at) if at > 0 => right.insert(at, new.low, new.link, new.sum),
-            _ => left.insert(at, new.low, new.link, new.sum),
+            Some(at) if at > 0 => self.insert_child(right_link, at, new),
+            _ => self.insert_child(link, at, new),
         }
         right_link
     }
-}
-
-/// A child that has no parent yet.
-struct Child<K, One> {
-    low: K,
-    link: Link,
-    sum: One,
 }

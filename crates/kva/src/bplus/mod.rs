@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i+1]
-//!           sums     |   7 |  90 |  12 |          what a search must know of a child without entering it
+//!   beside  sums     |   7 |  90 |  12 |          what a search must know of a child without entering it
 //!                       |     |     +------------------------+
 //!                       |     +------------+                 |
 //!   leaves  keys     | 0 40 90 |<->| 200 210 300 |<->| 580 600 |
@@ -49,10 +49,10 @@ pub(crate) const INNER_WIDTH: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH, const N: usize = INNER_WIDTH>
 {
-    /// What summaries depend on.
-    pub(crate) context: S::Context,
     pub(crate) leaves: Arena<Leaf<C, L>>,
-    pub(crate) inners: Arena<Inner<S, N>>,
+    pub(crate) inners: Arena<Inner<C::Key, N>>,
+    /// What is known of the inner nodes' children.
+    pub(crate) sums: S,
     /// A leaf if `height` is 0, else an inner node.
     pub(crate) root: Link,
     /// Levels of inner nodes.
@@ -62,16 +62,23 @@ pub(crate) struct Tree<C: Columns, S: Summaries<C>, const L: usize = LEAF_WIDTH,
     last: Way,
 }
 
+/// A child as its parent knows it.
+struct Child<K, One> {
+    low: K,
+    link: Link,
+    sum: One,
+}
+
 impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
-    pub(crate) fn new(context: S::Context) -> Result<Self, OutOfMemory> {
+    pub(crate) fn new(sums: S) -> Result<Self, OutOfMemory> {
         let mut leaves = Arena::new(Leaf::empty())?;
         leaves.reserve(1, Leaf::empty)?;
         let root = leaves.take();
         leaves[root].restart();
         Ok(Self {
-            context,
             leaves,
             inners: Arena::new(Inner::empty())?,
+            sums,
             root,
             height: 0,
             len: 0,
@@ -85,7 +92,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         self.leaves.reserve(entries, Leaf::empty)?;
         // Each insertion can split every level and add one.
         let inners = entries.saturating_mul(self.height.saturating_add(1));
-        self.inners.reserve(inners, Inner::empty)
+        self.inners.reserve(inners, Inner::empty)?;
+        self.sums.reserve(self.inners.len())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -94,10 +102,10 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
 
     /// Bytes held, spare room included.
     pub(crate) fn bytes(&self) -> usize {
-        self.leaves.bytes().saturating_add(self.inners.bytes())
+        self.leaves.bytes().saturating_add(self.inners.bytes()).saturating_add(self.sums.bytes())
     }
 
-    /// Sums up anew, every leaf and every node, after a change of the context. Cost: linear. Returns the number
+    /// Sums up anew, every leaf and every node, after a change of what is to be known. Cost: linear. Returns the number
     /// of summaries.
     pub(crate) fn resummarise(&mut self) -> u64 {
         self.resummarise_below(self.root, self.height).1
@@ -109,11 +117,10 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         for at in 0..self.inners[link].len {
             let child = self.inners[link].children[at];
             let (sum, summaries) = self.resummarise_below(child, below);
-            self.inners[link].sums.set(self.context, at, sum);
+            self.sums.set(link, at, sum);
             count += summaries;
         }
-        let inner = &self.inners[link];
-        (inner.sums.total(self.context, inner.len), count)
+        (self.inner_sum(link), count)
     }
 
     /// The entry with the highest key at or below `key`.
@@ -256,14 +263,12 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     /// The parent of an inner node, and which child of it the node is; `None` for the root.
     #[inline]
     pub(crate) fn above(&self, inner: Link) -> Option<(Link, usize)> {
-        let parent = self.inners[inner].parent;
-        if parent.is_none() {
-            return None;
-        }
-        Some((parent, array::position(&self.inners[parent].children, inner)?))
+        let &Inner { parent, taken, .. } = &self.inners[inner];
+        if parent.is_none() { None } else { Some((parent, taken as usize)) }
     }
 
-    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs.
+    /// The children of an inner node, which stands at `height` above the leaves, are told that it is theirs, and where
+    /// in it they are.
     fn adopt(&mut self, link: Link, height: usize) {
         // Leaves do not know their parent: whoever comes to them has passed it.
         if height == 1 {
@@ -271,17 +276,43 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         }
         for at in 0..self.inners[link].len {
             let child = self.inners[link].children[at];
-            self.inners[child].parent = link;
+            let child = &mut self.inners[child];
+            (child.parent, child.taken) = (link, at as u32);
         }
     }
 
     fn leaf_sum(&self, leaf: Link) -> S::One {
         let leaf = &self.leaves[leaf];
-        S::of_leaf(self.context, leaf.keys(), &leaf.columns)
+        self.sums.of_leaf(leaf.keys(), &leaf.columns)
     }
 
     fn inner_sum(&self, link: Link) -> S::One {
-        let inner = &self.inners[link];
-        inner.sums.total(self.context, inner.len)
+        self.sums.total(link, self.inners[link].len)
+    }
+
+    fn insert_child(&mut self, link: Link, at: usize, child: Child<C::Key, S::One>) {
+        let inner = &mut self.inners[link];
+        self.sums.insert(link, inner.len, at, child.sum);
+        inner.insert(at, child.low, child.link);
+    }
+
+    fn remove_child(&mut self, link: Link, at: usize) {
+        let inner = &mut self.inners[link];
+        self.sums.remove(link, inner.len, at);
+        inner.remove(at);
+    }
+
+    /// Moves the children of a node from `keep` on to the start of the next node.
+    fn move_children_up(&mut self, left_link: Link, keep: usize, right_link: Link) {
+        let (left, right) = self.inners.pair(left_link, right_link);
+        self.sums.move_tail(left_link, left.len, keep, right_link, right.len);
+        left.move_tail(keep, right);
+    }
+
+    /// Moves the first `count` children of the next node to the end of a node.
+    fn move_children_down(&mut self, left_link: Link, count: usize, right_link: Link) {
+        let (left, right) = self.inners.pair(left_link, right_link);
+        self.sums.move_head(left_link, left.len, count, right_link, right.len);
+        left.move_head(count, right);
     }
 }

@@ -10,7 +10,7 @@ use crate::arena::{Chained, Link};
 pub(crate) struct Leaf<C: Columns, const W: usize> {
     len: u32,
     pub(super) previous: Link,
-    pub(super) next: Link,
+    pub(crate) next: Link,
     keys: [C::Key; W],
     pub(crate) columns: C,
 }
@@ -109,32 +109,28 @@ impl<C: Columns, const W: usize> Chained for Leaf<C, W> {
     }
 }
 
-/// Up to `W` children, the lowest key that each may hold, and what is known of each.
+/// Up to `W` children, and the lowest key that each may hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Inner<S: Columns, const W: usize> {
+#[repr(C, align(64))]
+pub(crate) struct Inner<K, const W: usize> {
     /// `lows[0]` is not compared: the first child takes everything below `lows[1]`.
-    pub(crate) lows: [S::Key; W],
+    pub(crate) lows: [K; W],
     pub(crate) children: [Link; W],
-    pub(crate) sums: S,
-    pub(crate) len: usize,
     /// [`Link::NONE`] for the root.
-    pub(super) parent: Link,
+    pub(crate) parent: Link,
+    /// Which child of its parent it is.
+    pub(super) taken: u32,
+    pub(crate) len: usize,
 }
 
-impl<S: Columns, const W: usize> Inner<S, W> {
+impl<K: Key, const W: usize> Inner<K, W> {
     pub(super) fn empty() -> Self {
-        Self {
-            lows: [S::Key::default(); W],
-            children: [Link::NONE; W],
-            sums: S::empty(),
-            len: 0,
-            parent: Link::NONE,
-        }
+        Self { lows: [K::default(); W], children: [Link::NONE; W], parent: Link::NONE, taken: 0, len: 0 }
     }
 
     /// The child that holds the highest key at or below `key`.
     #[inline]
-    pub(crate) fn child_for(&self, key: S::Key) -> usize {
+    pub(crate) fn child_for(&self, key: K) -> usize {
         // A search without a window's start asks for the lowest key at every node.
         if key < self.lows[1] {
             return 0;
@@ -144,28 +140,25 @@ impl<S: Columns, const W: usize> Inner<S, W> {
 
     /// The lows that [`Inner::child_for`] compares.
     #[inline]
-    pub(crate) fn read_for(&self, key: S::Key) -> &[S::Key] {
+    pub(crate) fn read_for(&self, key: K) -> &[K] {
         if key < self.lows[1] { &self.lows[1..2] } else { &self.lows[1..self.len] }
     }
 
-    pub(super) fn insert(&mut self, at: usize, low: S::Key, child: Link, sum: S::Item) {
+    pub(super) fn insert(&mut self, at: usize, low: K, child: Link) {
         array::insert(&mut self.lows, self.len, at, low);
         array::insert(&mut self.children, self.len, at, child);
-        self.sums.insert(self.len, at, sum);
         self.len += 1;
     }
 
     pub(super) fn remove(&mut self, at: usize) {
         array::remove(&mut self.lows, self.len, at);
         array::remove(&mut self.children, self.len, at);
-        self.sums.remove(self.len, at);
         self.len -= 1;
     }
 
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
         array::move_tail(&self.lows, self.len, keep, &mut right.lows, right.len);
         array::move_tail(&self.children, self.len, keep, &mut right.children, right.len);
-        self.sums.move_tail(self.len, keep, &mut right.sums, right.len);
         right.len += self.len - keep;
         self.len = keep;
     }
@@ -173,13 +166,12 @@ impl<S: Columns, const W: usize> Inner<S, W> {
     pub(super) fn move_head(&mut self, count: usize, right: &mut Self) {
         array::move_head(&mut self.lows, self.len, count, &mut right.lows, right.len);
         array::move_head(&mut self.children, self.len, count, &mut right.children, right.len);
-        self.sums.move_head(self.len, count, &mut right.sums, right.len);
         self.len += count;
         right.len -= count;
     }
 }
 
-impl<S: Columns, const W: usize> Chained for Inner<S, W> {
+impl<K, const W: usize> Chained for Inner<K, W> {
     fn chain(&mut self) -> &mut Link {
         &mut self.children[0]
     }

@@ -9,7 +9,7 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
     pub(super) fn refresh_leaf(&mut self, way: Way) {
         let Some((parent, taken)) = way.above() else { return };
         let sum = self.leaf_sum(way.end());
-        self.inners[parent].sums.set(self.context, taken, sum);
+        self.sums.set(parent, taken, sum);
         self.refresh_above(parent);
     }
 
@@ -18,11 +18,10 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         let mut below = link;
         while let Some((parent, taken)) = self.above(below) {
             let total = self.inner_sum(below);
-            let sums = &mut self.inners[parent].sums;
-            if sums.get(self.context, taken) == total {
+            if self.sums.get(parent, taken) == total {
                 return;
             }
-            sums.set(self.context, taken, total);
+            self.sums.set(parent, taken, total);
             below = parent;
         }
     }

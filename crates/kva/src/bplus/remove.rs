@@ -78,16 +78,18 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
             };
             above = self.above(parent);
             height += 1;
-            let inner = &mut self.inners[parent];
-            inner.sums.set(self.context, left_at, sums.0);
+            self.sums.set(parent, left_at, sums.0);
             match evened {
-                Evened::Joined => inner.remove(left_at + 1),
+                Evened::Joined => {
+                    self.remove_child(parent, left_at + 1);
+                    self.adopt(parent, height);
+                }
                 Evened::Shared(low) => {
-                    inner.lows[left_at + 1] = low;
-                    inner.sums.set(self.context, left_at + 1, sums.1);
+                    self.inners[parent].lows[left_at + 1] = low;
+                    self.sums.set(parent, left_at + 1, sums.1);
                 }
             }
-            if inner.len >= Self::FEW_CHILDREN {
+            if self.inners[parent].len >= Self::FEW_CHILDREN {
                 self.refresh_above(parent);
                 break;
             }
@@ -123,20 +125,20 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         Evened::Joined
     }
 
-    fn even_inners(&mut self, left_link: Link, right_link: Link) -> Evened<C::Key> {
-        let (left, right) = self.inners.pair(left_link, right_link);
-        let entries = left.len + right.len;
+    fn even_inners(&mut self, left: Link, right: Link) -> Evened<C::Key> {
+        let (left_len, right_len) = (self.inners[left].len, self.inners[right].len);
+        let entries = left_len + right_len;
         if !Self::join(entries, N, Self::FEW_CHILDREN) {
             let keep = entries / 2;
-            if left.len > keep {
-                left.move_tail(keep, right);
+            if left_len > keep {
+                self.move_children_up(left, keep, right);
             } else {
-                left.move_head(keep - left.len, right);
+                self.move_children_down(left, keep - left_len, right);
             }
-            return Evened::Shared(right.lows[0]);
+            return Evened::Shared(self.inners[right].lows[0]);
         }
-        left.move_head(right.len, right);
-        self.inners.give_back(right_link);
+        self.move_children_down(left, right_len, right);
+        self.inners.give_back(right);
         Evened::Joined
     }
 
@@ -144,6 +146,8 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         while self.height > 0 && self.inners[self.root].len == 1 {
             let root = self.root;
             self.root = self.inners[root].children[0];
+            // A vacant node's row is empty.
+            self.remove_child(root, 0);
             self.inners.give_back(root);
             self.height -= 1;
             if self.height > 0 {

@@ -1,4 +1,6 @@
 use super::{Columns, Nothing, Summaries, Tree, array};
+use crate::OutOfMemory;
+use crate::arena::Link;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -27,27 +29,64 @@ impl<const W: usize> Columns for Values<W> {
     }
 }
 
-/// The largest value below each child.
-impl<const W: usize> Summaries<Self> for Values<W> {
-    type One = u64;
-    type Context = ();
-    fn of_leaf((): (), keys: &[u64], columns: &Self) -> u64 {
-        columns.total((), keys.len())
-    }
-    fn get(&self, (): (), at: usize) -> u64 {
-        self.0[at]
-    }
-    fn set(&mut self, (): (), at: usize, one: u64) {
-        self.0[at] = one;
-    }
-    fn total(&self, (): (), len: usize) -> u64 {
+impl<const W: usize> Values<W> {
+    fn largest(&self, len: usize) -> u64 {
         self.0[..len].iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// The largest value below each child.
+#[derive(Clone, Debug, Default)]
+struct Largest<const W: usize>(Vec<Values<W>>);
+
+impl<const W: usize> Largest<W> {
+    fn row(&mut self, node: Link) -> &mut Values<W> {
+        &mut self.0[node.number() as usize]
+    }
+}
+
+impl<const W: usize> Summaries<Values<W>> for Largest<W> {
+    type One = u64;
+    fn reserve(&mut self, nodes: usize) -> Result<(), OutOfMemory> {
+        self.0.resize(nodes, Values::empty());
+        Ok(())
+    }
+    fn bytes(&self) -> usize {
+        0
+    }
+    fn of_leaf(&self, keys: &[u64], columns: &Values<W>) -> u64 {
+        columns.largest(keys.len())
+    }
+    fn get(&self, node: Link, at: usize) -> u64 {
+        self.0[node.number() as usize].0[at]
+    }
+    fn set(&mut self, node: Link, at: usize, one: u64) {
+        self.row(node).0[at] = one;
+    }
+    fn total(&self, node: Link, len: usize) -> u64 {
+        self.0[node.number() as usize].largest(len)
+    }
+    fn insert(&mut self, node: Link, len: usize, at: usize, one: u64) {
+        self.row(node).insert(len, at, one);
+    }
+    fn remove(&mut self, node: Link, len: usize, at: usize) {
+        self.row(node).remove(len, at);
+    }
+    fn move_tail(&mut self, node: Link, len: usize, keep: usize, right: Link, right_len: usize) {
+        let mut moved = self.row(right).clone();
+        self.row(node).move_tail(len, keep, &mut moved, right_len);
+        *self.row(right) = moved;
+    }
+    fn move_head(&mut self, node: Link, len: usize, count: usize, right: Link, right_len: usize) {
+        let mut moved = self.row(right).clone();
+        self.row(node).move_head(len, count, &mut moved, right_len);
+        *self.row(right) = moved;
     }
 }
 
 /// Drives a tree and a `BTreeMap` by the same keys: present ones are removed, absent ones inserted.
 fn agrees<const W: usize>(keys: &[u64]) {
-    let mut tree = Tree::<Values<W>, Values<W>, W, W>::new(()).unwrap();
+    let mut tree = Tree::<Values<W>, Largest<W>, W, W>::new(Largest::default()).unwrap();
     let mut model = BTreeMap::new();
     for &key in keys {
         let value = key * 7 % 64;
@@ -109,7 +148,7 @@ fn rising_and_falling_keys_pass_every_height() {
 
 #[test]
 fn order_of_arrival_fills_leaves() {
-    let mut tree = Tree::<Nothing<u64>, Nothing<u64>>::new(()).unwrap();
+    let mut tree = Tree::<Nothing<u64>, Nothing<u64>>::new(Nothing::NEW).unwrap();
     for key in 0..10_000 {
         tree.reserve(1).unwrap();
         tree.insert(tree.way_to(key), key, ());

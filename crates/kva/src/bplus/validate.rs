@@ -35,22 +35,21 @@ impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, 
         let few = if may_be_few { 2 } else { Self::FEW_CHILDREN };
         check((few..=N).contains(&inner.len), "K8", "an inner node is a quarter full", low.address())?;
         walk.inners += 1;
-        for &child in inner.children[..inner.len].iter().filter(|_| below > 0) {
-            check(self.inners[child].parent == link, "K8", "a node knows its parent", low.address())?;
-        }
         for at in 0..inner.len {
+            let knows = below == 0 || self.above(inner.children[at]) == Some((link, at));
+            check(knows, "K8", "a node knows its parent", low.address())?;
             let from = if at == 0 { low } else { inner.lows[at] };
             let to = if at + 1 < inner.len { inner.lows[at + 1].before() } else { high };
             check(low <= from && from <= to && to <= high, "K8", "lows ascend", from.address())?;
             let sum = self.check_below(inner.children[at], below, (from, to), walk)?;
             check(
-                sum == inner.sums.get(self.context, at),
+                sum == self.sums.get(link, at),
                 "K9",
                 "a child's summary is that of its entries",
                 from.address(),
             )?;
         }
-        Ok(inner.sums.total(self.context, inner.len))
+        Ok(self.inner_sum(link))
     }
 
     fn check_leaf(

@@ -12,7 +12,8 @@
 //! depends on what is kept, only the number of nodes that a search without a request behind it may visit.
 
 use super::OneTree;
-use super::rooms::CLASSES;
+use super::kept::CLASSES;
+use crate::OutOfMemory;
 use freehold_units::{Probe, Work};
 
 /// A class is dropped after so many requests for each segment that did not ask for it.
@@ -30,16 +31,17 @@ pub(super) struct Asked {
 impl<V> OneTree<V> {
     /// A request asks for the class: it is kept up from now on.
     #[inline]
-    pub(super) fn keep_for(&mut self, class: usize, probe: &mut impl Probe) {
+    pub(super) fn keep_for(&mut self, class: usize, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
         self.asked.requests += 1;
         self.asked.last[class] = self.asked.requests;
-        if !self.tree.context.keeps(class) {
-            self.tree.context.keep(class);
+        if !self.tree.sums.kept.keeps(class) {
+            self.tree.sums.keep(class)?;
             probe.count(Work::MaxRecomputed, self.tree.resummarise());
         }
         if self.asked.requests >= self.asked.look_at {
             self.drop_unasked();
         }
+        Ok(())
     }
 
     #[cold]
@@ -48,7 +50,7 @@ impl<V> OneTree<V> {
         let Asked { requests, last, .. } = self.asked;
         for (class, last) in last.into_iter().enumerate() {
             if requests - last > patience {
-                self.tree.context.drop(class);
+                self.tree.sums.drop(class);
             }
         }
         self.asked.look_at = requests.saturating_add(patience);

@@ -30,6 +30,11 @@ pub(super) fn first_with(rooms: &[u32], from: usize, short: u32) -> Option<usize
     None
 }
 
+/// The rooms that a search for the first compares at once with the one at `at`.
+pub(super) fn read_for(rooms: &[u32], at: usize) -> &[u32] {
+    &rooms[at / LANES * LANES..][..LANES]
+}
+
 /// The last of the first `until` `rooms` with `short` or more.
 #[inline]
 pub(super) fn last_with(rooms: &[u32], until: usize, short: u32) -> Option<usize> {

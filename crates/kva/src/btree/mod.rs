@@ -4,8 +4,8 @@
 //! ```text
 //!   addresses   |  hole  |######|g|....|####|.........|###|  hole  |
 //!   segments    0        a        b    c    d         e   f            where each starts; it ends where the next does
-//!   room        0        0        5    0    9         0   0            of free blocks
-//!   held        -        x        -    y    -         z   -            guard and value of regions
+//!   mark        0        !1       5    !0   9         !0  0            room of free blocks, guard of regions inverted
+//!   value       -        x        -    y    -         z   -            of regions
 //! ```
 //!
 //! A region lies where its block was cut and becomes a block where it lies, so that one way down the tree and one
@@ -25,13 +25,14 @@
 //!
 //! Invariants: K1 blocks never touch; K8 the tree's shape, and the way to any address of a block leads to its leaf;
 //! K9 every stored room exact.
-//! Cost: every operation visits O(log segments) nodes, leaves of 30 segments and nodes of 64 children; the first
+//! Cost: every operation visits O(log segments) nodes, leaves of 32 segments and nodes of 64 children; the first
 //! request of a class visits all of them once. Giving back never needs memory.
 //!
 //! Source: the talk's wish list; rooms per alignment class, and regions in the same tree, are this project's.
 
 mod asked;
 mod hot;
+mod kept;
 mod lanes;
 mod occupy;
 mod rooms;
@@ -50,8 +51,9 @@ use crate::{Broken, FreeIndex, OutOfMemory, Shortcuts};
 use asked::Asked;
 use freehold_units::{Align, Probe, Span, Work};
 use hot::Hot;
-use rooms::{Kept, Rooms};
-use segment::{Held, Segment, Segments, WIDTH};
+use kept::Kept;
+use rooms::Rooms;
+use segment::{Segment, Segments, WIDTH};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,9 +108,20 @@ impl<V> OneTree<V> {
     /// All addresses of a segment: up to where the next one starts.
     #[inline]
     fn span(&self, position: Position) -> Option<Span> {
-        let first = self.tree.key(position)?;
-        let next = self.tree.next(position).and_then(|next| self.tree.key(next));
-        Span::new(first, next.map_or(u64::MAX, |next| next.wrapping_sub(1)))
+        let leaf = &self.tree.leaves[position.leaf];
+        let first = *leaf.keys().get(position.at)?;
+        let next = match leaf.keys().get(position.at + 1) {
+            Some(&next) => next,
+            None => self.first_behind(position.leaf),
+        };
+        // What no segment follows ends with the last address.
+        Span::new(first, next.wrapping_sub(1))
+    }
+
+    /// Where the segments of the next leaf start, 0 if there is none.
+    fn first_behind(&self, leaf: Link) -> u64 {
+        let next = self.tree.leaves[leaf].next;
+        self.tree.leaves[next].keys().first().copied().unwrap_or(0)
     }
 
     /// Asks at once for all of a leaf that may not be in the cache, and for what its parent knows of it. They would
@@ -118,7 +131,7 @@ impl<V> OneTree<V> {
         if let Some((parent, taken)) = way.above()
             && self.tree.height > 1
         {
-            let known = self.tree.inners[parent].sums.classes[0][taken];
+            let known = self.tree.sums.row(0, parent)[taken];
             core::hint::black_box(self.tree.leaves[way.end()].columns.touch() ^ known);
         }
     }
@@ -130,7 +143,7 @@ impl<V> OneTree<V> {
     fn touch_node(&self, node: Link, class: usize, edge: u64, probe: &mut impl Probe) {
         let inner = &self.tree.inners[node];
         if edge >= inner.lows[1] {
-            let (rooms, children) = (&inner.sums.classes[class], &inner.children);
+            let (rooms, children) = (self.tree.sums.row(class, node), &inner.children);
             let words = [0, 16, 32, 48].map(|at| rooms[at] ^ children[at].number());
             core::hint::black_box(words[0] ^ words[1] ^ words[2] ^ words[3]);
             probe.touch(rooms);
@@ -140,28 +153,28 @@ impl<V> OneTree<V> {
 
     #[inline]
     fn room(&self, position: Position) -> u32 {
-        self.tree.columns(position).rooms[position.at]
+        self.tree.columns(position).room(position.at)
     }
 
+    /// A region's granules of guard, and its value.
     #[inline]
-    fn held(&self, position: Position) -> Option<&Held<V>> {
-        self.tree.columns(position).held.get(position.at)?.as_ref()
+    fn region_of(&self, position: Position) -> Option<(u32, &V)> {
+        self.tree.columns(position).region(position.at)
     }
 
     /// The size of a free block in the short form.
     #[inline]
     fn short(&self, block: Span) -> u32 {
-        self.tree.context.short(block.last() - block.first())
+        self.tree.sums.kept.short(block.last() - block.first())
     }
 
     #[inline]
     fn entry(&self, position: Position) -> Option<Entry<'_, V>> {
-        let held = self.held(position)?;
+        let (guard_granules, value) = self.region_of(position)?;
         let taken = self.span(position)?;
-        let guard_granules = held.guard_granules;
-        let guard_bytes = u64::from(guard_granules).saturating_mul(self.tree.context.granule().bytes());
+        let guard_bytes = u64::from(guard_granules).saturating_mul(self.tree.sums.kept.granule().bytes());
         let span = Span::new(taken.first(), taken.last().checked_sub(guard_bytes)?)?;
-        Some(Entry { span, taken, guard_granules, value: &held.value })
+        Some(Entry { span, taken, guard_granules, value })
     }
 
     /// Every segment in address order.
@@ -169,26 +182,26 @@ impl<V> OneTree<V> {
         core::iter::successors(self.tree.first(), |&at| self.tree.next(at))
     }
 
-    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^30 granules.
+    /// The size of the largest block below a node, which is nothing to look for unless it is of 2^26 granules.
     fn largest_below(&self, link: Link, height: usize) -> u64 {
         let (most, len, children) = match height {
             0 => {
                 let leaf = &self.tree.leaves[link];
-                (lanes::most(&leaf.columns.rooms), leaf.len(), None)
+                (lanes::most(leaf.columns.lanes()), leaf.len(), None)
             }
             _ => {
                 let inner = &self.tree.inners[link];
-                (inner.sums.most(0), inner.len, Some(inner))
+                (self.tree.sums.most(0, link), inner.len, Some(inner))
             }
         };
         if most == 0 {
             return 0;
         }
-        if let Some(reach) = self.tree.context.long(most) {
+        if let Some(reach) = self.tree.sums.kept.long(most) {
             return reach.saturating_add(1);
         }
         let sizes = (0..len).map(|at| match children {
-            Some(inner) if inner.sums.classes[0][at] == most => {
+            Some(inner) if self.tree.sums.row(0, link)[at] == most => {
                 self.largest_below(inner.children[at], height - 1)
             }
             Some(_) => 0,
@@ -211,7 +224,7 @@ impl<V> Map<V> for OneTree<V> {
     type Place = At;
 
     fn new(granule: Align) -> Result<Self, OutOfMemory> {
-        let mut tree = Tree::new(Kept::new(granule))?;
+        let mut tree = Tree::new(Rooms::new(Kept::new(granule)))?;
         tree.reserve(1)?;
         tree.insert(tree.way_to(0), 0, Segment::HOLE);
         Ok(Self {
@@ -248,9 +261,9 @@ impl<V> Map<V> for OneTree<V> {
     /// A space whose requests are not aligned does not pay for those that are.
     #[inline]
     fn prepare(&mut self, want: &Want, probe: &mut impl Probe) -> Result<(), OutOfMemory> {
-        let class = self.tree.context.class_of(want.align);
-        if class > 0 || !self.tree.context.only_sizes() {
-            self.keep_for(class, probe);
+        let class = self.tree.sums.kept.class_of(want.align);
+        if class > 0 || !self.tree.sums.kept.only_sizes() {
+            self.keep_for(class, probe)?;
         }
         self.reserve(1, 0)
     }
@@ -260,7 +273,7 @@ impl<V> Map<V> for OneTree<V> {
         if placement == Placement::Highest {
             return self.highest(want, probe);
         }
-        let short = self.tree.context.short(want.size_bytes - 1);
+        let short = self.tree.sums.kept.short(want.size_bytes - 1);
         if let Some((block, span)) = self.in_hot_block(want, short) {
             probe.count(Work::NodeVisited, 1);
             probe.touch(self.tree.leaves[block.found.way().end()].keys());
@@ -269,14 +282,14 @@ impl<V> Map<V> for OneTree<V> {
         let (block, span) = self.lowest(want, probe)?;
         // What was passed over is known to be smaller if all was seen, size was all that mattered, and is not rounded.
         let knows = want.window.first() <= self.lowest
-            && self.tree.context.class_of(want.align) == 0
-            && self.tree.context.long(short).is_some();
+            && self.tree.sums.kept.class_of(want.align) == 0
+            && self.tree.sums.kept.long(short).is_some();
         Some((At { none_below: if knows { short } else { Hot::UNKNOWN }, ..block }, span))
     }
 
     #[inline]
     fn occupy(&mut self, block: At, taken: Span, guard_granules: u32, value: V, probe: &mut impl Probe) {
-        self.cut(block, taken, Held { guard_granules, value }, probe);
+        self.cut(block, taken, Segment::region(guard_granules, value), probe);
         if probe.counts_lines() {
             self.tree.leaves[block.found.way().end()].columns.touch_from(block.found.at(), probe);
             self.tree.touch_moved(taken.first(), probe);
@@ -321,7 +334,7 @@ impl<V> Map<V> for OneTree<V> {
             }
         }
         // The highest granule that is free at or below the address.
-        let align = self.tree.context.granule();
+        let align = self.tree.sums.kept.granule();
         let last = align.down(address) + (align.bytes() - 1);
         let want = Want { size_bytes: align.bytes(), align, window: Span::new(0, last)? };
         let (block, _) = self.highest(&want, &mut ())?;
@@ -365,8 +378,7 @@ impl<V> Map<V> for OneTree<V> {
     fn value_at(&mut self, address: u64) -> Option<(u64, &mut V)> {
         let position = self.tree.at_or_below(address)?;
         let last = self.entry(position)?.span.last();
-        let held = self.tree.columns_mut(position).held.get_mut(position.at)?.as_mut()?;
-        Some((last, &mut held.value))
+        Some((last, self.tree.columns_mut(position).value_mut(position.at)?))
     }
 
     fn region_over(&self, span: Span) -> Option<Entry<'_, V>> {

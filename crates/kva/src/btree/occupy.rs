@@ -1,41 +1,38 @@
 //! Taking addresses out of a free block.
 
-use super::segment::{Held, Segment};
+use super::segment::Segment;
 use super::{At, OneTree};
 use crate::Fit;
 use crate::bplus::{Found, Inserted, Removed};
 use freehold_units::{Probe, Span};
 
 impl<V> OneTree<V> {
-    /// `taken`, in the block that was found, becomes a region.
+    /// `taken`, in the block that was found, becomes a region. What is new goes behind what is there: moving what was
+    /// just stored would wait for the stores.
     #[inline]
-    pub(super) fn cut(&mut self, block: At, taken: Span, held: Held<V>, probe: &mut impl Probe) {
+    pub(super) fn cut(&mut self, block: At, taken: Span, region: Segment<V>, probe: &mut impl Probe) {
         let At { found, span: block, none_below } = block;
         debug_assert!(block.covers(taken));
         let fit = Fit::of(block, taken);
         probe.count(fit.work(), 1);
         let (below, above) = (block.below(taken), block.above(taken));
-        let region = Segment { room: 0, held: Some(held) };
         match (below, above) {
             (None, None) => {
-                let leaf = &mut self.tree.leaves[found.way().end()];
-                leaf.columns.rooms[found.at()] = 0;
-                leaf.columns.held[found.at()] = region.held;
+                self.tree.columns_mut(found.position()).begin_region(found.at(), region);
                 self.blocks -= 1;
                 self.update(found.way(), &[block], &[], probe);
                 self.set_hot(found, block.first(), none_below);
             }
-            (None, Some(rest)) | (Some(rest), None) => {
-                // The region goes before what is left, or behind it.
-                let before = usize::from(below.is_none());
+            (None, Some(rest)) => {
+                self.tree.columns_mut(found.position()).begin_region(found.at(), region);
+                let free = Segment::free(self.short(rest));
+                self.set_hot(found.way().entry(found.at() + 1), rest.first(), none_below);
+                self.insert_after(found, block, rest.first(), free, rest, probe);
+            }
+            (Some(rest), None) => {
                 self.set_block(found, rest);
-                self.set_hot(found.way().entry(found.at() + before), rest.first(), none_below);
-                let at = found.at() + 1 - before;
-                if self.tree.insert_at(found.way(), at, taken.first(), region) == Inserted::InPlace {
-                    self.update(found.way(), &[block], &[rest], probe);
-                } else {
-                    self.forget_hot();
-                }
+                self.set_hot(found, rest.first(), none_below);
+                self.insert_after(found, block, taken.first(), region, rest, probe);
             }
             (Some(below), Some(above)) => {
                 self.cut_middle(found, block, [below, taken, above], region, probe);
@@ -43,6 +40,24 @@ impl<V> OneTree<V> {
             }
         }
         self.regions += 1;
+    }
+
+    /// Puts a segment behind the entry that was found, where of `block` as much as `rest` is left.
+    #[inline]
+    fn insert_after(
+        &mut self,
+        found: Found,
+        block: Span,
+        first: u64,
+        segment: Segment<V>,
+        rest: Span,
+        probe: &mut impl Probe,
+    ) {
+        if self.tree.insert_at(found.way(), found.at() + 1, first, segment) == Inserted::InPlace {
+            self.update(found.way(), &[block], &[rest], probe);
+        } else {
+            self.forget_hot();
+        }
     }
 
     fn cut_middle(
@@ -89,6 +104,6 @@ impl<V> OneTree<V> {
         let room = self.short(block);
         let leaf = &mut self.tree.leaves[found.way().end()];
         leaf.set_key(found.at(), block.first());
-        leaf.columns.rooms[found.at()] = room;
+        leaf.columns.set_room(found.at(), room);
     }
 }

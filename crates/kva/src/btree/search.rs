@@ -48,7 +48,7 @@ impl<V> OneTree<V> {
 impl<'a, V> Search<'a, V> {
     #[inline]
     fn new(index: &'a OneTree<V>, want: &'a Want, edge: u64) -> Self {
-        let kept = &index.tree.context;
+        let kept = &index.tree.sums.kept;
         let class = kept.nearest(kept.class_of(want.align));
         Self { index, want, class, short: kept.short(want.size_bytes - 1), edge, leapt: false }
     }
@@ -65,7 +65,7 @@ impl<'a, V> Search<'a, V> {
             let roomy = if level == tree.height {
                 self.index.touch(way);
                 probe.touch(tree.leaves[way.end()].keys());
-                probe.touch(&tree.leaves[way.end()].columns.rooms);
+                probe.touch(tree.leaves[way.end()].columns.lanes());
                 match self.lowest_in_leaf(way.end()) {
                     Verdict::Fits(at, block, span) => return Some((At::new(way.entry(at), block), span)),
                     Verdict::Nowhere => return None,
@@ -82,13 +82,13 @@ impl<'a, V> Search<'a, V> {
                         inner.child_for(self.edge).max(from.unwrap_or(0))
                     }
                 };
-                inner.sums.first_with(self.class, from, self.short)
+                lanes::first_with(tree.sums.row(self.class, way.end()), from, self.short)
             };
             if let Some(child) = roomy {
                 let inner = &tree.inners[way.end()];
                 if probe.counts_lines() {
                     probe.touch(inner.read_for(self.edge));
-                    probe.touch(inner.sums.read_for(self.class, child));
+                    probe.touch(lanes::read_for(tree.sums.row(self.class, way.end()), child));
                     probe.touch(&inner.lows[child]);
                     probe.touch(&inner.children[child]);
                 }
@@ -110,7 +110,7 @@ impl<'a, V> Search<'a, V> {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
         let mut from = leaf.first_above(self.edge).saturating_sub(1);
-        while let Some(at) = lanes::first_with(&leaf.columns.rooms, from, self.short) {
+        while let Some(at) = lanes::first_with(leaf.columns.lanes(), from, self.short) {
             let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
             if block.first() > window.last() {
                 return Verdict::Nowhere;
@@ -150,7 +150,7 @@ impl<'a, V> Search<'a, V> {
             } else {
                 let inner = &tree.inners[way.end()];
                 let until = until.unwrap_or(inner.len).min(inner.child_for(self.edge) + 1);
-                inner.sums.last_with(self.class, until, self.short)
+                lanes::last_with(tree.sums.row(self.class, way.end()), until, self.short)
             };
             if let Some(child) = roomy {
                 let inner = &tree.inners[way.end()];
@@ -174,7 +174,7 @@ impl<'a, V> Search<'a, V> {
         let &Want { size_bytes, align, window } = self.want;
         let leaf = &self.index.tree.leaves[link];
         let mut until = leaf.first_above(self.edge);
-        while let Some(at) = lanes::last_with(&leaf.columns.rooms, until, self.short) {
+        while let Some(at) = lanes::last_with(leaf.columns.lanes(), until, self.short) {
             let Some(block) = self.index.span(Position { leaf: link, at }) else { return Verdict::Nowhere };
             if block.last() < window.first() {
                 return Verdict::Nowhere;

@@ -1,3 +1,4 @@
+use super::kept::Kept;
 use super::{OneTree, Placement};
 use crate::Shortcuts;
 use crate::index::{Entry, Map, Want};
@@ -156,18 +157,18 @@ fn a_class_is_kept_while_it_is_asked_for() {
         tree.add(pages(at * 512 + u64::from(at < 1000), 8), &mut ()).unwrap();
     }
     let (plain, aligned) = (want(1, 1, Span::ALL), want(4, 512, Span::ALL));
-    let class = tree.tree.context.class_of(aligned.align);
+    let class = tree.tree.sums.kept.class_of(aligned.align);
     let requests = 8 * tree.tree.len();
     let ask = |tree: &mut OneTree<()>, want: &Want| tree.prepare(want, &mut ()).unwrap();
     ask(&mut tree, &aligned);
     for at in 0..requests {
         ask(&mut tree, if at % 1000 == 0 { &aligned } else { &plain });
-        assert!(tree.tree.context.keeps(class));
+        assert!(tree.tree.sums.kept.keeps(class));
     }
     for _ in 0..requests {
         ask(&mut tree, &plain);
     }
-    assert!(tree.tree.context.only_sizes());
+    assert!(tree.tree.sums.kept.only_sizes());
     // What is not kept is found all the same, and after one more request without a visit in vain.
     let (_, span) = tree.find(Placement::Lowest, &aligned, &mut ()).unwrap();
     assert_eq!(span, pages(1000 * 512, 4));
@@ -202,4 +203,27 @@ fn a_rounded_size_tells_nothing_of_smaller_blocks() {
     assert_eq!(take(50), high.first());
     assert_eq!(take(1), low.first());
     assert_eq!(take(99), high.first());
+}
+
+#[test]
+fn short_sizes_keep_their_order() {
+    for granule in [Align::ONE, Align::PAGE] {
+        let kept = Kept::new(granule);
+        let granules = |count: u128| u64::try_from(count * u128::from(granule.bytes()) - 1).unwrap();
+        let most = 64 - granule.bytes().trailing_zeros();
+        let mut before = 0;
+        for bits in 0..most {
+            for step in [0, 1, 2, 1 << bits >> 1, (1 << bits) - 1] {
+                let count = (1u128 << bits) + step;
+                let short = kept.short(granules(count));
+                assert!(short >= before, "{count} granules");
+                let exact = kept.long(short);
+                assert_eq!(exact.is_some(), count <= 1 << 26);
+                assert!(exact.is_none_or(|reach| reach == granules(count)), "{count} granules");
+                assert!(short < 1 << 31);
+                before = if step == 0 { before.max(short) } else { before };
+            }
+        }
+        assert!(kept.short(u64::MAX) >= before);
+    }
 }

@@ -10,10 +10,10 @@ impl<V> OneTree<V> {
     /// The region that was found, of which `taken` are all addresses, becomes a block or part of one.
     #[inline]
     pub(super) fn release(&mut self, found: Found, taken: Span, probe: &mut impl Probe) -> Option<V> {
-        let held = self.tree.columns_mut(found.position()).held.get_mut(found.at())?.take()?;
+        let value = self.tree.columns_mut(found.position()).end_region(found.at())?;
         self.regions -= 1;
         self.set_free(found, taken, probe);
-        Some(held.value)
+        Some(value)
     }
 
     /// The segment that was found, `span`, which nobody holds, becomes a block or part of one.
@@ -173,7 +173,7 @@ impl<V> OneTree<V> {
         else {
             return;
         };
-        if hole.first() == address || self.room(position) > 0 || self.held(position).is_some() {
+        if hole.first() == address || self.room(position) > 0 || self.region_of(position).is_some() {
             return;
         }
         self.claim(found.way(), found.at(), hole);

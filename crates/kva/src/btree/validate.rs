@@ -16,12 +16,12 @@ impl<V> OneTree<V> {
             if let Some(block) = span.filter(|_| is_block) {
                 check(!after_block, "K1", "blocks never touch", first)?;
                 check(room == self.short(block), "K9", "a block's room is its size", first)?;
-                check(self.held(position).is_none(), "K4", "nobody holds a block", first)?;
+                check(self.region_of(position).is_none(), "K4", "nobody holds a block", first)?;
                 let end = self.tree.way_to(block.last()).end();
                 check(end == position.leaf, "K8", "all of a block leads to its leaf", first)?;
                 blocks += 1;
             }
-            if self.held(position).is_some() {
+            if self.region_of(position).is_some() {
                 check(self.entry(position).is_some(), "K4", "a guard is smaller than what is taken", first)?;
                 regions += 1;
             }

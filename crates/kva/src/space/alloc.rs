@@ -1,7 +1,7 @@
 //! Allocating: check the request, find a block, cut it, remember the region.
 
 use super::{AddressSpace, BlockOf};
-use crate::index::{Map, Want};
+use crate::index::{Map, Want, guard_granules};
 use crate::{AllocError, FreeIndex, Rejected, Request};
 use freehold_units::{Probe, Span};
 
@@ -127,8 +127,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
         self.check_granular(guard_bytes)?;
-        let guard_granules = u32::try_from(guard_bytes / self.granule.bytes())
-            .map_err(|_| AllocError::GuardTooLarge { guard_bytes })?;
+        let guard_granules = guard_granules(guard_bytes / self.granule.bytes())
+            .ok_or(AllocError::GuardTooLarge { guard_bytes })?;
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
         self.check_window(window)?;

@@ -39,7 +39,7 @@ fn each_bad_request_has_its_own_error_and_gives_the_value_back() {
         (Request::new(5), AllocError::NotGranular { size_bytes: 5, granule: Align::PAGE }),
         (Request::new(PAGE).guard(7), AllocError::NotGranular { size_bytes: 7, granule: Align::PAGE }),
         (Request::new(huge).guard(PAGE), AllocError::SizeOverflow),
-        (Request::new(PAGE).guard(PAGE << 32), AllocError::GuardTooLarge { guard_bytes: PAGE << 32 }),
+        (Request::new(PAGE).guard(PAGE << 31), AllocError::GuardTooLarge { guard_bytes: PAGE << 31 }),
         (
             Request::new(PAGE).window(pages(16, 2)),
             AllocError::WindowOutside { window: pages(16, 2), space: pages(0, 16) },

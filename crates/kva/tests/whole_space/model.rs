@@ -176,7 +176,7 @@ impl Model {
             (!granule.divides(size_bytes), not_granular(size_bytes)),
             (!granule.divides(guard_bytes), not_granular(guard_bytes)),
             (size_bytes.checked_add(guard_bytes).is_none(), AllocError::SizeOverflow),
-            (guard_bytes / granule.bytes() >= 1 << 32, AllocError::GuardTooLarge { guard_bytes }),
+            (guard_bytes / granule.bytes() >= 1 << 31, AllocError::GuardTooLarge { guard_bytes }),
             (!window.overlaps(self.hull), outside),
         ]
         .into_iter()

@@ -66,7 +66,7 @@ pub enum RestoreError<E> {
         /// Bytes that there are.
         left_bytes: u64,
     },
-    /// A guard of 2^32 granules or more.
+    /// A guard of 2^31 granules or more.
     GuardTooLarge {
         /// Where its region's run starts.
         at: usize,
@@ -113,7 +113,7 @@ impl<E: fmt::Display> fmt::Display for RestoreError<E> {
             Self::ValueTooLong { at, len_bytes, left_bytes } => {
                 write!(f, "byte {at}: a value of {len_bytes} bytes where {left_bytes} are left")
             }
-            Self::GuardTooLarge { at } => write!(f, "byte {at}: a guard of 2^32 granules or more"),
+            Self::GuardTooLarge { at } => write!(f, "byte {at}: a guard of 2^31 granules or more"),
             Self::PastTheEnd { at } => write!(f, "byte {at}: the run passes the last address"),
             Self::Order { at } => write!(f, "byte {at}: a run that belongs to the one before, or to none"),
             Self::Empty => f.write_str("a space without addresses"),

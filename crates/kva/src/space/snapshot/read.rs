@@ -2,6 +2,7 @@
 
 use super::checksum::crc32;
 use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, RestoreError, VERSION, kind};
+use crate::index::guard_granules;
 use freehold_units::{Align, Span};
 
 /// A run and where it starts in the bytes.
@@ -104,8 +105,7 @@ impl<'a> Runs<'a> {
 
     fn region<E>(&mut self, at: usize, is_carved: bool) -> Result<Part<'a>, RestoreError<E>> {
         let reach = self.number()?;
-        let guard_granules = self.number()?;
-        let guard_granules = u32::try_from(guard_granules).map_err(|_| RestoreError::GuardTooLarge { at })?;
+        let guard_granules = guard_granules(self.number()?).ok_or(RestoreError::GuardTooLarge { at })?;
         let past_the_end = RestoreError::PastTheEnd { at };
         let Some(span) = self.granules(reach) else { return Err(past_the_end) };
         let guard = match guard_granules.checked_sub(1) {

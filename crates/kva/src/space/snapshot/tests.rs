@@ -165,7 +165,7 @@ fn each_wrong_run_has_its_own_error() {
         (0, &[REGION, 3, 1], RestoreError::Incomplete { at: 27 }),
         (0, &[CARVED, 3, 1, 2, 9], RestoreError::ValueTooLong { at: 28, len_bytes: 2, left_bytes: 1 }),
         (0, &value_of(&most), RestoreError::ValueTooLong { at: 37, len_bytes: u64::MAX, left_bytes: 0 }),
-        (0, &[REGION, 0, 0x80, 0x80, 0x80, 0x80, 0x10, 1, 9], RestoreError::GuardTooLarge { at: 24 }),
+        (0, &[REGION, 0, 0x80, 0x80, 0x80, 0x80, 0x08, 1, 9], RestoreError::GuardTooLarge { at: 24 }),
         (12, &many(FREE), RestoreError::PastTheEnd { at: 24 }),
         (0, &[FREE, 0, HOLE, 0, REGION, 0xff, 0xff], RestoreError::Incomplete { at: 31 }),
         (0, &[&[FREE, 0], &many(HOLE)[..]].concat(), RestoreError::PastTheEnd { at: 26 }),
