@@ -28,8 +28,8 @@ mod streams;
 use super::{Options, Outcome, Part, together};
 use crate::commands::Progress;
 use crate::commands::main_job::data_folder;
-use crate::engine::vma::find_engines;
 use crate::failure::Failure;
+use crate::family::{Family, Maple};
 use crate::output::Row;
 use crate::report::{Described, Study};
 use crate::workload::vma::from_file;
@@ -122,7 +122,7 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
                the kernel's own stores before and after, and the same stores on our trees, which ask for what they \
                take; then the address spaces of recorded programs."
             .to_owned(),
-        engines: find_engines(&[])?.iter().map(Described::of).collect(),
+        engines: Maple::engines(&[])?.iter().map(Described::of).collect(),
         method: METHOD.to_vec(),
         ..Study::default()
     };
