@@ -79,7 +79,7 @@ fn add(table: &mut Table, who: &str, run: &EngineRun<Maple>, calls: usize) {
         let mut times = run.timed.of(at).all_ns;
         table.row(vec![
             who.to_owned(),
-            kind.op.to_owned(),
+            format!("{}()", kind.op),
             count(times.len() as u64 / ROUNDS as u64),
             nanoseconds(times.percentile(500) as f64),
             nanoseconds(times.percentile(990) as f64),
