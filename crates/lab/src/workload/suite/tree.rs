@@ -249,7 +249,7 @@ impl TreeBody {
 
     /// One loop of a case.
     fn one(&self, kind: Kind, ops: &mut Vec<Op>, random: &mut SplitMix) {
-        let (low, high) = self.ends();
+        let low = self.ends().0;
         let slot = self.slot(random, 0);
         let last = slot + LEN - 1;
         let value = draw(random);
@@ -282,19 +282,7 @@ impl TreeBody {
             Kind::Forking => in_copy(ops, |ops| {
                 ops.push(Op::StoreMany { first: low, stride: STRIDE, len: LEN, count: FORKED.into(), value });
             }),
-            Kind::AllocRange | Kind::AllocRevRange => {
-                let up = kind == Kind::AllocRange;
-                let (end, min, max) =
-                    if up { (End::Lowest, slot, high) } else { (End::Highest, low, slot + STRIDE - 1) };
-                ops.push(Op::AllocRange { end, size: 1 + random.uniform(STRIDE), min, max, value });
-                ops.extend([0, 1].map(|_| Op::Erase { index: self.index(random) }));
-            }
-            Kind::AllocCyclic => {
-                let indexes = 2 * u64::from(self.n);
-                let mut any = || low + random.uniform(indexes);
-                ops.push(Op::AllocCyclic { low, high: low + indexes - 1, next: any(), value });
-                ops.extend([0, 1].map(|_| Op::Erase { index: any() }));
-            }
+            Kind::AllocRange | Kind::AllocRevRange | Kind::AllocCyclic => self.alloc(kind, ops, random),
             Kind::RangeStore => ops.push(self.range_store(random)),
             Kind::Overwrite => ops.push(Op::Store { first: slot, last, value }),
             Kind::MasStoreGfp => {
@@ -313,6 +301,22 @@ impl TreeBody {
             // Those that are done in rows.
             Kind::Seq | Kind::RevSeq | Kind::Erase | Kind::Dup => {}
         }
+    }
+
+    /// A place taken, and what is at two indexes erased, so that about half of them stay free.
+    fn alloc(&self, kind: Kind, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        let (low, high) = self.ends();
+        let (slot, value, size) = (self.slot(random, 0), draw(random), 1 + random.uniform(STRIDE));
+        let indexes = 2 * u64::from(self.n);
+        ops.push(match kind {
+            Kind::AllocRange => Op::AllocRange { end: End::Lowest, size, min: slot, max: high, value },
+            Kind::AllocRevRange => {
+                Op::AllocRange { end: End::Highest, size, min: low, max: slot + STRIDE - 1, value }
+            }
+            _ => Op::AllocCyclic { low, high: low + indexes - 1, next: low + random.uniform(indexes), value },
+        });
+        let within = if kind == Kind::AllocCyclic { indexes } else { high - low + 1 };
+        ops.extend([0, 1].map(|_| Op::Erase { index: low + random.uniform(within) }));
     }
 
     fn range_store(&self, random: &mut SplitMix) -> Op {
