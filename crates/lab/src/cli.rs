@@ -107,7 +107,8 @@ pub(crate) enum Command {
         report: Option<PathBuf>,
     },
     /// Run cases on engines whose every answer is checked: for kva the kernel's test of vmalloc, and what it lacks; for
-    /// percpu what was posted in 2017 and found since, with memory that moves and ends.
+    /// percpu what was posted in 2017 and found since, with memory that moves and ends; for maple the kernel's benches
+    /// and tests of its tree, and what they lack.
     ///
     /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
     Stress {

@@ -1,7 +1,7 @@
 //! The bundled data: every vector, the talk's example, the work anchors, and the trace.
 
 use freehold_lab::commands::main_job::data_folder;
-use freehold_lab::engine::percpu::find_engines;
+use freehold_lab::family::{Family, Percpu};
 use freehold_lab::measure::percpu::over_operations;
 use freehold_lab::verify::verify_file;
 use freehold_lab::workload;
@@ -115,7 +115,7 @@ fn a_wrong_answer_of_a_tree_is_found_on_its_line() {
 fn the_default_placement_takes_no_more_pages() {
     let data = data_folder().unwrap();
     let vectors = std::fs::read_dir(data.join("vectors/percpu")).unwrap().map(|entry| entry.unwrap().path());
-    let engines = find_engines(&["bitmap".to_owned(), "bitmap-linux-fixed".to_owned()]).unwrap();
+    let engines = Percpu::engines(&["bitmap".to_owned(), "bitmap-linux-fixed".to_owned()]).unwrap();
     let mut files = 0;
     for file in vectors.chain([data.join("traces/netns.pcpu.csv.zst")]) {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();

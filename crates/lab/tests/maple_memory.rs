@@ -22,7 +22,12 @@ fn bytes_are_what_was_allocated() {
                         map.perform(steps);
                     })
                     .bytes_current;
-                    assert_eq!(map.bytes() as i64, held, "{}: {n} in order {order}, {what}", entry.engine);
+                    assert_eq!(
+                        map.metadata_bytes() as i64,
+                        held,
+                        "{}: {n} in order {order}, {what}",
+                        entry.engine
+                    );
                 }
             }
         }

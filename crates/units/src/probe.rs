@@ -66,17 +66,25 @@ pub enum Work {
     IntCopied,
     /// A range of a map stored or emptied.
     EntryStored,
+    /// A node taken by a store.
+    NodeTaken,
 }
 
 impl Work {
     /// The number of kinds.
-    pub const COUNT: usize = Self::EntryStored as usize + 1;
+    pub const COUNT: usize = Self::NodeTaken as usize + 1;
 }
 
 /// Receives counts of work.
 pub trait Probe {
     /// `amount` more of `work` was done.
     fn count(&mut self, work: Work, amount: u64);
+
+    /// Whether [`Probe::count`] does anything: what only serves to count can be spared if not.
+    #[inline(always)]
+    fn counts(&self) -> bool {
+        true
+    }
 
     /// Whether [`Probe::touch`] does anything: what only counts memory can be spared if not.
     #[inline(always)]
@@ -95,6 +103,11 @@ pub trait Probe {
 impl Probe for () {
     #[inline(always)]
     fn count(&mut self, _: Work, _: u64) {}
+
+    #[inline(always)]
+    fn counts(&self) -> bool {
+        false
+    }
 }
 
 /// Adds up every kind of work.

@@ -1,6 +1,6 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
-use crate::family::{Family, Kva, Life, Maple, Percpu, Suite};
+use crate::family::{Kva, Life, Maple, Percpu, Replayable, Suite};
 use crate::measure::{Counts, Demand, WINDOWS_NS};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::workload::Workload;
@@ -24,7 +24,7 @@ pub fn run(file: &Path) -> anyhow::Result<Document> {
     }
 }
 
-fn describe<F: Family>(workload: &Workload<F>) -> anyhow::Result<Document> {
+fn describe<F: Replayable>(workload: &Workload<F>) -> anyhow::Result<Document> {
     let mut document = Document::default();
     let lives = Lives::of(workload);
     document.tables.push(events(workload, &mut document.rows));
@@ -51,7 +51,7 @@ struct Lives {
 }
 
 impl Lives {
-    fn of<F: Family>(workload: &Workload<F>) -> Self {
+    fn of<F: Replayable>(workload: &Workload<F>) -> Self {
         let mut lives = Self::default();
         let mut open: HashMap<u32, (Option<usize>, u64)> = HashMap::new();
         let mut bytes = 0u64;
@@ -80,7 +80,7 @@ impl Lives {
     }
 }
 
-fn events<F: Family>(workload: &Workload<F>, rows: &mut Vec<Row>) -> Table {
+fn events<F: Replayable>(workload: &Workload<F>, rows: &mut Vec<Row>) -> Table {
     let mut table = Table::new(format!("{}: events", workload.name), &["event", "count", "per second"]);
     let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9));
     let mut kinds: Vec<(&str, u64)> = F::KINDS.iter().map(|kind| (kind.noun, 0)).collect();
@@ -112,7 +112,7 @@ fn events<F: Family>(workload: &Workload<F>, rows: &mut Vec<Row>) -> Table {
 }
 
 /// How the allocations come: how many within a time, and how many of one size in a row.
-fn rates<F: Family>(workload: &Workload<F>) -> Table {
+fn rates<F: Replayable>(workload: &Workload<F>) -> Table {
     let demand = Demand::of(workload);
     let title = format!("{}: rate of allocations, and runs of one size", workload.name);
     let mut table = Table::new(title, &["per second"]);
@@ -128,7 +128,7 @@ fn rates<F: Family>(workload: &Workload<F>) -> Table {
     table
 }
 
-fn sizes<F: Family>(workload: &Workload<F>) -> Table {
+fn sizes<F: Replayable>(workload: &Workload<F>) -> Table {
     let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut total = 0u64;
     for op in &workload.ops {
@@ -147,7 +147,7 @@ fn sizes<F: Family>(workload: &Workload<F>) -> Table {
     table
 }
 
-fn lifetimes<F: Family>(workload: &Workload<F>, lives: &Lives) -> Table {
+fn lifetimes<F: Replayable>(workload: &Workload<F>, lives: &Lives) -> Table {
     let at = |op: usize| workload.at_ns.as_ref().map_or(Some(op as u64), |at| at.get(op).copied());
     let spans = lives.ended.iter().filter_map(|&(from, until)| at(until)?.checked_sub(at(from)?));
     let mut lifetimes: Counts = spans.collect();
@@ -164,7 +164,7 @@ fn lifetimes<F: Family>(workload: &Workload<F>, lives: &Lives) -> Table {
     table
 }
 
-fn live_set<F: Family>(workload: &Workload<F>, lives: &Lives) -> Table {
+fn live_set<F: Replayable>(workload: &Workload<F>, lives: &Lives) -> Table {
     let when = if workload.at_ns.is_some() { "seconds" } else { "operation" };
     let title = format!("{}: live objects over time", workload.name);
     let mut table = Table::new(title, &[when, "objects", "bytes"]);

@@ -1,10 +1,11 @@
 //! `freehold` without a command: the main job. A recorded workload and a synthetic one on the allocator of the
 //! talk, on the one it replaced, and on what the standard library offers, and how their work grows; a recorded
 //! workload of per-CPU objects on the bitmap allocators and on the area map, and a short form of the table that the
-//! posting of the per-CPU bitmap has.
+//! posting of the per-CPU bitmap has; the address spaces of a recorded program on the range tree, and what nodes their
+//! stores ask for.
 
 use super::replay::{self, ROUNDS};
-use super::reproduce::percpu_2017;
+use super::reproduce::{maple_2025, percpu_2017};
 use super::{Progress, default_mark};
 use crate::engine::{Compared, find_engines};
 use crate::failure::Failure;
@@ -53,21 +54,26 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Outcome> {
         (trace("bpfvm.kva.csv.zst"), ROUNDS),
         ("churn:100000".to_owned(), ROUNDS),
         (trace("netns.pcpu.csv.zst"), PERCPU_ROUNDS),
+        (trace(maple_2025::BRIEF), ROUNDS),
     ] {
         replays.push(replay::one(&name, &[], rounds, &mut document, progress)?);
     }
     let mut growth = growth(&engines, &mut |what| progress.tick(what))?;
     describe_growth(&mut document, &mut growth);
-    let (percpu, section) = percpu_2017::brief(progress)?;
-    document.tables.extend(percpu.tables);
-    document.rows.extend(percpu.rows);
+    let mut sections = Vec::new();
+    for (brief, section) in [percpu_2017::brief(progress)?, maple_2025::brief(progress)?] {
+        document.tables.extend(brief.tables);
+        document.rows.extend(brief.rows);
+        sections.push(section);
+    }
     document.notes.push(
         "Times are per operation, the clock's own cost taken off; ratios are to the first engine in the same \
          run; work is nodes visited, changed or rotated, and list steps, and of per-CPU objects chunks and blocks \
-         looked at, words of bits scanned, entries of area maps looked at, and integers moved."
+         looked at, words of bits scanned, entries of area maps looked at, and integers moved; of address spaces \
+         areas looked at, stored and removed."
             .to_owned(),
     );
-    Ok(Outcome { document, replays, growth, sections: vec![section] })
+    Ok(Outcome { document, replays, growth, sections })
 }
 
 fn describe_growth(document: &mut Document, points: &mut [GrowthPoint]) {

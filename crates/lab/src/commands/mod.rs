@@ -12,6 +12,7 @@ pub mod verify;
 pub mod wishes;
 
 use crate::engine::EngineEntry;
+use crate::family::Entry;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
 use super::Progress;
-use crate::family::{Entry, Family, Kva, Maple, Percpu, Suite};
+use crate::family::{Entry, Kva, Maple, Percpu, Replayable, Suite};
 use crate::measure::{EngineRun, OpTimes, Replay, measure};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::report::{Drawn, Replayed};
@@ -60,7 +60,7 @@ fn replay<F: Drawn>(
 }
 
 /// Adds a replay's tables, rows and notes.
-fn describe<F: Family>(document: &mut Document, replay: &mut Replay<F>) {
+fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
     let workload = &replay.workload;
     let title = workload.title();
     let measured = count(workload.ops.len() as u64);
@@ -114,7 +114,7 @@ fn times(value: f64, first: f64) -> String {
     if first > 0.0 { format!("{}x", fixed(value / first)) } else { "-".to_owned() }
 }
 
-fn time_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
+fn time_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
     let mut table = Table::new(title, &["engine"]);
     for kind in F::KINDS {
         table.header.extend([format!("{} p50", kind.op), "p99".into(), "p99.9".into(), "ratio".into()]);
@@ -142,7 +142,7 @@ fn time_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
     table
 }
 
-fn work_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
+fn work_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
     let mut table = Table::new(title, &["engine", "operations", "failures"]);
     for kind in F::KINDS {
         table.header.extend([format!("work/{}", kind.op), "p99".to_owned(), "max".to_owned()]);
@@ -163,7 +163,7 @@ fn work_table<F: Family>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
 }
 
 /// The row of a kind of operation. What concerns the whole run is in that of the first kind.
-fn kind_row<F: Family>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Row {
+fn kind_row<F: Replayable>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Row {
     let (mut work, mut times) = (run.counted.work_of(kind), run.timed.of(kind));
     let row = Row {
         op: F::KINDS.get(kind).map(|kind| kind.op),

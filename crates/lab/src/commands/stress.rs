@@ -1,11 +1,12 @@
 //! `freehold stress`: a family's cases on its engines, every answer checked. Of address ranges these are the kernel's
-//! test of vmalloc and what it lacks.
+//! test of vmalloc and what it lacks; of trees of ranges, what the kernel's tests and benches of its own do, and what
+//! they lack.
 
 mod tables;
 
 use super::Progress;
 use crate::failure::Failure;
-use crate::family::{Kva, Percpu, Suite};
+use crate::family::{Kva, Percpu, Suite, Tree};
 use crate::measure::stress::{Plan, stress};
 use crate::output::Document;
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
@@ -101,10 +102,7 @@ pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::
     match suite {
         Suite::Kva => of_family::<Kva>(options, progress),
         Suite::Percpu => of_family::<Percpu>(options, progress),
-        Suite::Maple => {
-            Err(Failure::Usage("maple has no stress test; `bench maple` checks all it times".to_owned())
-                .into())
-        }
+        Suite::Maple => of_family::<Tree>(options, progress),
     }
 }
 

@@ -265,12 +265,6 @@ impl EngineEntry {
             None => self.engine.to_owned(),
         }
     }
-
-    /// Whether it is the one that users get.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        ENGINES.first().is_some_and(|first| first.label() == self.label())
-    }
 }
 
 /// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for

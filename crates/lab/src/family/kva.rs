@@ -1,7 +1,7 @@
 //! Address ranges: the family `kva`.
 
-use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Suite, Watch};
-use crate::engine::{Compared, EngineEntry, Session, Takes, find_engines};
+use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
+use crate::engine::{Compared, ENGINES, EngineEntry, Session, Takes, find_engines};
 use crate::failure::Failure;
 use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture};
 use crate::output::{Row, count, fixed};
@@ -38,7 +38,6 @@ impl Family for Kva {
     type Session = dyn Session;
     type Entry = EngineEntry;
     type Judge = KvaJudge;
-    type Watch = KvaWatch;
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())
@@ -68,12 +67,16 @@ impl Family for Kva {
         }
     }
 
-    fn workload(name: &str) -> anyhow::Result<Workload> {
-        workload::named(name)
-    }
-
     fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
         find_engines(names, Compared::Always)
+    }
+}
+
+impl Replayable for Kva {
+    type Watch = KvaWatch;
+
+    fn workload(name: &str) -> anyhow::Result<Workload> {
+        workload::named(name)
     }
 
     /// All engines of exact lowest placement must answer alike.
@@ -116,6 +119,8 @@ impl Family for Kva {
 }
 
 impl Entry<Kva> for EngineEntry {
+    const ALL: &'static [Self] = ENGINES;
+
     fn engine(&self) -> &'static str {
         self.engine
     }
@@ -130,10 +135,6 @@ impl Entry<Kva> for EngineEntry {
 
     fn about(&self) -> &'static str {
         self.about
-    }
-
-    fn is_default(&self) -> bool {
-        Self::is_default(self)
     }
 
     fn start(&self, scene: &Space) -> Result<Box<dyn Session>, String> {

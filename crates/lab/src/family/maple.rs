@@ -1,8 +1,7 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
-use super::{Entry, Family, Judge, Life, OpKind, Outcome, Suite, Watch};
-use crate::engine::vma::{EngineEntry, Footprint, Session, SortedAreas, Spaces, find_engines};
-use crate::failure::Failure;
+use super::{Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
+use crate::engine::vma::{ENGINES, EngineEntry, Footprint, Session, SortedAreas, Spaces};
 use crate::measure::vma::{Calls, Developed, Film};
 use crate::measure::{Bucket, EngineRun};
 use crate::output::{Document, Row, Table, count, fixed};
@@ -36,7 +35,6 @@ impl Family for Maple {
     type Session = dyn Session;
     type Entry = EngineEntry;
     type Judge = MapleJudge;
-    type Watch = MapleWatch;
 
     fn kind(op: &Op) -> usize {
         match op.call {
@@ -70,13 +68,13 @@ impl Family for Maple {
     fn outcome(_: Answer) -> Outcome {
         Outcome::Done
     }
+}
+
+impl Replayable for Maple {
+    type Watch = MapleWatch;
 
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
         Ok(from_file(Path::new(name))?)
-    }
-
-    fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-        find_engines(names)
     }
 
     const SEEN: &'static [&'static str] =
@@ -119,16 +117,14 @@ impl Family for Maple {
 }
 
 impl Entry<Maple> for EngineEntry {
+    const ALL: &'static [Self] = ENGINES;
+
     fn engine(&self) -> &'static str {
         self.engine
     }
 
     fn about(&self) -> &'static str {
         self.about
-    }
-
-    fn is_default(&self) -> bool {
-        Self::is_default(self)
     }
 
     fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {

@@ -8,15 +8,20 @@
 //!              names, kinds, tables              how it is told to people
 //! ```
 //!
+//! Only what has recorded files is [`Replayable`], and only what has cases is
+//! [`Suited`](crate::workload::suite::Suited).
+//!
 //! A new family is a file here, its cases for `stress` beside the others, and its plots in the report.
 
 mod kva;
 mod maple;
 mod percpu;
+mod tree;
 
 pub use kva::{Kva, KvaJudge, KvaSeen, KvaWatch, Space};
 pub use maple::{Maple, MapleJudge, MapleSeen, MapleWatch};
 pub use percpu::{Percpu, PercpuJudge, PercpuSeen, PercpuState, PercpuWatch};
+pub use tree::{Tree, TreeJudge};
 
 use crate::engine::Driven;
 use crate::failure::Failure;
@@ -120,8 +125,6 @@ pub trait Family: Copy + Debug + Default + 'static {
     type Entry: Entry<Self>;
     /// What answers are held against.
     type Judge: Judge<Self>;
-    /// What looks on.
-    type Watch: Watch<Self>;
 
     /// Which of the [`Family::KINDS`] an operation is of.
     fn kind(op: &Self::Op) -> usize;
@@ -135,17 +138,38 @@ pub trait Family: Copy + Debug + Default + 'static {
     /// What an answer says.
     fn outcome(answer: Self::Answer) -> Outcome;
 
+    /// The engines of these names, in the order of the list; without names those of every comparison.
+    ///
+    /// # Errors
+    /// A name that is no engine's.
+    fn engines(names: &[String]) -> Result<Vec<Self::Entry>, Failure> {
+        let all = Self::Entry::ALL;
+        if let Some(unknown) = names.iter().find(|name| all.iter().all(|entry| entry.engine() != **name)) {
+            let all: Vec<&str> = all.iter().map(Entry::engine).collect();
+            return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
+        }
+        let wanted =
+            |entry: &&Self::Entry| names.is_empty() || names.iter().any(|name| entry.engine() == name);
+        Ok(all.iter().filter(wanted).copied().collect())
+    }
+
+    /// Adds what engines were made for.
+    fn scene_row(scene: &Self::Scene, row: Row) -> Row {
+        let _ = scene;
+        row
+    }
+}
+
+/// A family with recorded files, which are replayed and looked at.
+pub trait Replayable: Family {
+    /// What looks on.
+    type Watch: Watch<Self>;
+
     /// The workload of that name: a file's, or one that is made.
     ///
     /// # Errors
     /// There is none.
     fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
-
-    /// The engines of these names; without names those of every comparison.
-    ///
-    /// # Errors
-    /// A name that is no engine's.
-    fn engines(names: &[String]) -> Result<Vec<Self::Entry>, Failure>;
 
     /// Holds the answers of several engines against each other.
     ///
@@ -158,14 +182,8 @@ pub trait Family: Copy + Debug + Default + 'static {
 
     /// The columns of what was seen of an engine's run, and the cells.
     const SEEN: &'static [&'static str];
-    /// The cells below [`Family::SEEN`].
+    /// The cells below [`Replayable::SEEN`].
     fn seen_cells(run: &EngineRun<Self>) -> Vec<String>;
-
-    /// Adds what engines were made for.
-    fn scene_row(scene: &Self::Scene, row: Row) -> Row {
-        let _ = scene;
-        row
-    }
 
     /// Adds what was seen of an engine's run.
     fn seen_row(run: &EngineRun<Self>, row: Row) -> Row;
@@ -177,7 +195,10 @@ pub trait Family: Copy + Debug + Default + 'static {
 }
 
 /// An engine of a family's list.
-pub trait Entry<F: Family>: Copy + Debug {
+pub trait Entry<F: Family>: Copy + Debug + 'static {
+    /// Every engine of the family; the first is the one that users get, and what ratios are to.
+    const ALL: &'static [Self];
+
     /// Its name.
     fn engine(&self) -> &'static str;
 
@@ -195,7 +216,9 @@ pub trait Entry<F: Family>: Copy + Debug {
     fn about(&self) -> &'static str;
 
     /// Whether it is the one that users get.
-    fn is_default(&self) -> bool;
+    fn is_default(&self) -> bool {
+        Self::ALL.first().is_some_and(|first| first.label() == self.label())
+    }
 
     /// Makes one.
     ///
@@ -245,12 +268,12 @@ pub trait Judge<F: Family>: Sized {
 }
 
 /// What a watch saw at a time.
-pub type State<F> = <<F as Family>::Watch as Watch<F>>::State;
+pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
 /// What it saw in all.
-pub type Seen<F> = <<F as Family>::Watch as Watch<F>>::Seen;
+pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
 
 /// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Family>: Sized {
+pub trait Watch<F: Replayable>: Sized {
     /// The state at a time.
     type State: Copy + Debug + Default;
     /// The whole run.

@@ -1,8 +1,7 @@
 //! Objects that exist once per CPU: the family `percpu`.
 
-use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Suite, Watch};
-use crate::engine::percpu::{EngineEntry, Scene, Session, find_engines};
-use crate::failure::Failure;
+use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
+use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
 use crate::measure::percpu::Checker;
 use crate::measure::{Bucket, EngineRun};
 use crate::output::{Document, Row, Table, count};
@@ -27,7 +26,6 @@ impl Family for Percpu {
     type Session = dyn Session;
     type Entry = EngineEntry;
     type Judge = PercpuJudge;
-    type Watch = PercpuWatch;
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())
@@ -56,13 +54,17 @@ impl Family for Percpu {
         }
     }
 
+    fn scene_row(scene: &Scene, row: Row) -> Row {
+        Row { unit: Some(u64::from(scene.config.unit_bytes)), ..row }
+    }
+}
+
+impl Replayable for Percpu {
+    type Watch = PercpuWatch;
+
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
         let file = Path::new(name);
         Ok(Recorded::read(file)?.into_workload(file))
-    }
-
-    fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-        find_engines(names)
     }
 
     const SEEN: &'static [&'static str] = &["chunks", "peak pages", "mean pages", "page fill", "B/object"];
@@ -76,10 +78,6 @@ impl Family for Percpu {
             seen.fill().map_or_else(|| "-".to_owned(), |fill| format!("{fill:.3}")),
             seen.bytes_per_object.map_or_else(|| "-".to_owned(), crate::output::fixed),
         ]
-    }
-
-    fn scene_row(scene: &Scene, row: Row) -> Row {
-        Row { unit: Some(u64::from(scene.config.unit_bytes)), ..row }
     }
 
     fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
@@ -100,16 +98,14 @@ impl Family for Percpu {
 }
 
 impl Entry<Percpu> for EngineEntry {
+    const ALL: &'static [Self] = ENGINES;
+
     fn engine(&self) -> &'static str {
         self.engine
     }
 
     fn about(&self) -> &'static str {
         self.about
-    }
-
-    fn is_default(&self) -> bool {
-        Self::is_default(self)
     }
 
     fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {

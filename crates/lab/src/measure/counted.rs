@@ -2,7 +2,7 @@
 
 use super::Counts;
 use crate::engine::Driven;
-use crate::family::{Entry, Family, Outcome, Seen, State, Watch};
+use crate::family::{Entry, Outcome, Replayable, Seen, State, Watch};
 use crate::workload::Workload;
 
 /// Points in time at which a run is sampled.
@@ -10,7 +10,7 @@ pub(super) const BUCKETS: usize = 200;
 
 /// What a run answered and did.
 #[derive(Clone, Debug)]
-pub struct Counted<F: Family> {
+pub struct Counted<F: Replayable> {
     /// The answer to each measured operation.
     pub answers: Vec<F::Answer>,
     /// Operations that were refused.
@@ -29,7 +29,7 @@ pub struct Counted<F: Family> {
 
 /// A stretch of the run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bucket<F: Family> {
+pub struct Bucket<F: Replayable> {
     /// The operation it ends before.
     pub end: usize,
     /// Mean work of an operation of the first kind in it; 0 if there was none.
@@ -45,7 +45,7 @@ pub struct Bucket<F: Family> {
 ///
 /// # Errors
 /// The engine cannot be made for this workload, or gives a wrong answer.
-pub fn count_run<F: Family>(
+pub fn count_run<F: Replayable>(
     entry: &F::Entry,
     workload: &Workload<F>,
     buckets: usize,
@@ -87,7 +87,7 @@ pub fn count_run<F: Family>(
 }
 
 /// A run on its way.
-struct Run<F: Family> {
+struct Run<F: Replayable> {
     answers: Vec<F::Answer>,
     failures: u64,
     unsupported: u64,
@@ -96,7 +96,7 @@ struct Run<F: Family> {
     metadata_peak_bytes: usize,
 }
 
-impl<F: Family> Run<F> {
+impl<F: Replayable> Run<F> {
     fn new(operations: usize) -> Self {
         Self {
             answers: Vec::with_capacity(operations),
@@ -125,7 +125,7 @@ impl<F: Family> Run<F> {
     }
 }
 
-impl<F: Family> Counted<F> {
+impl<F: Replayable> Counted<F> {
     /// The state at the end of the run.
     #[must_use]
     pub fn last_state(&self) -> State<F> {

@@ -79,9 +79,9 @@ impl Expected {
             ops.push(WALK);
         }
         let mut answers = vec![Answer::default(); ops.len()];
-        let mut list = RangeDriver::new(BTreeMapRanges::<u64>::new());
+        let mut list: Box<dyn Map> = Box::new(RangeDriver::new(BTreeMapRanges::<u64>::new()));
         list.perform(&initial);
-        list.run_batch(&ops, &mut answers);
+        list.run(&ops, &mut answers);
         Self { initial, ops, answers }
     }
 }
@@ -97,7 +97,7 @@ impl Bench {
     fn new(entry: EngineEntry, make: MakeMap, expected: &Expected) -> Result<Self, String> {
         let mut map = make();
         map.perform(&expected.initial);
-        let (ranges, bytes) = (map.count(), map.bytes());
+        let (ranges, bytes) = (map.count(), map.metadata_bytes());
         let timed = map.duplicate();
         let mut answers = vec![Answer::default(); expected.ops.len()];
         map.run(&expected.ops, &mut answers);
@@ -175,65 +175,8 @@ impl Bench {
 mod tests {
     use super::*;
     use crate::engine::maple::find_maps;
+    use crate::measure::stress::liar::{MapleLiar, SHIFTED};
     use crate::workload::maple::find_cases;
-    use freehold::units::{Align, Span};
-    use freehold_trace::maple::{End, Ranges};
-    use std::cell::Cell;
-
-    /// Says something else than it should once, after so many look-ups.
-    struct Liar<const AFTER: u32> {
-        map: BTreeMapRanges<u64>,
-        truths: Cell<u32>,
-    }
-
-    impl<const AFTER: u32> Ranges for Liar<AFTER> {
-        const GAP_IS_LINEAR: bool = true;
-
-        fn new() -> Self {
-            Self { map: BTreeMapRanges::new(), truths: Cell::new(0) }
-        }
-
-        fn store(&mut self, span: Span, value: u64) {
-            self.map.store(span, value);
-        }
-
-        fn clear(&mut self, span: Span) {
-            self.map.clear(span);
-        }
-
-        fn insert(&mut self, span: Span, value: u64) -> bool {
-            Ranges::insert(&mut self.map, span, value)
-        }
-
-        fn erase(&mut self, index: u64) -> Option<u64> {
-            Ranges::erase(&mut self.map, index)
-        }
-
-        fn get(&self, index: u64) -> Option<u64> {
-            self.truths.set(self.truths.get() + 1);
-            self.map.get(index).filter(|_| self.truths.get() != AFTER)
-        }
-
-        fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-            self.map.iter()
-        }
-
-        fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-            self.map.gap(end, size, align, window)
-        }
-
-        fn duplicate(&self) -> Self {
-            Self { map: self.map.clone(), truths: Cell::new(0) }
-        }
-
-        fn bytes(&self) -> usize {
-            self.map.bytes()
-        }
-
-        fn validate(&self) -> Result<(), String> {
-            self.map.validate()
-        }
-    }
 
     fn lookups(make: MakeMap) -> Result<Vec<Run>, String> {
         let case = find_cases(&["lookup".to_owned()]).unwrap()[0];
@@ -244,11 +187,8 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_found_in_the_checked_round_and_in_a_timed_one() {
-        fn liar<const AFTER: u32>() -> Box<dyn Map> {
-            Box::new(RangeDriver::new(Liar::<AFTER>::new()))
-        }
-        assert!(lookups(liar::<0>).is_ok());
-        assert!(lookups(liar::<7>).unwrap_err().contains("not Value(Number("));
-        assert!(lookups(liar::<20_000>).unwrap_err().contains("are not the others'"));
+        assert!(lookups(MapleLiar::<SHIFTED, 0>::boxed).is_ok());
+        assert!(lookups(MapleLiar::<SHIFTED, 7>::boxed).unwrap_err().contains("not Value(Number("));
+        assert!(lookups(MapleLiar::<SHIFTED, 20_000>::boxed).unwrap_err().contains("are not the others'"));
     }
 }

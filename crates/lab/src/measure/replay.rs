@@ -2,12 +2,12 @@
 
 use super::counted::BUCKETS;
 use super::{Counted, Timed, count_run};
-use crate::family::{Entry, Family, Kva};
+use crate::family::{Entry, Kva, Replayable};
 use crate::workload::Workload;
 
 /// One engine's run.
 #[derive(Clone, Debug)]
-pub struct EngineRun<F: Family = Kva> {
+pub struct EngineRun<F: Replayable = Kva> {
     /// The engine.
     pub entry: F::Entry,
     /// What it answered and did.
@@ -18,7 +18,7 @@ pub struct EngineRun<F: Family = Kva> {
 
 /// A workload and what each engine made of it.
 #[derive(Clone, Debug)]
-pub struct Replay<F: Family = Kva> {
+pub struct Replay<F: Replayable = Kva> {
     /// The workload.
     pub workload: Workload<F>,
     /// The engines, in the order of the list; ratios are to the first.
@@ -33,7 +33,7 @@ pub struct Replay<F: Family = Kva> {
 ///
 /// # Errors
 /// An engine gives a wrong answer.
-pub fn measure<F: Family>(
+pub fn measure<F: Replayable>(
     workload: Workload<F>,
     engines: &[F::Entry],
     rounds: usize,

@@ -10,7 +10,7 @@ use super::series::{Stretches, curve_ns, of_buckets, one_in, quantiles};
 use super::study::Described;
 use super::summary::{KeyFigure, quicker, slowest};
 use super::table;
-use crate::family::{Entry, Family, State};
+use crate::family::{Entry, Replayable, State};
 use crate::measure::{Bucket, EngineRun, Replay};
 use crate::output::{Table, count};
 use std::fmt::Debug;
@@ -133,7 +133,7 @@ fn caption(table: &str, title: &str, description: &str) -> String {
 }
 
 /// The plots of one workload.
-struct Plots<'a, F: Family> {
+struct Plots<'a, F: Replayable> {
     replay: &'a Replay<F>,
     time: Time<'a>,
     group: String,
@@ -141,7 +141,7 @@ struct Plots<'a, F: Family> {
 }
 
 /// The kind of operation that is looked at, as a word.
-fn noun<F: Family>() -> &'static str {
+fn noun<F: Replayable>() -> &'static str {
     F::KINDS.first().map_or("operation", |kind| kind.noun)
 }
 

@@ -1,6 +1,6 @@
 //! What the plots of a workload show of each engine's run, cut down to as many points as can be seen.
 
-use crate::family::Family;
+use crate::family::Replayable;
 use crate::measure::{Bucket, Counts, EngineRun};
 use crate::workload::Workload;
 
@@ -20,7 +20,7 @@ pub(super) struct Stretches {
 
 impl Stretches {
     /// Cuts a workload.
-    pub(super) fn of<F: Family>(workload: &Workload<F>) -> Self {
+    pub(super) fn of<F: Replayable>(workload: &Workload<F>) -> Self {
         let ops = workload.ops.iter().enumerate();
         let allocs: Vec<usize> = ops.filter(|(_, op)| F::kind(op) == 0).map(|(at, _)| at).collect();
         let length = allocs.len().div_ceil(POINTS).max(STRETCH_ALLOCS);
@@ -36,7 +36,7 @@ impl Stretches {
     }
 
     /// Median and 99th percentile of an engine's times in each stretch.
-    pub(super) fn latency_ns<F: Family>(&self, run: &EngineRun<F>) -> Vec<Vec<Option<f64>>> {
+    pub(super) fn latency_ns<F: Replayable>(&self, run: &EngineRun<F>) -> Vec<Vec<Option<f64>>> {
         let mut lines = vec![Vec::new(), Vec::new()];
         for stretch in &self.allocs {
             let times = stretch.iter().filter_map(|&at| run.timed.least_ns.get(at).copied());
@@ -51,7 +51,7 @@ impl Stretches {
 }
 
 /// A figure of each bucket.
-pub(super) fn of_buckets<F: Family>(
+pub(super) fn of_buckets<F: Replayable>(
     buckets: &[Bucket<F>],
     figure: impl Fn(&Bucket<F>) -> f64,
 ) -> Vec<Option<f64>> {
@@ -69,7 +69,7 @@ pub(super) fn one_in(per_mille: u64) -> f64 {
 }
 
 /// An engine's times of the first kind of operation at each of the [`quantiles`], over every round.
-pub(super) fn curve_ns<F: Family>(run: &EngineRun<F>) -> Vec<Option<f64>> {
+pub(super) fn curve_ns<F: Replayable>(run: &EngineRun<F>) -> Vec<Option<f64>> {
     let mut times = run.timed.of(0).all_ns;
     if times.is_empty() {
         return quantiles().map(|_| None).collect();

@@ -5,7 +5,7 @@ use super::escape::html;
 use super::growth::sizes;
 use super::palette::Palette;
 use super::study::Described;
-use crate::family::{Entry, Family};
+use crate::family::{Entry, Replayable};
 use crate::measure::{EngineRun, GrowthPoint, Replay};
 use crate::output::{fixed, nanoseconds};
 use std::fmt::Write;
@@ -88,7 +88,7 @@ fn unbroken(ns: f64) -> String {
     nanoseconds(ns).replace(' ', "\u{a0}")
 }
 
-fn comparison<F: Family>(
+fn comparison<F: Replayable>(
     replay: &Replay<F>,
     [run, first]: [&EngineRun<F>; 2],
     [ns, first_ns]: [f64; 2],
@@ -107,7 +107,7 @@ fn comparison<F: Family>(
 }
 
 /// The engine with the slowest operation of the first kind, if it is slower than the first engine.
-pub(super) fn slowest<F: Family>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
+pub(super) fn slowest<F: Replayable>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
     let (first, others) = replay.runs.split_first()?;
     let first_ns = first.timed.of(0).median_ns();
     let timed = others.iter().map(|run| (run, run.timed.of(0).median_ns()));
@@ -117,7 +117,7 @@ pub(super) fn slowest<F: Family>(replay: &Replay<F>, palette: &Palette) -> Optio
 }
 
 /// What another engine does quickest compared with the first: a report shows where the first one loses.
-pub(super) fn quicker<F: Family>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
+pub(super) fn quicker<F: Replayable>(replay: &Replay<F>, palette: &Palette) -> Option<KeyFigure> {
     let (first, others) = replay.runs.split_first()?;
     let pairs = others.iter().flat_map(|run| {
         let median_ns = |run: &EngineRun<F>, kind| run.timed.of(kind).median_ns();

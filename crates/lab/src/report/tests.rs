@@ -46,6 +46,11 @@ fn environment() -> Environment {
     }
 }
 
+/// A page of nothing but where it was made.
+fn nothing(environment: &Environment) -> Input<'_> {
+    Input { environment, replays: &[], growth: &[], sections: &[], tables: &[], notes: &[] }
+}
+
 fn growth() -> Vec<GrowthPoint> {
     let works = |value: u64| -> Counts { [value, 2 * value].into_iter().collect() };
     let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
@@ -247,15 +252,7 @@ fn a_study_shows_its_sections_and_nothing_breaks_out() {
 #[test]
 fn engines_of_every_comparison_have_colours_of_their_own() {
     let environment = environment();
-    let input = Input {
-        environment: &environment,
-        replays: &[],
-        growth: &[],
-        sections: &[],
-        tables: &[],
-        notes: &[],
-    };
-    let palette = Palette::of(&input);
+    let palette = Palette::of(&nothing(&environment));
     let engines = find_engines(&[], crate::engine::Compared::Always).unwrap();
     let colours: std::collections::BTreeSet<_> =
         engines.iter().map(|entry| palette.colour(&entry.label())).collect();
@@ -277,14 +274,7 @@ fn another_family_has_a_section_and_its_tables_there() {
         tables: vec![table.clone()],
         ..super::Section::default()
     };
-    let input = Input {
-        environment: &environment,
-        replays: &[],
-        growth: &[],
-        sections: &[section],
-        tables: &[table],
-        notes: &[],
-    };
+    let input = Input { sections: &[section], tables: &[table], ..nothing(&environment) };
     let page = page::render(&input).unwrap();
     assert!(page.contains("<section id=\"percpu\"") && page.contains("href=\"#percpu\""));
     assert_eq!(page.matches("of another family").count(), 1);

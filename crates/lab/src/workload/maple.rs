@@ -15,6 +15,8 @@ const STRIDE: u64 = 16;
 const LEAST_OPS: usize = 1 << 14;
 /// Operations of a round where the number is free, for large maps.
 const MOST_OPS: usize = 1 << 17;
+/// Ranges that searches for gaps pass in a phase at most, with a map that goes through all of them for each.
+const MOST_PASSED: usize = 1 << 31;
 /// One range of so many is missing where gaps are looked for.
 const MISSING_ONE_IN: u64 = 64;
 /// The largest map that can be asked for.
@@ -153,7 +155,7 @@ impl Workload {
             Kind::InsertSeq | Kind::InsertDense => vec![("insert", self.initial()); repeats],
             Kind::InsertRandom => (0..repeats).map(|_| ("insert", self.shuffled(&mut random))).collect(),
             Kind::Erase => (0..repeats).flat_map(|_| self.half(&mut random)).collect(),
-            Kind::GapSearch => self.searches(&mut random, operations),
+            Kind::GapSearch => self.searches(&mut random, operations.min(MOST_PASSED / n.max(1))),
             Kind::Lookup => {
                 let index = |_| STRIDE * self.slot(&mut random) + random.uniform(8);
                 vec![("lookup", Steps::Get((0..operations).map(index).collect()))]

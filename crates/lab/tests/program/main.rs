@@ -96,7 +96,7 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--n", "0"],
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
-        &["stress", "maple"],
+        &["stress", "maple", "--unit", "64K"],
         &["count-instructions", "fly", "1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "1", "nobody"],
     ] {

@@ -110,3 +110,33 @@ fn stress_percpu_runs_its_cases_on_every_engine() {
     assert_eq!(starved("bitmap")["passed"], 1);
     assert_eq!(starved("area-map")["note"], "does not have these requests");
 }
+
+#[test]
+fn stress_maple_runs_the_kernels_cases_and_ours() {
+    let args = ["stress", "maple", "--loops", "300", "--repeat", "1", "--n", "200", "--json"];
+    let output = freehold(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["command"], "stress maple");
+    let rows = document["rows"].as_array().unwrap();
+    let whole = |case: &str, engine: &str| {
+        let mine = |row: &&serde_json::Value| {
+            row["workload"] == case && row["engine"] == engine && row["op"] == "loop"
+        };
+        rows.iter().find(mine).unwrap_or_else(|| panic!("no row {case} {engine}")).clone()
+    };
+    for case in ["bench_slot_store", "bench_awalk", "bench_load", "check_seq", "range-store", "spanning"] {
+        for engine in ["range-map", "std-btreemap", "rangemap", "nodit"] {
+            let row = whole(case, engine);
+            let counts = (&row["suite"], &row["count"], &row["passed"], &row["failed"]);
+            assert_eq!(counts, (&"maple".into(), &300.into(), &1.into(), &0.into()), "{row}");
+        }
+    }
+    for case in ["bench_forking", "bench_mas_for_each", "alloc_cyclic", "transaction", "dup", "mixed"] {
+        assert_eq!(whole(case, "range-map")["passed"], 1, "{case}");
+        assert_eq!(whole(case, "nodit")["note"], "does not have these requests", "{case}");
+    }
+    for usage in [["--unit", "64K"], ["--mask", "1"], ["--case", "churn"], ["--engine", "btree"]] {
+        assert_eq!(freehold(&[&args[..2], &usage].concat()).status.code(), Some(2), "{usage:?}");
+    }
+}

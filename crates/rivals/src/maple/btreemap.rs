@@ -23,6 +23,18 @@ impl<V: Copy> BTreeMapRanges<V> {
         Self { entries: BTreeMap::new() }
     }
 
+    /// Ranges.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Bytes of memory that it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        btree_bytes::<u64, (u64, V)>(self.entries.keys())
+    }
+
     /// Whether nothing is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -185,7 +197,7 @@ impl Ranges for BTreeMapRanges<u64> {
     }
 
     fn bytes(&self) -> usize {
-        btree_bytes::<u64, (u64, u64)>(self.entries.keys())
+        Self::bytes(self)
     }
 
     fn validate(&self) -> Result<(), String> {

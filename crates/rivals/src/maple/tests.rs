@@ -2,6 +2,7 @@
 //! of cells.
 
 use super::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
+use freehold_trace::Drive;
 use freehold_trace::maple::{
     Answer, Cycled, Driver, End, Engine, Op, RangeDriver, Ranges, Refusal, StoreCall, TreeFlags, Value,
 };
@@ -13,7 +14,7 @@ const MAX: u64 = u64::MAX;
 fn run(ops: &[Op]) -> Answer {
     let mut driver = Driver::<Naive>::new(ALLOC);
     let mut answers = vec![Answer::default(); ops.len()];
-    driver.run_batch(ops, &mut answers);
+    driver.run_batch(ops, &mut answers, &mut ());
     driver.tree().unwrap().validate().unwrap();
     answers.pop().unwrap()
 }

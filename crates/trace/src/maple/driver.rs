@@ -4,6 +4,8 @@ use super::{
     Answer, ContentEntry, CursorState, CursorView, Digest, Engine, Op, Refusal, Step, StoreCall, TreeFlags,
     Value,
 };
+use crate::Drive;
+use freehold_units::{Probe, Span, Work};
 use std::collections::HashMap;
 
 /// Trees of one kind, one of which is current, and the cursor in that one.
@@ -51,13 +53,6 @@ impl<E: Engine> Driver<E> {
         self.current
     }
 
-    /// Runs the operations in order; `answers[i]` becomes what the current tree says to `ops[i]`.
-    pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer]) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = self.run(op);
-        }
-    }
-
     /// Runs one operation. What needs a tree or a cursor that is not there is [`Answer::Unsupported`].
     pub fn run(&mut self, op: &Op) -> Answer {
         match *op {
@@ -102,6 +97,40 @@ impl<E: Engine> Driver<E> {
     }
 }
 
+/// The work that is counted is nodes taken.
+impl<E: Engine> Drive for Driver<E> {
+    type Op = Op;
+    type Answer = Answer;
+
+    fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
+        if !probe.counts() {
+            return Self::run(self, op);
+        }
+        let taken = |driver: &Self| driver.tree().map_or(0, Engine::nodes_taken);
+        let before = taken(self);
+        let answer = Self::run(self, op);
+        probe.count(Work::NodeTaken, taken(self).saturating_sub(before));
+        answer
+    }
+
+    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
+        for (op, answer) in ops.iter().zip(answers) {
+            *answer = Drive::run(self, op, probe);
+        }
+    }
+
+    /// Nothing has a name here.
+    fn expect_objects(&mut self, _: u32) {}
+
+    fn metadata_bytes(&self) -> usize {
+        self.trees.values().map(Engine::bytes).sum()
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.tree().map_or(Ok(()), Engine::validate)
+    }
+}
+
 /// What the operation answers, if it has nothing to do with the cursor that is kept.
 fn plain<E: Engine>(tree: &mut E, op: &Op) -> Option<Answer> {
     Some(match *op {
@@ -135,6 +164,17 @@ fn plain<E: Engine>(tree: &mut E, op: &Op) -> Option<Answer> {
         Op::EraseMany { index, stride, count } => many(index, stride, count, |index| tree.erase(index)),
         Op::StoreMany { first, stride, len, count, value } => {
             store_many(first, stride, len, count, value, |first, last, value| tree.store(first, last, value))
+        }
+        Op::StoreTogether { first, stride, len, count, value, commit } => {
+            let mut stores = Vec::new();
+            let listed = store_many(first, stride, len, count, value, |first, last, value| {
+                stores.push((Span::new(first, last).ok_or(Refusal::Invalid)?, value));
+                Ok(())
+            });
+            match listed {
+                Answer::Nothing => Answer::Done(tree.store_together(&stores, commit)),
+                refused => refused,
+            }
         }
         Op::StepMany { step, index, limit, most } => step_many(tree, step, index, limit, most),
         _ => return None,

@@ -113,6 +113,13 @@ pub trait Engine: Sized {
     /// `mas_erase`: the entry that holds the cursor's index.
     fn cursor_erase(&mut self, cursor: &mut Self::Cursor) -> Value;
 
+    /// Stores over all of these ranges, and makes that final if `commit`; otherwise undoes it. The kernel has no such
+    /// call.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`], and nothing is stored.
+    fn store_together(&mut self, stores: &[(Span, Value)], commit: bool) -> Result<(), Refusal>;
+
     /// `mtree_dup`: an independent tree with the same content.
     fn duplicate(&self) -> Self;
 
@@ -121,6 +128,12 @@ pub trait Engine: Sized {
 
     /// Shows every entry in ascending order, the reserved ones included.
     fn entries(&self, visit: &mut dyn FnMut(ContentEntry));
+
+    /// Nodes that its stores have taken so far; 0 if it has none.
+    fn nodes_taken(&self) -> u64;
+
+    /// Bytes of memory that it holds.
+    fn bytes(&self) -> usize;
 
     /// Checks its invariants from scratch.
     ///

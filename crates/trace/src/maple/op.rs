@@ -263,6 +263,22 @@ pub enum Op {
         /// The first range's value.
         value: Value,
     },
+    /// Store `count` ranges as [`Op::StoreMany`] does, but all as one: done together, or undone together. `Null`
+    /// empties them; logs have none of these. Answer: `Done`.
+    StoreTogether {
+        /// The first range's first index.
+        first: u64,
+        /// From one range's first index to the next.
+        stride: u64,
+        /// Indexes of each range.
+        len: u64,
+        /// How many ranges.
+        count: u64,
+        /// The first range's value.
+        value: Value,
+        /// Whether they are done in the end.
+        commit: bool,
+    },
     /// Step a fresh cursor up to `most` times ([`Step::Find`] and its three relatives alone), as long as it
     /// finds something and has not reached the limit. Answer: `Walked`.
     StepMany {

@@ -2,7 +2,8 @@
 //! timed.
 
 use super::{Answer, Digest, End, Op, Refusal, Step, Value, driver};
-use freehold_units::{Align, Span};
+use crate::Drive;
+use freehold_units::{Align, Probe, Span};
 
 /// A map from disjoint ranges to words. Neighbours with equal values stay apart or merge as the map likes; those who
 /// compare maps give every range a value of its own.
@@ -70,11 +71,10 @@ impl<R: Ranges> RangeDriver<R> {
         &mut self.map
     }
 
-    /// Runs the operations in order; `answers[i]` becomes what the map says to `ops[i]`.
-    pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer]) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = self.run(op);
-        }
+    /// Number and digest of its ranges, of their values too if `values`.
+    #[must_use]
+    pub fn content(&self, values: bool) -> (u64, u64) {
+        content(&self.map, values)
     }
 
     /// Runs one operation.
@@ -100,8 +100,43 @@ impl<R: Ranges> RangeDriver<R> {
             Op::AlignedGap { end, size, align, window } => {
                 Answer::Gap(map.gap(end, size, align, window).ok_or(Refusal::Busy))
             }
+            Op::EmptyArea { end, min, max, size } => Answer::Gap(place(map, end, size, min, max)),
+            Op::AllocRange { end, size, min, max, value } => {
+                let placed = place(map, end, size, min, max).and_then(|place| {
+                    store(map, place.first(), place.last(), value)?;
+                    Ok(place.first())
+                });
+                Answer::Placed(placed)
+            }
             _ => Answer::Unsupported,
         }
+    }
+}
+
+/// No work is counted.
+impl<R: Ranges> Drive for RangeDriver<R> {
+    type Op = Op;
+    type Answer = Answer;
+
+    fn run(&mut self, op: &Op, _: &mut impl Probe) -> Answer {
+        Self::run(self, op)
+    }
+
+    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], _: &mut impl Probe) {
+        for (op, answer) in ops.iter().zip(answers) {
+            *answer = Self::run(self, op);
+        }
+    }
+
+    /// Nothing has a name here.
+    fn expect_objects(&mut self, _: u32) {}
+
+    fn metadata_bytes(&self) -> usize {
+        self.map.bytes()
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.map.validate()
     }
 }
 
@@ -126,13 +161,30 @@ fn insert(map: &mut impl Ranges, first: u64, last: u64, value: Value) -> Result<
     if map.insert(span, u64::from(number)) { Ok(()) } else { Err(Refusal::Exists) }
 }
 
+/// A free place, which is refused as the kernel's tree refuses it.
+fn place(map: &impl Ranges, end: End, size: u64, min: u64, max: u64) -> Result<Span, Refusal> {
+    let window = Span::new(min, max).ok_or(Refusal::Invalid)?;
+    if size == 0 || u128::from(size) > window.size_bytes() {
+        return Err(Refusal::Invalid);
+    }
+    map.gap(end, size, Align::ONE, window).ok_or(Refusal::Busy)
+}
+
 fn walked(map: &impl Ranges) -> Answer {
+    let (count, digest) = content(map, true);
+    Answer::Walked { count, digest }
+}
+
+/// Number and digest of its ranges, of their values too if `values`.
+fn content(map: &impl Ranges, values: bool) -> (u64, u64) {
     let (mut count, mut digest) = (0, Digest::default());
     for (first, last, value) in map.iter() {
         count += 1;
         digest.push(first);
         digest.push(last);
-        digest.push(value);
+        if values {
+            digest.push(value);
+        }
     }
-    Answer::Walked { count, digest: digest.value() }
+    (count, digest.value())
 }

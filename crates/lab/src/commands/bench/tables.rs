@@ -2,6 +2,7 @@
 
 use crate::commands::default_mark;
 use crate::engine::{EngineEntry, FEATURES, Features};
+use crate::family::Entry;
 use crate::measure::Counts;
 use crate::measure::bench::{Bench, BenchRun};
 use crate::output::{Document, Row, Table, count, fixed};

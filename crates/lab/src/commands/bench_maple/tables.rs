@@ -1,6 +1,7 @@
 //! The results: a table per workload and operation, one of bytes, one of losses; rows for programs.
 
 use crate::engine::maple::EngineEntry;
+use crate::family::Entry;
 use crate::measure::maple::Run;
 use crate::measure::{median, ratio, spread};
 use crate::output::{Document, Row, Table, count, fixed};

@@ -4,8 +4,9 @@ pub(crate) mod rows;
 mod tables;
 
 use super::Progress;
-use crate::engine::percpu::{EngineEntry, find_engines};
+use crate::engine::percpu::EngineEntry;
 use crate::failure::Failure;
+use crate::family::{Family, Percpu};
 use crate::measure::percpu::{churn, deletion, fill, mass_free, over_operations, stale_hint};
 use crate::output::Document;
 use crate::workload::percpu::{
@@ -61,7 +62,7 @@ impl Plan {
         }
         let usual = if options.quick { OBJECTS / 5 } else { OBJECTS };
         Ok(Self {
-            engines: find_engines(&options.engines)?,
+            engines: Percpu::engines(&options.engines)?,
             objects: asked.unwrap_or(usual),
             rounds: if options.quick { 3 } else { 5 },
             whole: on_demand.population(Population::Whole),

@@ -1,6 +1,7 @@
 //! Measurements of the percpu family as rows, whoever prints them.
 
 use crate::engine::percpu::EngineEntry;
+use crate::family::Entry;
 use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, StaleHintRun};
 use crate::measure::{median, ratio, spread};
 use crate::output::Row;

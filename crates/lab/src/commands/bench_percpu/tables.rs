@@ -2,6 +2,7 @@
 
 use super::rows;
 use crate::engine::percpu::EngineEntry;
+use crate::family::Entry;
 use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, Pages, StaleHintRun};
 use crate::measure::{median, ratio};
 use crate::output::{Document, Row, Table, count, fixed};

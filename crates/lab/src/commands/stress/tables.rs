@@ -39,12 +39,12 @@ pub(super) fn describe<F: Suited>(
             rows(document, plan, run, first);
         }
     }
-    document.notes.push(
+    document.notes.push(format!(
         "An engine's cases share one engine, one after another, so what one leaves behind in it meets the next. avg is what all loops of a repeat take, from the mean of those batches that were timed as a whole, and has \
-         in it what else the machine did; ns/loop is the median batch; work is the steps of an operation, from every \
-         eighth batch. Checking is in no time."
-            .to_owned(),
-    );
+         in it what else the machine did; ns/loop is the median batch; work is {}, from every \
+         eighth batch. Checking is in no time.",
+        F::WORK
+    ));
     verdict(document, runs);
 }
 

@@ -2,6 +2,7 @@
 
 use freehold::maple::linux::{Cycled, Error, Flags, Item, MaState, State, Tree};
 use freehold::maple::{Full, Rejected, Shape};
+use freehold::units::Span;
 use freehold_trace::maple::{
     self as trace, ContentEntry, CursorState, CursorView, End, Engine, Refusal, Step, StoreCall, TreeFlags,
     Value,
@@ -182,6 +183,32 @@ impl<S: Shape> Engine for LinuxTree<S> {
 
     fn cursor_erase(&mut self, cursor: &mut MaState) -> Value {
         value(cursor.erase(&mut self.0))
+    }
+
+    fn store_together(&mut self, stores: &[(Span, Value)], commit: bool) -> Result<(), Refusal> {
+        let mut all = self.0.map_mut().transaction();
+        for &(span, value) in stores {
+            let stored = match item(value) {
+                Item::Null => all.remove_range(span).is_ok(),
+                Item::Zero => all.store(span, None).is_ok(),
+                Item::Entry(entry) => all.store(span, Some(entry)).is_ok(),
+            };
+            if !stored {
+                return Err(Refusal::Busy);
+            }
+        }
+        if commit {
+            all.commit();
+        }
+        Ok(())
+    }
+
+    fn nodes_taken(&self) -> u64 {
+        self.0.map().nodes_taken()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.map().bytes()
     }
 
     fn duplicate(&self) -> Self {

@@ -66,14 +66,6 @@ fn trees_of<E: Engine + 'static>(flags: TreeFlags) -> Box<dyn Trees> {
     Box::new(Driver::<E>::new(flags))
 }
 
-impl EngineEntry {
-    /// Whether it is the one that users get.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        ENGINES.first().is_some_and(|first| first.engine == self.engine)
-    }
-}
-
 /// Trees of every engine that has the kernel's calls, with the engine's name.
 #[must_use]
 pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {

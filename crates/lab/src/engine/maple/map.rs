@@ -1,13 +1,10 @@
 //! A driven map of ranges whose kind is forgotten: one virtual call for many operations, none for one.
 
-use super::Steps;
-use freehold_trace::maple::{Answer, Op, RangeDriver, Ranges};
+use super::{Steps, Trees};
+use freehold_trace::maple::{RangeDriver, Ranges};
 
 /// A map of ranges at work.
-pub trait Map {
-    /// Runs operations one by one, to be checked.
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]);
-
+pub trait Map: Trees {
     /// Runs steps as fast as they go; a sum over all answers, the same for every map that answers right.
     fn perform(&mut self, steps: &Steps) -> u64;
 
@@ -19,22 +16,9 @@ pub trait Map {
 
     /// Ranges.
     fn count(&self) -> usize;
-
-    /// Bytes of memory that it holds.
-    fn bytes(&self) -> usize;
-
-    /// Checks its invariants from scratch.
-    ///
-    /// # Errors
-    /// What is broken.
-    fn validate(&self) -> Result<(), String>;
 }
 
 impl<R: Ranges + 'static> Map for RangeDriver<R> {
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
-        self.run_batch(ops, answers);
-    }
-
     fn perform(&mut self, steps: &Steps) -> u64 {
         steps.run(self.map_mut())
     }
@@ -49,13 +33,5 @@ impl<R: Ranges + 'static> Map for RangeDriver<R> {
 
     fn count(&self) -> usize {
         self.map().iter().count()
-    }
-
-    fn bytes(&self) -> usize {
-        self.map().bytes()
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.map().validate()
     }
 }

@@ -1,30 +1,18 @@
-//! Driven trees whose kind is forgotten: one virtual call for a batch, none for an operation.
+//! Driven trees whose kind is forgotten: what they can do beyond running operations.
 
-use freehold_trace::maple::{Answer, Driver, Engine, Op};
+use crate::engine::Driven;
+use freehold_trace::maple::{Answer, Driver, Engine, Op, RangeDriver, Ranges};
 
-/// Trees with the kernel's calls, at work.
-pub trait Trees {
-    /// Runs the operations; `answers[i]` becomes what is said to `ops[i]`.
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]);
-
+/// Trees at work: several with the kernel's calls, or one plain map of ranges.
+pub trait Trees: Driven<Op, Answer> {
     /// The current tree's number.
     fn current(&self) -> u32;
 
     /// Number and digest of a tree's entries, of their values too if `values`.
     fn content(&self, tree: u32, values: bool) -> (u64, u64);
-
-    /// Checks the current tree's invariants from scratch.
-    ///
-    /// # Errors
-    /// What is broken.
-    fn validate(&self) -> Result<(), String>;
 }
 
 impl<E: Engine> Trees for Driver<E> {
-    fn run(&mut self, ops: &[Op], answers: &mut [Answer]) {
-        self.run_batch(ops, answers);
-    }
-
     fn current(&self) -> u32 {
         Self::current(self)
     }
@@ -32,8 +20,15 @@ impl<E: Engine> Trees for Driver<E> {
     fn content(&self, tree: u32, values: bool) -> (u64, u64) {
         Self::content(self, tree, values)
     }
+}
 
-    fn validate(&self) -> Result<(), String> {
-        self.tree().map_or(Ok(()), Engine::validate)
+impl<R: Ranges> Trees for RangeDriver<R> {
+    /// There is one.
+    fn current(&self) -> u32 {
+        0
+    }
+
+    fn content(&self, _: u32, values: bool) -> (u64, u64) {
+        Self::content(self, values)
     }
 }

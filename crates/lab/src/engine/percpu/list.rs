@@ -2,7 +2,6 @@
 //! [`Engine`](freehold_trace::percpu::Engine) and a line here.
 
 use super::{ChunkSetEngine, Session};
-use crate::failure::Failure;
 use freehold::percpu::{Config, Exact, Linux, Linux2017, LinuxFixed};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Driver, Engine};
@@ -66,25 +65,4 @@ pub const ENGINES: &[EngineEntry] = &[
 
 fn boxed<E: Engine + 'static>(engine: Result<E, String>, balances: bool) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?, balances)))
-}
-
-impl EngineEntry {
-    /// Whether it is the one that users get.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        ENGINES.first().is_some_and(|first| first.engine == self.engine)
-    }
-}
-
-/// The engines that `names` ask for, in the order of the list; all if there are no names.
-///
-/// # Errors
-/// A name that is no engine's.
-pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-    if let Some(unknown) = names.iter().find(|name| ENGINES.iter().all(|entry| entry.engine != **name)) {
-        let all: Vec<&str> = ENGINES.iter().map(|entry| entry.engine).collect();
-        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
-    }
-    let wanted = |entry: &&EngineEntry| names.is_empty() || names.iter().any(|name| entry.engine == name);
-    Ok(ENGINES.iter().filter(wanted).copied().collect())
 }

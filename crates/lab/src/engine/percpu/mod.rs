@@ -8,6 +8,6 @@ mod session;
 
 pub use chunk_set::ChunkSetEngine;
 pub use limited::Limited;
-pub use list::{ENGINES, EngineEntry, Make, find_engines};
+pub use list::{ENGINES, EngineEntry, Make};
 pub use scene::Scene;
 pub use session::Session;

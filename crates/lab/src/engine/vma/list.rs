@@ -3,7 +3,6 @@
 
 use super::{Session, Spaces};
 use crate::engine::maple::RangeMapRanges;
-use crate::failure::Failure;
 use crate::workload::vma::Kinds;
 use freehold_rivals::maple::BTreeMapRanges;
 
@@ -34,24 +33,3 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |kinds| Box::new(Spaces::<BTreeMapRanges<u64>>::new(kinds)),
     },
 ];
-
-impl EngineEntry {
-    /// Whether it is the one that users get.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        ENGINES.first().is_some_and(|first| first.engine == self.engine)
-    }
-}
-
-/// The engines that `names` ask for, in the order of the list; all if there are no names.
-///
-/// # Errors
-/// A name that is no engine's.
-pub fn find_engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-    if let Some(unknown) = names.iter().find(|name| ENGINES.iter().all(|entry| entry.engine != **name)) {
-        let all: Vec<&str> = ENGINES.iter().map(|entry| entry.engine).collect();
-        return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
-    }
-    let wanted = |entry: &&EngineEntry| names.is_empty() || names.iter().any(|name| entry.engine == name);
-    Ok(ENGINES.iter().filter(wanted).copied().collect())
-}

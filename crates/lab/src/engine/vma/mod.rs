@@ -8,7 +8,7 @@ mod session;
 mod sorted;
 
 pub use driver::{Footprint, Spaces};
-pub use list::{ENGINES, EngineEntry, Make, find_engines};
-pub use planned::PlannedRanges;
+pub use list::{ENGINES, EngineEntry, Make};
+pub use planned::{AskAs, PlannedRanges};
 pub use session::Session;
 pub use sorted::SortedAreas;

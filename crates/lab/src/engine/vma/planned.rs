@@ -1,17 +1,60 @@
-//! Our range tree, every store planned first, and what each planner asks for noted.
+//! Our range tree, every store planned first, and what each planner asks for noted, or indeed asked for.
 
 use crate::engine::maple::no_memory;
 use crate::workload::vma::{AreaMap, Nodes};
-use freehold::maple::{Facts, RangeMap};
+use freehold::maple::{Facts, Planner, RangeMap};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
+use std::hint::black_box;
+
+/// What is done about a plan.
+pub trait Ask: Default {
+    /// Before it is committed.
+    fn planned(&mut self, facts: &Facts);
+
+    /// When it is.
+    fn committed(&mut self);
+}
+
+/// Notes plans that are committed, until somebody looks.
+#[derive(Debug, Default)]
+pub struct Note(Vec<Facts>);
+
+impl Ask for Note {
+    fn planned(&mut self, facts: &Facts) {
+        self.0.push(*facts);
+    }
+
+    fn committed(&mut self) {}
+}
+
+/// Asks for as many nodes as the planner of that place in [`Planner::ALL`] does: those that the store does not take
+/// come from the allocator as well, and go back when it is done.
+#[derive(Debug, Default)]
+pub struct AskAs<const PLANNER: usize> {
+    spare: Vec<Vec<u64>>,
+}
+
+/// A node's size in words.
+const NODE_WORDS: usize = 32;
+
+impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
+    fn planned(&mut self, facts: &Facts) {
+        let planner = Planner::ALL.get(PLANNER).copied().unwrap_or(Planner::Exact);
+        let spare = facts.requested(planner).saturating_sub(facts.nodes);
+        self.spare.extend((0..spare).map(|_| black_box(Vec::with_capacity(NODE_WORDS))));
+    }
+
+    fn committed(&mut self) {
+        self.spare.clear();
+    }
+}
 
 /// A range tree that stores by plans.
 #[derive(Debug, Default)]
-pub struct PlannedRanges {
+pub struct PlannedRanges<A: Ask = Note> {
     map: RangeMap<u64>,
-    /// Plans that were committed since somebody looked.
-    committed: Vec<Facts>,
+    ask: A,
 }
 
 impl PlannedRanges {
@@ -23,14 +66,14 @@ impl PlannedRanges {
 
     /// The plan that was committed last, if that was after the last question.
     pub fn last_committed(&mut self) -> Option<Facts> {
-        let last = self.committed.pop();
-        self.committed.clear();
+        let last = self.ask.0.pop();
+        self.ask.0.clear();
         last
     }
 
     /// Plans that were committed since this was asked last.
     pub fn take_committed(&mut self) -> Vec<Facts> {
-        std::mem::take(&mut self.committed)
+        std::mem::take(&mut self.ask.0)
     }
 
     /// What a store, or without a value a removal, would take; nothing is stored.
@@ -44,7 +87,7 @@ impl PlannedRanges {
     }
 }
 
-impl Ranges for PlannedRanges {
+impl<A: Ask> Ranges for PlannedRanges<A> {
     const GAP_IS_LINEAR: bool = false;
 
     fn new() -> Self {
@@ -53,14 +96,16 @@ impl Ranges for PlannedRanges {
 
     fn store(&mut self, span: Span, value: u64) {
         let plan = self.map.plan_store(span).unwrap_or_else(|_| no_memory());
-        self.committed.push(*plan.facts());
+        self.ask.planned(plan.facts());
         plan.commit(value);
+        self.ask.committed();
     }
 
     fn clear(&mut self, span: Span) {
         let plan = self.map.plan_removal(span).unwrap_or_else(|_| no_memory());
-        self.committed.push(*plan.facts());
+        self.ask.planned(plan.facts());
         plan.commit();
+        self.ask.committed();
     }
 
     fn insert(&mut self, span: Span, value: u64) -> bool {
@@ -89,7 +134,7 @@ impl Ranges for PlannedRanges {
 
     fn duplicate(&self) -> Self {
         let map = self.map.try_clone().unwrap_or_else(|_| no_memory());
-        Self { map, committed: Vec::new() }
+        Self { map, ask: A::default() }
     }
 
     fn bytes(&self) -> usize {
@@ -101,7 +146,7 @@ impl Ranges for PlannedRanges {
     }
 }
 
-impl AreaMap for PlannedRanges {
+impl<A: Ask> AreaMap for PlannedRanges<A> {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
         let range = self.map.range(span.first()..=span.last());
         range.map(|(area, kind)| (area.first(), area.last(), kind))

@@ -87,11 +87,11 @@ fn finish(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::percpu::find_engines;
+    use crate::family::{Family, Percpu};
 
     #[test]
     fn engines_of_every_grain_come_through_odd_sizes() {
-        let engines = find_engines(&[]).unwrap();
+        let engines = Percpu::engines(&[]).unwrap();
         let config = Config::new(32 << 10, 2);
         let runs = churn(&engines, &config, &Churn::new(64, 1_000, 500), &mut |_| {}).unwrap();
         assert!(runs.iter().all(|run| run.pair_ns.len() == PIECES && run.end.objects == 1_000));

@@ -313,10 +313,10 @@ impl Grains {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::percpu::find_engines;
+    use crate::family::{Family, Percpu};
 
     fn engine(name: &str) -> EngineEntry {
-        find_engines(&[name.to_owned()]).unwrap()[0]
+        Percpu::engines(&[name.to_owned()]).unwrap()[0]
     }
 
     const WORKLOAD: StaleHint = StaleHint { objects: 32_768, refilled: 16_384 };

@@ -9,11 +9,11 @@ pub(super) use space::{css, legend};
 
 use super::palette::Palette;
 use super::plot::Axis;
-use crate::family::{Family, State};
+use crate::family::{Replayable, State};
 use crate::measure::Replay;
 
 /// A family with a page.
-pub(crate) trait Drawn: Family {
+pub(crate) trait Drawn: Replayable {
     /// What its engines are, in a sentence or two of HTML.
     const LEAD: &'static str;
     /// What its work is counted in.

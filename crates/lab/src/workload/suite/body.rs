@@ -5,7 +5,7 @@ use super::requests::{
     random_size_align, replace, together,
 };
 use super::setup::{Before, Holes};
-use super::{CASES, CaseInfo, Kind, Params, Suited, pcpu};
+use super::{CASES, CaseInfo, Kind, Params, Suited, no_units, pcpu};
 use crate::engine::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 use crate::failure::Failure;
 use crate::family::{Kva, Space};
@@ -29,6 +29,7 @@ impl Suited for Kva {
     type Kind = Kind;
     type Body = Body;
     const CASES: &'static [CaseInfo] = &CASES;
+    const WORK: &'static str = "the steps of an operation";
     const GROWS: &'static [Kind] = &[Kind::Churn];
     const KERNELS: bool = true;
 
@@ -66,9 +67,7 @@ impl Suited for Kva {
 
     /// The space that all synthetic workloads share.
     fn scene(unit: Option<Bytes>) -> anyhow::Result<Space> {
-        if unit.is_some() {
-            return Err(Failure::Usage("--unit: only per-CPU memory has units".to_owned()).into());
-        }
+        no_units(unit)?;
         Ok(Space { layout: vec![whole_space()?], granule: Align::PAGE })
     }
 

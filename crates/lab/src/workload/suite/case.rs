@@ -1,9 +1,8 @@
 //! A case at work: setup, body and teardown, batch by batch.
 
-use super::requests::ObjectOp;
 use super::setup::Setup;
 use super::{CaseInfo, Suited};
-use crate::family::Kva;
+use crate::family::{Kva, Life};
 use crate::workload::SplitMix;
 
 /// The largest size of a sized case.
@@ -62,7 +61,7 @@ pub struct Case<F: Suited = Kva> {
     /// Operations yielded in this phase, if it is not the body.
     at: u32,
     loops_left: u64,
-    /// Objects that are live if every request was granted.
+    /// Objects that are live if every request was granted, where operations name objects.
     held: u64,
     random: SplitMix,
 }
@@ -72,7 +71,7 @@ impl<F: Suited> Case<F> {
     #[must_use]
     pub fn new(info: &'static CaseInfo<F>, params: &Params, first: u32) -> Self {
         let params = Params { n: params.n.clamp(1, MOST_N), ..*params };
-        let setup = Setup::new(F::before(info.kind, &params), first);
+        let setup = Setup::new(F::before(info.kind, &params), first, F::clear());
         let own = first.saturating_add(setup.names());
         let mut case = Self {
             info,
@@ -181,8 +180,13 @@ impl<F: Suited> Case<F> {
             }
         }
         let batch = ops.get(from..).unwrap_or_default();
-        let frees = batch.iter().filter(|op| op.is_free()).count() as u64;
-        self.held = (self.held + batch.len() as u64).saturating_sub(2 * frees);
+        for op in batch {
+            match F::life(op) {
+                Life::Begins(..) => self.held += 1,
+                Life::Ends(_) => self.held = self.held.saturating_sub(1),
+                Life::Comes(_) | Life::Neither => {}
+            }
+        }
         Some(Batch { phase, loops })
     }
 }

@@ -1,6 +1,7 @@
 //! The cases of `stress`, and of what else runs them. Of address ranges the suite of the talk: the cases of the
 //! kernel's own test of vmalloc, as far as they concern address space, and what they lack (`body`, `pcpu`). Of per-CPU
-//! objects what the posting of 2017 measured, and what its followers found (`percpu`).
+//! objects what the posting of 2017 measured, and what its followers found (`percpu`). Of trees of ranges what the
+//! kernel's tests and benches do, and what they lack (`tree`).
 //!
 //! ```text
 //!   a case      setup ............ body, `loops` times ............ teardown
@@ -31,6 +32,7 @@ mod requests;
 mod setup;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use body::Body;
 pub use case::{Batch, Case, MOST_N, Params, Phase};
@@ -39,6 +41,7 @@ pub use percpu::{PercpuBody, PercpuKind};
 pub use requests::ObjectOp;
 pub(super) use requests::{Pairs, random_alloc};
 pub use setup::{Before, Holes};
+pub use tree::{TreeBody, TreeKind};
 
 use super::SplitMix;
 use crate::failure::Failure;
@@ -54,6 +57,8 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     type Body: Clone + Debug;
     /// Every case.
     const CASES: &'static [CaseInfo<Self>];
+    /// What [`Family::work`] adds up, in words.
+    const WORK: &'static str;
     /// Those that are run at growing sizes.
     const GROWS: &'static [Self::Kind];
     /// Whether there are the kernel's own cases among them, with its masks and parameters.
@@ -70,6 +75,11 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
 
     /// Appends a turn of at most `most` loops, and at least one; how many it is. A turn leaves nothing half done.
     fn turn(body: &Self::Body, ops: &mut Vec<Self::Op>, most: u64, random: &mut SplitMix) -> u64;
+
+    /// What takes away all that a case left behind, if one operation can; otherwise the setup's objects are freed.
+    fn clear() -> Option<Self::Op> {
+        None
+    }
 
     /// What engines are made for; in units of that size, where there are units.
     ///
@@ -92,6 +102,14 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     /// Ends what befell the engine.
     fn relieve(session: &mut Self::Session) {
         let _ = session;
+    }
+}
+
+/// Refuses a size of units where there are none.
+fn no_units(unit: Option<Bytes>) -> Result<(), Failure> {
+    match unit {
+        Some(_) => Err(Failure::Usage("--unit: only per-CPU memory has units".to_owned())),
+        None => Ok(()),
     }
 }
 

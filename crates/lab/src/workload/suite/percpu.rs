@@ -7,9 +7,9 @@
 use super::requests::{replace, together};
 use super::setup::{Before, Holes};
 use super::{CaseInfo, Params, Refusal, Suited, sized};
-use crate::engine::percpu::{EngineEntry, Scene, Session, find_engines};
+use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
-use crate::family::Percpu;
+use crate::family::{Family, Percpu};
 use crate::workload::SplitMix;
 use crate::workload::percpu::{Deletion, Order, seed_sizes};
 use freehold::percpu::Config;
@@ -99,6 +99,7 @@ impl Suited for Percpu {
     type Kind = Kind;
     type Body = PercpuBody;
     const CASES: &'static [CaseInfo<Self>] = &CASES;
+    const WORK: &'static str = "what an operation looks at: chunks, blocks, words of bits or entries";
     const GROWS: &'static [Kind] = &[Kind::ChurnSmall];
     const KERNELS: bool = false;
 
@@ -147,7 +148,7 @@ impl Suited for Percpu {
     }
 
     fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-        find_engines(names)
+        Self::engines(names)
     }
 
     fn befall(kind: Kind, at: usize, session: &mut (dyn Session + 'static)) -> bool {

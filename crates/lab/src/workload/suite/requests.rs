@@ -11,43 +11,21 @@ const GUARD_PAGES: u64 = 1;
 /// Largest size of a churned object in pages.
 const CHURNED_PAGES: u64 = 64;
 
-/// An operation on an object that it names.
+/// An operation on objects that have names.
 pub trait ObjectOp: Clone + Debug {
     /// Frees the object.
     fn free(object: u32) -> Self;
-
-    /// The object's name.
-    fn object(&self) -> u32;
-
-    /// Whether it frees.
-    fn is_free(&self) -> bool;
 }
 
 impl ObjectOp for Op {
     fn free(object: u32) -> Self {
         Self::Free { object }
     }
-
-    fn object(&self) -> u32 {
-        Self::object(self)
-    }
-
-    fn is_free(&self) -> bool {
-        Self::is_free(self)
-    }
 }
 
 impl ObjectOp for percpu::Op {
     fn free(object: u32) -> Self {
         Self::Free { object }
-    }
-
-    fn object(&self) -> u32 {
-        Self::object(self)
-    }
-
-    fn is_free(&self) -> bool {
-        Self::is_free(self)
     }
 }
 
@@ -99,8 +77,8 @@ pub(super) fn align_shift(object: u32, shift: u32) -> Op {
 }
 
 /// One allocation, freed at once.
-pub(super) fn pair<O: ObjectOp>(ops: &mut Vec<O>, alloc: O) {
-    let free = O::free(alloc.object());
+pub(super) fn pair(ops: &mut Vec<Op>, alloc: Op) {
+    let free = Op::free(alloc.object());
     ops.extend([alloc, free]);
 }
 

@@ -10,6 +10,8 @@ pub(super) struct Setup<O> {
     before: Before<O>,
     /// Of a churned setup.
     pairs: Option<Pairs<O>>,
+    /// What undoes it, and all that came after it.
+    clear: Option<O>,
 }
 
 /// What is there before a body.
@@ -76,12 +78,12 @@ impl<O> Holes<O> {
 }
 
 impl<O: ObjectOp> Setup<O> {
-    pub(super) fn new(before: Before<O>, first: u32) -> Self {
+    pub(super) fn new(before: Before<O>, first: u32, clear: Option<O>) -> Self {
         let pairs = match before {
             Before::Churned { count, draw } => Some(Pairs::new(first, count, draw)),
             _ => None,
         };
-        Self { first, before, pairs }
+        Self { first, before, pairs, clear }
     }
 
     /// Objects that it names.
@@ -121,16 +123,20 @@ impl<O: ObjectOp> Setup<O> {
         }
     }
 
-    /// How many frees undo it. Of a setup that was not `finished` every name is freed.
+    /// How many operations undo it. Of a setup that was not `finished` every name is freed.
     pub(super) fn undo_len(&self, finished: bool) -> u32 {
         match &self.before {
+            _ if self.clear.is_some() => 1,
             Before::Holes(holes) if finished => holes.objects() - holes.freed(),
             _ => self.names(),
         }
     }
 
-    /// The free after `at` others that undo it.
+    /// The operation after `at` others that undo it.
     pub(super) fn undo(&self, finished: bool, at: u32) -> O {
+        if let Some(clear) = &self.clear {
+            return clear.clone();
+        }
         let object = match &self.before {
             Before::Holes(holes) if finished => holes.nth_kept(at),
             _ => at,

@@ -24,6 +24,18 @@ pub struct Naive {
 }
 
 impl Naive {
+    /// Entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// The entry or the gap that holds the index.
     fn range_at(&self, index: u64) -> (u64, u64, Value) {
         match self.entries.at_or_below(index) {
@@ -192,6 +204,21 @@ impl Engine for Naive {
         let old = self.erase(cursor.view().index);
         cursor.walk(self);
         old
+    }
+
+    fn store_together(&mut self, stores: &[(Span, Value)], commit: bool) -> Result<(), Refusal> {
+        for &(span, value) in stores.iter().filter(|_| commit) {
+            self.replace(span, value);
+        }
+        Ok(())
+    }
+
+    fn nodes_taken(&self) -> u64 {
+        0
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries.bytes()
     }
 
     fn duplicate(&self) -> Self {

@@ -1,7 +1,7 @@
 //! The posting's stress test: how many nodes are asked for at once, and which calls ask for them.
 
 use super::forms::{Form, Named, beside, drawn, published, text};
-use super::ledger::PLANNERS;
+use super::ledger::{Histogram, PLANNERS};
 use super::planned::Program;
 use super::{percent, row};
 use crate::commands::reproduce::Part;
@@ -14,18 +14,12 @@ use crate::report::section::Figure;
 /// The workload's name in rows.
 const WORKLOAD: &str = "stress-mmap";
 
+/// Numbers of the colours of [`PLANNERS`].
+const COLOURS: [usize; 3] = [6, 3, 0];
+
 /// The part.
 pub(super) fn part(stress: &Program) -> Part {
-    let ours: Vec<Named> = PLANNERS
-        .iter()
-        .zip(&stress.ledger.requests)
-        .zip([6, 3, 0])
-        .map(|(((_, planner), requests), colour)| Named {
-            name: format!("ours, {planner}"),
-            counts: requests.bulk(),
-            colour: Some(colour),
-        })
-        .collect();
+    let ours = ours(stress, Histogram::bulk);
     let printed: Vec<Table> =
         published(&HISTOGRAM).iter().chain(&ours).map(|named| text(named, Form::Brackets)).collect();
     let all: Vec<Named> = published(&HISTOGRAM).into_iter().chain(ours).collect();
@@ -40,7 +34,7 @@ pub(super) fn part(stress: &Program) -> Part {
                  Published: 120 seconds of the stress test. Ours: the calls of 5 recorded seconds.",
                 &all,
             )),
-            Figure::Plot(over_time(stress)),
+            Figure::Plot(over_time(stress, "the stress test")),
         ],
         tables: vec![
             beside("Nodes asked for at once under stress-ng --mmap", &all),
@@ -50,6 +44,17 @@ pub(super) fn part(stress: &Program) -> Part {
         ],
     };
     Part { section, printed, rows: rows(stress), ..Part::default() }
+}
+
+/// Histograms of what a program asks for by each planner.
+pub(super) fn ours(program: &Program, counts: impl Fn(&Histogram) -> Histogram) -> Vec<Named> {
+    let requests = PLANNERS.iter().zip(&program.ledger.requests).zip(COLOURS);
+    let named = |(((_, planner), requests), colour): ((&(_, &str), _), _)| Named {
+        name: format!("ours, {planner}"),
+        counts: counts(requests),
+        colour: Some(colour),
+    };
+    requests.map(named).collect()
 }
 
 fn about(stress: &Program) -> Vec<String> {
@@ -139,21 +144,22 @@ fn calls(stress: &Program) -> Table {
     table
 }
 
-fn over_time(stress: &Program) -> Plot {
-    let lines = PLANNERS.iter().enumerate().zip([6, 3, 0]).map(|((at, (_, name)), colour)| Line {
+/// Nodes asked for by a program, which is named as it goes on in a sentence.
+pub(super) fn over_time(program: &Program, name: &str) -> Plot {
+    let lines = PLANNERS.iter().enumerate().zip(COLOURS).map(|((at, (_, name)), colour)| Line {
         name: format!("ours, {name}"),
         colour,
         values: vec![
-            stress.points.iter().map(|point| point.requested.get(at).map(|&nodes| nodes as f64)).collect(),
+            program.points.iter().map(|point| point.requested.get(at).map(|&nodes| nodes as f64)).collect(),
         ],
     });
     Plot {
         wide: true,
         switch: true,
         lines: lines.collect(),
-        at: stress.points.iter().map(|point| point.op as f64).collect(),
+        at: program.points.iter().map(|point| point.op as f64).collect(),
         ..Plot::new(
-            "Nodes asked for, over the stress test",
+            format!("Nodes asked for, over {name}"),
             "The sum so far, by planner, all spaces together; exact is also what is taken.",
             [Axis::linear("calls", Unit::Operations), Axis::linear("nodes so far", Unit::Count)],
         )

@@ -28,10 +28,10 @@ mod streams;
 use super::{Options, Outcome, Part, together};
 use crate::commands::Progress;
 use crate::commands::main_job::data_folder;
-use crate::engine::vma::find_engines;
 use crate::failure::Failure;
-use crate::output::Row;
-use crate::report::{Described, Study};
+use crate::family::{Family, Maple};
+use crate::output::{Document, Row};
+use crate::report::{Described, Section, Study};
 use crate::workload::vma::from_file;
 use planned::Program;
 use std::collections::BTreeSet;
@@ -42,6 +42,8 @@ use streams::StreamRun;
 const ENDING: &str = ".vma.csv.zst";
 /// The posting's workload.
 const STRESS: &str = "stress_mmap.vma.csv.zst";
+/// The main job's program.
+pub(in crate::commands) const BRIEF: &str = "chromium.vma.csv.zst";
 
 /// Into how many samples a stream or a trace is cut; if not all are wanted, its end is left out.
 const SAMPLES: usize = 120;
@@ -122,11 +124,23 @@ pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Outcome
                the kernel's own stores before and after, and the same stores on our trees, which ask for what they \
                take; then the address spaces of recorded programs."
             .to_owned(),
-        engines: find_engines(&[])?.iter().map(Described::of).collect(),
+        engines: Maple::engines(&[])?.iter().map(Described::of).collect(),
         method: METHOD.to_vec(),
         ..Study::default()
     };
     Ok(together(study, parts))
+}
+
+/// What a real program's stores ask for, and its trees: what the main job has time for.
+///
+/// # Errors
+/// The bundled data cannot be read.
+pub fn brief(progress: &mut Progress) -> anyhow::Result<(Document, Section)> {
+    let file = data_folder()?.join("traces").join(BRIEF);
+    progress.tick(&format!("{}: every store planned", file.display()));
+    let Part { section, rows, .. } = programs::brief(&Program::of(from_file(&file)?));
+    let document = Document { tables: section.tables.clone(), rows, ..Document::default() };
+    Ok((document, section))
 }
 
 /// The bundled traces, and those of the folder that have another name.

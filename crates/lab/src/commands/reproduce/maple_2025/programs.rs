@@ -1,9 +1,11 @@
 //! Real programs: what their calls ask for, and their address spaces as films.
 
+use super::bulk::{ours, over_time};
+use super::forms::drawn;
 use super::ledger::PLANNERS;
 use super::percent;
 use super::planned::Program;
-use super::row;
+use super::{row, shape};
 use crate::commands::reproduce::Part;
 use crate::output::{Row, Table, count};
 use crate::report::film::Film;
@@ -42,6 +44,33 @@ pub(super) fn part(programs: &[Program]) -> Part {
         .map(|program| format!("{}: {}.", program.workload.name, program.workload.description))
         .collect();
     Part { section, keys, notes, rows: programs.iter().flat_map(rows).collect(), ..Part::default() }
+}
+
+/// One program in short, without its film.
+pub(super) fn brief(program: &Program) -> Part {
+    let name = program.workload.name.clone();
+    let mut figures = vec![
+        Figure::Histograms(drawn(
+            "Nodes asked for by a store",
+            "How often each number of nodes was asked for; a bar is a share of the most in its column. Worst: Linux up to \
+             6.15. Vacancy: since 6.16. Exact: ours, which is also what is taken.",
+            &ours(program, Clone::clone),
+        )),
+        Figure::Plot(over_time(program, &format!("the calls of {name}"))),
+    ];
+    figures.extend(shape::plots(program));
+    let section = Section {
+        id: "maple",
+        title: format!("What the address spaces of {name} ask for"),
+        about: vec![
+            "Before the kernel stores into the tree of an address space it asks for the nodes that this may take. Here \
+             every store of the recorded calls is planned by its two formulas and by ours, on the same trees."
+                .to_owned(),
+        ],
+        figures,
+        tables: vec![requests(std::slice::from_ref(program))],
+    };
+    Part { section, rows: rows(program), ..Part::default() }
 }
 
 fn requests(programs: &[Program]) -> Table {

@@ -10,21 +10,19 @@ use crate::report::section::Figure;
 /// Bytes of a node.
 const NODE_BYTES: f64 = 256.0;
 
-/// The part.
-pub(super) fn part(stress: &Program) -> Part {
+/// What the trees of a program are like, over its calls.
+pub(super) fn plots(program: &Program) -> Vec<Figure> {
     let plot = |heading: &str, reading: &str, y: Axis, figure: fn(&Point) -> f64| Plot {
         switch: true,
         lines: vec![Line {
             name: "range-map".to_owned(),
             colour: 0,
-            values: vec![stress.points.iter().map(|point| Some(figure(point))).collect()],
+            values: vec![program.points.iter().map(|point| Some(figure(point))).collect()],
         }],
-        at: stress.points.iter().map(|point| point.op as f64).collect(),
+        at: program.points.iter().map(|point| point.op as f64).collect(),
         ..Plot::new(heading, reading, [Axis::linear("calls", Unit::Operations), y])
     };
-    let per_node = |point: &Point| point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64;
-    let last = stress.points.iter().max_by_key(|point| point.footprint.areas).copied().unwrap_or_default();
-    let figures = vec![
+    let plots = [
         plot("Areas", "Of all spaces together.", Axis::linear("areas", Unit::Count), |point| {
             point.footprint.areas as f64
         }),
@@ -47,6 +45,16 @@ pub(super) fn part(stress: &Program) -> Part {
             per_node,
         ),
     ];
+    plots.into_iter().map(Figure::Plot).collect()
+}
+
+fn per_node(point: &Point) -> f64 {
+    point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64
+}
+
+/// The part.
+pub(super) fn part(stress: &Program) -> Part {
+    let last = stress.points.iter().max_by_key(|point| point.footprint.areas).copied().unwrap_or_default();
     let mut table = Table::new(
         "The trees when there were most areas",
         &["spaces", "areas", "in one", "height", "nodes", "areas/node", "node bytes/area"],
@@ -70,7 +78,7 @@ pub(super) fn part(stress: &Program) -> Part {
              that a range tree can be asked to hold."
                 .to_owned(),
         ],
-        figures: figures.into_iter().map(Figure::Plot).collect(),
+        figures: plots(stress),
         tables: vec![table],
     };
     Part { section, ..Part::default() }

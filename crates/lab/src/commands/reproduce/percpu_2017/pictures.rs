@@ -211,7 +211,7 @@ pub(super) fn hint_rows(workload: &str, watched: &[Watched]) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::percpu::find_engines;
+    use crate::family::{Family, Percpu};
 
     fn watched() -> Watched {
         let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {
@@ -225,7 +225,7 @@ mod tests {
             Look { ops: 10, pages: 8, chunks: vec![seen(0, 32_768, 0, 0)] },
             Look { ops: 20, pages: 16, chunks: vec![seen(0, 16_384, 100, 25), seen(1, 0, 32_768, 32_768)] },
         ];
-        let entry = find_engines(&[]).unwrap()[0];
+        let entry = Percpu::engines(&[]).unwrap()[0];
         Watched { entry, unit_bytes: 32_768, looks, phases: vec![1, 2] }
     }
 

@@ -1,8 +1,9 @@
 //! How much is done: the engines, the units, the numbers of objects.
 
 use crate::commands::reproduce::Options;
-use crate::engine::percpu::{EngineEntry, find_engines};
+use crate::engine::percpu::EngineEntry;
 use crate::failure::Failure;
+use crate::family::{Family, Percpu};
 use crate::workload::percpu::{Deletion, LIVE, StaleHint};
 use freehold::percpu::{Config, Population};
 use freehold::units::Bytes;
@@ -110,7 +111,7 @@ impl Scale {
 fn named(names: &[&str]) -> Result<Vec<EngineEntry>, Failure> {
     let mut entries = Vec::new();
     for name in names {
-        entries.extend(find_engines(&[(*name).to_owned()])?);
+        entries.extend(Percpu::engines(&[(*name).to_owned()])?);
     }
     Ok(entries)
 }

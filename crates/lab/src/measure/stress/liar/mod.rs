@@ -1,15 +1,17 @@
 //! Broken engines, to see whether that is noticed.
 
 mod kva;
+mod maple;
 mod percpu;
 
 pub(crate) use kva::liar;
+pub(crate) use maple::{Liar as MapleLiar, maple_liar};
 pub(crate) use percpu::percpu_liar;
 
 /// The allocation or free at which they lie.
 const LIE: u32 = 1000;
 
-/// Says a little more than where it placed, which is aligned all the same.
+/// Says a little more than where it placed, which is aligned all the same, or than what it holds.
 pub(crate) const SHIFTED: u8 = 0;
 /// Refuses what fits.
 pub(crate) const REFUSES: u8 = 1;

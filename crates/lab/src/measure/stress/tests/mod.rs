@@ -2,3 +2,4 @@
 
 mod kva;
 mod percpu;
+mod tree;

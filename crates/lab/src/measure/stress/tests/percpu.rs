@@ -1,5 +1,5 @@
 use crate::engine::percpu::{ENGINES, EngineEntry};
-use crate::family::{Family, Percpu};
+use crate::family::{Percpu, Replayable};
 use crate::measure::measure;
 use crate::measure::stress::liar::{
     INVALID, LEAKS, MISALIGNED, OUTSIDE, REFUSES, SHIFTED, TWICE, percpu_liar,

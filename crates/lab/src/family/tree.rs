@@ -1,0 +1,142 @@
+//! Trees from ranges to entries, with the kernel's calls: the family `maple`, as far as operations are made for it.
+
+use super::{Entry, Family, Judge, Life, OpKind, Outcome, Suite};
+use crate::engine::maple::{ENGINES, EngineEntry, Trees};
+use freehold::units::{Tally, Work};
+use freehold_rivals::maple::Naive;
+use freehold_trace::maple::{Answer, Driver, Op, TreeFlags};
+
+/// The family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tree;
+
+/// The last of the kinds of operations: whatever is not one of the others.
+const KINDS: &[OpKind] = &[
+    OpKind { op: "store", noun: "store" },
+    OpKind { op: "erase", noun: "removal" },
+    OpKind { op: "gap", noun: "search for a gap" },
+    OpKind { op: "read", noun: "look-up or step" },
+    OpKind { op: "other", noun: "other call" },
+];
+
+impl Family for Tree {
+    const SUITE: Suite = Suite::Maple;
+    const KINDS: &'static [OpKind] = KINDS;
+    type Op = Op;
+    type Answer = Answer;
+    type Scene = TreeFlags;
+    type Session = dyn Trees;
+    type Entry = EngineEntry;
+    type Judge = TreeJudge;
+
+    fn kind(op: &Op) -> usize {
+        match op {
+            Op::Store { .. }
+            | Op::Insert { .. }
+            | Op::StoreGap { .. }
+            | Op::CursorStore { .. }
+            | Op::StoreMany { .. }
+            | Op::StoreTogether { .. } => 0,
+            Op::Erase { .. } | Op::CursorErase { .. } | Op::EraseMany { .. } => 1,
+            Op::AllocRange { .. } | Op::AllocCyclic { .. } | Op::EmptyArea { .. } | Op::AlignedGap { .. } => {
+                2
+            }
+            Op::Load { .. }
+            | Op::Find { .. }
+            | Op::Next { .. }
+            | Op::Prev { .. }
+            | Op::CursorWalk
+            | Op::CursorStep { .. }
+            | Op::LoadMany { .. }
+            | Op::StepMany { .. } => 3,
+            Op::CursorSet { .. }
+            | Op::CursorPause
+            | Op::CursorReset
+            | Op::UseTree { .. }
+            | Op::Duplicate { .. }
+            | Op::DestroyTree { .. } => 4,
+        }
+    }
+
+    /// Objects are ranges that come one by one, and are named by whoever makes the operations.
+    fn life(_: &Op) -> Life {
+        Life::Neither
+    }
+
+    /// Nodes taken.
+    fn work(tally: &Tally) -> u64 {
+        tally.of(Work::NodeTaken)
+    }
+
+    fn outcome(answer: Answer) -> Outcome {
+        match answer {
+            Answer::Unsupported => Outcome::Unsupported,
+            Answer::Done(Err(_))
+            | Answer::Placed(Err(_))
+            | Answer::Cycled(Err(_))
+            | Answer::Gap(Err(_))
+            | Answer::Stored { done: Err(_), .. } => Outcome::Refused,
+            _ => Outcome::Done,
+        }
+    }
+}
+
+impl Entry<Tree> for EngineEntry {
+    const ALL: &'static [Self] = ENGINES;
+
+    fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// With the kernel's calls, if it has them; otherwise with those of a plain map.
+    fn start(&self, flags: &TreeFlags) -> Result<Box<dyn Trees>, String> {
+        match (self.trees, self.map) {
+            (Some(make), _) => Ok(make(*flags)),
+            (None, Some(make)) => Ok(make()),
+            (None, None) => Err(format!("{} makes nothing", self.engine)),
+        }
+    }
+}
+
+/// Does the same to the model, which keeps lists.
+pub struct TreeJudge {
+    model: Driver<Naive>,
+}
+
+impl Judge<Tree> for TreeJudge {
+    fn new(_: &EngineEntry, flags: &TreeFlags) -> Self {
+        Self { model: Driver::new(*flags) }
+    }
+
+    /// What an engine lacks, it has not done.
+    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        if answer == Answer::Unsupported {
+            return Ok(());
+        }
+        let expected = self.model.run(op);
+        if answer == expected { Ok(()) } else { Err(format!("{answer:?}, not {expected:?}")) }
+    }
+
+    /// A refusal is an answer, and the model refuses rightly.
+    fn wrongly_refused(&self, _: &Op, _: &dyn Trees) -> Option<String> {
+        None
+    }
+
+    fn live(&self) -> u64 {
+        self.model.tree().map_or(0, |tree| tree.len() as u64)
+    }
+
+    fn check_state(&self, session: &dyn Trees) -> Result<(), String> {
+        let tree = self.model.current();
+        let (got, expected) = (session.content(tree, true), self.model.content(tree, true));
+        if got == expected {
+            Ok(())
+        } else {
+            Err(format!("it holds {} ranges or others than the {} of the model", got.0, expected.0))
+        }
+    }
+}

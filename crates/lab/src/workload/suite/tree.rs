@@ -1,0 +1,414 @@
+//! The cases of trees of ranges: what the kernel's own benches and tests do, by their names, and what they lack.
+//!
+//! ```text
+//!   slot k     16 k         16 k + 7  16 k + 8      16 k + 15
+//!              [     a range       ]  [       a gap         ]
+//! ```
+//!
+//! A range is named by its slot. What a case leaves behind is taken away by one store of nothing over everything.
+//!
+//! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
+
+use super::requests::{ObjectOp, replace};
+use super::{Before, CaseInfo, Params, Refusal, Suited, no_units, sized};
+use crate::engine::maple::EngineEntry;
+use crate::failure::Failure;
+use crate::family::{Family, Tree};
+use crate::workload::SplitMix;
+use freehold::units::Bytes;
+use freehold_trace::maple::{End, Op, Step, StoreCall, TreeFlags, Value};
+
+/// From one slot to the next.
+const STRIDE: u64 = 16;
+/// Indexes of a range.
+const LEN: u64 = 8;
+/// Operations of one kind in a row.
+const ROW: u32 = 64;
+/// Ranges that a walk goes through.
+const WALKED: u64 = 64;
+/// Ranges of the tree that the kernel's bench copies.
+const FORKED: u32 = 135;
+/// Most slots that a store covers.
+const SPANNED: u64 = 64;
+/// Most stores of a transaction.
+const TOGETHER: u64 = 8;
+
+/// Which case it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the table of cases describes them")]
+pub enum TreeKind {
+    SlotStore,
+    NodeStore,
+    Awalk,
+    Walk,
+    Load,
+    Forking,
+    MtForEach,
+    MasForEach,
+    MasPrev,
+    MasStoreGfp,
+    Seq,
+    RevSeq,
+    AllocRange,
+    AllocRevRange,
+    AllocCyclic,
+    RangeStore,
+    Overwrite,
+    Erase,
+    Spanning,
+    Transaction,
+    Dup,
+    Mixed,
+}
+
+use TreeKind as Kind;
+
+const fn refusing(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo<Tree> {
+    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name, about) }
+}
+
+const CASES: [CaseInfo<Tree>; 22] = [
+    sized(Kind::SlotStore, "bench_slot_store", "kernel bench: a range grows into its gap, and shrinks again"),
+    sized(Kind::NodeStore, "bench_node_store", "kernel bench: a range comes beside another, and is erased"),
+    sized(Kind::Awalk, "bench_awalk", "kernel bench: the highest gap of 1..=8 below a random index"),
+    sized(Kind::Walk, "bench_walk", "kernel bench: a cursor is put on a random index"),
+    sized(Kind::Load, "bench_load", "kernel bench: a random index is looked up"),
+    CaseInfo {
+        sized: false,
+        ..sized(
+            Kind::Forking,
+            "bench_forking",
+            "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed",
+        )
+    },
+    sized(
+        Kind::MtForEach,
+        "bench_mt_for_each",
+        "kernel bench: 64 ranges in order, each looked for from the root",
+    ),
+    sized(Kind::MasForEach, "bench_mas_for_each", "kernel bench: the same by a cursor"),
+    sized(Kind::MasPrev, "bench_mas_prev", "kernel bench: the same downwards"),
+    sized(
+        Kind::MasStoreGfp,
+        "check_mas_store_gfp",
+        "kernel test: a store over exactly a range, by one of the three calls of a cursor",
+    ),
+    sized(Kind::Seq, "check_seq", "kernel test: n ranges in order, then erased in that order"),
+    sized(Kind::RevSeq, "check_rev_seq", "kernel test: n ranges from the last on, then erased in that order"),
+    refusing(
+        Kind::AllocRange,
+        "check_alloc_range",
+        "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased",
+    ),
+    refusing(
+        Kind::AllocRevRange,
+        "check_alloc_rev_range",
+        "kernel test: the same with the highest gap below it",
+    ),
+    refusing(
+        Kind::AllocCyclic,
+        "alloc_cyclic",
+        "kernel test: the next free of 2n indexes from a random one on, and round; two random ones erased",
+    ),
+    sized(Kind::RangeStore, "range-store", "1..=64 indexes anywhere, cutting and covering what is there"),
+    sized(Kind::Overwrite, "overwrite", "a store over exactly a range"),
+    sized(Kind::Erase, "erase", "64 random ranges erased, then stored again"),
+    sized(Kind::Spanning, "spanning", "a store over 1..=64 slots, then a range for each of them"),
+    sized(
+        Kind::Transaction,
+        "transaction",
+        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone",
+    ),
+    sized(
+        Kind::Dup,
+        "dup",
+        "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range",
+    ),
+    refusing(Kind::Mixed, "mixed", "one of all these at random, and stores that are refused"),
+];
+
+impl ObjectOp for Op {
+    /// The range in the slot.
+    fn free(slot: u32) -> Self {
+        Self::Erase { index: first_of(slot) }
+    }
+}
+
+impl Suited for Tree {
+    type Kind = Kind;
+    type Body = TreeBody;
+    const CASES: &'static [CaseInfo<Self>] = &CASES;
+    const WORK: &'static str = "nodes that an operation takes, of engines with nodes";
+    const GROWS: &'static [Kind] = &[Kind::Mixed];
+    const KERNELS: bool = false;
+
+    fn before(kind: Kind, params: &Params) -> Before<Op> {
+        let count = params.n;
+        match kind {
+            Kind::Seq | Kind::RevSeq | Kind::AllocCyclic => Before::Nothing,
+            Kind::Forking => Before::Kept { count: FORKED, draw: insert },
+            Kind::Walk | Kind::Load | Kind::MtForEach | Kind::MasForEach | Kind::MasPrev => {
+                Before::Kept { count, draw: insert }
+            }
+            _ => Before::Churned { count, draw: insert },
+        }
+    }
+
+    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, _: u32) -> TreeBody {
+        TreeBody { kind: info.kind, n: params.n, first }
+    }
+
+    /// They name slots of the setup, or where there is none what would be its slots.
+    fn names(body: &TreeBody) -> u32 {
+        match body.kind {
+            Kind::Seq | Kind::RevSeq => body.n,
+            _ => 0,
+        }
+    }
+
+    fn turn(body: &TreeBody, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
+        let row = |row: u32| row.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
+        match body.kind {
+            Kind::Seq => body.sequence(ops, row(body.n), |at, _| at, random),
+            Kind::RevSeq => body.sequence(ops, row(body.n), |at, row| row - 1 - at, random),
+            Kind::Erase => {
+                let row = row(ROW.min(body.n.div_ceil(2)));
+                replace(ops, (body.first, body.n), row, random, insert);
+                u64::from(row)
+            }
+            Kind::Dup => {
+                body.copied(ops, random);
+                u64::from(row(body.n))
+            }
+            kind => {
+                body.one(kind, ops, random);
+                1
+            }
+        }
+    }
+
+    fn clear() -> Option<Op> {
+        Some(Op::Store { first: 0, last: u64::MAX, value: Value::Null })
+    }
+
+    /// Trees that give out gaps.
+    fn scene(unit: Option<Bytes>) -> anyhow::Result<TreeFlags> {
+        no_units(unit)?;
+        Ok(TreeFlags { alloc: true, rcu: false })
+    }
+
+    /// Without names all but the model, which the answers are held against.
+    fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+        let mut engines = Self::engines(names)?;
+        engines.retain(|entry| !names.is_empty() || entry.map.is_some());
+        Ok(engines)
+    }
+}
+
+/// A body.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeBody {
+    kind: Kind,
+    /// Slots.
+    n: u32,
+    /// The first of them.
+    first: u32,
+}
+
+impl TreeBody {
+    /// Ranges in that order into a tree without them, erased in the same order; how many.
+    fn sequence(
+        &self,
+        ops: &mut Vec<Op>,
+        row: u32,
+        order: fn(u32, u32) -> u32,
+        random: &mut SplitMix,
+    ) -> u64 {
+        let slots = (0..row).map(|at| self.first + order(at, row));
+        ops.extend(slots.clone().map(|slot| insert(slot, random)));
+        ops.extend(slots.map(Op::free));
+        u64::from(row)
+    }
+
+    /// The slots' first index and last index.
+    fn ends(&self) -> (u64, u64) {
+        let last_slot = self.first.saturating_add(self.n.max(1) - 1);
+        (first_of(self.first), first_of(last_slot) + STRIDE - 1)
+    }
+
+    /// Any slot from which `slots` more follow, if there are so many; its first index.
+    fn slot(&self, random: &mut SplitMix, slots: u64) -> u64 {
+        let from = u64::from(self.n).saturating_sub(slots).max(1);
+        first_of(self.first) + STRIDE * random.uniform(from)
+    }
+
+    fn index(&self, random: &mut SplitMix) -> u64 {
+        let (low, high) = self.ends();
+        low + random.uniform(high - low + 1)
+    }
+
+    /// One loop of a case.
+    fn one(&self, kind: Kind, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        let low = self.ends().0;
+        let slot = self.slot(random, 0);
+        let last = slot + LEN - 1;
+        let value = draw(random);
+        match kind {
+            Kind::SlotStore => ops.extend([
+                Op::Store { first: slot, last: last + 2, value },
+                Op::Store { first: last + 1, last: last + 2, value: Value::Null },
+            ]),
+            Kind::NodeStore => ops.extend([
+                Op::Insert { first: last + 1, last: last + 2, value },
+                Op::Erase { index: last + 1 },
+            ]),
+            Kind::Awalk => {
+                let size = 1 + random.uniform(LEN);
+                ops.push(Op::EmptyArea { end: End::Highest, min: low, max: slot + STRIDE - 1, size });
+            }
+            Kind::Walk => ops.extend([Op::CursorSet { index: self.index(random) }, Op::CursorWalk]),
+            Kind::Load => ops.push(Op::Load { index: self.index(random) }),
+            Kind::MtForEach => ops.extend((0..WALKED).map(|at| {
+                // Where the range before ended.
+                let index = if at == 0 { slot } else { slot + STRIDE * (at - 1) + LEN };
+                Op::Find { index, max: u64::MAX, after: at > 0 }
+            })),
+            Kind::MasForEach => {
+                ops.push(Op::StepMany { step: Step::Find, index: slot, limit: u64::MAX, most: Some(WALKED) });
+            }
+            Kind::MasPrev => {
+                ops.push(Op::StepMany { step: Step::Prev, index: slot, limit: 0, most: Some(WALKED) });
+            }
+            Kind::Forking => in_copy(ops, |ops| {
+                ops.push(Op::StoreMany { first: low, stride: STRIDE, len: LEN, count: FORKED.into(), value });
+            }),
+            Kind::AllocRange | Kind::AllocRevRange | Kind::AllocCyclic => self.alloc(kind, ops, random),
+            Kind::RangeStore => ops.push(self.range_store(random)),
+            Kind::Overwrite => ops.push(Op::Store { first: slot, last, value }),
+            Kind::MasStoreGfp => {
+                let calls = [StoreCall::Store, StoreCall::StoreGfp, StoreCall::Preallocated];
+                let call = calls.get(random.uniform(3) as usize).copied().unwrap_or(StoreCall::Store);
+                ops.push(Op::CursorStore { call, first: slot, last, value });
+            }
+            Kind::Spanning => {
+                let count = (1 + random.uniform(SPANNED)).min(self.n.into());
+                let first = self.slot(random, count);
+                ops.push(Op::Store { first, last: first + STRIDE * count - 1, value });
+                ops.push(Op::StoreMany { first, stride: STRIDE, len: STRIDE, count, value: draw(random) });
+            }
+            Kind::Transaction => self.transaction(ops, random),
+            Kind::Mixed => self.mixed(ops, random),
+            // Those that are done in rows.
+            Kind::Seq | Kind::RevSeq | Kind::Erase | Kind::Dup => {}
+        }
+    }
+
+    /// A place taken, and what is at two indexes erased, so that about half of them stay free.
+    fn alloc(&self, kind: Kind, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        let (low, high) = self.ends();
+        let (slot, value, size) = (self.slot(random, 0), draw(random), 1 + random.uniform(STRIDE));
+        let indexes = 2 * u64::from(self.n);
+        ops.push(match kind {
+            Kind::AllocRange => Op::AllocRange { end: End::Lowest, size, min: slot, max: high, value },
+            Kind::AllocRevRange => {
+                Op::AllocRange { end: End::Highest, size, min: low, max: slot + STRIDE - 1, value }
+            }
+            _ => Op::AllocCyclic { low, high: low + indexes - 1, next: low + random.uniform(indexes), value },
+        });
+        let within = if kind == Kind::AllocCyclic { indexes } else { high - low + 1 };
+        ops.extend([0, 1].map(|_| Op::Erase { index: low + random.uniform(within) }));
+    }
+
+    fn range_store(&self, random: &mut SplitMix) -> Op {
+        let first = self.index(random);
+        Op::Store { first, last: first + random.uniform(64), value: draw(random) }
+    }
+
+    /// Half of a range, a whole one and half of the next emptied as one, and the three put back; stores anywhere as
+    /// one.
+    fn transaction(&self, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        let first = self.slot(random, 3);
+        let mut commit = || random.uniform(2) == 0;
+        let half = first + LEN / 2;
+        let unmap = Op::StoreTogether {
+            first: half,
+            stride: STRIDE,
+            len: STRIDE,
+            count: 2,
+            value: Value::Null,
+            commit: commit(),
+        };
+        let commit = commit();
+        let put_back = Op::StoreMany { first, stride: STRIDE, len: LEN, count: 3, value: draw(random) };
+        let anywhere = Op::StoreTogether {
+            first: self.index(random),
+            stride: 1 + random.uniform(STRIDE * SPANNED),
+            len: 1 + random.uniform(2 * STRIDE),
+            count: 1 + random.uniform(TOGETHER),
+            value: draw(random),
+            commit,
+        };
+        ops.extend([unmap, put_back, anywhere]);
+    }
+
+    /// The tree copied, and the copy changed.
+    fn copied(&self, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        in_copy(ops, |ops| ops.extend((0..ROW).map(|_| self.range_store(random))));
+    }
+
+    fn mixed(&self, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        const KINDS: [Kind; 17] = [
+            Kind::SlotStore,
+            Kind::NodeStore,
+            Kind::Awalk,
+            Kind::Walk,
+            Kind::Load,
+            Kind::MasForEach,
+            Kind::MasPrev,
+            Kind::MasStoreGfp,
+            Kind::AllocRange,
+            Kind::AllocRevRange,
+            Kind::AllocCyclic,
+            Kind::RangeStore,
+            Kind::Overwrite,
+            Kind::Spanning,
+            Kind::Transaction,
+            Kind::Erase,
+            Kind::Dup,
+        ];
+        match KINDS.get(random.uniform(KINDS.len() as u64) as usize).copied().unwrap_or(Kind::Load) {
+            Kind::Erase => ops.push(Op::Erase { index: self.index(random) }),
+            // One in some thousands, since it takes as long as the tree is large.
+            Kind::Dup if random.uniform(256) == 0 => self.copied(ops, random),
+            Kind::Dup => ops.push(insert_anywhere(self.index(random), random)),
+            kind => self.one(kind, ops, random),
+        }
+    }
+}
+
+fn first_of(slot: u32) -> u64 {
+    STRIDE * u64::from(slot)
+}
+
+/// Any value; two in a row are hardly ever the same, so that no map can merge the ranges.
+fn draw(random: &mut SplitMix) -> Value {
+    Value::Number(1 + random.uniform(u64::from(u32::MAX)) as u32)
+}
+
+/// The range of a slot.
+fn insert(slot: u32, random: &mut SplitMix) -> Op {
+    let first = first_of(slot);
+    Op::Insert { first, last: first + LEN - 1, value: draw(random) }
+}
+
+/// A few indexes, where there may be something.
+fn insert_anywhere(first: u64, random: &mut SplitMix) -> Op {
+    Op::Insert { first, last: first + random.uniform(LEN), value: draw(random) }
+}
+
+/// Copies the tree, does something in the copy, and destroys it.
+fn in_copy(ops: &mut Vec<Op>, change: impl FnOnce(&mut Vec<Op>)) {
+    ops.extend([Op::Duplicate { from: 0, into: 1 }, Op::UseTree { tree: 1 }]);
+    change(ops);
+    ops.extend([Op::UseTree { tree: 0 }, Op::DestroyTree { tree: 1 }]);
+}
