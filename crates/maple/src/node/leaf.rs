@@ -107,6 +107,13 @@ impl Leaf {
         Self::VACANT
     }
 
+    /// Reads its lines, so that they are there soon.
+    #[inline(always)]
+    pub(crate) fn touch(&self) {
+        let (lines, _) = self.words.as_chunks::<LINE>();
+        core::hint::black_box(lines.iter().fold(0, |all, line| all ^ line[0].addr()));
+    }
+
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {

@@ -4,6 +4,9 @@ use super::Tree;
 use crate::node::{Inner, Leaf, Shape};
 use freehold_units::Span;
 
+/// How many leaves ahead memory is asked for what is not in the cache: the time that takes is that of a few leaves.
+const AHEAD: usize = 3;
+
 /// A leaf, and where it is below its parent.
 #[derive(Clone, Copy)]
 pub(crate) struct LeafAt<'a> {
@@ -55,6 +58,9 @@ impl<S: Shape> Tree<S> {
             return self.leaf_at(first);
         }
         let whole = Span::new(first, inner.pivot(slot).min(last))?;
+        if slot + AHEAD < inner.len() {
+            self.leaf(inner.child(slot + AHEAD)).touch();
+        }
         Some(LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent: Some(Parent { inner, slot, last }) })
     }
 
