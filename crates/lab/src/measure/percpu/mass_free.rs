@@ -111,11 +111,11 @@ impl MassFreeRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::percpu::find_engines;
+    use crate::family::{Family, Percpu};
 
     #[test]
     fn every_engine_fills_its_holes_again() {
-        let engines = find_engines(&[]).unwrap();
+        let engines = Percpu::engines(&[]).unwrap();
         let config = Config::new(32 << 10, 2);
         let runs = mass_free(&engines, &config, Size::new(16, 8), 3_000, 2, &mut |_| {}).unwrap();
         assert_eq!(runs.len(), engines.len());
