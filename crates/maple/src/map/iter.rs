@@ -7,6 +7,7 @@ use super::RangeMap;
 use crate::entry::{Entry, Word};
 use crate::node::{ENDS, Shape};
 use crate::tree::{LeafAt, Tree};
+use core::num::NonZeroU32;
 use core::ops::{Bound, RangeBounds};
 use core::{ptr, slice};
 use freehold_units::Span;
@@ -65,10 +66,10 @@ impl<'a> End<'a> {
         self.at = Some(at);
     }
 
-    /// Goes on to the next leaf with a slot of the kind; at the start, to the one with the first index. Nothing if there
-    /// is none.
+    /// Goes on to the next leaf with a slot of the kind; at the start, to the one with the first index. Its slots; none if
+    /// there is no such leaf.
     #[inline(never)]
-    fn go_up<S: Shape>(&mut self, over: &Over<'a, S>) -> Option<()> {
+    fn go_up<S: Shape>(&mut self, over: &Over<'a, S>) -> Option<NonZeroU32> {
         let open = over.open?;
         loop {
             let next = match &self.at {
@@ -77,15 +78,16 @@ impl<'a> End<'a> {
                 Some(at) => over.tree.leaf_behind(at)?,
             };
             self.enter(over, open, next);
-            if self.slots != 0 {
-                return Some(());
+            let slots = NonZeroU32::new(self.slots);
+            if slots.is_some() {
+                return slots;
             }
         }
     }
 
     /// Goes on to the leaf before with a slot of the kind, unless the front is in this one; at the start, to the one
-    /// with the last index. Nothing if there is none.
-    fn go_down<S: Shape>(&mut self, over: &Over<'a, S>, front: &Self) -> Option<()> {
+    /// with the last index. Its slots; none if there is no such leaf.
+    fn go_down<S: Shape>(&mut self, over: &Over<'a, S>, front: &Self) -> Option<NonZeroU32> {
         let open = over.open?;
         loop {
             let met = self.is_with(front);
@@ -93,8 +95,9 @@ impl<'a> End<'a> {
                 // The front may have passed some of this leaf.
                 self.slots &= front.slots;
             }
-            if self.slots != 0 {
-                return Some(());
+            let slots = NonZeroU32::new(self.slots);
+            if slots.is_some() {
+                return slots;
             }
             let next = match &self.at {
                 None => over.tree.leaf_at(open.last())?,
@@ -113,8 +116,8 @@ impl<'a> End<'a> {
     /// The indexes of a slot of the leaf.
     #[inline(always)]
     fn span(&self, slot: u32) -> Option<Span> {
-        let [before, last] = *self.ends.get(slot as usize..)?.first_chunk()?;
-        Span::new(before.wrapping_add(1), last)
+        let slot = slot as usize;
+        Span::new(self.ends[slot].wrapping_add(1), self.ends[slot + 1])
     }
 }
 
@@ -127,18 +130,17 @@ impl<'a, S: Shape> Slots<'a, S> {
     #[inline]
     fn next(&mut self) -> Option<Span> {
         let Self { over, front, .. } = self;
-        if front.slots == 0 {
-            front.go_up(over)?;
-        }
-        let slot = front.slots.trailing_zeros();
-        front.slots &= front.slots - 1;
-        front.span(slot)
+        let slots = match NonZeroU32::new(front.slots) {
+            Some(slots) => slots,
+            None => front.go_up(over)?,
+        };
+        front.slots = slots.get() & (slots.get() - 1);
+        front.span(slots.trailing_zeros())
     }
 
     fn next_back(&mut self) -> Option<Span> {
         let Self { over, front, back } = self;
-        back.go_down(over, front)?;
-        let slot = back.slots.ilog2();
+        let slot = back.go_down(over, front)?.ilog2();
         let span = back.span(slot)?;
         back.slots &= !(1 << slot);
         if back.is_with(front) {
