@@ -146,6 +146,12 @@ impl Edit {
         self.before.words()
     }
 
+    /// The leaf's entries before and afterwards.
+    #[inline(always)]
+    pub(crate) fn entries(&self) -> (u64, u64) {
+        (self.before.entries as u64, self.after.entries as u64)
+    }
+
     /// The words that it uses afterwards.
     #[inline(always)]
     pub(crate) fn words_after(&self) -> usize {

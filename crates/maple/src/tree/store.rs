@@ -209,26 +209,24 @@ impl<S: Shape> Tree<S> {
     ) {
         let id = path.leaf().id;
         let leaf = self.leaf(id);
-        let twin = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
-        words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
-        self.count(edit, entry, twin);
+        let mut second = None;
+        // Where nothing was, no entry goes, and none is cut.
+        if !edit.is_in_gap() {
+            second = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
+            words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
+        }
+        let (before, after) = edit.entries();
+        self.len = self.len - before + after;
         if edit.words_after() > S::LEAF_WORDS {
-            self.split(path, edit, entry, twin);
+            self.split(path, edit, entry, second);
             return;
         }
         let before = edit.reach_before(self.leaf(id), path.whole);
-        edit.apply(self.leaf_mut(id), entry, twin);
+        edit.apply(self.leaf_mut(id), entry, second);
         self.gap_changed(path, before, edit.reach_after());
         if edit.words_after() < edit.words_before().min(S::LEAF_MIN) {
             self.thinned(path);
         }
-    }
-
-    /// Counts what a change of a leaf brings and takes.
-    #[inline(always)]
-    fn count(&mut self, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
-        let came = u64::from(entry.is_some()) + u64::from(twin.is_some());
-        self.len = self.len + came - edit.replaced().len() as u64;
     }
 
     /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf
