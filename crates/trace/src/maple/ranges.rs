@@ -131,8 +131,9 @@ impl<R: Ranges> Drive for RangeDriver<R> {
     /// Nothing has a name here.
     fn expect_objects(&mut self, _: u32) {}
 
+    /// With the map itself: some have their first entries there.
     fn metadata_bytes(&self) -> usize {
-        self.map.bytes()
+        size_of::<R>() + self.map.bytes()
     }
 
     fn validate(&self) -> Result<(), String> {

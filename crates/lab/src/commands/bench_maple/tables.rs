@@ -145,8 +145,9 @@ impl Tables {
         self.document.notes.push(
             "Nanoseconds per operation, or per range where all are gone through: medians over rounds of whole loops, \
              the engines taking turns; behind them the ratio to the first. Answers were checked one by one before, and \
-             in every round by their sum. Bytes are those allocated, without what the allocator adds. Maps without a \
-             notion of large gaps look at one after the other."
+             in every round by their sum. Bytes are the map's own, where it may have its first ranges, and those \
+             allocated, without what the allocator adds. Maps without a notion of large gaps look at one after the \
+             other."
                 .to_owned(),
         );
         self.document
