@@ -1,7 +1,8 @@
 //! Iteration, upwards and downwards, over entries and over gaps.
 //!
-//! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed, is cut off when a leaf is entered
-//! and when the back moves, so that a step of the front asks for no more than its next bit.
+//! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed,
+//! is cut off when a leaf is entered and when the back moves, so that a step of the front asks for no more than its
+//! next bit.
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};

@@ -65,9 +65,4 @@ impl Path {
             step.slot = slot as u32;
         }
     }
-
-    #[inline(always)]
-    pub(crate) fn last_mut(&mut self) -> Option<&mut Step> {
-        self.steps.last_mut()
-    }
 }

@@ -69,27 +69,21 @@ impl<S: Shape> Tree<S> {
         if self.height == 0 {
             return false;
         }
-        let whole = place.path.whole;
-        let len = self.leaf_of(&place.path).len() as u32;
-        let next = if up { whole.last().checked_add(1) } else { whole.first().checked_sub(1) };
-        let moved = match (place.path.last_mut(), next) {
-            (Some(step), _) if up && step.slot + 1 < len => {
-                step.slot += 1;
-                true
-            }
-            (Some(step), _) if !up && step.slot > 0 => {
-                step.slot -= 1;
-                true
-            }
-            (_, Some(index)) => {
-                self.walk(index, &mut place.path, &mut ());
-                true
-            }
-            _ => false,
+        let (whole, slot) = (place.path.whole, place.path.leaf().slot as usize);
+        let (near, far) = if up {
+            (
+                Some(slot + 1).filter(|&slot| slot < self.leaf_of(&place.path).len()),
+                whole.last().checked_add(1),
+            )
+        } else {
+            (slot.checked_sub(1), whole.first().checked_sub(1))
         };
-        if moved {
-            place.slot = self.slot(&place.path);
+        match (near, far) {
+            (Some(slot), _) => place.path.set_slot(slot),
+            (None, Some(index)) => self.walk(index, &mut place.path, &mut ()),
+            (None, None) => return false,
         }
-        moved
+        place.slot = self.slot(&place.path);
+        true
     }
 }

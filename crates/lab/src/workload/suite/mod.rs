@@ -172,6 +172,11 @@ const fn sized<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str
     CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Fails, about }
 }
 
+/// A case that refuses some requests, rightly.
+const fn refusing<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
+    CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Allowed, about }
+}
+
 /// The steady state that the others of all sizes start from.
 pub(super) const CHURN: CaseInfo =
     sized(Kind::Churn, "churn", "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated");

@@ -6,7 +6,7 @@
 
 use super::requests::{replace, together};
 use super::setup::{Before, Holes};
-use super::{CaseInfo, Params, Refusal, Suited, sized};
+use super::{CaseInfo, Params, Suited, refusing, sized};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
 use crate::family::{Family, Percpu};
@@ -52,11 +52,6 @@ pub enum PercpuKind {
 }
 
 use PercpuKind as Kind;
-
-/// A case that refuses some requests, rightly.
-const fn refusing(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo<Percpu> {
-    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name, about) }
-}
 
 const CASES: [CaseInfo<Percpu>; 14] = [
     sized(Kind::InOrder, "in-order", "n objects of one of the posting's sizes, then freed in that order"),
@@ -288,7 +283,7 @@ fn grouped(object: u32) -> Op {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::suite::{Case, Phase};
+    use crate::workload::suite::{Case, Phase, Refusal};
     use std::collections::HashSet;
 
     #[test]

@@ -10,7 +10,7 @@
 //! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
 
 use super::requests::{ObjectOp, replace};
-use super::{Before, CaseInfo, Params, Refusal, Suited, no_units, sized};
+use super::{Before, CaseInfo, Params, Suited, no_units, refusing, sized};
 use crate::engine::maple::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Family, Tree};
@@ -62,10 +62,6 @@ pub enum TreeKind {
 }
 
 use TreeKind as Kind;
-
-const fn refusing(kind: Kind, name: &'static str, about: &'static str) -> CaseInfo<Tree> {
-    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name, about) }
-}
 
 const CASES: [CaseInfo<Tree>; 22] = [
     sized(Kind::SlotStore, "bench_slot_store", "kernel bench: a range grows into its gap, and shrinks again"),
