@@ -27,16 +27,10 @@ pub struct Chunk<H> {
     pub(crate) objects: u32,
     /// Populated pages without any object.
     pub(crate) empty_pages: u32,
-    /// The list that it belonged on by its room after the last change, wherever it is.
-    pub(crate) slot_by_room: u32,
     /// Set aside to be emptied: its empty pages do not count for the set.
     pub(crate) isolated: bool,
     pub(crate) hints: H,
     pub(crate) populated_pages: u32,
-    /// The list it is on, and its neighbours there; of a vacant position, `next` is the next vacant one.
-    pub(crate) slot: u32,
-    pub(crate) previous: u32,
-    pub(crate) next: u32,
     pub(crate) populated: Bitmap,
 }
 
@@ -49,10 +43,6 @@ impl<H> Chunk<H> {
         populated.set_range(0..if whole { pages } else { 0 });
         Ok(Self {
             generation,
-            slot_by_room: 0,
-            slot: 0,
-            previous: NONE,
-            next: NONE,
             free_bits: bits,
             objects: 0,
             populated_pages: if whole { pages } else { 0 },

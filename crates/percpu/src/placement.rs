@@ -58,7 +58,7 @@ pub trait Strategy: Sized {
     fn slot(chunk: &Chunk<Self::Hints>, slots: &Slots) -> u32;
 
     /// The list for chunks whose longest free run has so many bits.
-    fn slot_of_run(bits: u32, slots: &Slots) -> u32;
+    fn slot_of_run(bits: u32) -> u32;
 
     /// A place for the request among the chunks that are there. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self::Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot>;
@@ -66,14 +66,25 @@ pub trait Strategy: Sized {
     /// `object` was placed where `find` said; the maps have it already.
     fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
 
-    /// Something will be freed, or chunks destroyed: what was put off until then is done.
+    /// Something will be freed: what was put off until then is done.
     #[inline]
     fn pause(chunks: &mut Chunks<Self::Hints>, probe: &mut impl Probe) {
         let _ = (chunks, probe);
     }
 
-    /// `object` was freed; the maps have it already. Returns whether the chunk may belong on another list now.
-    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool;
+    /// The object was freed from the chunk at the position; the maps have it already. Returns whether the chunk may
+    /// belong on another list now.
+    fn gave(
+        chunks: &mut Chunks<Self::Hints>,
+        index: u32,
+        object: &Range<u32>,
+        probe: &mut impl Probe,
+    ) -> bool;
+
+    /// Chunks will be looked at, filled with pages or destroyed: all that was put off is done.
+    fn catch_up(chunks: &mut Chunks<Self::Hints>) {
+        let _ = chunks;
+    }
 
     /// What the next request would find known of the chunk's free runs.
     fn room(chunk: &Chunk<Self::Hints>) -> Room;

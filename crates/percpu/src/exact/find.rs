@@ -1,14 +1,14 @@
 //! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
 
 use super::classes::{class, class_of_at_least};
-use super::record::Longest;
 use super::settle::{settle, settle_some};
-use super::{Hints, front, unsettled};
+use super::{Hints, front};
 use crate::chunk::{Chunk, NONE};
-use crate::chunks::{Chunks, End};
+use crate::chunks::Chunks;
 use crate::geometry::{align_up, base_of};
 use crate::placement::Spot;
 use crate::request::Want;
+use crate::slots::End;
 use core::ops::Range;
 use freehold_units::{Probe, Work};
 
@@ -40,7 +40,7 @@ fn search_and_follow(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl P
 /// A place found by the hints. Chunks in which something was freed are settled before, some at a time as long as
 /// others have room.
 fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
-    let lists = unsettled(&chunks.slots);
+    let lists = chunks.slots.sidelined();
     let maybe = class(want.bits);
     let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
     loop {
@@ -54,7 +54,8 @@ fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Op
             // Any chunk of these lists will do, but for one whose room has no memory.
             let index = chunks.slots.ends(slot).first;
             probe.count(Work::ChunkVisited, 1);
-            if let Some(bit) = look(chunks.at_mut(index), want, probe) {
+            settle(chunks, index, probe);
+            if let Some(bit) = look(chunks.at(index), want, probe) {
                 return Some(Spot { chunk: index, bit });
             }
         }
@@ -95,7 +96,7 @@ fn find_on(
             }
             tries -= 1;
             probe.count(Work::ChunkVisited, 1);
-            let next = if index == ends.last { NONE } else { chunks.at(index).next };
+            let next = if index == ends.last { NONE } else { chunks.slots.next(index) };
             // One that is set aside stays on its list.
             settle(chunks, index, probe);
             let chunk = chunks.at_mut(index);
@@ -106,7 +107,8 @@ fn find_on(
                 if !want.atomic {
                     // Not first again: others of the list get their turn.
                     chunk.hints.refused = (want.bits, want.align);
-                    chunks.move_to(index, occupied, End::Tail);
+                    let slot = chunks.slots.of(index);
+                    chunks.slots.move_to(index, slot, End::Tail);
                 }
             }
             index = next;
@@ -118,29 +120,26 @@ fn find_on(
 
 /// The start of the tightest of the blocks' best runs that have room.
 #[inline]
-fn look(chunk: &mut Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     if want.atomic {
         return look_in_populated(chunk, want, probe);
     }
-    let Longest { block, rest, .. } = chunk.hints.longest;
-    // As while a chunk is filled for the first time.
-    let block = if rest < want.bits { block } else { tightest(&mut chunk.hints, want, probe)? };
-    probe.count(Work::BlockVisited, 1);
+    let block = tightest(&chunk.hints, want, probe)?;
     let run = chunk.hints.blocks[block as usize].best;
-    run.has_room(want).then(|| base_of(block) + align_up(run.start(), want.align))
+    Some(base_of(block) + align_up(run.start(), want.align))
 }
 
 /// The block whose best run is the tightest that has room, if any has.
-fn tightest(hints: &mut Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+fn tightest(hints: &Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     // Nothing is tighter than a run of just that length, and where there was one there are mostly more.
     let recent = hints.blocks[hints.recent as usize].best;
     if recent.len() == want.bits && recent.has_room(want) {
+        probe.count(Work::BlockVisited, 1);
         return Some(hints.recent);
     }
-    hints.tighten_bounds();
-    let blocks = hints.first_block..hints.end_block;
-    probe.count(Work::BlockVisited, blocks.len() as u64);
-    hints.rooms.tightest(&blocks, want)
+    let (block, compared) = hints.rooms.tightest(want);
+    probe.count(Work::BlockVisited, u64::from(compared));
+    block
 }
 
 /// The first of the blocks' best runs that have room in pages with memory.
@@ -166,18 +165,6 @@ fn populated(chunk: &Chunk<Hints>, mut start: u32, end: u32, want: &Want) -> Opt
 }
 
 impl Hints {
-    /// Moves the bounds of the blocks that runs start in together, as far as they go.
-    #[inline]
-    fn tighten_bounds(&mut self) {
-        while self.first_block + 1 < self.end_block && self.blocks[self.first_block as usize].best.is_none() {
-            self.first_block += 1;
-        }
-        while self.first_block + 1 < self.end_block && self.blocks[self.end_block as usize - 1].best.is_none()
-        {
-            self.end_block -= 1;
-        }
-    }
-
     /// Whether it is known from before that nothing fits.
     #[inline]
     fn refuses(&self, want: &Want) -> bool {

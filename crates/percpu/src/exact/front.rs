@@ -16,7 +16,7 @@
 //! Cost: of each request but the first two, a comparison; of all together, what placing one object costs the hints.
 
 use super::classes::LONGEST_APART;
-use super::{Exact, Hints, unsettled};
+use super::{Exact, Hints};
 use crate::chunk::NONE;
 use crate::chunks::Chunks;
 use crate::geometry::{base_of, block_of};
@@ -75,7 +75,7 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     // Chunks to be settled may have tighter runs. Objects must lie one right behind the other, and lists of sure room
     // be told apart by every bit.
     let least = want.bits + want.align - 1;
-    let settled = chunks.slots.ends(unsettled(&chunks.slots)).first == NONE;
+    let settled = chunks.unsettled.is_empty();
     if !again || !settled || want.atomic || !want.bits.is_multiple_of(want.align) || least > LONGEST_APART {
         return;
     }

@@ -41,6 +41,7 @@ mod runs;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod unsettled;
 mod update;
 mod validate;
 
@@ -58,8 +59,9 @@ use freed::Freed;
 use freehold_units::Probe;
 pub(crate) use front::Front;
 use front::NOWHERE;
-use record::{Block, Longest, Run};
+use record::{Block, Run};
 use rooms::Rooms;
+pub(crate) use unsettled::Unsettled;
 
 /// The default placement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,14 +82,8 @@ pub struct Hints {
     rooms: Rooms,
     /// Blocks that are free as a whole.
     free_blocks: Bitmap,
-    /// The longest run of all, by its block.
-    longest: Longest,
     /// The block whose run was cut last.
     recent: u32,
-    /// No run starts in a block below.
-    first_block: u32,
-    /// Nor in this one or above.
-    end_block: u32,
 }
 
 impl Placement for Exact {
@@ -101,9 +97,9 @@ impl Strategy for Exact {
 
     const READIES_ASIDE: bool = false;
 
-    /// One for each class, and one for the unsettled chunks.
+    /// One for each class.
     fn lists(config: &Config) -> u32 {
-        classes::class(config.bits()) + 2
+        classes::class(config.bits()) + 1
     }
 
     fn hints(config: &Config) -> Result<Hints, OutOfMemory> {
@@ -112,17 +108,11 @@ impl Strategy for Exact {
 
     #[inline]
     fn slot(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
-        if chunk.objects == 0 {
-            slots.free()
-        } else if chunk.hints.is_settled() {
-            classes::class(chunk.hints.longest.len)
-        } else {
-            unsettled(slots)
-        }
+        if chunk.objects == 0 { slots.free() } else { chunk.hints.slot() }
     }
 
-    fn slot_of_run(bits: u32, slots: &Slots) -> u32 {
-        classes::class(bits).min(unsettled(slots))
+    fn slot_of_run(bits: u32) -> u32 {
+        classes::class(bits)
     }
 
     #[inline]
@@ -147,23 +137,35 @@ impl Strategy for Exact {
     }
 
     #[inline(always)]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) -> bool {
+    fn gave(chunks: &mut Chunks<Hints>, index: u32, object: &Range<u32>, _: &mut impl Probe) -> bool {
+        let chunk = chunks.at_mut(index);
         if chunk.objects == 0 {
             chunk.hints.clear();
             return true;
         }
         let settled = chunk.hints.is_settled();
         chunk.hints.freed.add(object);
-        settled
+        if settled {
+            chunks.unsettled.push(index);
+        }
+        false
+    }
+
+    fn catch_up(chunks: &mut Chunks<Hints>) {
+        Self::pause(chunks, &mut ());
+        settle::settle_some(chunks, u32::MAX, &mut ());
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {
         let mut hints = chunk.hints.clone();
         hints.note_placed(&chunk.used, &mut ());
         hints.settle(&chunk.used, &mut ());
-        let Longest { block, len, .. } = hints.longest;
-        let start = base_of(block) + hints.blocks[block as usize].best.start();
-        Room { longest: start..start + len, first_free: base_of(hints.first_block) }
+        let longest = (0..).zip(&hints.blocks).max_by_key(|(_, block)| block.best.len());
+        let start = longest.map_or(0, |(block, record)| base_of(block) + record.best.start());
+        Room {
+            longest: start..start + hints.longest(),
+            first_free: chunk.used.next_clear(0..base_of(hints.count())),
+        }
     }
 
     fn hint_bytes(hints: &Hints) -> usize {
@@ -173,12 +175,6 @@ impl Strategy for Exact {
     fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
         validate::validate(chunk)
     }
-}
-
-/// The list of the chunks in which something was freed since their hints were right.
-#[inline]
-fn unsettled(slots: &Slots) -> u32 {
-    slots.sidelined() - 1
 }
 
 impl Hints {
@@ -192,10 +188,7 @@ impl Hints {
             blocks: repeated(Block::FREE, count)?,
             rooms: Rooms::new(count)?,
             free_blocks: Bitmap::new(count)?,
-            longest: Longest { len: 0, block: 0, rest: 0 },
             recent: 0,
-            first_block: 0,
-            end_block: 1,
         };
         hints.clear();
         Ok(hints)
@@ -209,9 +202,19 @@ impl Hints {
         self.blocks.fill(Block::FREE);
         self.rooms.clear();
         self.free_blocks.set_range(0..count);
-        (self.first_block, self.end_block) = (0, 1);
         self.put_best(0, Run::new(0, bits), 0);
-        self.longest = Longest { len: bits, block: 0, rest: 0 };
+    }
+
+    /// The longest run.
+    #[inline]
+    fn longest(&self) -> u32 {
+        self.rooms.longest().unwrap_or_else(|| self.rooms.longest_of(&self.blocks))
+    }
+
+    /// The list that the chunk belongs on, if there are objects in it.
+    #[inline]
+    fn slot(&self) -> u32 {
+        classes::class(self.longest())
     }
 
     /// Whether all is known exactly.

@@ -80,13 +80,3 @@ impl Block {
         used: 0,
     };
 }
-
-/// The longest run of a chunk.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Longest {
-    pub(super) len: u32,
-    /// The block that it starts in.
-    pub(super) block: u32,
-    /// No other block's best run is longer.
-    pub(super) rest: u32,
-}

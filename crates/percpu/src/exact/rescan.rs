@@ -1,12 +1,11 @@
-//! Finding anew what is longest: of the runs that start in a block, and of a chunk's blocks.
+//! Finding anew what is longest of the runs that start in a block.
 
 use super::Hints;
-use super::record::{Longest, Run};
+use super::record::Run;
 use super::runs::longest;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of};
 use crate::object_map::ObjectMap;
-use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 /// Runs that are tried before all of a block is looked at.
@@ -36,11 +35,11 @@ impl Hints {
             let run = Run::new(start - base, at - start);
             if run.len() == most && !was.beats(run) {
                 probe.count(Work::BitScanned, u64::from(at - base - from));
-                return self.set_best(block, run, most, probe);
+                return self.put_best(block, run, most);
             }
         }
         let (best, rest) = self.best_of(used, block, probe);
-        self.set_best(block, best, rest, probe);
+        self.put_best(block, best, rest);
     }
 
     /// The longest run that starts in the block, and a bound for the others. One that comes from the block before is
@@ -65,54 +64,11 @@ impl Hints {
         (best, rest)
     }
 
-    /// Notes a block's best run, but not what that means for the chunk.
+    /// Notes a block's best run, and a bound for the others.
     #[inline]
     pub(super) fn put_best(&mut self, block: u32, best: Run, rest: u32) {
         let record = &mut self.blocks[block as usize];
         (record.best, record.rest) = (best, rest);
         self.rooms.set(block, best);
-        if !best.is_none() {
-            self.first_block = self.first_block.min(block);
-            self.end_block = self.end_block.max(block + 1);
-        }
-    }
-
-    /// A block's best run is another one now.
-    #[inline]
-    pub(super) fn set_best(&mut self, block: u32, best: Run, rest: u32, probe: &mut impl Probe) {
-        self.put_best(block, best, rest);
-        let longest = &mut self.longest;
-        if block != longest.block {
-            if best.len() > longest.len {
-                *longest = Longest { len: best.len(), block, rest: longest.len };
-            } else {
-                longest.rest = longest.rest.max(best.len());
-            }
-        } else if best.len() >= longest.rest {
-            longest.len = best.len();
-        } else {
-            self.find_longest(probe);
-        }
-    }
-
-    /// Finds the longest of all blocks' runs.
-    pub(super) fn find_longest(&mut self, probe: &mut impl Probe) {
-        probe.count(Work::ChunkRescanned, 1);
-        let blocks = self.first_block..self.end_block;
-        probe.count(Work::BlockVisited, blocks.len() as u64);
-        self.longest = self.rooms.longest(&blocks).unwrap_or_else(|| self.longest_of(blocks));
-    }
-
-    fn longest_of(&self, blocks: Range<u32>) -> Longest {
-        let mut longest = Longest { len: 0, block: blocks.start, rest: 0 };
-        for block in blocks {
-            let len = self.blocks[block as usize].best.len();
-            if len > longest.len {
-                longest = Longest { len, block, rest: longest.len };
-            } else {
-                longest.rest = longest.rest.max(len);
-            }
-        }
-        longest
     }
 }

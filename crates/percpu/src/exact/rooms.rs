@@ -4,17 +4,17 @@
 //!   line   | lengths of 16 runs | their starts |      16 bits each
 //! ```
 //!
-//! Searches go through all lanes of a line without a branch, so that a compiler takes eight at a time. Lengths of
-//! [`LONG`] and more are all the same: none that is asked for comes near.
+//! Of each line the longest run is known, so that a search passes over most. It goes through all lanes of a line
+//! without a branch, so that a compiler takes eight at a time. Lengths of [`LONG`] and more are all the same: none that
+//! is asked for comes near.
 
-use super::record::{Longest, Run};
+use super::record::{Block, Run};
 use crate::OutOfMemory;
 use crate::bitmap::repeated;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, MIN_UNIT_BYTES};
 use crate::request::Want;
 use alloc::vec::Vec;
 use core::array;
-use core::ops::Range;
 
 const LANES: usize = 16;
 
@@ -22,10 +22,11 @@ type Lanes = [i16; LANES];
 
 /// Runs of so many bits or more are not told apart.
 const LONG: i16 = i16::MAX - 1;
-/// More than any length.
-const TOO_TIGHT: i16 = i16::MAX;
 
 const _: () = assert!(MIN_UNIT_BYTES / BIT_BYTES + BLOCK_BITS < LONG as u32, "room for the largest object");
+
+/// A bit for each lane.
+static BIT_OF: Lanes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, i16::MIN];
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -36,134 +37,108 @@ struct Line {
 
 const _: () = assert!(size_of::<Line>() == 64);
 
+impl Line {
+    const NONE: Self = Self { lens: [0; LANES], starts: [0; LANES] };
+
+    /// A bit for each lane whose run has so many bits.
+    #[inline(always)]
+    fn at_least(&self, bits: i16) -> u16 {
+        let lanes: [i16; LANES] = array::from_fn(|lane| -i16::from(self.lens[lane] >= bits) & BIT_OF[lane]);
+        let half: [i16; LANES / 2] = array::from_fn(|lane| lanes[lane] | lanes[lane + LANES / 2]);
+        half.iter().fold(0, |all, lane| all | lane) as u16
+    }
+
+    /// The length of the longest run.
+    #[inline(always)]
+    fn longest(&self) -> i16 {
+        let half: [i16; LANES / 2] = array::from_fn(|lane| self.lens[lane].max(self.lens[lane + LANES / 2]));
+        half.iter().fold(0, |most, &len| most.max(len))
+    }
+}
+
 /// The best run of every block.
 #[derive(Clone, Debug)]
 pub(super) struct Rooms {
     lines: Vec<Line>,
+    /// The longest run of each line.
+    longest: Vec<i16>,
 }
 
 impl Rooms {
     /// So many blocks, in which no run starts.
     pub(super) fn new(blocks: u32) -> Result<Self, OutOfMemory> {
-        let none = Line { lens: [0; LANES], starts: [0; LANES] };
-        Ok(Self { lines: repeated(none, blocks.div_ceil(LANES as u32))? })
+        let lines = blocks.div_ceil(LANES as u32);
+        Ok(Self { lines: repeated(Line::NONE, lines)?, longest: repeated(0, lines)? })
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.lines.capacity() * size_of::<Line>()
+        self.lines.capacity() * size_of::<Line>() + self.longest.capacity() * size_of::<i16>()
     }
 
     /// No run starts in any block.
     pub(super) fn clear(&mut self) {
-        self.lines.fill(Line { lens: [0; LANES], starts: [0; LANES] });
+        self.lines.fill(Line::NONE);
+        self.longest.fill(0);
     }
 
     /// A block's best run.
     #[inline]
     pub(super) fn set(&mut self, block: u32, run: Run) {
-        let (line, lane) = (&mut self.lines[block as usize / LANES], block as usize % LANES);
+        let (at, lane) = (block as usize / LANES, block as usize % LANES);
+        let line = &mut self.lines[at];
         line.lens[lane] = capped(run.len());
         line.starts[lane] = run.start() as i16;
+        self.longest[at] = line.longest();
     }
 
-    /// A block's best run, if it is not long.
+    /// The longest run. Of those that are too long to be told apart here, nothing is known but that.
     #[inline]
-    pub(super) fn get(&self, block: u32) -> (i16, i16) {
-        let (line, lane) = (&self.lines[block as usize / LANES], block as usize % LANES);
-        (line.lens[lane], line.starts[lane])
+    pub(super) fn longest(&self) -> Option<u32> {
+        let len = self.longest.iter().fold(0, |most, &len| most.max(len));
+        (len < LONG).then_some(len as u32)
     }
 
-    /// The lines that hold those blocks.
-    #[inline]
-    fn lines_of(blocks: &Range<u32>) -> Range<usize> {
-        blocks.start as usize / LANES..(blocks.end as usize).div_ceil(LANES)
+    /// The longest run, if one is too long to be told apart here.
+    #[inline(never)]
+    pub(super) fn longest_of(&self, blocks: &[Block]) -> u32 {
+        let lines = self.longest.iter().zip(blocks.chunks(LANES)).filter(|(longest, _)| **longest == LONG);
+        lines.flat_map(|(_, blocks)| blocks).map(|block| block.best.len()).max().unwrap_or(0)
     }
 
-    /// The block whose run is the shortest that has room. No run starts outside `blocks`.
+    /// The block whose run is the shortest that has room, and how many blocks were compared.
     #[inline]
-    pub(super) fn tightest(&self, blocks: &Range<u32>, want: &Want) -> Option<u32> {
-        let (lines, fit) = (Self::lines_of(blocks), Fit::new(want));
-        let tighter = |least: Lanes, line: &Line| {
-            array::from_fn(|lane| least[lane].min(fit.room(line.lens[lane], line.starts[lane])))
-        };
-        let lanes = self.lines[lines.clone()].iter().fold([TOO_TIGHT; LANES], tighter);
-        let least = lanes.iter().fold(TOO_TIGHT, |least, &room| least.min(room));
-        if least == TOO_TIGHT {
-            return None;
-        }
-        let lane = lane_of(&lanes, least);
-        let at = lines.clone().find(|&line| {
-            let line = &self.lines[line];
-            fit.room(line.lens[lane], line.starts[lane]) == least
-        });
-        at.map(|line| block_at(line, lane))
-    }
-
-    /// The longest run and the length of the longest other, unless it is too long to be told here. No run starts
-    /// outside `blocks`.
-    #[inline]
-    pub(super) fn longest(&self, blocks: &Range<u32>) -> Option<Longest> {
-        let lines = Self::lines_of(blocks);
-        let longer = |most: Lanes, line: &Line| array::from_fn(|lane| most[lane].max(line.lens[lane]));
-        let lanes = self.lines[lines.clone()].iter().fold([0; LANES], longer);
-        let len = longest_of(&lanes);
-        if len == LONG {
-            return None;
-        }
-        let lane = lane_of(&lanes, len);
-        let beside = array::from_fn(|other| if other == lane { 0 } else { lanes[other] });
-        let (mut found, mut rest) = (None, longest_of(&beside));
-        for line in lines {
-            let other = self.lines[line].lens[lane];
-            if found.is_none() && other == len {
-                found = Some(line);
-            } else {
-                rest = rest.max(other);
+    pub(super) fn tightest(&self, want: &Want) -> (Option<u32>, u32) {
+        let (bits, below) = (want.bits as i16, want.align as i16 - 1);
+        let (mut least, mut block, mut compared) = (i16::MAX, None, 0);
+        for (at, (line, &longest)) in self.lines.iter().zip(&self.longest).enumerate() {
+            if longest < bits {
+                continue;
+            }
+            compared += LANES as u32;
+            let mut lanes = line.at_least(bits);
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize % LANES;
+                lanes &= lanes - 1;
+                let (len, skipped) = (line.lens[lane], line.starts[lane].wrapping_neg() & below);
+                if len < least && len >= bits + skipped {
+                    (least, block) = (len, Some((at * LANES + lane) as u32));
+                }
             }
         }
-        Some(Longest { len: len as u32, block: block_at(found?, lane), rest: rest as u32 })
-    }
-}
-
-fn block_at(line: usize, lane: usize) -> u32 {
-    (line * LANES + lane) as u32
-}
-
-/// The first lane that has a value, which one has.
-#[inline]
-fn lane_of(lanes: &Lanes, value: i16) -> usize {
-    let at = |lane: usize| u32::from(lanes[lane] == value) << lane;
-    (0..LANES).fold(0, |found, lane| found | at(lane)).trailing_zeros() as usize % LANES
-}
-
-#[inline]
-fn longest_of(lanes: &Lanes) -> i16 {
-    lanes.iter().fold(0, |most, &len| most.max(len))
-}
-
-/// A request as it is held against runs.
-#[derive(Clone, Copy)]
-struct Fit {
-    bits: i16,
-    /// The bits below its alignment.
-    below: i16,
-}
-
-impl Fit {
-    fn new(want: &Want) -> Self {
-        Self { bits: want.bits as i16, below: want.align as i16 - 1 }
+        (block, compared)
     }
 
-    /// A run's length, if the request has room in it; else more than any.
-    #[inline(always)]
-    fn room(self, len: i16, start: i16) -> i16 {
-        let skipped = start.wrapping_neg() & self.below;
-        if len >= self.bits + skipped { len } else { TOO_TIGHT }
+    /// Checks a block's best run, and that it is not missing in its line.
+    pub(super) fn agrees(&self, block: u32, run: Run) -> bool {
+        let (at, lane) = (block as usize / LANES, block as usize % LANES);
+        let line = &self.lines[at];
+        (line.lens[lane], line.starts[lane]) == (capped(run.len()), run.start() as i16)
+            && self.longest[at] == line.longest()
     }
 }
 
 /// A length, or that of long ones.
-pub(super) fn capped(len: u32) -> i16 {
+fn capped(len: u32) -> i16 {
     len.min(LONG as u32) as i16
 }

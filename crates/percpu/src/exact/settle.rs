@@ -7,12 +7,10 @@
 //! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
 //! block that they were in, and for each block before whose run goes on into one.
 
-use super::classes::class;
+use super::Hints;
 use super::record::Run;
 use super::update::run_of;
-use super::{Hints, unsettled};
 use crate::bitmap::Bits as _;
-use crate::chunk::NONE;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use crate::object_map::ObjectMap;
@@ -26,16 +24,13 @@ const NO_TAIL: u32 = u32::MAX;
 /// Returns whether there was one.
 #[inline]
 pub(super) fn settle_some(chunks: &mut Chunks<Hints>, most: u32, probe: &mut impl Probe) -> bool {
-    let slot = unsettled(&chunks.slots);
-    if chunks.slots.ends(slot).first == NONE {
+    if chunks.unsettled.is_empty() {
         return false;
     }
     let mut looked_at = 0;
-    while looked_at <= most {
-        let index = chunks.slots.ends(slot).first;
-        if index == NONE {
-            break;
-        }
+    while looked_at <= most
+        && let Some(index) = chunks.unsettled.pop()
+    {
         looked_at += settle(chunks, index, probe);
     }
     true
@@ -49,7 +44,7 @@ pub(super) fn settle(chunks: &mut Chunks<Hints>, index: u32, probe: &mut impl Pr
         return 0;
     }
     let looked_at = chunk.hints.settle(&chunk.used, probe);
-    let slot = class(chunk.hints.longest.len);
+    let slot = chunk.hints.slot();
     chunks.relocate(index, slot);
     looked_at
 }
@@ -111,7 +106,6 @@ impl Hints {
             grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
             self.note_used(used, block);
         }
-        self.find_longest(probe);
         looked_at
     }
 
@@ -148,7 +142,7 @@ impl Hints {
             used.next_set(object.end..limit)
         };
         if first == last && start > base && end < limit {
-            self.grow(first, in_block(start), in_block(object.end), run_of(start, end), probe);
+            self.grow(first, in_block(start), in_block(object.end), run_of(start, end));
             self.note_used(used, first);
             return 1;
         }
@@ -162,18 +156,18 @@ impl Hints {
                 self.withdraw(used, tail_block, in_block(object.end), probe);
             }
         }
-        self.grow(block, in_block(start), tail, run_of(start, end), probe);
+        self.grow(block, in_block(start), tail, run_of(start, end));
         last - first + 1
     }
 
     /// A block's run at `start`, and one at `tail`, or neither, are part of `grown` now.
     #[inline]
-    fn grow(&mut self, block: u32, start: u32, tail: u32, grown: Run, probe: &mut impl Probe) {
+    fn grow(&mut self, block: u32, start: u32, tail: u32, grown: Run) {
         let best = self.blocks[block as usize].best;
         if !best.is_none() && (best.start() == start || best.start() == tail) {
-            self.set_best(block, grown, self.blocks[block as usize].rest, probe);
+            self.put_best(block, grown, self.blocks[block as usize].rest);
         } else {
-            self.offer(block, grown, probe);
+            self.offer(block, grown);
         }
     }
 
@@ -204,7 +198,7 @@ impl Hints {
             return;
         }
         match self.blocks[block as usize].rest {
-            0 => self.set_best(block, Run::NONE, 0, probe),
+            0 => self.put_best(block, Run::NONE, 0),
             rest => self.find_best(used, block, start, rest, probe),
         }
     }

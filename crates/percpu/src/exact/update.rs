@@ -34,13 +34,13 @@ impl Hints {
             let longer = if head.is_none() || tail.beats(head) { tail } else { head };
             let shorter = if longer == tail { head } else { tail };
             if longer.len() >= rest {
-                self.set_best(block, longer, rest.max(shorter.len()), probe);
+                self.put_best(block, longer, rest.max(shorter.len()));
             } else {
                 self.find_best(used, block, best.start(), rest, probe);
             }
         }
         if tail_block != block && object.end < run.end {
-            self.offer(tail_block, run_of(object.end, run.end), probe);
+            self.offer(tail_block, run_of(object.end, run.end));
         }
     }
 
@@ -84,10 +84,10 @@ impl Hints {
 
     /// Hears of a run that starts in the block.
     #[inline]
-    pub(super) fn offer(&mut self, block: u32, run: Run, probe: &mut impl Probe) {
+    pub(super) fn offer(&mut self, block: u32, run: Run) {
         let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
         if run.beats(best) {
-            self.set_best(block, run, rest.max(best.len()), probe);
+            self.put_best(block, run, rest.max(best.len()));
         } else {
             self.blocks[block as usize].rest = rest.max(run.len());
         }

@@ -144,7 +144,7 @@ impl<R: Rules> Strategy for Kernel<R> {
         slots::slot::<R>(chunk, slots)
     }
 
-    fn slot_of_run(bits: u32, _: &Slots) -> u32 {
+    fn slot_of_run(bits: u32) -> u32 {
         slots::slot_of_bytes(bits * BIT_BYTES)
     }
 
@@ -156,8 +156,9 @@ impl<R: Rules> Strategy for Kernel<R> {
         update::took::<R>(chunk, object, probe);
     }
 
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
-        update::gave::<R>(chunk, object, probe);
+    #[inline]
+    fn gave(chunks: &mut Chunks<Hints>, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> bool {
+        update::gave::<R>(chunks.at_mut(index), object, probe);
         true
     }
 

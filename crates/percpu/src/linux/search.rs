@@ -4,10 +4,11 @@ use super::find::{fit, place};
 use super::slots::slot_of_bytes;
 use super::{Hints, Rules};
 use crate::chunk::NONE;
-use crate::chunks::{Chunks, End};
+use crate::chunks::Chunks;
 use crate::geometry::BIT_BYTES;
 use crate::placement::Spot;
 use crate::request::Want;
+use crate::slots::End;
 use freehold_units::{Probe, Work};
 
 /// A chunk on a list below this in which nothing fits is not looked at again until its room grows.
@@ -26,13 +27,13 @@ pub(super) fn find<R: Rules>(
         let mut index = chunks.slots.ends(occupied).first;
         while index != NONE {
             probe.count(Work::ChunkVisited, 1);
-            let next = chunks.at(index).next;
+            let next = chunks.slots.next(index);
             if let Some(from) = fit(chunks.at(index), want, probe) {
                 if let Some(bit) = place(chunks.at_mut(index), from, want, R::SCAN_HINT, probe) {
                     return Some(Spot { chunk: index, bit });
                 }
             } else if R::DEMOTES && occupied < DEMOTE_BELOW {
-                chunks.move_to(index, 0, End::Head);
+                chunks.slots.move_to(index, 0, End::Head);
             }
             index = next;
         }

@@ -6,9 +6,9 @@ use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
 use crate::bitmap::Bits as _;
 use crate::chunk::NONE;
-use crate::chunks::End;
 use crate::geometry::BLOCK_BITS;
 use crate::placement::Placement;
+use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Destroys all free chunks but one, empties the chunks that were set aside, and populates pages until some
@@ -19,7 +19,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
-        P::pause(&mut self.chunks, &mut ());
+        P::catch_up(&mut self.chunks);
         self.destroy_free_chunks(false);
         self.empty_isolated_chunks();
         let populated = self.populate_some();
@@ -35,9 +35,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         if first == NONE {
             return;
         }
-        let mut index = self.chunks.at(first).next;
+        let mut index = self.chunks.slots.next(first);
         while index != NONE {
-            let next = self.chunks.at(index).next;
+            let next = self.chunks.slots.next(index);
             if !unpopulated || self.chunks.at(index).empty_pages == 0 {
                 self.destroy_chunk(index);
             }
@@ -63,7 +63,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if (had > 0 && !enough) || self.chunks.at(index).objects == 0 {
                 self.reintegrate(index);
             } else {
-                self.chunks.move_to(index, self.chunks.slots.sidelined(), End::Tail);
+                let sidelined = self.chunks.slots.sidelined();
+                self.chunks.slots.move_to(index, sidelined, End::Tail);
             }
         }
     }
@@ -100,13 +101,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
             };
             self.atomic_failed = false;
-            for slot in P::slot_of_run(BLOCK_BITS, &self.chunks.slots)..=self.chunks.slots.free() {
+            for slot in P::slot_of_run(BLOCK_BITS)..=self.chunks.slots.free() {
                 if wanted == 0 {
                     return Ok(());
                 }
                 let pages = self.config.blocks();
                 let candidate =
-                    self.chunks.list(slot).find(|&index| self.chunks.at(index).populated_pages < pages);
+                    self.chunks.slots.list(slot).find(|&index| self.chunks.at(index).populated_pages < pages);
                 if let Some(index) = candidate {
                     if !P::READIES_ASIDE && self.chunks.at(index).isolated {
                         self.reintegrate(index);

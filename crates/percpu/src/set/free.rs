@@ -31,9 +31,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         P::pause(&mut self.chunks, probe);
         let chunk = self.chunks.find_mut(place.chunk)?;
         let (object, emptied) = chunk.mark_free(place)?;
-        let moves = P::gave(chunk, &object, probe);
         // Each page of the last object is empty now, so that a chunk without objects has such.
         let (isolated, some_empty) = (chunk.isolated, chunk.empty_pages > 0);
+        let moves = P::gave(&mut self.chunks, place.chunk.index, &object, probe);
         self.chunks.empty_pages += if isolated { 0 } else { emptied };
         self.objects -= 1;
         if moves {

@@ -4,7 +4,6 @@ use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
 use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
-use crate::chunks::End;
 use crate::geometry::Population;
 use crate::placement::Placement;
 use core::ops::Range;
@@ -24,10 +23,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
         self.populated_pages += u64::from(chunk.populated_pages);
         self.chunks.empty_pages += chunk.empty_pages;
-        let free = self.chunks.slots.free();
         self.chunks.add(id, chunk);
-        self.chunks.at_mut(id.index).slot_by_room = free;
-        self.chunks.link(id.index, free, End::Head);
         Ok(())
     }
 
@@ -35,7 +31,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_destroy_chunk")]
     pub(super) fn destroy_chunk(&mut self, index: u32) {
         self.depopulate(index, 0..self.config.blocks());
-        self.chunks.unlink(index);
         self.backing.destroy(self.chunks.id(index));
         self.chunks.remove(index);
     }

@@ -1,8 +1,8 @@
 //! Moving chunks between lists as their room changes, setting them aside and taking them back.
 
 use super::{Backing, ChunkSet};
-use crate::chunks::End;
 use crate::placement::Placement;
+use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// The list that a chunk belongs on by its room.
@@ -36,7 +36,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             let empty_pages = chunk.empty_pages;
             self.chunks.empty_pages -= empty_pages;
         }
-        self.chunks.move_to(index, slot, End::Head);
+        self.chunks.slots.move_to(index, slot, End::Head);
     }
 
     /// Takes a chunk back that was set aside.
@@ -46,6 +46,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         chunk.isolated = false;
         let empty_pages = chunk.empty_pages;
         self.chunks.empty_pages += empty_pages;
-        self.chunks.move_to(index, self.slot_of(index), End::Head);
+        let slot = self.slot_of(index);
+        self.chunks.slots.move_to(index, slot, End::Head);
     }
 }

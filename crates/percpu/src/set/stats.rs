@@ -82,7 +82,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Every chunk, list by list and in the order of each.
     #[doc(alias = "percpu_stats")]
     pub fn chunks(&self) -> impl Iterator<Item = ChunkView> {
-        (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.list(slot)).map(|index| self.view(index))
+        (0..self.chunks.slots.count())
+            .flat_map(|slot| self.chunks.slots.list(slot))
+            .map(|index| self.view(index))
     }
 
     fn view(&self, index: u32) -> ChunkView {
@@ -90,7 +92,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let Room { longest, first_free } = P::room(chunk);
         ChunkView {
             id: self.chunks.id(index),
-            slot: chunk.slot,
+            slot: self.chunks.slots.of(index),
             free_bytes: chunk.free_bits * BIT_BYTES,
             contig_bytes: (longest.end - longest.start) * BIT_BYTES,
             contig_start_bytes: (!longest.is_empty()).then_some(longest.start * BIT_BYTES),

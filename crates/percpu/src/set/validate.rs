@@ -40,9 +40,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let mut linked = 0;
         for slot in 0..slots.count() {
             let mut previous = NONE;
-            for index in self.chunks.list(slot) {
+            for index in slots.list(slot) {
                 let chunk = self.chunks.at(index);
-                let right = chunk.is_live() && chunk.slot == slot && chunk.previous == previous;
+                let right = chunk.is_live() && slots.of(index) == slot && slots.previous(index) == previous;
                 let broken = |broken| Broken { chunk: index, ..broken };
                 check(right, "P1", "a list links its chunks both ways", 0).map_err(broken)?;
                 linked += 1;
@@ -62,7 +62,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let slots = &self.chunks.slots;
         let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
         check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
-        let by_room = self.chunks.at(index).slot_by_room;
+        let by_room = slots.by_room(index);
         check(by_room == self.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
         let right = aside || slot == 0 || slot == by_room;
         check(right, "P1", "a chunk is on the list of its room", 0)
