@@ -63,8 +63,9 @@ pub trait Strategy: Sized {
     /// A place for the request among the chunks that are there. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self::Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot>;
 
-    /// `object` was placed where `find` said; the maps have it already.
-    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe);
+    /// `object` was placed where `find` said; the maps have it already. Returns whether the chunk may belong on another
+    /// list now.
+    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool;
 
     /// Something will be freed: what was put off until then is done.
     #[inline]

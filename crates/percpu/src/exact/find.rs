@@ -125,17 +125,19 @@ fn look(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32
         return look_in_populated(chunk, want, probe);
     }
     let block = tightest(&chunk.hints, want, probe)?;
-    let run = chunk.hints.blocks[block as usize].best;
+    let run = chunk.hints.blocks[block as usize].runs.best;
     Some(base_of(block) + align_up(run.start(), want.align))
 }
 
 /// The block whose best run is the tightest that has room, if any has.
 fn tightest(hints: &Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     // Nothing is tighter than a run of just that length, and where there was one there are mostly more.
-    let recent = hints.blocks[hints.recent as usize].best;
-    if recent.len() == want.bits && recent.has_room(want) {
+    if let Some(&recent) = hints.recent.get(want.bits as usize) {
         probe.count(Work::BlockVisited, 1);
-        return Some(hints.recent);
+        let best = hints.blocks[recent as usize].runs.best;
+        if best.len() == want.bits && best.has_room(want) {
+            return Some(recent.into());
+        }
     }
     let (block, compared) = hints.rooms.tightest(want);
     probe.count(Work::BlockVisited, u64::from(compared));
@@ -145,7 +147,7 @@ fn tightest(hints: &Hints, want: &Want, probe: &mut impl Probe) -> Option<u32> {
 /// The first of the blocks' best runs that have room in pages with memory.
 fn look_in_populated(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
     probe.count(Work::BlockVisited, u64::from(chunk.hints.count()));
-    let runs = (0..).zip(&chunk.hints.blocks).map(|(block, record)| (block, record.best));
+    let runs = (0..).zip(&chunk.hints.blocks).map(|(block, record)| (block, record.runs.best));
     let mut runs = runs.filter(|(_, run)| run.has_room(want));
     runs.find_map(|(block, run)| {
         let start = base_of(block) + run.start();

@@ -81,21 +81,21 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     }
     let hints = &mut chunks.at_mut(spot.chunk).hints;
     let block = block_of(spot.bit);
-    let run = hints.blocks[block as usize].best;
+    let run = hints.blocks[block as usize].runs.best;
     let (start, end) = (base_of(block) + run.start(), base_of(block) + run.start() + run.len());
     if !(start..end).contains(&spot.bit) {
         // It was aligned out of the block that its run starts in.
         return;
     }
     // What is left is the block's best run as long as no other is longer.
-    let rest = hints.blocks[block as usize].rest;
+    let rest = hints.blocks[block as usize].runs.rest;
     let mut last = end.saturating_sub(least.max(rest));
     if rest >= want.bits {
         // When it has left the block, another that may do comes to light there.
         last = last.min(base_of(block + 1) - 1);
     }
     let tail = block_of(end - 1);
-    if tail > block && !hints.blocks[tail as usize].best.is_none() {
+    if tail > block && !hints.blocks[tail as usize].runs.best.is_none() {
         // Behind that edge it would be that block's, which has others.
         last = last.min(base_of(tail) - 1);
     }

@@ -59,9 +59,12 @@ use freed::Freed;
 use freehold_units::Probe;
 pub(crate) use front::Front;
 use front::NOWHERE;
-use record::{Block, Run};
+use record::{Block, Run, Runs};
 use rooms::Rooms;
 pub(crate) use unsettled::Unsettled;
+
+/// Runs of fewer bits are remembered by their length.
+const RECENT: usize = 32;
 
 /// The default placement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,8 +85,10 @@ pub struct Hints {
     rooms: Rooms,
     /// Blocks that are free as a whole.
     free_blocks: Bitmap,
-    /// The block whose run was cut last.
-    recent: u32,
+    /// The longest run of all.
+    longest: u32,
+    /// Of each short length, a block whose best run had that length when it was last heard of.
+    recent: [u16; RECENT],
 }
 
 impl Placement for Exact {
@@ -121,12 +126,13 @@ impl Strategy for Exact {
     }
 
     #[inline]
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
         if chunk.hints.placed.end == object.start {
             chunk.hints.placed.end = object.end;
-        } else {
-            chunk.hints.took(&chunk.used, object, probe);
+            return chunk.objects == 1;
         }
+        chunk.hints.took(&chunk.used, object, probe);
+        true
     }
 
     #[inline]
@@ -160,10 +166,10 @@ impl Strategy for Exact {
         let mut hints = chunk.hints.clone();
         hints.note_placed(&chunk.used, &mut ());
         hints.settle(&chunk.used, &mut ());
-        let longest = (0..).zip(&hints.blocks).max_by_key(|(_, block)| block.best.len());
-        let start = longest.map_or(0, |(block, record)| base_of(block) + record.best.start());
+        let longest = (0..).zip(&hints.blocks).max_by_key(|(_, block)| block.runs.best.len());
+        let start = longest.map_or(0, |(block, record)| base_of(block) + record.runs.best.start());
         Room {
-            longest: start..start + hints.longest(),
+            longest: start..start + hints.longest,
             first_free: chunk.used.next_clear(0..base_of(hints.count())),
         }
     }
@@ -188,7 +194,8 @@ impl Hints {
             blocks: repeated(Block::FREE, count)?,
             rooms: Rooms::new(count)?,
             free_blocks: Bitmap::new(count)?,
-            recent: 0,
+            longest: 0,
+            recent: [0; RECENT],
         };
         hints.clear();
         Ok(hints)
@@ -202,19 +209,13 @@ impl Hints {
         self.blocks.fill(Block::FREE);
         self.rooms.clear();
         self.free_blocks.set_range(0..count);
-        self.put_best(0, Run::new(0, bits), 0);
-    }
-
-    /// The longest run.
-    #[inline]
-    fn longest(&self) -> u32 {
-        self.rooms.longest().unwrap_or_else(|| self.rooms.longest_of(&self.blocks))
+        self.put_runs(0, Runs { best: Run::new(0, bits), ..Runs::NONE });
     }
 
     /// The list that the chunk belongs on, if there are objects in it.
     #[inline]
     fn slot(&self) -> u32 {
-        classes::class(self.longest())
+        classes::class(self.longest)
     }
 
     /// Whether all is known exactly.

@@ -35,6 +35,17 @@ impl Run {
         self.0 == 0
     }
 
+    /// Whether it is a run, and starts there.
+    #[inline]
+    pub(super) const fn is_at(self, start: u32) -> bool {
+        !self.is_none() && self.start() == start
+    }
+
+    #[inline]
+    const fn unless_at(self, start: u32) -> Self {
+        if self.start() == start { Self::NONE } else { self }
+    }
+
     /// Whether there is room for a request.
     #[inline]
     pub(super) const fn has_room(self, want: &Want) -> bool {
@@ -55,13 +66,61 @@ impl Run {
     }
 }
 
-/// What is remembered of a block. The best run changes by `Hints::put_best` alone.
+/// What is known of the runs that start in a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runs {
+    /// The longest.
+    pub(super) best: Run,
+    /// One of `rest` bits, if it is known where one is.
+    pub(super) second: Run,
+    /// No run but the best is longer.
+    pub(super) rest: u32,
+}
+
+impl Runs {
+    pub(super) const NONE: Self = Self { best: Run::NONE, second: Run::NONE, rest: 0 };
+
+    /// With one more run.
+    #[inline]
+    pub(super) fn with(self, run: Run) -> Self {
+        if run.beats(self.best) {
+            Self { best: run, second: self.best, rest: self.best.len() }
+        } else if run.len() >= self.rest {
+            Self { second: run, rest: run.len(), ..self }
+        } else {
+            self
+        }
+    }
+
+    /// With what is left of the run at `start`, the longer part first; `None` if another is the longest, and it is not
+    /// known where.
+    #[inline]
+    pub(super) fn cut(self, start: u32, longer: Run, shorter: Run) -> Option<Self> {
+        if !self.best.is_at(start) {
+            return Some(Self { second: self.second.unless_at(start), ..self });
+        }
+        if longer.len() >= self.rest {
+            return Some(Self { best: longer, ..self }.with(shorter));
+        }
+        (!self.second.is_none()).then_some(Self { best: self.second, second: Run::NONE, ..self })
+    }
+
+    /// With a run that those at `start` and `tail`, if there are, have become part of.
+    #[inline]
+    pub(super) fn joined(self, start: u32, tail: u32, grown: Run) -> Self {
+        let others = Self { second: self.second.unless_at(start).unless_at(tail), ..self };
+        if self.best.is_at(start) || self.best.is_at(tail) {
+            Self { best: grown, ..others }
+        } else {
+            others.with(grown)
+        }
+    }
+}
+
+/// What is remembered of a block. The runs change by `Hints::put_runs` alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// The longest run that starts in it.
-    pub(super) best: Run,
-    /// No other run that starts in it is longer.
-    pub(super) rest: u32,
+    pub(super) runs: Runs,
     /// Length of the free run at the left edge, within the block.
     pub(super) left: u16,
     /// Length of the free run at the right edge, within the block.
@@ -72,11 +131,6 @@ pub(super) struct Block {
 
 impl Block {
     /// Nothing in it is used; what run it is of starts in a block before.
-    pub(super) const FREE: Self = Self {
-        best: Run::NONE,
-        rest: 0,
-        left: crate::BLOCK_BITS as u16,
-        right: crate::BLOCK_BITS as u16,
-        used: 0,
-    };
+    pub(super) const FREE: Self =
+        Self { runs: Runs::NONE, left: crate::BLOCK_BITS as u16, right: crate::BLOCK_BITS as u16, used: 0 };
 }

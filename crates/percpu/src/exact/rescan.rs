@@ -1,7 +1,7 @@
 //! Finding anew what is longest of the runs that start in a block.
 
 use super::Hints;
-use super::record::Run;
+use super::record::{Run, Runs};
 use super::runs::longest;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of};
@@ -35,16 +35,16 @@ impl Hints {
             let run = Run::new(start - base, at - start);
             if run.len() == most && !was.beats(run) {
                 probe.count(Work::BitScanned, u64::from(at - base - from));
-                return self.put_best(block, run, most);
+                return self.put_runs(block, Runs { best: run, second: Run::NONE, rest: most });
             }
         }
-        let (best, rest) = self.best_of(used, block, probe);
-        self.put_best(block, best, rest);
+        let runs = self.runs_of(used, block, probe);
+        self.put_runs(block, runs);
     }
 
     /// The longest run that starts in the block, and a bound for the others. One that comes from the block before is
     /// not of this one; one that goes on into the next counts in full.
-    pub(super) fn best_of(&self, used: &ObjectMap, block: u32, probe: &mut impl Probe) -> (Run, u32) {
+    pub(super) fn runs_of(&self, used: &ObjectMap, block: u32, probe: &mut impl Probe) -> Runs {
         probe.count(Work::BlockRescanned, 1);
         probe.count(Work::BitScanned, u64::from(BLOCK_BITS));
         let record = &self.blocks[block as usize];
@@ -52,23 +52,33 @@ impl Hints {
         let continues = block > 0 && self.blocks[block as usize - 1].right > 0;
         let low = if continues { left } else { 0 };
         if low == BLOCK_BITS {
-            return (Run::NONE, 0);
+            return Runs::NONE;
         }
         let high = (BLOCK_BITS - right).max(low);
-        let (mut best, mut rest) = longest(used, block, low..high);
-        if right > 0 {
-            let edge = Run::new(high, BLOCK_BITS - high + self.free_after(block));
-            let lesser = if edge.beats(best) { core::mem::replace(&mut best, edge) } else { edge };
-            rest = rest.max(lesser.len());
+        let runs = longest(used, block, low..high);
+        if right == 0 {
+            return runs;
         }
-        (best, rest)
+        runs.with(Run::new(high, BLOCK_BITS - high + self.free_after(block)))
     }
 
-    /// Notes a block's best run, and a bound for the others.
+    /// Notes the runs of a block.
     #[inline]
-    pub(super) fn put_best(&mut self, block: u32, best: Run, rest: u32) {
+    pub(super) fn put_runs(&mut self, block: u32, runs: Runs) {
         let record = &mut self.blocks[block as usize];
-        (record.best, record.rest) = (best, rest);
-        self.rooms.set(block, best);
+        let was = core::mem::replace(&mut record.runs, runs).best;
+        if runs.best == was {
+            return;
+        }
+        self.rooms.set(block, runs.best);
+        let len = runs.best.len();
+        if let Some(recent) = self.recent.get_mut(len as usize) {
+            *recent = block as u16;
+        }
+        if len >= self.longest {
+            self.longest = len;
+        } else if was.len() == self.longest {
+            self.longest = self.rooms.longest().unwrap_or_else(|| self.rooms.longest_of(&self.blocks));
+        }
     }
 }

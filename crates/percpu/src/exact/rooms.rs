@@ -40,10 +40,11 @@ const _: () = assert!(size_of::<Line>() == 64);
 impl Line {
     const NONE: Self = Self { lens: [0; LANES], starts: [0; LANES] };
 
-    /// A bit for each lane whose run has so many bits.
+    /// A bit for each lane whose run has so many bits, but fewer than `most`.
     #[inline(always)]
-    fn at_least(&self, bits: i16) -> u16 {
-        let lanes: [i16; LANES] = array::from_fn(|lane| -i16::from(self.lens[lane] >= bits) & BIT_OF[lane]);
+    fn between(&self, bits: i16, most: i16) -> u16 {
+        let fits = |len: i16| -i16::from(len >= bits) & -i16::from(len < most);
+        let lanes: [i16; LANES] = array::from_fn(|lane| fits(self.lens[lane]) & BIT_OF[lane]);
         let half: [i16; LANES / 2] = array::from_fn(|lane| lanes[lane] | lanes[lane + LANES / 2]);
         half.iter().fold(0, |all, lane| all | lane) as u16
     }
@@ -103,7 +104,7 @@ impl Rooms {
     #[inline(never)]
     pub(super) fn longest_of(&self, blocks: &[Block]) -> u32 {
         let lines = self.longest.iter().zip(blocks.chunks(LANES)).filter(|(longest, _)| **longest == LONG);
-        lines.flat_map(|(_, blocks)| blocks).map(|block| block.best.len()).max().unwrap_or(0)
+        lines.flat_map(|(_, blocks)| blocks).map(|block| block.runs.best.len()).max().unwrap_or(0)
     }
 
     /// The block whose run is the shortest that has room, and how many blocks were compared.
@@ -116,7 +117,7 @@ impl Rooms {
                 continue;
             }
             compared += LANES as u32;
-            let mut lanes = line.at_least(bits);
+            let mut lanes = line.between(bits, least);
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize % LANES;
                 lanes &= lanes - 1;
@@ -124,6 +125,9 @@ impl Rooms {
                 if len < least && len >= bits + skipped {
                     (least, block) = (len, Some((at * LANES + lane) as u32));
                 }
+            }
+            if least == bits {
+                break;
             }
         }
         (block, compared)

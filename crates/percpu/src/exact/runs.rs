@@ -11,7 +11,7 @@
 //!
 //! Cost: of each word that is neither free nor used as a whole, some twenty instructions; more where a run is noted.
 
-use super::record::Run;
+use super::record::{Run, Runs};
 use crate::bitmap::{WORD, from_mask, up_to_mask};
 use crate::object_map::ObjectMap;
 use core::ops::Range;
@@ -20,11 +20,11 @@ use core::ops::Range;
 const EVEN: [u64; 5] =
     [0x0001_0001_0001_0001, 0x0101_0101_0101_0101, 0x1111_1111_1111_1111, 0x5555_5555_5555_5555, !0];
 
-/// The best aligned of the longest free runs in `part`, bits of the block, and the length of the longest other.
-pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> (Run, u32) {
-    let mut found = Found { best: Run::NONE, rest: 0 };
+/// The best aligned of the longest free runs in `part`, bits of the block, and the longest other.
+pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> Runs {
+    let mut found = Found(Runs::NONE);
     if part.is_empty() {
-        return (found.best, found.rest);
+        return found.0;
     }
     let mut words = used.words_of(block).map(|used| !used);
     let (first, last) = ((part.start / WORD) as usize, ((part.end - 1) / WORD) as usize);
@@ -49,22 +49,17 @@ pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> (Run, u
         found.note_inside(at, free & !0 << low & !0 >> high);
     }
     found.note(base - edge, edge);
-    (found.best, found.rest)
+    found.0
 }
 
 /// The longest runs until now.
-struct Found {
-    best: Run,
-    rest: u32,
-}
+struct Found(Runs);
 
 impl Found {
     #[inline]
     fn note(&mut self, start: u32, len: u32) {
-        if len > self.rest || len == self.best.len() {
-            let run = Run::new(start, len);
-            let lesser = if run.beats(self.best) { core::mem::replace(&mut self.best, run) } else { run };
-            self.rest = self.rest.max(lesser.len());
+        if len > self.0.rest || len == self.0.best.len() {
+            self.0 = self.0.with(Run::new(start, len));
         }
     }
 
@@ -86,12 +81,12 @@ impl Found {
     /// aligned.
     #[inline]
     fn next(&self, free: u64) -> u32 {
-        let longer = starts(free, self.rest + 1);
-        if longer != 0 || self.rest < self.best.len() {
+        let longer = starts(free, self.0.rest + 1);
+        if longer != 0 || self.0.rest < self.0.best.len() {
             return longer.trailing_zeros();
         }
-        let alike = starts(free, self.rest);
-        let better = EVEN.get(..EVEN.len() - 1 - self.best.evenness() as usize).and_then(<[u64]>::last);
+        let alike = starts(free, self.0.rest);
+        let better = EVEN.get(..EVEN.len() - 1 - self.0.best.evenness() as usize).and_then(<[u64]>::last);
         better.map_or(WORD, |even| (alike & even).trailing_zeros())
     }
 }
@@ -150,11 +145,13 @@ mod tests {
             for block in 0..2 {
                 let part = low.min(high)..low.max(high);
                 let runs = runs_of(&used, block, &part);
-                let (best, rest) = longest(&used, block, part);
+                let Runs { best, second, rest } = longest(&used, block, part);
                 prop_assert!(best.is_none() || runs.contains(&best));
                 prop_assert!(!runs.iter().any(|run| run.beats(best)));
                 let others = runs.iter().filter(|run| **run != best).map(|run| run.len());
                 prop_assert_eq!(rest, others.max().unwrap_or(0));
+                prop_assert!(second != best || best.is_none());
+                prop_assert!(second.len() == rest && (second.is_none() || runs.contains(&second)));
             }
         }
     }

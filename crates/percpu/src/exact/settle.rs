@@ -99,8 +99,8 @@ impl Hints {
             let stale = self.is_stale(used, block);
             let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
             if stale || joined_before || (right > 0 && grown_after) {
-                let (best, rest) = self.best_of(used, block, probe);
-                self.put_best(block, best, rest);
+                let runs = self.runs_of(used, block, probe);
+                self.put_runs(block, runs);
                 looked_at += 1;
             }
             grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
@@ -125,7 +125,7 @@ impl Hints {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         let (base, limit) = (base_of(first), base_of(last + 1));
         // What is beside it is mostly used, the best run, or the run at an edge; else the bits tell.
-        let best = self.blocks[first as usize].best;
+        let best = self.blocks[first as usize].runs.best;
         let (best_start, best_end) = (base + best.start(), base + best.start() + best.len());
         let start = if best_end == object.start && !best.is_none() {
             best_start
@@ -160,15 +160,10 @@ impl Hints {
         last - first + 1
     }
 
-    /// A block's run at `start`, and one at `tail`, or neither, are part of `grown` now.
+    /// The runs of a block at `start` and `tail`, or none, are part of `grown` now.
     #[inline]
     fn grow(&mut self, block: u32, start: u32, tail: u32, grown: Run) {
-        let best = self.blocks[block as usize].best;
-        if !best.is_none() && (best.start() == start || best.start() == tail) {
-            self.put_best(block, grown, self.blocks[block as usize].rest);
-        } else {
-            self.offer(block, grown);
-        }
+        self.put_runs(block, self.blocks[block as usize].runs.joined(start, tail, grown));
     }
 
     /// The edges of the blocks `first` to `last` that a free run reaches now.
@@ -193,13 +188,6 @@ impl Hints {
 
     /// The run that started there in the block is part of one that starts before the block.
     fn withdraw(&mut self, used: &ObjectMap, block: u32, start: u32, probe: &mut impl Probe) {
-        let best = self.blocks[block as usize].best;
-        if best.is_none() || best.start() != start {
-            return;
-        }
-        match self.blocks[block as usize].rest {
-            0 => self.put_best(block, Run::NONE, 0),
-            rest => self.find_best(used, block, start, rest, probe),
-        }
+        self.cut(used, block, start, Run::NONE, Run::NONE, probe);
     }
 }

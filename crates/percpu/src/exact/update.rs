@@ -25,20 +25,10 @@ impl Hints {
         let run = self.run_around(used, object);
         self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
-        self.recent = block;
-        let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
-        // If it was not the best run, then what is left of it is no longer than the rest either.
-        if best.start() == in_block(run.start) {
-            let head = Run::new(in_block(run.start), object.start - run.start);
-            let tail = if tail_block == block { run_of(object.end, run.end) } else { Run::NONE };
-            let longer = if head.is_none() || tail.beats(head) { tail } else { head };
-            let shorter = if longer == tail { head } else { tail };
-            if longer.len() >= rest {
-                self.put_best(block, longer, rest.max(shorter.len()));
-            } else {
-                self.find_best(used, block, best.start(), rest, probe);
-            }
-        }
+        let head = Run::new(in_block(run.start), object.start - run.start);
+        let tail = if tail_block == block { run_of(object.end, run.end) } else { Run::NONE };
+        let (longer, shorter) = if tail.beats(head) { (tail, head) } else { (head, tail) };
+        self.cut(used, block, in_block(run.start), longer, shorter, probe);
         if tail_block != block && object.end < run.end {
             self.offer(tail_block, run_of(object.end, run.end));
         }
@@ -48,7 +38,7 @@ impl Hints {
     #[inline]
     fn run_around(&self, used: &ObjectMap, object: &Range<u32>) -> Range<u32> {
         let block = block_of(object.start);
-        let (base, best) = (base_of(block), self.blocks[block as usize].best);
+        let (base, best) = (base_of(block), self.blocks[block as usize].runs.best);
         let start = base + best.start();
         if start <= object.start && object.end <= start + best.len() {
             return start..start + best.len();
@@ -82,15 +72,28 @@ impl Hints {
         }
     }
 
+    /// What is left of the block's run at `start` are two parts of it.
+    #[inline]
+    pub(super) fn cut(
+        &mut self,
+        used: &ObjectMap,
+        block: u32,
+        start: u32,
+        longer: Run,
+        shorter: Run,
+        probe: &mut impl Probe,
+    ) {
+        let runs = self.blocks[block as usize].runs;
+        match runs.cut(start, longer, shorter) {
+            Some(runs) => self.put_runs(block, runs),
+            None => self.find_best(used, block, start, runs.rest, probe),
+        }
+    }
+
     /// Hears of a run that starts in the block.
     #[inline]
-    pub(super) fn offer(&mut self, block: u32, run: Run) {
-        let (best, rest) = (self.blocks[block as usize].best, self.blocks[block as usize].rest);
-        if run.beats(best) {
-            self.put_best(block, run, rest.max(best.len()));
-        } else {
-            self.blocks[block as usize].rest = rest.max(run.len());
-        }
+    fn offer(&mut self, block: u32, run: Run) {
+        self.put_runs(block, self.blocks[block as usize].runs.with(run));
     }
 }
 

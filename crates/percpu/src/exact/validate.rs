@@ -14,7 +14,7 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     let (mut hints, used) = (chunk.hints.clone(), &chunk.used);
     hints.note_placed(used, &mut ());
     for (block, record) in (0..).zip(&hints.blocks) {
-        let (base, best) = (base_of(block), record.best);
+        let (base, best) = (base_of(block), record.runs.best);
         let start = base + best.start();
         let free = used.next_set(start..start + best.len()) == start + best.len();
         check(free, "P7", "a block's best run is free", start)?;
@@ -29,7 +29,7 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
 fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
     let bits = base_of(hints.count());
     for (index, block) in (0..).zip(&hints.blocks) {
-        let (base, end, best) = (base_of(index), base_of(index + 1), block.best);
+        let (base, end, best) = (base_of(index), base_of(index + 1), block.runs.best);
         check(hints.rooms.agrees(index, best), "P7", "searches see a block's best run", base)?;
         let left = used.next_set(base..end) - base;
         check(u32::from(block.left) == left, "P7", "left is the free run at the left edge", base)?;
@@ -37,7 +37,7 @@ fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
         check(u32::from(block.right) == right, "P7", "right is the free run at the right edge", base)?;
         let free = hints.free_blocks.get(index);
         check(free == (left == BLOCK_BITS), "P7", "free blocks are marked", base)?;
-        let (mut longest, mut second, mut found) = (0, 0, best.is_none());
+        let (mut longest, mut second, mut found, mut has_second) = (0, 0, best.is_none(), false);
         let mut at = used.next_set(base..end);
         // A run that comes from the block before does not start here.
         if base == 0 || used.get(base - 1) {
@@ -54,13 +54,21 @@ fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
                 found |= len == best.len();
             } else {
                 second = second.max(len);
+                has_second |= block.runs.second.is_at(start - base) && block.runs.second.len() == len;
             }
             longest = longest.max(len);
         }
         check(found, "P7", "a block's best run is one that starts in it", base + best.start())?;
         check(best.len() == longest, "P7", "a block's best run is the longest that starts in it", base)?;
-        check(block.rest >= second, "P7", "rest is no less than any other run", base)?;
+        check(block.runs.rest >= second, "P7", "rest is no less than any other run", base)?;
+        let known = block.runs.second.len();
+        check(
+            known == 0 || (known == second && has_second),
+            "P7",
+            "a second run is one of the longest others",
+            base,
+        )?;
     }
-    let most = hints.blocks.iter().map(|block| block.best.len()).max();
-    check(most == Some(hints.longest()), "P8", "a chunk's longest run is the longest of its blocks'", 0)
+    let most = hints.blocks.iter().map(|block| block.runs.best.len()).max();
+    check(most == Some(hints.longest), "P8", "a chunk's longest run is the longest of its blocks'", 0)
 }

@@ -152,8 +152,9 @@ impl<R: Rules> Strategy for Kernel<R> {
         search::find::<R>(chunks, want, probe)
     }
 
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
         update::took::<R>(chunk, object, probe);
+        true
     }
 
     #[inline]

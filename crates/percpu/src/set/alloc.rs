@@ -77,10 +77,12 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let object = spot.bit..spot.bit + want.bits;
         let chunk = self.chunks.at_mut(spot.chunk);
         let begun = chunk.mark_taken(&object);
-        P::took(chunk, &object, probe);
+        let moves = P::took(chunk, &object, probe);
         let isolated = chunk.isolated;
         self.objects += 1;
-        self.relocate(spot.chunk);
+        if moves {
+            self.relocate(spot.chunk);
+        }
         if isolated {
             self.reintegrate(spot.chunk);
         } else {
