@@ -15,6 +15,14 @@ pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMem
     Ok(items)
 }
 
+/// Makes room for one more item, and for a few beyond.
+pub(crate) fn reserve_one<T>(items: &mut Vec<T>) -> Result<(), OutOfMemory> {
+    if items.len() < items.capacity() {
+        return Ok(());
+    }
+    items.try_reserve_exact((items.len() / 16).max(4)).map_err(|_| OutOfMemory)
+}
+
 /// Bits that lie in words, the lowest first. Ranges that methods take lie within.
 pub(crate) trait Bits {
     /// The word at a position.

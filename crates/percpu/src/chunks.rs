@@ -1,5 +1,6 @@
 //! Every chunk of a set by position, and their lists.
 
+use crate::bitmap::reserve_one;
 use crate::chunk::{Chunk, NONE};
 use crate::exact::{Front, Unsettled};
 use crate::slots::{End, Slots};
@@ -81,17 +82,15 @@ impl<H> Chunks<H> {
 
     /// The position that the next chunk will have, and the generation it must carry; room for it is made.
     pub(crate) fn reserve(&mut self) -> Result<ChunkId, OutOfMemory> {
-        let vacant = self.slots.ends(self.slots.vacant()).first;
+        let vacant = self.slots.first(self.slots.vacant());
         if vacant != NONE {
             return Ok(self.id(vacant));
         }
         self.slots.reserve()?;
         self.unsettled.reserve()?;
-        let len = self.chunks.len();
-        if len == self.chunks.capacity() {
-            self.chunks.try_reserve_exact((len / 16).max(4)).map_err(|_| OutOfMemory)?;
-        }
-        let index = u32::try_from(len).ok().filter(|&index| index != NONE).ok_or(OutOfMemory)?;
+        reserve_one(&mut self.chunks)?;
+        let index =
+            u32::try_from(self.chunks.len()).ok().filter(|&index| index != NONE).ok_or(OutOfMemory)?;
         Ok(ChunkId { index, generation: 0 })
     }
 

@@ -6,24 +6,21 @@
 //!                                         already     free                     without a chunk
 //! ```
 //!
-//! A chunk is on exactly one list. The lists link positions, aside from the chunks, so that moving one touches no other
-//! chunk; a bit for each list says whether it has any, so that the next list with a chunk is found without looking at
-//! empty ones.
+//! A chunk is on exactly one list. A list is a ring through a head, so that to link a chunk or take it away asks nothing;
+//! rings lie aside from the chunks, so that moving one touches no other chunk:
 //!
-//! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's ends and occupied bit agree with its
-//! links.
+//! ```text
+//!   ring   | head of 0 | head of 1 | ... | head of vacant | position 0 | position 1 | ...
+//! ```
+//!
+//! A bit for each list says whether it has a chunk, so that the next one that has is found without looking at empty ones.
+//!
+//! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
 use crate::OutOfMemory;
-use crate::bitmap::repeated;
+use crate::bitmap::{repeated, reserve_one};
 use crate::chunk::NONE;
 use alloc::vec::Vec;
-
-/// First and last chunk of a list.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
-    pub(crate) first: u32,
-    pub(crate) last: u32,
-}
 
 /// Where in a list a chunk goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,22 +29,26 @@ pub(crate) enum End {
     Tail,
 }
 
-/// A position's place on the lists.
+/// A head's or a position's neighbours in a ring.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     previous: u32,
     next: u32,
-    /// The list it is on.
+}
+
+/// Which list a position is on.
+#[derive(Clone, Copy, Debug)]
+struct Membership {
     slot: u16,
-    /// The list that it belonged on by its room after the last change, wherever it is.
+    /// The list that its chunk belonged on by its room after the last change, wherever it is.
     by_room: u16,
 }
 
-/// Every list's ends, the links of its chunks, and which lists have any.
+/// Every list, and which lists have chunks.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    links: Vec<Link>,
-    ends: Vec<Ends>,
+    ring: Vec<Link>,
+    positions: Vec<Membership>,
     occupied: Vec<u64>,
     /// Which words of `occupied` have a bit.
     occupied_words: u64,
@@ -55,28 +56,36 @@ pub struct Slots {
     lists: u32,
 }
 
+/// The special lists.
+const SPECIAL: u32 = 4;
+
 impl Slots {
-    /// `lists` lists by room, and the four special ones, all empty.
+    /// `lists` lists by room, and the special ones, all empty.
     pub(crate) fn new(lists: u32) -> Result<Self, OutOfMemory> {
-        let count = lists as usize + 4;
-        let mut ends = Vec::new();
-        ends.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-        ends.resize(count, Ends { first: NONE, last: NONE });
-        let occupied = repeated(0, (lists + 4).div_ceil(u64::BITS))?;
+        let heads = lists + SPECIAL;
+        let mut ring = Vec::new();
+        ring.try_reserve_exact(heads as usize).map_err(|_| OutOfMemory)?;
+        ring.extend((0..heads).map(|head| Link { previous: head, next: head }));
+        let occupied = repeated(0, heads.div_ceil(u64::BITS))?;
         debug_assert!(occupied.len() <= u64::BITS as usize, "one word marks all words");
-        Ok(Self { links: Vec::new(), ends, occupied, occupied_words: 0, lists })
+        Ok(Self { ring, positions: Vec::new(), occupied, occupied_words: 0, lists })
     }
 
     /// Makes room for one more position, and for some beyond.
     pub(crate) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        self.links.try_reserve(1).map_err(|_| OutOfMemory)
+        if self.ring.len() == u32::MAX as usize {
+            return Err(OutOfMemory);
+        }
+        reserve_one(&mut self.ring)?;
+        reserve_one(&mut self.positions)
     }
 
     /// Adds a position, on a list.
     pub(crate) fn add(&mut self, slot: u32) {
-        let index = self.links.len() as u32;
-        self.links.push(Link { previous: NONE, next: NONE, slot: 0, by_room: 0 });
-        self.link(index, slot, End::Head);
+        let link = self.ring.len() as u32;
+        self.ring.push(Link { previous: link, next: link });
+        self.positions.push(Membership { slot: slot as u16, by_room: slot as u16 });
+        self.link(link, slot, End::Head);
     }
 
     /// Chunks that were emptied and wait to be needed again.
@@ -104,92 +113,103 @@ impl Slots {
         self.vacant()
     }
 
+    /// A position's place in the ring.
     #[inline]
-    pub(crate) fn ends(&self, slot: u32) -> Ends {
-        self.ends[slot as usize]
+    fn link_of(&self, index: u32) -> u32 {
+        index + self.lists + SPECIAL
     }
 
-    /// The list that a chunk is on.
+    /// The position at a place in the ring, or none at a head.
     #[inline]
-    pub(crate) fn of(&self, index: u32) -> u32 {
-        u32::from(self.links[index as usize].slot)
-    }
-
-    /// The list that a chunk belonged on by its room after the last change.
-    #[inline]
-    pub(crate) fn by_room(&self, index: u32) -> u32 {
-        u32::from(self.links[index as usize].by_room)
+    fn position(&self, link: u32) -> u32 {
+        link.checked_sub(self.lists + SPECIAL).unwrap_or(NONE)
     }
 
     #[inline]
-    pub(crate) fn set_by_room(&mut self, index: u32, slot: u32) {
-        self.links[index as usize].by_room = slot as u16;
+    fn at(&self, link: u32) -> &Link {
+        &self.ring[link as usize]
+    }
+
+    #[inline]
+    fn at_mut(&mut self, link: u32) -> &mut Link {
+        &mut self.ring[link as usize]
+    }
+
+    /// The first chunk of a list.
+    #[inline]
+    pub(crate) fn first(&self, slot: u32) -> u32 {
+        self.position(self.at(slot).next)
+    }
+
+    /// The last chunk of a list.
+    pub(crate) fn last(&self, slot: u32) -> u32 {
+        self.position(self.at(slot).previous)
     }
 
     /// The chunk before one on its list.
     pub(crate) fn previous(&self, index: u32) -> u32 {
-        self.links[index as usize].previous
+        self.position(self.at(self.link_of(index)).previous)
     }
 
     /// The chunk behind one on its list.
     #[inline]
     pub(crate) fn next(&self, index: u32) -> u32 {
-        self.links[index as usize].next
+        self.position(self.at(self.link_of(index)).next)
+    }
+
+    /// The list that a chunk is on.
+    #[inline]
+    pub(crate) fn of(&self, index: u32) -> u32 {
+        self.positions[index as usize].slot.into()
+    }
+
+    /// The list that a chunk belonged on by its room after the last change.
+    #[inline]
+    pub(crate) fn by_room(&self, index: u32) -> u32 {
+        self.positions[index as usize].by_room.into()
+    }
+
+    #[inline]
+    pub(crate) fn set_by_room(&mut self, index: u32, slot: u32) {
+        self.positions[index as usize].by_room = slot as u16;
     }
 
     /// The chunks of a list, the first one first.
     pub(crate) fn list(&self, slot: u32) -> impl Iterator<Item = u32> {
         let chunk = |index: u32| (index != NONE).then_some(index);
-        core::iter::successors(chunk(self.ends(slot).first), move |&index| chunk(self.next(index)))
-    }
-
-    /// Puts a chunk that is on no list on one.
-    fn link(&mut self, index: u32, slot: u32, end: End) {
-        let Ends { first, last } = self.ends(slot);
-        let link = &mut self.links[index as usize];
-        link.slot = slot as u16;
-        (link.previous, link.next) = if end == End::Head { (NONE, first) } else { (last, NONE) };
-        let ends = if first == NONE {
-            Ends { first: index, last: index }
-        } else if end == End::Head {
-            self.links[first as usize].previous = index;
-            Ends { first: index, last }
-        } else {
-            self.links[last as usize].next = index;
-            Ends { first, last: index }
-        };
-        self.set_ends(slot, ends);
-    }
-
-    /// Takes a chunk off its list.
-    fn unlink(&mut self, index: u32) {
-        let Link { previous, next, slot, .. } = self.links[index as usize];
-        let mut ends = self.ends(slot.into());
-        match self.links.get_mut(previous as usize) {
-            Some(link) => link.next = next,
-            None => ends.first = next,
-        }
-        match self.links.get_mut(next as usize) {
-            Some(link) => link.previous = previous,
-            None => ends.last = previous,
-        }
-        self.set_ends(slot.into(), ends);
+        core::iter::successors(chunk(self.first(slot)), move |&index| chunk(self.next(index)))
     }
 
     /// Moves a chunk to an end of a list, which may be its own.
     pub(crate) fn move_to(&mut self, index: u32, slot: u32, end: End) {
-        self.unlink(index);
-        self.link(index, slot, end);
+        let (link, was) = (self.link_of(index), self.of(index));
+        let Link { previous, next } = *self.at(link);
+        self.at_mut(previous).next = next;
+        self.at_mut(next).previous = previous;
+        self.mark(was);
+        self.positions[index as usize].slot = slot as u16;
+        self.link(link, slot, end);
     }
 
-    fn set_ends(&mut self, slot: u32, ends: Ends) {
-        let were = core::mem::replace(&mut self.ends[slot as usize], ends);
-        if (were.first == NONE) != (ends.first == NONE) {
-            let word = slot / u64::BITS;
-            let lists = &mut self.occupied[word as usize];
-            *lists ^= 1 << (slot % u64::BITS);
-            self.occupied_words = self.occupied_words & !(1 << word) | u64::from(*lists != 0) << word;
-        }
+    /// Puts what is on no list at an end of one.
+    #[inline]
+    fn link(&mut self, link: u32, slot: u32, end: End) {
+        let head = *self.at(slot);
+        let (previous, next) = if end == End::Head { (slot, head.next) } else { (head.previous, slot) };
+        *self.at_mut(link) = Link { previous, next };
+        self.at_mut(previous).next = link;
+        self.at_mut(next).previous = link;
+        self.mark(slot);
+    }
+
+    /// Notes whether a list has a chunk.
+    #[inline]
+    fn mark(&mut self, slot: u32) {
+        let (word, bit) = (slot / u64::BITS, slot % u64::BITS);
+        let some = u64::from(self.at(slot).next != slot);
+        let lists = &mut self.occupied[word as usize];
+        *lists = *lists & !(1 << bit) | some << bit;
+        self.occupied_words = self.occupied_words & !(1 << word) | u64::from(*lists != 0) << word;
     }
 
     /// The first list from `slot` on and before `end` that has a chunk.
@@ -212,8 +232,8 @@ impl Slots {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.links.capacity() * size_of::<Link>()
-            + self.ends.capacity() * size_of::<Ends>()
+        self.ring.capacity() * size_of::<Link>()
+            + self.positions.capacity() * size_of::<Membership>()
             + self.occupied.capacity() * size_of::<u64>()
     }
 }

@@ -52,7 +52,7 @@ fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Op
         }
         if let Some(slot) = chunks.slots.next_occupied(sure, lists) {
             // Any chunk of these lists will do, but for one whose room has no memory.
-            let index = chunks.slots.ends(slot).first;
+            let index = chunks.slots.first(slot);
             probe.count(Work::ChunkVisited, 1);
             settle(chunks, index, probe);
             if let Some(bit) = look(chunks.at(index), want, probe) {
@@ -88,15 +88,14 @@ fn find_on(
 ) -> Option<Spot> {
     let mut slot = lists.start;
     while let Some(occupied) = chunks.slots.next_occupied(slot, lists.end) {
-        let ends = chunks.slots.ends(occupied);
-        let mut index = ends.first;
+        let (mut index, last) = (chunks.slots.first(occupied), chunks.slots.last(occupied));
         while index != NONE {
             if tries == 0 {
                 return None;
             }
             tries -= 1;
             probe.count(Work::ChunkVisited, 1);
-            let next = if index == ends.last { NONE } else { chunks.slots.next(index) };
+            let next = if index == last { NONE } else { chunks.slots.next(index) };
             // One that is set aside stays on its list.
             settle(chunks, index, probe);
             let chunk = chunks.at_mut(index);

@@ -6,20 +6,21 @@
 //! ```
 //!
 //! A request takes the start of the tightest run. While nothing is freed and nothing else is asked for, that run only
-//! gets tighter, so the next request of the same size goes right behind: where a search would put it if the hints were
-//! told before. They hear of all that was placed at once, when the front is closed: something is freed, something else
+//! gets tighter, so the next request of the same size goes right behind, or where its alignment wants it next: where a
+//! search would put it if the hints were told before. They hear of all that was placed at once, when the front is closed: something is freed, something else
 //! is asked for, or what is left of the run may no longer be what a search would take.
 //!
 //! A front is opened by the second of two requests alike with no free between, once all chunks are settled, so that who
 //! frees and places in turn never pays for one.
 //!
-//! Cost: of each request but the first two, a comparison; of all together, what placing one object costs the hints.
+//! Cost: of each request but the first two, a comparison; of all together, what placing one object costs the hints. If
+//! there are gaps between them, the blocks that they are in are looked at anew.
 
 use super::classes::LONGEST_APART;
 use super::{Exact, Hints};
 use crate::chunk::NONE;
 use crate::chunks::Chunks;
-use crate::geometry::{base_of, block_of};
+use crate::geometry::{align_up, base_of, block_of};
 use crate::placement::{Spot, Strategy as _};
 use crate::request::Want;
 use core::ops::Range;
@@ -53,8 +54,38 @@ impl Front {
     }
 }
 
-/// No bits, nowhere.
-pub(super) const NOWHERE: Range<u32> = u32::MAX..u32::MAX;
+/// What was placed at the front since the hints were told: the chunk's part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    /// The first object, if there is any.
+    pub(super) first: u32,
+    /// Where the next one goes.
+    pub(super) next: u32,
+    /// From each object to the next.
+    step: u32,
+    /// Bits between each object and the next.
+    pub(super) gap: u32,
+}
+
+impl Placed {
+    /// The front is not in this chunk.
+    pub(super) const NOWHERE: Self = Self { first: u32::MAX, next: u32::MAX, step: 0, gap: 0 };
+
+    /// Notes an object, if it was placed at the front.
+    #[inline]
+    pub(super) fn add(&mut self, start: u32) -> bool {
+        let here = self.next == start;
+        if here {
+            self.next += self.step;
+        }
+        here
+    }
+
+    /// From the first object to the last one's end.
+    pub(super) fn range(self) -> Range<u32> {
+        self.first..self.next.saturating_sub(self.gap).max(self.first)
+    }
+}
 
 /// The place behind the last request, if this is one like it and there is room.
 #[inline]
@@ -63,7 +94,7 @@ pub(super) fn next(chunks: &Chunks<Hints>, want: &Want) -> Option<Spot> {
     if chunk == NONE || before != Some(*want) {
         return None;
     }
-    let bit = chunks.at(chunk).hints.placed.end;
+    let bit = chunks.at(chunk).hints.placed.next;
     (bit <= last).then_some(Spot { chunk, bit })
 }
 
@@ -72,11 +103,11 @@ pub(super) fn next(chunks: &Chunks<Hints>, want: &Want) -> Option<Spot> {
 pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
     let again = chunks.front.want == Some(*want);
     chunks.front.want = Some(*want);
-    // Chunks to be settled may have tighter runs. Objects must lie one right behind the other, and lists of sure room
-    // be told apart by every bit.
+    // Chunks to be settled may have tighter runs, and lists of sure room must be told apart by every bit. What is
+    // skipped for the alignment is shorter than that, and has no place for the like.
     let least = want.bits + want.align - 1;
     let settled = chunks.unsettled.is_empty();
-    if !again || !settled || want.atomic || !want.bits.is_multiple_of(want.align) || least > LONGEST_APART {
+    if !again || !settled || want.atomic || least > LONGEST_APART {
         return;
     }
     let hints = &mut chunks.at_mut(spot.chunk).hints;
@@ -87,9 +118,9 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
         // It was aligned out of the block that its run starts in.
         return;
     }
-    // What is left is the block's best run as long as no other is longer.
+    // What is left is the block's best run as long as it is the longest.
     let rest = hints.blocks[block as usize].runs.rest;
-    let mut last = end.saturating_sub(least.max(rest));
+    let mut last = end.saturating_sub(least.max(rest + 1));
     if rest >= want.bits {
         // When it has left the block, another that may do comes to light there.
         last = last.min(base_of(block + 1) - 1);
@@ -99,8 +130,9 @@ pub(super) fn follow(chunks: &mut Chunks<Hints>, want: &Want, spot: Spot) {
         // Behind that edge it would be that block's, which has others.
         last = last.min(base_of(tail) - 1);
     }
-    if spot.bit + want.bits <= last {
-        hints.placed = spot.bit..spot.bit;
+    let step = align_up(want.bits, want.align);
+    if spot.bit + step <= last {
+        hints.placed = Placed { first: spot.bit, next: spot.bit, step, gap: step - want.bits };
         (chunks.front.chunk, chunks.front.last) = (spot.chunk, last);
     }
 }

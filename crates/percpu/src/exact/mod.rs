@@ -58,7 +58,7 @@ use core::ops::Range;
 use freed::Freed;
 use freehold_units::Probe;
 pub(crate) use front::Front;
-use front::NOWHERE;
+use front::Placed;
 use record::{Block, Run, Runs};
 use rooms::Rooms;
 pub(crate) use unsettled::Unsettled;
@@ -76,8 +76,8 @@ pub struct Exact;
 pub struct Hints {
     /// What frees change, and no more.
     freed: Freed,
-    /// Bits placed since, one right behind the other: the chunk is at the front.
-    placed: Range<u32>,
+    /// What was placed since, if the chunk is at the front.
+    placed: Placed,
     /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
     refused: (u32, u32),
     blocks: Vec<Block>,
@@ -127,8 +127,7 @@ impl Strategy for Exact {
 
     #[inline]
     fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
-        if chunk.hints.placed.end == object.start {
-            chunk.hints.placed.end = object.end;
+        if chunk.hints.placed.add(object.start) {
             return chunk.objects == 1;
         }
         chunk.hints.took(&chunk.used, object, probe);
@@ -189,7 +188,7 @@ impl Hints {
         let count = config.blocks();
         let mut hints = Self {
             freed: Freed::nothing(count),
-            placed: NOWHERE,
+            placed: Placed::NOWHERE,
             refused: (0, 0),
             blocks: repeated(Block::FREE, count)?,
             rooms: Rooms::new(count)?,

@@ -99,10 +99,10 @@ impl Runs {
         if !self.best.is_at(start) {
             return Some(Self { second: self.second.unless_at(start), ..self });
         }
-        if longer.len() >= self.rest {
-            return Some(Self { best: longer, ..self }.with(shorter));
+        if self.second.beats(longer) {
+            return Some(Self { best: self.second, second: Run::NONE, ..self }.with(longer).with(shorter));
         }
-        (!self.second.is_none()).then_some(Self { best: self.second, second: Run::NONE, ..self })
+        (longer.len() >= self.rest).then(|| Self { best: longer, ..self }.with(shorter))
     }
 
     /// With a run that those at `start` and `tail`, if there are, have become part of.

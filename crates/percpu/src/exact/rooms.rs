@@ -40,13 +40,18 @@ const _: () = assert!(size_of::<Line>() == 64);
 impl Line {
     const NONE: Self = Self { lens: [0; LANES], starts: [0; LANES] };
 
-    /// A bit for each lane whose run has so many bits, but fewer than `most`.
+    /// The lanes whose runs have so many bits, but fewer than `most`.
     #[inline(always)]
-    fn between(&self, bits: i16, most: i16) -> u16 {
+    fn between(&self, bits: i16, most: i16) -> impl Iterator<Item = usize> {
         let fits = |len: i16| -i16::from(len >= bits) & -i16::from(len < most);
         let lanes: [i16; LANES] = array::from_fn(|lane| fits(self.lens[lane]) & BIT_OF[lane]);
         let half: [i16; LANES / 2] = array::from_fn(|lane| lanes[lane] | lanes[lane + LANES / 2]);
-        half.iter().fold(0, |all, lane| all | lane) as u16
+        let mut marked = half.iter().fold(0, |all, lane| all | lane) as u16;
+        core::iter::from_fn(move || {
+            let lane = marked.trailing_zeros() as usize;
+            marked &= marked.wrapping_sub(1);
+            (lane < LANES).then_some(lane)
+        })
     }
 
     /// The length of the longest run.
@@ -103,8 +108,16 @@ impl Rooms {
     /// The longest run, if one is too long to be told apart here.
     #[inline(never)]
     pub(super) fn longest_of(&self, blocks: &[Block]) -> u32 {
-        let lines = self.longest.iter().zip(blocks.chunks(LANES)).filter(|(longest, _)| **longest == LONG);
-        lines.flat_map(|(_, blocks)| blocks).map(|block| block.runs.best.len()).max().unwrap_or(0)
+        let lines =
+            (0..).zip(self.lines.iter().zip(&self.longest)).filter(|(_, (_, longest))| **longest == LONG);
+        let mut most = 0;
+        for (at, (line, _)) in lines {
+            for lane in line.between(LONG, i16::MAX) {
+                let block = blocks.get(at * LANES + lane);
+                most = block.map_or(0, |block| block.runs.best.len()).max(most);
+            }
+        }
+        most
     }
 
     /// The block whose run is the shortest that has room, and how many blocks were compared.
@@ -117,10 +130,7 @@ impl Rooms {
                 continue;
             }
             compared += LANES as u32;
-            let mut lanes = line.between(bits, least);
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize % LANES;
-                lanes &= lanes - 1;
+            for lane in line.between(bits, least) {
                 let (len, skipped) = (line.lens[lane], line.starts[lane].wrapping_neg() & below);
                 if len < least && len >= bits + skipped {
                     (least, block) = (len, Some((at * LANES + lane) as u32));

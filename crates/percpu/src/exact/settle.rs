@@ -72,7 +72,7 @@ impl Hints {
 
     /// The record of the block is right as of now.
     #[inline]
-    fn note_used(&mut self, used: &ObjectMap, block: u32) {
+    pub(super) fn note_used(&mut self, used: &ObjectMap, block: u32) {
         self.blocks[block as usize].used = used.count(block);
     }
 
@@ -109,7 +109,8 @@ impl Hints {
         looked_at
     }
 
-    fn find_edges(&mut self, used: &ObjectMap, block: u32) {
+    /// Notes the free runs at the edges of a block.
+    pub(super) fn find_edges(&mut self, used: &ObjectMap, block: u32) {
         let (base, end) = (base_of(block), base_of(block + 1));
         let left = used.next_set(base..end) - base;
         let record = &mut self.blocks[block as usize];
@@ -117,6 +118,8 @@ impl Hints {
         record.right = (end - used.after_last_set(base..end)) as u16;
         if left == BLOCK_BITS {
             self.free_blocks.set(block);
+        } else {
+            self.free_blocks.clear(block);
         }
     }
 

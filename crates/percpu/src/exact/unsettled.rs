@@ -4,6 +4,7 @@
 //! stack even if its chunk goes, or another comes: to settle a settled chunk costs nothing.
 
 use crate::OutOfMemory;
+use crate::bitmap::reserve_one;
 use crate::chunk::NONE;
 use alloc::vec::Vec;
 
@@ -21,7 +22,7 @@ impl Unsettled {
 
     /// Makes room for one more position, and for some beyond.
     pub(crate) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        self.below.try_reserve(1).map_err(|_| OutOfMemory)
+        reserve_one(&mut self.below)
     }
 
     /// There is one position more, not on the stack.

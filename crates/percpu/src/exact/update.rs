@@ -1,7 +1,7 @@
 //! Keeping the hints exact as objects come.
 
 use super::Hints;
-use super::front::NOWHERE;
+use super::front::Placed;
 use super::record::Run;
 use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
@@ -13,9 +13,28 @@ impl Hints {
     /// Hears of what was placed at the front, if the chunk is there.
     #[inline]
     pub(super) fn note_placed(&mut self, used: &ObjectMap, probe: &mut impl Probe) {
-        let placed = core::mem::replace(&mut self.placed, NOWHERE);
-        if !placed.is_empty() {
-            self.took(used, &placed, probe);
+        let placed = core::mem::replace(&mut self.placed, Placed::NOWHERE);
+        if placed.range().is_empty() {
+            return;
+        }
+        if placed.gap == 0 {
+            self.took(used, &placed.range(), probe);
+        } else {
+            self.took_apart(used, &placed.range(), probe);
+        }
+    }
+
+    /// Objects were placed in a run that starts in the first one's block, with gaps between them.
+    fn took_apart(&mut self, used: &ObjectMap, objects: &Range<u32>, probe: &mut impl Probe) {
+        let (first, end) = (block_of(objects.start), block_of(objects.end - 1) + 1);
+        for block in first..end {
+            self.find_edges(used, block);
+        }
+        // What is left of the run may start where they end.
+        for block in first..(block_of(objects.end) + 1).min(self.count()) {
+            let runs = self.runs_of(used, block, probe);
+            self.put_runs(block, runs);
+            self.note_used(used, block);
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn find<R: Rules>(
     let end = chunks.slots.to_depopulate();
     let mut slot = slot_of_bytes(want.bits * BIT_BYTES);
     while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
-        let mut index = chunks.slots.ends(occupied).first;
+        let mut index = chunks.slots.first(occupied);
         while index != NONE {
             probe.count(Work::ChunkVisited, 1);
             let next = chunks.slots.next(index);

@@ -31,7 +31,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Destroys the free chunks behind the first one; only those without memory, if `unpopulated`.
     #[doc(alias = "pcpu_balance_free")]
     fn destroy_free_chunks(&mut self, unpopulated: bool) {
-        let first = self.chunks.slots.ends(self.chunks.slots.free()).first;
+        let first = self.chunks.slots.first(self.chunks.slots.free());
         if first == NONE {
             return;
         }
@@ -50,7 +50,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_reclaim_populated")]
     fn empty_isolated_chunks(&mut self) {
         loop {
-            let index = self.chunks.slots.ends(self.chunks.slots.to_depopulate()).first;
+            let index = self.chunks.slots.first(self.chunks.slots.to_depopulate());
             if index == NONE {
                 return;
             }

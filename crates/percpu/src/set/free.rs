@@ -63,8 +63,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     fn consider_emptying(&mut self, index: u32) {
         let chunk = self.chunks.at(index);
         if chunk.objects == 0 && !chunk.isolated {
-            let free = self.chunks.slots.ends(self.chunks.slots.free());
-            self.balance_wanted |= free.first != free.last;
+            let (slots, free) = (&self.chunks.slots, self.chunks.slots.free());
+            self.balance_wanted |= slots.first(free) != slots.last(free);
         } else if self.should_empty(chunk) {
             self.isolate(index);
             self.balance_wanted = true;

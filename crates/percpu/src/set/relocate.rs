@@ -23,7 +23,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     pub(super) fn isolate(&mut self, index: u32) {
         let slot = self.chunks.slots.to_depopulate();
         // Objects freed one after the other are mostly of the chunk that was set aside last.
-        if self.chunks.slots.ends(slot).first != index {
+        if self.chunks.slots.first(slot) != index {
             self.set_aside(index, slot);
         }
     }

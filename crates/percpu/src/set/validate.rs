@@ -50,7 +50,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 self.validate_list_of(index, slot).map_err(broken)?;
                 previous = index;
             }
-            check(slots.ends(slot).last == previous, "P1", "a list ends with its last chunk", 0)?;
+            check(slots.last(slot) == previous, "P1", "a list ends with its last chunk", 0)?;
             let occupied = slots.next_occupied(slot, slot + 1).is_some();
             check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
         }

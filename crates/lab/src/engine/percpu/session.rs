@@ -64,13 +64,22 @@ impl<E: Engine + 'static> Session for Driver<E> {
 
     fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize {
         let engine = self.engine_mut();
+        let at = |places: &[Location], turn: usize| places.get(*victims.get(turn)? as usize).copied();
         let mut failed = 0;
-        for (&victim, &size) in victims.iter().zip(sizes_bytes) {
-            let Some(place) = places.get_mut(victim as usize) else { continue };
-            failed += usize::from(!engine.free(*place, &mut ()));
-            match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
-                Some(new) => *place = new,
-                None => failed += 1,
+        let mut next = at(places, 0);
+        for (turn, (&victim, &size)) in victims.iter().zip(sizes_bytes).enumerate() {
+            // Read a turn ahead: an engine's time is not to hold the wait for this table.
+            let place = core::mem::replace(&mut next, at(places, turn + 1));
+            failed += usize::from(!place.is_some_and(|place| engine.free(place, &mut ())));
+            let Some(new) = engine.alloc(u64::from(size), Align::ONE, false, &mut ()) else {
+                failed += 1;
+                continue;
+            };
+            if let Some(place) = places.get_mut(victim as usize) {
+                *place = new;
+            }
+            if victims.get(turn + 1) == Some(&victim) {
+                next = Some(new);
             }
         }
         failed
