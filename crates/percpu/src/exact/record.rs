@@ -14,6 +14,9 @@ const _: () = assert!(crate::MAX_UNIT_BYTES / crate::BIT_BYTES <= u32::MAX >> ST
 impl Run {
     pub(super) const NONE: Self = Self(0);
 
+    /// No run is longer.
+    pub(super) const LONGEST: Self = Self(u32::MAX);
+
     #[inline]
     pub(super) const fn new(start: u32, len: u32) -> Self {
         Self(if len == 0 { 0 } else { len << START_BITS | start })

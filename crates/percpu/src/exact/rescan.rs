@@ -3,17 +3,13 @@
 use super::Hints;
 use super::record::{Run, Runs};
 use super::runs::longest;
-use crate::bitmap::Bits as _;
-use crate::geometry::{BLOCK_BITS, base_of};
+use crate::geometry::BLOCK_BITS;
 use crate::object_map::ObjectMap;
 use freehold_units::{Probe, Work};
 
-/// Runs that are tried before all of a block is looked at.
-const NEAR: u32 = 4;
-
 impl Hints {
     /// Finds the longest run that starts in the block, which had its best one at `from`, and of which no other is
-    /// longer than `most`. Where there are many of that length, one follows soon.
+    /// longer than `most`.
     pub(super) fn find_best(
         &mut self,
         used: &ObjectMap,
@@ -22,31 +18,14 @@ impl Hints {
         most: u32,
         probe: &mut impl Probe,
     ) {
-        let (base, was) = (base_of(block), Run::new(from, most));
-        let mut at = base + from;
-        // Runs at the right edge may go on, so only those before it are known whole.
-        let end = base + BLOCK_BITS - u32::from(self.blocks[block as usize].right);
-        for _ in 0..NEAR {
-            let start = used.next_clear(used.next_set(at.min(end)..end)..end);
-            if start == end {
-                break;
-            }
-            at = used.next_set(start..end);
-            let run = Run::new(start - base, at - start);
-            if run.len() == most && !was.beats(run) {
-                probe.count(Work::BitScanned, u64::from(at - base - from));
-                return self.put_runs(block, Runs { best: run, second: Run::NONE, rest: most });
-            }
-        }
-        let runs = self.runs_of(used, block, probe);
+        let runs = self.runs_of(used, block, Run::new(from, most), probe);
         self.put_runs(block, runs);
     }
 
     /// The longest run that starts in the block, and a bound for the others. One that comes from the block before is
-    /// not of this one; one that goes on into the next counts in full.
-    pub(super) fn runs_of(&self, used: &ObjectMap, block: u32, probe: &mut impl Probe) -> Runs {
+    /// not of this one; one that goes on into the next counts in full. Two that are like `most` need no better ones.
+    pub(super) fn runs_of(&self, used: &ObjectMap, block: u32, most: Run, probe: &mut impl Probe) -> Runs {
         probe.count(Work::BlockRescanned, 1);
-        probe.count(Work::BitScanned, u64::from(BLOCK_BITS));
         let record = &self.blocks[block as usize];
         let (left, right) = (u32::from(record.left), u32::from(record.right));
         let continues = block > 0 && self.blocks[block as usize - 1].right > 0;
@@ -55,7 +34,7 @@ impl Hints {
             return Runs::NONE;
         }
         let high = (BLOCK_BITS - right).max(low);
-        let runs = longest(used, block, low..high);
+        let runs = longest(used, block, low..high, most, probe);
         if right == 0 {
             return runs;
         }

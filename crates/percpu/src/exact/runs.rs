@@ -15,13 +15,21 @@ use super::record::{Run, Runs};
 use crate::bitmap::{WORD, from_mask, up_to_mask};
 use crate::object_map::ObjectMap;
 use core::ops::Range;
+use freehold_units::{Probe, Work};
 
 /// Multiples of 16, 8, 4, 2 and 1 bits: where objects ask to start.
 const EVEN: [u64; 5] =
     [0x0001_0001_0001_0001, 0x0101_0101_0101_0101, 0x1111_1111_1111_1111, 0x5555_5555_5555_5555, !0];
 
-/// The best aligned of the longest free runs in `part`, bits of the block, and the longest other.
-pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> Runs {
+/// The best aligned of the longest free runs in `part`, bits of the block, and the longest other. It is known that none
+/// is longer than `most`: two of that length, one as well aligned, are not searched further.
+pub(super) fn longest(
+    used: &ObjectMap,
+    block: u32,
+    part: Range<u32>,
+    most: Run,
+    probe: &mut impl Probe,
+) -> Runs {
     let mut found = Found(Runs::NONE);
     if part.is_empty() {
         return found.0;
@@ -47,7 +55,12 @@ pub(super) fn longest(used: &ObjectMap, block: u32, part: Range<u32>) -> Runs {
         found.note(at - edge, edge + low);
         edge = high;
         found.note_inside(at, free & !0 << low & !0 >> high);
+        if found.0.second.len() == most.len() && !most.beats(found.0.best) {
+            probe.count(Work::BitScanned, u64::from(base - part.start));
+            return found.0;
+        }
     }
+    probe.count(Work::BitScanned, u64::from(base - part.start));
     found.note(base - edge, edge);
     found.0
 }
@@ -145,7 +158,7 @@ mod tests {
             for block in 0..2 {
                 let part = low.min(high)..low.max(high);
                 let runs = runs_of(&used, block, &part);
-                let Runs { best, second, rest } = longest(&used, block, part);
+                let Runs { best, second, rest } = longest(&used, block, part, Run::LONGEST, &mut ());
                 prop_assert!(best.is_none() || runs.contains(&best));
                 prop_assert!(!runs.iter().any(|run| run.beats(best)));
                 let others = runs.iter().filter(|run| **run != best).map(|run| run.len());

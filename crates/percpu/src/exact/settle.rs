@@ -99,7 +99,7 @@ impl Hints {
             let stale = self.is_stale(used, block);
             let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
             if stale || joined_before || (right > 0 && grown_after) {
-                let runs = self.runs_of(used, block, probe);
+                let runs = self.runs_of(used, block, Run::LONGEST, probe);
                 self.put_runs(block, runs);
                 looked_at += 1;
             }

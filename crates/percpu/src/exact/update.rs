@@ -32,7 +32,7 @@ impl Hints {
         }
         // What is left of the run may start where they end.
         for block in first..(block_of(objects.end) + 1).min(self.count()) {
-            let runs = self.runs_of(used, block, probe);
+            let runs = self.runs_of(used, block, Run::LONGEST, probe);
             self.put_runs(block, runs);
             self.note_used(used, block);
         }
