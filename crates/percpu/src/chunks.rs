@@ -19,7 +19,7 @@ pub struct Chunks<H> {
     pub(crate) empty_pages: u32,
     /// Where the default placement puts requests like the last one; others leave it alone.
     pub(crate) front: Front,
-    /// The chunks that the default placement has to look at; others leave it alone.
+    /// The chunks to be looked at before the next request is placed.
     pub(crate) unsettled: Unsettled,
 }
 

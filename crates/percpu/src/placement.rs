@@ -37,6 +37,17 @@ pub struct Room {
     pub(crate) first_free: u32,
 }
 
+/// What a free leaves to be done for its chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gave {
+    /// Nothing.
+    Done,
+    /// It may belong on another list now.
+    Moves,
+    /// It is to be looked at before the next request is placed.
+    Unsettled,
+}
+
 /// What a set of chunks leaves to its placement.
 pub trait Strategy: Sized {
     /// What a chunk knows of its free runs.
@@ -73,14 +84,8 @@ pub trait Strategy: Sized {
         let _ = (chunks, probe);
     }
 
-    /// The object was freed from the chunk at the position; the maps have it already. Returns whether the chunk may
-    /// belong on another list now.
-    fn gave(
-        chunks: &mut Chunks<Self::Hints>,
-        index: u32,
-        object: &Range<u32>,
-        probe: &mut impl Probe,
-    ) -> bool;
+    /// `object` was freed; the maps have it already.
+    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> Gave;
 
     /// Chunks will be looked at, filled with pages or destroyed: all that was put off is done.
     fn catch_up(chunks: &mut Chunks<Self::Hints>) {

@@ -45,7 +45,7 @@ fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Op
     let sure = class_of_at_least(want.bits + want.align - 1).min(lists);
     loop {
         let settled = settle_some(chunks, SETTLED, probe);
-        if chunks.slots.next_occupied(maybe, sure).is_some()
+        if maybe < sure
             && let Some(spot) = find_on(chunks, maybe..sure, TRIES, want, probe)
         {
             return Some(spot);

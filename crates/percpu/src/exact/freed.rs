@@ -44,7 +44,7 @@ impl Freed {
         let &Range { start, end } = object;
         self.only = if self.is_nothing() { start..end } else { 0..0 };
         let (first, last) = (start >> self.shift, (end - 1) >> self.shift);
-        self.groups |= (!0 << first) & (!0 >> (u64::BITS - 1 - last));
+        self.groups |= (2_u64 << last).wrapping_sub(1 << first);
     }
 
     #[inline]

@@ -49,7 +49,7 @@ use crate::bitmap::{Bitmap, Bits as _, repeated};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, Config, base_of};
-use crate::placement::{Placement, Room, Spot, Strategy};
+use crate::placement::{Gave, Placement, Room, Spot, Strategy};
 use crate::request::Want;
 use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
@@ -142,18 +142,14 @@ impl Strategy for Exact {
     }
 
     #[inline(always)]
-    fn gave(chunks: &mut Chunks<Hints>, index: u32, object: &Range<u32>, _: &mut impl Probe) -> bool {
-        let chunk = chunks.at_mut(index);
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, _: &mut impl Probe) -> Gave {
         if chunk.objects == 0 {
             chunk.hints.clear();
-            return true;
+            return Gave::Moves;
         }
         let settled = chunk.hints.is_settled();
         chunk.hints.freed.add(object);
-        if settled {
-            chunks.unsettled.push(index);
-        }
-        false
+        if settled { Gave::Unsettled } else { Gave::Done }
     }
 
     fn catch_up(chunks: &mut Chunks<Hints>) {

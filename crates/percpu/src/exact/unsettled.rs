@@ -42,7 +42,7 @@ impl Unsettled {
 
     /// Puts a position on the stack if it is not there.
     #[inline]
-    pub(super) fn push(&mut self, index: u32) {
+    pub(crate) fn push(&mut self, index: u32) {
         let below = &mut self.below[index as usize];
         if *below == NONE {
             *below = if self.top == NONE { index } else { self.top };

@@ -27,7 +27,7 @@ mod validate;
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
-use crate::placement::{Placement, Room, Spot, Strategy};
+use crate::placement::{Gave, Placement, Room, Spot, Strategy};
 use crate::request::Want;
 use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
@@ -158,9 +158,9 @@ impl<R: Rules> Strategy for Kernel<R> {
     }
 
     #[inline]
-    fn gave(chunks: &mut Chunks<Hints>, index: u32, object: &Range<u32>, probe: &mut impl Probe) -> bool {
-        update::gave::<R>(chunks.at_mut(index), object, probe);
-        true
+    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> Gave {
+        update::gave::<R>(chunk, object, probe);
+        Gave::Moves
     }
 
     fn room(chunk: &Chunk<Hints>) -> Room {

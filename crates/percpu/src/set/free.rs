@@ -3,7 +3,7 @@
 use super::{Backing, ChunkSet};
 use crate::chunk::Chunk;
 use crate::geometry::{BIT_BYTES, Population};
-use crate::placement::Placement;
+use crate::placement::{Gave, Placement};
 use crate::{FreeError, Place};
 use freehold_units::Probe;
 
@@ -33,11 +33,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let (object, emptied) = chunk.mark_free(place)?;
         // Each page of the last object is empty now, so that a chunk without objects has such.
         let (isolated, some_empty) = (chunk.isolated, chunk.empty_pages > 0);
-        let moves = P::gave(&mut self.chunks, place.chunk.index, &object, probe);
+        let gave = P::gave(chunk, &object, probe);
         self.chunks.empty_pages += if isolated { 0 } else { emptied };
         self.objects -= 1;
-        if moves {
-            self.relocate(place.chunk.index);
+        match gave {
+            Gave::Done => {}
+            Gave::Moves => self.relocate(place.chunk.index),
+            Gave::Unsettled => self.chunks.unsettled.push(place.chunk.index),
         }
         if some_empty {
             self.consider_emptying(place.chunk.index);
