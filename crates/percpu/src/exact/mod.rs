@@ -9,21 +9,23 @@
 //! A block knows the longest free run that *starts* in it, however far it goes on; a chunk knows the longest of
 //! its blocks' runs. Both are exact, so a request looks at one chunk: the first on the list of the smallest
 //! longest run that will do. There it takes the start of the tightest of the blocks' runs that will do, sixteen of
-//! which are in a cache line (`rooms.rs`). No bits are searched. Lists are one per length up to 256 bits, and 4 for every doubling beyond.
+//! which are in a cache line (`rooms.rs`). No bits are searched. Lists are one per length up to 256 bits, and 4 for
+//! every doubling beyond.
 //!
 //! Taking the chunk whose best is just enough keeps the long runs of others whole: with random sizes, under 2 % of
 //! the memory is in holes, where first fit leaves 10 %.
 //!
 //! A free clears bits and counts; it looks at no neighbour and moves no hint. It notes where it was (`freed.rs`), and
-//! its chunk goes to the list of the unsettled ones. The next requests settle them (`settle.rs`): the runs around a
-//! single object that was freed are joined; after several, the blocks that they were in are looked at anew. A chunk that becomes free as a whole is
-//! known to be so at once. So many frees one after the other cost no search at all, and one free before each
-//! request is found before that request is placed.
+//! its chunk is one of the unsettled ones (`unsettled.rs`). The next requests settle them (`settle.rs`): the runs around
+//! a single object that was freed are joined; after several, the blocks that they were in are looked at anew. A chunk
+//! that becomes free as a whole is known to be so at once. So many frees one after the other cost no search at all, and
+//! one free before each request is found before that request is placed.
 //!
 //! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`).
 //!
-//! A record's `rest` is no less than the second longest run. While what remains of the longest run is no shorter
-//! than that, it is known to be the longest still; only then must the bits be looked at (`runs.rs`), 64 at a time.
+//! Of a block, the second longest run is mostly known, too, and a bound for all others (`record.rs`). While what remains
+//! of the longest run, or the second, is no shorter than that, it is known to be the longest; only then must the bits be
+//! looked at (`runs.rs`), 64 at a time.
 //!
 //! A longest run may fit in length and not in alignment. Few such chunks are tried before one is taken that has
 //! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until something in
