@@ -21,7 +21,8 @@
 //! that becomes free as a whole is known to be so at once. So many frees one after the other cost no search at all, and
 //! one free before each request is found before that request is placed.
 //!
-//! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`).
+//! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`):
+//! in one run, and then in what else their block has.
 //!
 //! Of a block, the second longest run is mostly known, too, and a bound for all others (`record.rs`). While what remains
 //! of the longest run, or the second, is no shorter than that, it is known to be the longest; only then must the bits be

@@ -17,14 +17,14 @@ impl Hints {
         if placed.range().is_empty() {
             return;
         }
-        if placed.gap == 0 {
+        if placed.together {
             self.took(used, &placed.range(), probe);
         } else {
             self.took_apart(used, &placed.range(), probe);
         }
     }
 
-    /// Objects were placed in a run that starts in the first one's block, with gaps between them.
+    /// Objects were placed in runs that start in the first one's block, with gaps between them.
     fn took_apart(&mut self, used: &ObjectMap, objects: &Range<u32>, probe: &mut impl Probe) {
         let (first, end) = (block_of(objects.start), block_of(objects.end - 1) + 1);
         for block in first..end {
