@@ -21,8 +21,10 @@ use tables::Tables;
 const OBJECTS: u32 = 1_000_000;
 /// The largest number that may be asked for.
 const MOST: u32 = 4_000_000;
-/// Where the area map scans all there is for every object, it places so many.
-const QUADRATIC_OBJECTS: u32 = 20_000;
+/// Where an engine may walk over fragments for every object, as many fewer are placed.
+const WALKED: u32 = 5;
+/// Where the area map walks over all there is for every object, it places so many at most, quick and full.
+const QUADRATIC_OBJECTS: [u32; 2] = [4_000, 20_000];
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +45,9 @@ pub struct Options {
 struct Plan {
     engines: Vec<EngineEntry>,
     objects: u32,
+    /// Whether that number was asked for.
+    exactly: bool,
+    quick: bool,
     rounds: usize,
     /// Every chunk has its memory from the start: the area map knows no pages.
     whole: Config,
@@ -64,6 +69,8 @@ impl Plan {
         Ok(Self {
             engines: Percpu::engines(&options.engines)?,
             objects: asked.unwrap_or(usual),
+            exactly: asked.is_some(),
+            quick: options.quick,
             rounds: if options.quick { 3 } else { 5 },
             whole: on_demand.population(Population::Whole),
             on_demand,
@@ -166,9 +173,11 @@ fn filled(
     rounds: usize,
     progress: &mut Progress,
 ) -> Result<Vec<crate::measure::percpu::FillRun>, String> {
-    let quadratic = size.align.bytes() > u64::from(size.bytes.next_multiple_of(4));
-    let objects = |entry: &EngineEntry| {
-        if quadratic && !entry.knows_pages { plan.objects.min(QUADRATIC_OBJECTS) } else { plan.objects }
+    let walked = size.align.bytes() > u64::from(size.bytes.next_multiple_of(4));
+    let objects = |entry: &EngineEntry| match (walked, entry.knows_pages) {
+        (true, false) => plan.objects.min(QUADRATIC_OBJECTS[usize::from(!plan.quick)]),
+        (true, true) if !plan.exactly => plan.objects.div_ceil(WALKED),
+        _ => plan.objects,
     };
     fill(&plan.engines, &plan.whole, size, objects, rounds, &mut |what| progress.tick(what))
 }
