@@ -295,7 +295,7 @@ impl Slots {
 
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
-        let mut leaf = Leaf::empty();
+        let mut leaf = Leaf::EMPTY;
         let slots = &self.0[range];
         let (mut occupied, mut entries) = (0, 0);
         for (at, slot) in slots.iter().enumerate() {

@@ -39,12 +39,6 @@ pub(crate) struct Leaf {
 
 const _: () = assert!(size_of::<Leaf>() == 256);
 
-/// Most slots of a leaf, since two gaps never follow each other: ten entries, and a gap on either side of each.
-const MOST_SLOTS: usize = (2 * WORDS).div_ceil(3);
-
-/// Room for the ends of slots, with that of the slot before the first, by any bit of 32.
-pub(crate) const ENDS: usize = WORDS + 2;
-
 /// What is used of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Used {
@@ -61,6 +55,12 @@ impl Used {
     #[inline(always)]
     pub(super) fn words(self) -> usize {
         self.len - 1 + self.entries
+    }
+
+    #[inline(always)]
+    const fn to_word(self) -> Word {
+        let word = self.occupied as u64 | (self.len as u64) << 32 | (self.entries as u64) << 40;
+        ptr::without_provenance_mut(word as usize)
     }
 }
 
@@ -84,11 +84,11 @@ pub(super) const fn below(count: usize) -> u64 {
 
 impl Leaf {
     /// A leaf whose one slot is a gap.
-    pub(crate) fn empty() -> Self {
+    pub(crate) const EMPTY: Self = {
         let mut leaf = Self::VACANT;
-        leaf.set_used(Used { occupied: 0, len: 1, entries: 0 });
+        leaf.words[0] = Used { occupied: 0, len: 1, entries: 0 }.to_word();
         leaf
-    }
+    };
 
     #[inline(always)]
     pub(super) fn in_use(&self) -> Used {
@@ -98,8 +98,7 @@ impl Leaf {
 
     #[inline(always)]
     pub(super) fn set_used(&mut self, used: Used) {
-        let word = u64::from(used.occupied) | (used.len as u64) << 32 | (used.entries as u64) << 40;
-        self.words[0] = ptr::without_provenance_mut(word as usize);
+        self.words[0] = used.to_word();
     }
 
     /// A leaf that is yet to have slots.
@@ -143,6 +142,21 @@ impl Leaf {
         self.words[at(slot + 1)].addr() as u64
     }
 
+    /// The pivots before a slot and behind it; of the first slot and the last one is anything.
+    #[inline(always)]
+    pub(crate) fn around(&self, slot: usize) -> Option<(u64, u64)> {
+        let own = self.words.get(slot + 1)?;
+        Some((self.words[at(slot)].addr() as u64, own.addr() as u64))
+    }
+
+    /// The word of the first entry.
+    pub(crate) const FIRST_WORD: usize = WORDS;
+
+    #[inline(always)]
+    pub(crate) fn word(&self, number: usize) -> Option<Word> {
+        self.words.get(number).copied()
+    }
+
     #[inline(always)]
     pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
         self.words[at(slot + 1)] = ptr::without_provenance_mut(last as usize);
@@ -180,6 +194,12 @@ impl Leaf {
         LINE * line + (behind & below(pivots_there) as u32).trailing_ones() as usize
     }
 
+    /// A bit for the slot that has the index, and each before it.
+    #[inline(never)]
+    pub(crate) fn slots_to(&self, index: u64) -> u32 {
+        u32::MAX >> (31 - self.slot_of(index))
+    }
+
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
@@ -209,17 +229,6 @@ impl Leaf {
         let first = if slot == 0 { whole.first() } else { self.pivot(slot - 1) + 1 };
         let last = if slot + 1 == self.len() { whole.last() } else { self.pivot(slot) };
         (first, last)
-    }
-
-    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes.
-    #[inline(never)] // Else nothing says that `ends` is not the leaf, and word is copied after word.
-    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; ENDS]) {
-        // As many as there may be, whether they are pivots or not: so many are copied at once.
-        for (end, word) in ends.iter_mut().zip(&self.words[..=MOST_SLOTS]) {
-            *end = word.addr() as u64;
-        }
-        ends[0] = whole.first().wrapping_sub(1);
-        ends[self.len() & WORDS] = whole.last();
     }
 
     /// The slots that are gaps, a bit each.

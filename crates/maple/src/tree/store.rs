@@ -189,7 +189,7 @@ impl<S: Shape> Tree<S> {
 
     /// The first entry makes the first leaf.
     fn plant(&mut self, span: Span, word: Word) {
-        let mut leaf = Leaf::empty();
+        let mut leaf = Leaf::EMPTY;
         let edit = Edit::new(&leaf, Span::ALL, span.first(), span.last(), true);
         edit.apply(&mut leaf, Some(word), None);
         self.root = self.new_leaf(leaf);
