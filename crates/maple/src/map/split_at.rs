@@ -32,7 +32,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         let mut spot = Spot::new(upper);
         self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;
-        if spot.rootless {
+        if spot.is_rootless() {
             return Ok(Self::with_shape());
         }
         let mut builder = Builder::new();

@@ -82,11 +82,11 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
             return None;
         }
         let mut spot = Spot::new(Span::new(index, index)?);
-        self.tree.walk(index, &mut spot.path, &mut ());
+        let leaf = self.tree.walk(index, &mut spot.path, &mut ());
         let slot = self.tree.slot(&spot.path);
         slot.entry?;
         spot.span = slot.span;
-        self.tree.look_from(&mut spot, false, &mut ());
+        self.tree.look_from(&mut spot, leaf, false, &mut ());
         self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))
     }
 

@@ -39,28 +39,55 @@ pub(crate) struct Leaf {
 
 const _: () = assert!(size_of::<Leaf>() == 256);
 
-/// What is used of a leaf.
+/// What is used of a leaf, as its first word has it: a bit for each slot that has an entry, the slots from bit 32 on, the
+/// slots with an entry from bit 40 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Used {
-    /// One bit for each slot that has an entry.
-    pub(super) occupied: u32,
-    /// Slots.
-    pub(super) len: usize,
-    /// Slots with an entry.
-    pub(super) entries: usize,
-}
+pub(super) struct Used(u64);
 
 impl Used {
-    /// Words for pivots and entries.
     #[inline(always)]
-    pub(super) fn words(self) -> usize {
-        self.len - 1 + self.entries
+    pub(super) const fn new(occupied: u32, len: usize, entries: usize) -> Self {
+        Self(occupied as u64 | (len as u64) << 32 | (entries as u64) << 40)
     }
 
     #[inline(always)]
     const fn to_word(self) -> Word {
-        let word = self.occupied as u64 | (self.len as u64) << 32 | (self.entries as u64) << 40;
-        ptr::without_provenance_mut(word as usize)
+        ptr::without_provenance_mut(self.0 as usize)
+    }
+
+    /// One bit for each slot that has an entry.
+    #[inline(always)]
+    pub(super) const fn occupied(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Slots.
+    #[inline(always)]
+    pub(super) const fn len(self) -> usize {
+        (self.0 >> 32) as u8 as usize
+    }
+
+    /// Slots with an entry.
+    #[inline(always)]
+    pub(super) const fn entries(self) -> usize {
+        (self.0 >> 40) as usize
+    }
+
+    /// Words for pivots and entries.
+    #[inline(always)]
+    pub(super) const fn words(self) -> usize {
+        self.len() - 1 + self.entries()
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_entry(self, slot: usize) -> bool {
+        self.0 as u32 >> (slot & 31) & 1 != 0
+    }
+
+    /// Entries before the slot.
+    #[inline(always)]
+    pub(super) const fn rank(self, slot: usize) -> usize {
+        (self.0 as u32 & below(slot) as u32).count_ones() as usize
     }
 }
 
@@ -86,14 +113,13 @@ impl Leaf {
     /// A leaf whose one slot is a gap.
     pub(crate) const EMPTY: Self = {
         let mut leaf = Self::VACANT;
-        leaf.words[0] = Used { occupied: 0, len: 1, entries: 0 }.to_word();
+        leaf.words[0] = Used::new(0, 1, 0).to_word();
         leaf
     };
 
     #[inline(always)]
     pub(super) fn in_use(&self) -> Used {
-        let used = self.words[0].addr() as u64;
-        Used { occupied: used as u32, len: (used >> 32) as usize & 0xff, entries: (used >> 40) as usize }
+        Used(self.words[0].addr() as u64)
     }
 
     #[inline(always)]
@@ -116,13 +142,13 @@ impl Leaf {
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.in_use().len
+        self.in_use().len()
     }
 
     /// Slots with an entry.
     #[inline(always)]
     pub(crate) fn entries(&self) -> usize {
-        self.in_use().entries
+        self.in_use().entries()
     }
 
     /// Words in use.
@@ -134,7 +160,7 @@ impl Leaf {
     /// One bit for each slot that has an entry.
     #[inline(always)]
     pub(crate) fn occupied(&self) -> u32 {
-        self.words[0].addr() as u32
+        self.in_use().occupied()
     }
 
     #[inline(always)]
@@ -203,12 +229,12 @@ impl Leaf {
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        (self.occupied() & below(slot) as u32).count_ones() as usize
+        self.in_use().rank(slot)
     }
 
     #[inline(always)]
     pub(crate) fn has_entry(&self, slot: usize) -> bool {
-        self.occupied() >> (slot & 31) & 1 != 0
+        self.in_use().has_entry(slot)
     }
 
     /// The entry of that rank.
@@ -270,7 +296,8 @@ impl Leaf {
 
     /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
     pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
-        let Used { occupied, len, entries } = self.in_use();
+        let before = self.in_use();
+        let (len, entries) = (before.len(), before.entries());
         if len > 0 {
             self.set_pivot(len - 1, last);
         }
@@ -278,27 +305,23 @@ impl Leaf {
             self.set_ranked(entries, word);
         }
         let one = u32::from(entry.is_some());
-        self.set_used(Used {
-            occupied: occupied | one << len,
-            len: len + 1,
-            entries: entries + one as usize,
-        });
+        self.set_used(Used::new(before.occupied() | one << len, len + 1, entries + one as usize));
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
-        let Used { occupied, len, entries } = self.in_use();
-        let gone = self.rank(slot);
-        self.move_pivots(slot, len - 1, 0);
-        self.move_entries(gone, entries, 0);
-        let occupied = (u64::from(occupied) >> slot) as u32;
-        self.set_used(Used { occupied, len: len - slot, entries: entries - gone });
+        let before = self.in_use();
+        let gone = before.rank(slot);
+        self.move_pivots(slot, before.len() - 1, 0);
+        self.move_entries(gone, before.entries(), 0);
+        let occupied = (u64::from(before.occupied()) >> slot) as u32;
+        self.set_used(Used::new(occupied, before.len() - slot, before.entries() - gone));
     }
 
     /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
     pub(crate) fn keep_to(&mut self, slot: usize) {
         let occupied = self.occupied() & below(slot + 1) as u32;
-        self.set_used(Used { occupied, len: slot + 1, entries: self.rank(slot + 1) });
+        self.set_used(Used::new(occupied, slot + 1, self.rank(slot + 1)));
     }
 
     /// Takes the slots from `slot` on out; they are the leaf that is returned.

@@ -4,16 +4,24 @@
 //! An inner node's `gap` of a child is the longest gap below that child (M4).
 
 use super::{Path, Tree};
-use crate::node::{Extent, Shape};
+use crate::node::{Edit, Extent, Shape};
 
 impl<S: Shape> Tree<S> {
-    /// A leaf's slots have changed: of those that made way, the longest gap reached as far as `before`; of those that
-    /// came, as far as `after`. Goes up as far as that changes what is known there.
-    #[inline]
-    pub(super) fn gap_changed(&mut self, path: &Path, before: Option<u64>, after: Option<u64>) {
+    /// A leaf's slots have changed by an edit; of those that made way, the longest gap reached as far as `before`. Goes up
+    /// as far as that changes what is known there.
+    #[inline(always)]
+    pub(super) fn gap_changed(&mut self, path: &Path, edit: &Edit, before: Option<u64>) {
         let Some((parent, _)) = path.above().split_last() else { return };
         let known = self.inner(parent.id).gap(parent.slot as usize);
-        let extent = |reach: Option<u64>| reach.map_or(Extent::NONE, Extent::of_reach);
+        // What comes where a gap was leaves no longer one.
+        if !edit.is_in_gap() || extent(before) >= known {
+            self.gap_changed_to(path, known, before, edit.reach_after());
+        }
+    }
+
+    /// Of the slots that came, the longest gap reaches as far as `after`; up to now, `known` was the longest in the leaf.
+    #[inline(never)]
+    fn gap_changed_to(&mut self, path: &Path, known: Extent, before: Option<u64>, after: Option<u64>) {
         let mut longest = extent(after);
         if longest < known {
             let Some(before) = before.filter(|_| extent(before) == known) else { return };
@@ -56,4 +64,9 @@ impl<S: Shape> Tree<S> {
             longest = self.inner(step.id).largest_gap();
         }
     }
+}
+
+#[inline(always)]
+fn extent(reach: Option<u64>) -> Extent {
+    reach.map_or(Extent::NONE, Extent::of_reach)
 }
