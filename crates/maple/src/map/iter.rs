@@ -8,7 +8,6 @@ use super::RangeMap;
 use crate::entry::{Entry, Word};
 use crate::node::{Leaf, Shape};
 use crate::tree::{LeafAt, Parent, Tree};
-use core::hint::select_unpredictable;
 use core::iter::FusedIterator;
 use core::ops::{Bound, RangeBounds};
 use core::ptr;
@@ -107,11 +106,7 @@ impl<'a> End<'a> {
     /// The indexes of a slot.
     #[inline(always)]
     fn span(&self, slot: usize) -> Option<Span> {
-        let Self { leaf, whole, .. } = *self;
-        let (before, own) = leaf.around(slot)?;
-        // Whether a slot is at an end of its leaf no branch can foretell.
-        let first = select_unpredictable(slot == 0, whole.first(), before.wrapping_add(1));
-        let last = select_unpredictable(slot == self.last, whole.last(), own);
+        let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
         Span::new(first, last)
     }
 }

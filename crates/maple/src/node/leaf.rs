@@ -16,6 +16,7 @@
 use super::slab::Node;
 use super::{Extent, NodeId};
 use crate::entry::Word;
+use core::hint::select_unpredictable;
 use core::ptr;
 use freehold_units::Span;
 
@@ -168,13 +169,6 @@ impl Leaf {
         self.words[at(slot + 1)].addr() as u64
     }
 
-    /// The pivots before a slot and behind it; of the first slot and the last one is anything.
-    #[inline(always)]
-    pub(crate) fn around(&self, slot: usize) -> Option<(u64, u64)> {
-        let own = self.words.get(slot + 1)?;
-        Some((self.words[at(slot)].addr() as u64, own.addr() as u64))
-    }
-
     /// The word of the first entry.
     pub(crate) const FIRST_WORD: usize = WORDS;
 
@@ -252,8 +246,16 @@ impl Leaf {
     /// The slot's indexes; `whole` are the leaf's.
     #[inline(always)]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
-        let first = if slot == 0 { whole.first() } else { self.pivot(slot - 1) + 1 };
-        let last = if slot + 1 == self.len() { whole.last() } else { self.pivot(slot) };
+        self.span_up_to(slot, self.len() - 1, whole)
+    }
+
+    /// The same, where the leaf's last slot is known.
+    #[inline(always)]
+    pub(crate) fn span_up_to(&self, slot: usize, last_slot: usize, whole: Span) -> (u64, u64) {
+        // Whether a slot is at an end of its leaf no branch can foretell.
+        let before = self.words[at(slot)].addr() as u64;
+        let first = select_unpredictable(slot == 0, whole.first(), before.wrapping_add(1));
+        let last = select_unpredictable(slot == last_slot, whole.last(), self.pivot(slot));
         (first, last)
     }
 

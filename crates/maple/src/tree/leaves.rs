@@ -40,9 +40,7 @@ impl<S: Shape> Tree<S> {
             let inner = self.inner(id);
             let slot = inner.slot_of(index);
             parent = Parent { inner, slot, last };
-            if slot > 0 {
-                first = inner.pivot(slot - 1) + 1;
-            }
+            first = first.max(inner.start(slot));
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }

@@ -43,9 +43,7 @@ impl<S: Shape> Tree<S> {
             probe.count(Work::NodeVisited, 1);
             let slot = inner.slot_of(index);
             path.push(id, slot);
-            if slot > 0 {
-                first = inner.pivot(slot - 1) + 1;
-            }
+            first = first.max(inner.start(slot));
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }
