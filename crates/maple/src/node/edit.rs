@@ -63,13 +63,13 @@ impl Edit {
     #[inline(always)]
     pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
-        let (start, end) = leaf.span(a, whole);
-        let (b, end) = if last <= end {
-            (a, end)
-        } else {
-            let b = leaf.slot_of(last);
-            (b, leaf.span(b, whole).1)
-        };
+        let (start, mut end) = leaf.span(a, whole);
+        let mut b = a;
+        // The last slot is nearly always a near one.
+        while end < last {
+            b += 1;
+            end = leaf.span(b, whole).1;
+        }
         let [left, right, came] = [start < first, last < end, entry].map(usize::from);
         let [at_a, at_b] = [a, b].map(|slot| usize::from(before.has_entry(slot)));
         let from = before.rank(a);
@@ -158,9 +158,12 @@ impl Edit {
         self.rank..self.behind
     }
 
-    /// How far the longest gap reaches among the slots that the new one meets.
+    /// How far the longest gap reaches of those that are there no more, but not of those that are part of a new one.
     #[inline]
-    pub(crate) fn reach_before(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
+    pub(crate) fn reach_lost(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
+        if !self.entry {
+            return None;
+        }
         if self.a != self.b {
             let met = (below(self.b + 1) & !below(self.a)) as u32;
             return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
@@ -220,8 +223,14 @@ impl Edit {
         } else {
             len.div_ceil(2)
         };
-        let by_distance = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
-        by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
+        for off in 0..len {
+            for at in [wished + off, wished.saturating_sub(off)] {
+                if (1..len).contains(&at) && fits(at) {
+                    return at;
+                }
+            }
+        }
+        1
     }
 
     /// The same change of the half that it is in of a leaf that was parted before slot `at`: of the upper half or of the

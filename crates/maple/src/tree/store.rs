@@ -224,9 +224,9 @@ impl<S: Shape> Tree<S> {
         if edit.words_after() > S::LEAF_WORDS {
             self.split(path, edit, entry, second);
         } else {
-            let reach = edit.reach_before(leaf, path.whole);
+            let lost = edit.reach_lost(leaf, path.whole);
             edit.apply(leaf, entry, second);
-            self.gap_changed(path, edit, reach);
+            self.gap_changed(path, edit, lost);
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
