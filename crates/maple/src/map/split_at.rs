@@ -29,6 +29,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(Self::with_shape()) };
+        self.end_leaked();
         let mut spot = Spot::new(upper);
         self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;

@@ -93,6 +93,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Does a store that takes one entry out, whole, and returns its word.
     #[inline]
     pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
+        self.end_leaked();
         if spot.spans() {
             return self.swap_spanning(spot, entry);
         }
@@ -125,6 +126,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Does a store that was looked at and whose nodes are there.
     #[inline]
     pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
+        self.end_leaked();
         if spot.spans() {
             self.carry_out_spanning(spot, entry);
             return;
