@@ -59,11 +59,11 @@ impl<'a> End<'a> {
 
     /// Without the slots before the first index that is open.
     #[inline(always)]
-    fn from(mut self, open: Span) -> Self {
+    fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
-            let slot = self.leaf.slot_of(open.first());
+            let (slot, rank) = self.leaf.slot_and_rank_of(open.first());
             self.slots &= u64::MAX << slot;
-            self.word -= self.leaf.rank(slot);
+            self.word -= rank;
         }
         self
     }
@@ -94,7 +94,7 @@ impl<'a> End<'a> {
             }
             let before = self.whole.first().checked_sub(1).filter(|&last| open.first() <= last);
             let Some(last) = before else { return false };
-            *self = Self::enter(over, open, over.tree.leaf_at(last)).from(open);
+            *self = Self::enter(over, open, over.tree.leaf_at(last)).cut_before(open);
         }
     }
 
@@ -117,7 +117,7 @@ impl<'a, S: Shape> Slots<'a, S> {
         let over = Over { tree, entries, open: span };
         // If nothing is open, nothing of any leaf is to come.
         let open = span.unwrap_or(Span::ALL);
-        let mut front = End::enter(&over, open, tree.leaf_at(open.first())).from(open);
+        let mut front = End::enter(&over, open, tree.leaf_at(open.first())).cut_before(open);
         if span.is_none() {
             front.slots = 0;
         }
@@ -145,8 +145,8 @@ impl<'a, S: Shape> Slots<'a, S> {
     fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let Self { over, front, back } = self;
         let open = over.open?;
-        let end =
-            back.get_or_insert_with(|| End::enter(over, open, over.tree.leaf_at(open.last())).from(open));
+        let end = back
+            .get_or_insert_with(|| End::enter(over, open, over.tree.leaf_at(open.last())).cut_before(open));
         if !end.go_down(over, open, front) {
             return None;
         }
@@ -207,6 +207,7 @@ impl<S: Shape> DoubleEndedIterator for Gaps<'_, S> {
 impl<S: Shape> FusedIterator for Gaps<'_, S> {}
 
 /// The indexes that bounds of the standard library's form mean; none if they are empty.
+#[inline(always)]
 fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
     let first = match bounds.start_bound() {
         Bound::Included(&first) => first,
@@ -224,7 +225,7 @@ fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// All entries, ascending.
     #[doc(alias = "mas_for_each")]
-    #[inline]
+    #[inline(always)] // Else the iterator has a place in memory, and every step goes there.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, E, S> {
         self.range(..)
@@ -232,7 +233,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
     /// that are empty or upside down have none.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E, S> {
         Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds), true) }
@@ -261,6 +262,7 @@ impl<'a, E: Entry, S: Shape> IntoIterator for &'a RangeMap<E, S> {
     type Item = (Span, E::Ref<'a>);
     type IntoIter = Iter<'a, E, S>;
 
+    #[inline(always)]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }

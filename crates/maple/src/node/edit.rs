@@ -66,7 +66,7 @@ impl Edit {
         let (start, mut end) = leaf.span(a, whole);
         let mut b = a;
         // The last slot is nearly always a near one.
-        while end < last {
+        while end < last && b + 1 < before.len() {
             b += 1;
             end = leaf.span(b, whole).1;
         }

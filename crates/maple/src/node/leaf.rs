@@ -169,14 +169,6 @@ impl Leaf {
         self.words[at(slot + 1)].addr() as u64
     }
 
-    /// The word of the first entry.
-    pub(crate) const FIRST_WORD: usize = WORDS;
-
-    #[inline(always)]
-    pub(crate) fn word(&self, number: usize) -> Option<Word> {
-        self.words.get(number).copied()
-    }
-
     #[inline(always)]
     pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
         self.words[at(slot + 1)] = ptr::without_provenance_mut(last as usize);
@@ -214,6 +206,13 @@ impl Leaf {
         LINE * line + (behind & below(pivots_there) as u32).trailing_ones() as usize
     }
 
+    /// The slot that has the index, and the entries before it.
+    #[inline(never)]
+    pub(crate) fn slot_and_rank_of(&self, index: u64) -> (usize, usize) {
+        let slot = self.slot_of(index);
+        (slot, self.rank(slot))
+    }
+
     /// A bit for the slot that has the index, and each before it.
     #[inline(never)]
     pub(crate) fn slots_to(&self, index: u64) -> u32 {
@@ -235,6 +234,15 @@ impl Leaf {
     #[inline(always)]
     pub(crate) fn ranked(&self, rank: usize) -> Word {
         self.words[at(WORDS - rank)]
+    }
+
+    /// The number of the first entry's word; the others' are lower, one by one.
+    pub(crate) const FIRST_WORD: usize = WORDS;
+
+    /// The word of that number.
+    #[inline(always)]
+    pub(crate) fn word(&self, number: usize) -> Option<Word> {
+        self.words.get(number).copied()
     }
 
     /// The slot's entry.

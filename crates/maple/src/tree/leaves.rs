@@ -61,7 +61,8 @@ impl<S: Shape> Tree<S> {
         Some(LeafAt { leaf: self.leaf_below(inner, slot), whole, parent: Parent { inner, slot, last: end } })
     }
 
-    /// The inner node whose first leaf starts at `first`, and its last index.
+    /// The inner node whose first leaf starts at `first`, and its last index. There is one: a leaf that is the root has none
+    /// behind it.
     #[inline(never)]
     fn parent_from(&self, first: u64) -> (&Inner, u64) {
         let (mut inner, mut last) = (self.inner(self.root), u64::MAX);
