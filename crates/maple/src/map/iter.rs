@@ -2,7 +2,8 @@
 //!
 //! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed,
 //! is cut off when a leaf is entered and when the back moves, so that a step of the front asks for no more than its
-//! next bit. An end is a few words, and nothing that is called is told where they are, so that a loop has them in registers.
+//! next bit. An end is a few words, and nothing that is called is told where they are, so that a loop has them in
+//! registers; a step is short enough to be inlined into the adapters of the standard library, and they into the loop.
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};
@@ -28,18 +29,16 @@ struct End<'a> {
     word: usize,
 }
 
-/// What an iteration is over.
-struct Over<'a, S: Shape> {
+/// What an iteration is over: slots with an entry, or gaps.
+struct Over<'a, S: Shape, const ENTRIES: bool> {
     tree: &'a Tree<S>,
-    /// Whether slots with an entry are wanted, or gaps.
-    entries: bool,
     /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
     open: Option<Span>,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
-struct Slots<'a, S: Shape> {
-    over: Over<'a, S>,
+struct Slots<'a, S: Shape, const ENTRIES: bool> {
+    over: Over<'a, S, ENTRIES>,
     front: End<'a>,
     /// None until it is asked for.
     back: Option<End<'a>>,
@@ -48,9 +47,9 @@ struct Slots<'a, S: Shape> {
 impl<'a> End<'a> {
     /// The slots of a leaf up to the last index that is open.
     #[inline(always)]
-    fn enter<S: Shape>(over: &Over<'a, S>, open: Span, at: LeafAt<'a>) -> Self {
+    fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
-        let mut slots = if over.entries { leaf.occupied() } else { leaf.gaps() };
+        let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
         if open.last() < whole.last() {
             slots &= leaf.slots_to(open.last());
         }
@@ -70,11 +69,11 @@ impl<'a> End<'a> {
 
     /// Goes on to the next leaf with a slot of the kind. False if there is none.
     #[inline(always)]
-    fn go_up<S: Shape>(&mut self, over: &Over<'a, S>) -> bool {
+    fn go_up<S: Shape, const ENTRIES: bool>(&mut self, over: &Over<'a, S, ENTRIES>) -> bool {
         loop {
             let Some(open) = over.open.filter(|open| self.whole.last() < open.last()) else { return false };
-            let Some(next) = over.tree.leaf_behind(self.whole.last(), self.parent) else { return false };
-            *self = Self::enter(over, open, next);
+            let Some(next) = over.tree.leaf_behind(self.whole.last() + 1, self.parent) else { return false };
+            *self = Self::enter::<ENTRIES>(open, next);
             if self.slots != 0 {
                 return true;
             }
@@ -83,7 +82,12 @@ impl<'a> End<'a> {
 
     /// Goes on to the leaf before with a slot of the kind, unless there is one in this. Of the leaf that the front is in,
     /// those that it has not passed. False if there is none.
-    fn go_down<S: Shape>(&mut self, over: &Over<'a, S>, open: Span, front: &Self) -> bool {
+    fn go_down<S: Shape, const ENTRIES: bool>(
+        &mut self,
+        over: &Over<'a, S, ENTRIES>,
+        open: Span,
+        front: &Self,
+    ) -> bool {
         loop {
             let met = self.is_with(front);
             if met {
@@ -94,7 +98,7 @@ impl<'a> End<'a> {
             }
             let before = self.whole.first().checked_sub(1).filter(|&last| open.first() <= last);
             let Some(last) = before else { return false };
-            *self = Self::enter(over, open, over.tree.leaf_at(last)).cut_before(open);
+            *self = Self::enter::<ENTRIES>(open, over.tree.leaf_at(last)).cut_before(open);
         }
     }
 
@@ -111,13 +115,13 @@ impl<'a> End<'a> {
     }
 }
 
-impl<'a, S: Shape> Slots<'a, S> {
+impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
     #[inline(always)]
-    fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        let over = Over { tree, entries, open: span };
+    fn new(tree: &'a Tree<S>, span: Option<Span>) -> Self {
+        let over = Over { tree, open: span };
         // If nothing is open, nothing of any leaf is to come.
         let open = span.unwrap_or(Span::ALL);
-        let mut front = End::enter(&over, open, tree.leaf_at(open.first())).cut_before(open);
+        let mut front = End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open);
         if span.is_none() {
             front.slots = 0;
         }
@@ -145,8 +149,9 @@ impl<'a, S: Shape> Slots<'a, S> {
     fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let Self { over, front, back } = self;
         let open = over.open?;
-        let end = back
-            .get_or_insert_with(|| End::enter(over, open, over.tree.leaf_at(open.last())).cut_before(open));
+        let end = back.get_or_insert_with(|| {
+            End::enter::<ENTRIES>(open, over.tree.leaf_at(open.last())).cut_before(open)
+        });
         if !end.go_down(over, open, front) {
             return None;
         }
@@ -165,7 +170,7 @@ impl<'a, S: Shape> Slots<'a, S> {
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, E: Entry, S: Shape> {
     map: &'a RangeMap<E, S>,
-    slots: Slots<'a, S>,
+    slots: Slots<'a, S, true>,
 }
 
 impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
@@ -188,7 +193,7 @@ impl<E: Entry, S: Shape> DoubleEndedIterator for Iter<'_, E, S> {
 impl<E: Entry, S: Shape> FusedIterator for Iter<'_, E, S> {}
 
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
-pub struct Gaps<'a, S: Shape>(Slots<'a, S>);
+pub struct Gaps<'a, S: Shape>(Slots<'a, S, false>);
 
 impl<S: Shape> Iterator for Gaps<'_, S> {
     type Item = Span;
@@ -236,13 +241,13 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[inline(always)]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E, S> {
-        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds), true) }
+        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, S> {
-        Gaps(Slots::new(&self.tree, span_of(&bounds), false))
+        Gaps(Slots::new(&self.tree, span_of(&bounds)))
     }
 
     /// The entry with the lowest indexes.

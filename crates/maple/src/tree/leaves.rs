@@ -47,18 +47,18 @@ impl<S: Shape> Tree<S> {
         LeafAt { leaf: self.leaf(id), whole: Span::new(first, last).unwrap_or(Span::ALL), parent }
     }
 
-    /// The leaf behind the one that ends at `last`, if there is one.
+    /// The leaf that starts at `first`, behind one of this parent.
     #[inline(always)]
-    pub(crate) fn leaf_behind<'a>(&'a self, last: u64, parent: Parent<'a>) -> Option<LeafAt<'a>> {
-        let first = last.checked_add(1)?;
+    pub(crate) fn leaf_behind<'a>(&'a self, first: u64, parent: Parent<'a>) -> Option<LeafAt<'a>> {
         let Parent { mut inner, mut slot, last: mut end } = parent;
         slot += 1;
         if slot >= inner.len() {
             (inner, end) = self.parent_from(first);
             slot = 0;
         }
-        let whole = Span::new(first, inner.pivot(slot).min(end))?;
-        Some(LeafAt { leaf: self.leaf_below(inner, slot), whole, parent: Parent { inner, slot, last: end } })
+        let parent = Parent { inner, slot, last: end };
+        let (leaf, last) = self.leaf_below(inner, slot, end);
+        Some(LeafAt { leaf, whole: Span::new(first, last)?, parent })
     }
 
     /// The inner node whose first leaf starts at `first`, and its last index. There is one: a leaf that is the root has none
@@ -75,11 +75,11 @@ impl<S: Shape> Tree<S> {
         (inner, last)
     }
 
-    /// A leaf; one further on will be asked for soon.
+    /// A leaf and its last index; another leaf further on will be asked for soon. `last` is the parent's last index.
     #[inline(never)]
-    fn leaf_below(&self, inner: &Inner, slot: usize) -> &Leaf {
-        self.ask_for(inner, slot + AHEAD);
-        self.leaf(inner.child(slot))
+    fn leaf_below(&self, parent: &Inner, slot: usize, last: u64) -> (&Leaf, u64) {
+        self.ask_for(parent, slot + AHEAD);
+        (self.leaf(parent.child(slot)), parent.pivot(slot).min(last))
     }
 
     /// Asks for the memory of a leaf; where a parent has no more leaves, for none or another's.
