@@ -5,7 +5,7 @@ use crate::node::{Inner, Leaf, Node, Shape};
 use freehold_units::Span;
 
 /// How many leaves ahead memory is asked for what is not in the cache: the time that takes is that of a few leaves.
-const AHEAD: usize = 3;
+const AHEAD: usize = 5;
 
 /// A leaf, and where it is below its parent.
 #[derive(Clone, Copy)]
