@@ -192,7 +192,7 @@ impl<E: Entry, S: Shape> RemovalPlan<'_, E, S> {
     /// The gap that there will be, whole: the range, and the gaps on either side of it.
     #[must_use]
     pub const fn gap(&self) -> Span {
-        if self.0.spot.rootless { Span::ALL } else { self.0.spot.span }
+        if self.0.spot.is_rootless() { Span::ALL } else { self.0.spot.span }
     }
 
     /// Removes what is there.

@@ -167,6 +167,25 @@ fn a_transaction_that_is_forgotten_is_final() {
     assert!(map.iter().all(|(_, held)| *held == 1));
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
+fn nothing_is_kept_after_a_forgotten_transaction() {
+    let mut map: RangeMap<u64, Tiny> = RangeMap::with_shape();
+    for at in 0..200 {
+        map.store(span(10 * at, 10 * at + 4), at).unwrap();
+    }
+    let mut forgotten = map.transaction();
+    forgotten.store(span(5, 7), 7).unwrap();
+    std::mem::forget(forgotten);
+    // Leaves are merged; if they were kept to be undone, they would still be in use.
+    for at in 0..199 {
+        assert!(map.erase(10 * at).is_some());
+    }
+    assert!(map.erase(6).is_some());
+    assert_eq!((map.len(), map.nodes()), (1, 1));
+    map.validate().unwrap();
+}
+
 /// One leaf, and what names it.
 #[test]
 fn a_small_map_has_one_leaf() {

@@ -51,7 +51,11 @@ enum Kind {
 /// Every workload.
 pub const CASES: [Case; 12] = [
     Case { name: "lookup", about: "an index within a random range is looked up", kind: Kind::Lookup },
-    Case { name: "iterate", about: "one range of going through all in order", kind: Kind::Iterate },
+    Case {
+        name: "iterate",
+        about: "one range of going through all in order, in a `for` loop",
+        kind: Kind::Iterate,
+    },
     Case {
         name: "insert-seq",
         about: "ranges with gaps between, in order, into an empty map",

@@ -2,200 +2,217 @@
 //!
 //! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed,
 //! is cut off when a leaf is entered and when the back moves, so that a step of the front asks for no more than its
-//! next bit.
+//! next bit. An end is a few words, and nothing that is called is told where they are, so that a loop has them in
+//! registers; a step is short enough to be inlined into the adapters of the standard library, and they into the loop.
 
 use super::RangeMap;
 use crate::entry::{Entry, Word};
-use crate::node::{ENDS, Shape};
-use crate::tree::{LeafAt, Tree};
-use core::num::NonZeroU32;
+use crate::node::{Leaf, Shape};
+use crate::tree::{LeafAt, Parent, Tree};
+use core::iter::FusedIterator;
 use core::ops::{Bound, RangeBounds};
-use core::{ptr, slice};
+use core::ptr;
 use freehold_units::Span;
 
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
+#[derive(Clone, Copy)]
 struct End<'a> {
-    /// None before the start.
-    at: Option<LeafAt<'a>>,
+    leaf: &'a Leaf,
+    /// The leaf's indexes.
+    whole: Span,
+    parent: Parent<'a>,
+    /// The leaf's last slot.
+    last: usize,
     /// A bit for each slot to come.
-    slots: u32,
-    /// Their entries, as they lie in the leaf: the last comes first.
-    words: slice::Iter<'a, Word>,
-    /// Where each slot of the leaf ends, after where the one before the first does: no slot is a special case.
-    ends: [u64; ENDS],
+    slots: u64,
+    /// The number of the next of them's word.
+    word: usize,
 }
 
-/// What an iteration is over.
-struct Over<'a, S: Shape> {
+/// What an iteration is over: slots with an entry, or gaps.
+struct Over<'a, S: Shape, const ENTRIES: bool> {
     tree: &'a Tree<S>,
-    /// Whether slots with an entry are wanted, or gaps.
-    entries: bool,
     /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
     open: Option<Span>,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
-struct Slots<'a, S: Shape> {
-    over: Over<'a, S>,
+struct Slots<'a, S: Shape, const ENTRIES: bool> {
+    over: Over<'a, S, ENTRIES>,
     front: End<'a>,
-    back: End<'a>,
+    /// None until it is asked for.
+    back: Option<End<'a>>,
 }
 
 impl<'a> End<'a> {
-    fn new() -> Self {
-        Self { at: None, slots: 0, words: [].iter(), ends: [0; ENDS] }
-    }
-
-    /// The slots of a leaf that have an index of what is open.
-    #[inline]
-    fn enter<S: Shape>(&mut self, over: &Over<'a, S>, open: Span, at: LeafAt<'a>) {
-        let LeafAt { leaf, whole, .. } = at;
-        let mut words = leaf.words();
-        self.slots = if over.entries { leaf.occupied() } else { leaf.gaps() };
+    /// The slots of a leaf up to the last index that is open.
+    #[inline(always)]
+    fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a>) -> Self {
+        let LeafAt { leaf, whole, parent } = at;
+        let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
         if open.last() < whole.last() {
-            let slot = leaf.slot_of(open.last());
-            self.slots &= u32::MAX >> (31 - slot);
-            words = words.get(leaf.entries() - leaf.rank(slot + 1)..).unwrap_or_default();
+            slots &= leaf.slots_to(open.last());
         }
-        if whole.first() < open.first() {
-            let slot = leaf.slot_of(open.first());
-            self.slots &= u32::MAX << slot;
-            words = words.get(..words.len().saturating_sub(leaf.rank(slot))).unwrap_or_default();
-        }
-        self.words = words.iter();
-        leaf.ends(whole, &mut self.ends);
-        self.at = Some(at);
+        Self { leaf, whole, parent, last: leaf.len() - 1, slots: u64::from(slots), word: Leaf::FIRST_WORD }
     }
 
-    /// Goes on to the next leaf with a slot of the kind; at the start, to the one with the first index. Its slots; none if
-    /// there is no such leaf.
-    #[inline(never)]
-    fn go_up<S: Shape>(&mut self, over: &Over<'a, S>) -> Option<NonZeroU32> {
-        let open = over.open?;
+    /// Without the slots before the first index that is open.
+    #[inline(always)]
+    fn cut_before(mut self, open: Span) -> Self {
+        if self.whole.first() < open.first() {
+            let (slot, rank) = self.leaf.slot_and_rank_of(open.first());
+            self.slots &= u64::MAX << slot;
+            self.word -= rank;
+        }
+        self
+    }
+
+    /// Goes on to the next leaf with a slot of the kind. False if there is none.
+    #[inline(always)]
+    fn go_up<S: Shape, const ENTRIES: bool>(&mut self, over: &Over<'a, S, ENTRIES>) -> bool {
         loop {
-            let next = match &self.at {
-                None => over.tree.leaf_at(open.first())?,
-                Some(at) if open.last() <= at.whole.last() => return None,
-                Some(at) => over.tree.leaf_behind(at)?,
-            };
-            self.enter(over, open, next);
-            let slots = NonZeroU32::new(self.slots);
-            if slots.is_some() {
-                return slots;
+            let Some(open) = over.open.filter(|open| self.whole.last() < open.last()) else { return false };
+            let Some(next) = over.tree.leaf_behind(self.whole.last() + 1, self.parent) else { return false };
+            *self = Self::enter::<ENTRIES>(open, next);
+            if self.slots != 0 {
+                return true;
             }
         }
     }
 
-    /// Goes on to the leaf before with a slot of the kind, unless the front is in this one; at the start, to the one
-    /// with the last index. Its slots; none if there is no such leaf.
-    fn go_down<S: Shape>(&mut self, over: &Over<'a, S>, front: &Self) -> Option<NonZeroU32> {
-        let open = over.open?;
+    /// Goes on to the leaf before with a slot of the kind, unless there is one in this. Of the leaf that the front is in,
+    /// those that it has not passed. False if there is none.
+    fn go_down<S: Shape, const ENTRIES: bool>(
+        &mut self,
+        over: &Over<'a, S, ENTRIES>,
+        open: Span,
+        front: &Self,
+    ) -> bool {
         loop {
             let met = self.is_with(front);
             if met {
-                // The front may have passed some of this leaf.
                 self.slots &= front.slots;
             }
-            let slots = NonZeroU32::new(self.slots);
-            if slots.is_some() {
-                return slots;
+            if self.slots != 0 || met {
+                return self.slots != 0;
             }
-            let next = match &self.at {
-                None => over.tree.leaf_at(open.last())?,
-                Some(at) if met || at.whole.first() <= open.first() => return None,
-                Some(at) => over.tree.leaf_before(at)?,
-            };
-            self.enter(over, open, next);
+            let before = self.whole.first().checked_sub(1).filter(|&last| open.first() <= last);
+            let Some(last) = before else { return false };
+            *self = Self::enter::<ENTRIES>(open, over.tree.leaf_at(last)).cut_before(open);
         }
     }
 
     /// Whether both ends are in the same leaf.
     fn is_with(&self, other: &Self) -> bool {
-        self.at.zip(other.at).is_some_and(|(own, other)| ptr::eq(own.leaf, other.leaf))
+        ptr::eq(self.leaf, other.leaf)
     }
 
-    /// The indexes of a slot of the leaf.
+    /// The indexes of a slot.
     #[inline(always)]
-    fn span(&self, slot: u32) -> Option<Span> {
-        let slot = slot as usize;
-        Span::new(self.ends[slot].wrapping_add(1), self.ends[slot + 1])
+    fn span(&self, slot: usize) -> Option<Span> {
+        let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
+        Span::new(first, last)
     }
 }
 
-impl<'a, S: Shape> Slots<'a, S> {
-    fn new(tree: &'a Tree<S>, span: Option<Span>, entries: bool) -> Self {
-        let over = Over { tree, entries, open: span };
-        Self { over, front: End::new(), back: End::new() }
+impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
+    #[inline(always)]
+    fn new(tree: &'a Tree<S>, span: Option<Span>) -> Self {
+        let over = Over { tree, open: span };
+        // If nothing is open, nothing of any leaf is to come.
+        let open = span.unwrap_or(Span::ALL);
+        let mut front = End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open);
+        if span.is_none() {
+            front.slots = 0;
+        }
+        Self { over, front, back: None }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Span> {
-        let Self { over, front, .. } = self;
-        let slots = match NonZeroU32::new(front.slots) {
-            Some(slots) => slots,
-            None => front.go_up(over)?,
-        };
-        front.slots = slots.get() & (slots.get() - 1);
-        front.span(slots.trailing_zeros())
+        if self.front.slots == 0 && !self.front.go_up(&self.over) {
+            return None;
+        }
+        let slot = self.front.slots.trailing_zeros() as usize;
+        self.front.slots &= self.front.slots - 1;
+        self.front.span(slot)
     }
 
-    fn next_back(&mut self) -> Option<Span> {
+    /// The word of the entry that [`next`](Self::next) gave.
+    #[inline(always)]
+    fn next_word(&mut self) -> Option<Word> {
+        let word = self.front.leaf.word(self.front.word);
+        self.front.word = self.front.word.wrapping_sub(1);
+        word
+    }
+
+    fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let Self { over, front, back } = self;
-        let slot = back.go_down(over, front)?.ilog2();
-        let span = back.span(slot)?;
-        back.slots &= !(1 << slot);
-        if back.is_with(front) {
+        let open = over.open?;
+        let end = back.get_or_insert_with(|| {
+            End::enter::<ENTRIES>(open, over.tree.leaf_at(open.last())).cut_before(open)
+        });
+        if !end.go_down(over, open, front) {
+            return None;
+        }
+        let slot = end.slots.ilog2() as usize;
+        let span = end.span(slot)?;
+        end.slots &= !(1 << slot);
+        if end.is_with(front) {
             front.slots &= !(1 << slot);
         }
         // Without what this slot has, and what is behind it.
-        over.open = over.open.and_then(|open| Span::new(open.first(), span.first().checked_sub(1)?));
-        Some(span)
+        over.open = span.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
+        Some((span, end.leaf.entry(slot)))
     }
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, E: Entry, S: Shape> {
     map: &'a RangeMap<E, S>,
-    slots: Slots<'a, S>,
+    slots: Slots<'a, S, true>,
 }
 
 impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
     type Item = (Span, E::Ref<'a>);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let span = self.slots.next()?;
-        let word = self.slots.front.words.next_back()?;
-        Some((span, self.map.borrow(*word)))
+        Some((span, self.map.borrow(self.slots.next_word()?)))
     }
 }
 
 impl<E: Entry, S: Shape> DoubleEndedIterator for Iter<'_, E, S> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let span = self.slots.next_back()?;
-        let word = self.slots.back.words.next()?;
-        Some((span, self.map.borrow(*word)))
+        let (span, word) = self.slots.next_back()?;
+        Some((span, self.map.borrow(word?)))
     }
 }
 
+impl<E: Entry, S: Shape> FusedIterator for Iter<'_, E, S> {}
+
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
-pub struct Gaps<'a, S: Shape>(Slots<'a, S>, Option<Span>);
+pub struct Gaps<'a, S: Shape>(Slots<'a, S, false>);
 
 impl<S: Shape> Iterator for Gaps<'_, S> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
-        self.1.take().or_else(|| self.0.next())
+        self.0.next()
     }
 }
 
 impl<S: Shape> DoubleEndedIterator for Gaps<'_, S> {
     fn next_back(&mut self) -> Option<Span> {
-        self.1.take().or_else(|| self.0.next_back())
+        self.0.next_back().map(|(span, _)| span)
     }
 }
 
+impl<S: Shape> FusedIterator for Gaps<'_, S> {}
+
 /// The indexes that bounds of the standard library's form mean; none if they are empty.
+#[inline(always)]
 fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
     let first = match bounds.start_bound() {
         Bound::Included(&first) => first,
@@ -213,6 +230,7 @@ fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// All entries, ascending.
     #[doc(alias = "mas_for_each")]
+    #[inline(always)] // Else the iterator has a place in memory, and every step goes there.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, E, S> {
         self.range(..)
@@ -220,17 +238,16 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
     /// that are empty or upside down have none.
+    #[inline(always)]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E, S> {
-        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds), true) }
+        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, S> {
-        let span = span_of(&bounds);
-        let all = span.is_some() && self.tree.height() == 0;
-        Gaps(Slots::new(&self.tree, span, false), all.then_some(Span::ALL))
+        Gaps(Slots::new(&self.tree, span_of(&bounds)))
     }
 
     /// The entry with the lowest indexes.
@@ -250,6 +267,7 @@ impl<'a, E: Entry, S: Shape> IntoIterator for &'a RangeMap<E, S> {
     type Item = (Span, E::Ref<'a>);
     type IntoIter = Iter<'a, E, S>;
 
+    #[inline(always)]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }

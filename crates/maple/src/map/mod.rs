@@ -172,6 +172,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Removes all entries, and keeps the memory for others.
     pub fn clear(&mut self) {
+        self.end_leaked();
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
         self.bury(&mut Words::new(), &mut all);

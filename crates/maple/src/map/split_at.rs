@@ -29,10 +29,11 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(Self::with_shape()) };
+        self.end_leaked();
         let mut spot = Spot::new(upper);
         self.tree.look(&mut spot, false, &mut ());
         self.tree.provide(&spot)?;
-        if spot.rootless {
+        if spot.is_rootless() {
             return Ok(Self::with_shape());
         }
         let mut builder = Builder::new();

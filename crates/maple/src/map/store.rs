@@ -82,17 +82,18 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
             return None;
         }
         let mut spot = Spot::new(Span::new(index, index)?);
-        self.tree.walk(index, &mut spot.path, &mut ());
+        let leaf = self.tree.walk(index, &mut spot.path, &mut ());
         let slot = self.tree.slot(&spot.path);
         slot.entry?;
         spot.span = slot.span;
-        self.tree.look_from(&mut spot, false, &mut ());
+        self.tree.look_from(&mut spot, leaf, false, &mut ());
         self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))
     }
 
     /// Does a store that takes one entry out, whole, and returns its word.
     #[inline]
     pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
+        self.end_leaked();
         if spot.spans() {
             return self.swap_spanning(spot, entry);
         }
@@ -125,6 +126,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Does a store that was looked at and whose nodes are there.
     #[inline]
     pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
+        self.end_leaked();
         if spot.spans() {
             self.carry_out_spanning(spot, entry);
             return;

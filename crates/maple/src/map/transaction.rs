@@ -12,7 +12,8 @@ use freehold_units::Span;
 ///
 /// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
 /// being committed is undone, which cannot fail either. Values that were replaced are kept until then. One that is
-/// leaked (`mem::forget`) counts as committed; the values and nodes it kept are leaked with it.
+/// leaked (`mem::forget`) counts as committed from the next change of the map on; the values and nodes that it took out of
+/// the map are leaked with it.
 ///
 /// ```
 /// use freehold_maple::RangeMap;
@@ -40,9 +41,14 @@ pub struct Transaction<'a, E: Entry, S: Shape> {
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Begins stores that are made final together.
     pub fn transaction(&mut self) -> Transaction<'_, E, S> {
-        // One that was leaked ends here.
-        self.tree.make_final();
+        self.end_leaked();
         Transaction { map: self, came: Vec::new(), left: Vec::new(), subtrees: Vec::new(), committed: false }
+    }
+
+    /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
+    #[inline(always)]
+    pub(super) fn end_leaked(&mut self) {
+        self.tree.make_final();
     }
 }
 

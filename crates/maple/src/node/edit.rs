@@ -23,24 +23,19 @@ pub(crate) struct Edit {
     a: usize,
     /// The last.
     b: usize,
-    /// Ranks of the entries of the slots that it meets.
-    from: usize,
-    to: usize,
+    /// Entries before the new slot, afterwards.
+    rank: usize,
+    /// The rank, before, of the first entry that is behind the new slot afterwards: less than `rank` if that entry is on
+    /// both sides.
+    behind: usize,
     /// The new slot's indexes.
     first: u64,
     last: u64,
     /// The first index of slot `a`, the last of slot `b`.
     start: u64,
     end: u64,
-    /// Whether something is left of slot `a`, before the new one.
-    left: bool,
-    /// Whether something is left of slot `b`, behind it.
-    right: bool,
     /// Whether the new slot has an entry.
     entry: bool,
-    /// Whether what is left on a side is an entry.
-    left_entry: bool,
-    right_entry: bool,
     /// What is used of the leaf before, and afterwards.
     before: Used,
     after: Used,
@@ -68,45 +63,38 @@ impl Edit {
     #[inline(always)]
     pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
-        let (start, end) = leaf.span(a, whole);
-        let (b, end) = if last <= end {
-            (a, end)
-        } else {
-            let b = leaf.slot_of(last);
-            (b, leaf.span(b, whole).1)
-        };
-        let (left, right) = (start < first, last < end);
-        let from = leaf.rank(a);
-        let to = if a == b { from + usize::from(leaf.has_entry(a)) } else { leaf.rank(b + 1) };
-        let (left_entry, right_entry) = (left && leaf.has_entry(a), right && leaf.has_entry(b));
-        let [came_left, came, came_right] = [left_entry, entry, right_entry].map(usize::from);
-        let place = a + usize::from(left);
-        let bits = u64::from(before.occupied);
-        let low = (bits & below(a)) | (came_left as u64) << a;
-        let middle = (came as u64) << place;
-        let high = ((came_right as u64) | (bits >> (b + 1)) << u32::from(right)) << (place + 1);
-        let after = Used {
-            occupied: (low | middle | high) as u32,
-            len: before.len - (b - a) + usize::from(left) + usize::from(right),
-            entries: before.entries - (to - from) + came_left + came + came_right,
-        };
-        Self {
-            a,
-            b,
-            from,
-            to,
-            first,
-            last,
-            start,
-            end,
-            left,
-            right,
-            entry,
-            left_entry,
-            right_entry,
-            before,
-            after,
+        let (start, mut end) = leaf.span(a, whole);
+        let mut b = a;
+        // The last slot is nearly always a near one.
+        while end < last && b + 1 < before.len() {
+            b += 1;
+            end = leaf.span(b, whole).1;
         }
+        let [left, right, came] = [start < first, last < end, entry].map(usize::from);
+        let [at_a, at_b] = [a, b].map(|slot| usize::from(before.has_entry(slot)));
+        let from = before.rank(a);
+        let to = if a == b { from + at_a } else { before.rank(b + 1) };
+        // What is left of a slot has its entry.
+        let (rank, behind) = (from + (left & at_a), to - (right & at_b));
+        let place = a + left;
+        let bits = u64::from(before.occupied());
+        let high = (bits >> (b + 1 - right)) << (place + 1);
+        let occupied = (bits & below(place)) | (came as u64) << place | high;
+        let len = before.len() + left + right - (b - a);
+        let after = Used::new(occupied as u32, len, before.entries() + rank + came - behind);
+        Self { a, b, rank, behind, first, last, start, end, entry, before, after }
+    }
+
+    /// Whether something is left of slot `a`, before the new one.
+    #[inline(always)]
+    fn left(&self) -> bool {
+        self.start < self.first
+    }
+
+    /// Whether something is left of slot `b`, behind the new one.
+    #[inline(always)]
+    fn right(&self) -> bool {
+        self.last < self.end
     }
 
     /// How far the longest gap reaches among the slots that came: a new slot that is one, or what is left of one on a
@@ -114,30 +102,30 @@ impl Edit {
     #[inline]
     pub(crate) fn reach_after(&self) -> Option<u64> {
         let of = |is: bool, first: u64, last: u64| is.then(|| last - first);
-        let left = of(self.left && !self.left_entry, self.start, self.first.wrapping_sub(1));
-        let right = of(self.right && !self.right_entry, self.last.wrapping_add(1), self.end);
+        let left = of(self.left() && !self.before.has_entry(self.a), self.start, self.first.wrapping_sub(1));
+        let right = of(self.right() && !self.before.has_entry(self.b), self.last.wrapping_add(1), self.end);
         left.max(right).max(of(!self.entry, self.first, self.last))
     }
 
     /// Whether the new slot is exactly one that was there.
     pub(crate) fn is_exact(&self) -> bool {
-        self.a == self.b && !self.left && !self.right
+        self.a == self.b && !self.left() && !self.right()
     }
 
     /// Whether the new slot is in one gap.
     #[inline(always)]
     pub(crate) fn is_in_gap(&self) -> bool {
-        self.a == self.b && self.from == self.to
+        self.a == self.b && !self.before.has_entry(self.a)
     }
 
     /// Whether the leaf's last slot is all that the new one meets.
     pub(crate) fn is_at_end(&self) -> bool {
-        self.a + 1 == self.before.len
+        self.a + 1 == self.before.len()
     }
 
     /// Whether the leaf has as many slots afterwards.
     pub(crate) fn keeps_slots(&self) -> bool {
-        self.before.len == self.after.len
+        self.before.len() == self.after.len()
     }
 
     /// The words that the leaf uses before.
@@ -149,7 +137,7 @@ impl Edit {
     /// The leaf's entries before and afterwards.
     #[inline(always)]
     pub(crate) fn entries(&self) -> (u64, u64) {
-        (self.before.entries as u64, self.after.entries as u64)
+        (self.before.entries() as u64, self.after.entries() as u64)
     }
 
     /// The words that it uses afterwards.
@@ -161,53 +149,55 @@ impl Edit {
     /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
     #[inline]
     pub(crate) fn splits_entry(&self) -> bool {
-        self.a == self.b && self.left_entry && self.right_entry
+        self.behind < self.rank
     }
 
     /// The entries that are not there any more, by rank.
     #[inline]
     pub(crate) fn replaced(&self) -> Range<usize> {
-        let from = self.from + usize::from(self.left_entry);
-        from..(self.to - usize::from(self.right_entry)).max(from)
+        self.rank..self.behind
     }
 
-    /// How far the longest gap reaches among the slots that the new one meets.
+    /// How far the longest gap reaches of those that are there no more, but not of those that are part of a new one.
     #[inline]
-    pub(crate) fn reach_before(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
+    pub(crate) fn reach_lost(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
+        if !self.entry {
+            return None;
+        }
         if self.a != self.b {
             let met = (below(self.b + 1) & !below(self.a)) as u32;
             return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
         }
-        (!leaf.has_entry(self.a)).then(|| self.end - self.start)
+        (!self.before.has_entry(self.a)).then(|| self.end - self.start)
     }
 
     /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,
     /// if one is.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, twin: Option<Word>) {
-        let Self { a, b, to, left, right, before, after, .. } = *self;
-        let kept_right = self.right_entry.then(|| twin.unwrap_or_else(|| leaf.ranked(to - 1)));
+        let Self { a, b, rank, behind, before, after, .. } = *self;
+        let (len, entries) = (before.len(), before.entries());
         // Entries first: they need room only where pivots do not shrink, and what is free lies between the two. What is
-        // left of slot `a` has its entry where it was.
-        let rank = self.from + usize::from(self.left_entry);
-        let tail = rank + usize::from(self.entry) + usize::from(self.right_entry);
-        if tail != to && to != before.entries {
-            leaf.move_entries(to, before.entries, tail);
+        // left of slot `a` has its entry where it was; its twin comes from outside.
+        let place = rank + usize::from(self.entry);
+        let (tail, into) = (behind.max(rank), place + usize::from(twin.is_some()));
+        if tail != into && tail != entries {
+            leaf.move_entries(tail, entries, into);
         }
         if let Some(word) = entry {
             leaf.set_ranked(rank, word);
         }
-        if let Some(word) = kept_right {
-            leaf.set_ranked(rank + usize::from(self.entry), word);
+        if let Some(word) = twin {
+            leaf.set_ranked(place, word);
         }
-        let place = a + usize::from(left);
-        if before.len != after.len && b + 1 != before.len {
-            leaf.move_pivots(b, before.len - 1, place + usize::from(right));
+        let place = a + usize::from(self.left());
+        if len != after.len() && b + 1 != len {
+            leaf.move_pivots(b, len - 1, place + usize::from(self.right()));
         }
-        if left {
+        if self.left() {
             leaf.set_pivot(a, self.first - 1);
         }
-        if right {
+        if self.right() {
             leaf.set_pivot(place, self.last);
         }
         leaf.set_used(after);
@@ -216,7 +206,7 @@ impl Edit {
     /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
     /// others are expected to follow them there, and the leaf that they will not come to is left full.
     pub(crate) fn parting<S: Shape>(&self, leaf: &Leaf) -> usize {
-        let len = self.before.len;
+        let len = self.before.len();
         let (used, more) = (self.before.words(), self.after.words() - self.before.words());
         let fits = |at: usize| {
             let low = at - 1 + leaf.rank(at);
@@ -233,8 +223,14 @@ impl Edit {
         } else {
             len.div_ceil(2)
         };
-        let by_distance = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
-        by_distance.filter(|at| (1..len).contains(at)).find(|&at| fits(at)).unwrap_or(1)
+        for off in 0..len {
+            for at in [wished + off, wished.saturating_sub(off)] {
+                if (1..len).contains(&at) && fits(at) {
+                    return at;
+                }
+            }
+        }
+        1
     }
 
     /// The same change of the half that it is in of a leaf that was parted before slot `at`: of the upper half or of the
@@ -295,7 +291,7 @@ impl Slots {
 
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
-        let mut leaf = Leaf::empty();
+        let mut leaf = Leaf::EMPTY;
         let slots = &self.0[range];
         let (mut occupied, mut entries) = (0, 0);
         for (at, slot) in slots.iter().enumerate() {
@@ -307,7 +303,7 @@ impl Slots {
             leaf.set_ranked(entries, word);
             entries += 1;
         }
-        leaf.set_used(Used { occupied, len: slots.len(), entries });
+        leaf.set_used(Used::new(occupied, slots.len(), entries));
         leaf
     }
 }

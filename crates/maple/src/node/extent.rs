@@ -23,11 +23,10 @@ impl Extent {
     /// The code of a gap whose last index is `reach` above its first.
     #[inline]
     pub(crate) const fn of_reach(reach: u64) -> Self {
-        let bits = u64::BITS - reach.leading_zeros();
-        if bits <= KEPT {
+        if reach >> KEPT == 0 {
             return Self(reach as u32 + 1);
         }
-        let shift = bits - KEPT;
+        let shift = u64::BITS - reach.leading_zeros() - KEPT;
         let rounded_up = (reach & ((1 << shift) - 1) != 0) as u32;
         // The leading bit adds to the exponent: codes go on where those of the exponent before end.
         Self((shift << (KEPT - 1)) + (reach >> shift) as u32 + rounded_up + 1)

@@ -11,6 +11,7 @@
 
 use super::slab::Node;
 use super::{Extent, NONE, NodeId};
+use core::hint::select_unpredictable;
 
 /// Children of a full node.
 pub(crate) const FANOUT: usize = 16;
@@ -114,6 +115,13 @@ impl Inner {
     #[inline(always)]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
         self.pivots.get(slot).copied().unwrap_or(u64::MAX)
+    }
+
+    /// The first index of child `slot`; 0 of the first, whatever the node's own first index is.
+    #[inline(always)]
+    pub(crate) fn start(&self, slot: usize) -> u64 {
+        // Which child it is no branch can foretell.
+        select_unpredictable(slot == 0, 0, self.pivots[slot.saturating_sub(1)].wrapping_add(1))
     }
 
     #[inline(always)]

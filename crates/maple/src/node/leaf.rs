@@ -16,6 +16,7 @@
 use super::slab::Node;
 use super::{Extent, NodeId};
 use crate::entry::Word;
+use core::hint::select_unpredictable;
 use core::ptr;
 use freehold_units::Span;
 
@@ -39,28 +40,55 @@ pub(crate) struct Leaf {
 
 const _: () = assert!(size_of::<Leaf>() == 256);
 
-/// Most slots of a leaf, since two gaps never follow each other: ten entries, and a gap on either side of each.
-const MOST_SLOTS: usize = (2 * WORDS).div_ceil(3);
-
-/// Room for the ends of slots, with that of the slot before the first, by any bit of 32.
-pub(crate) const ENDS: usize = WORDS + 2;
-
-/// What is used of a leaf.
+/// What is used of a leaf, as its first word has it: a bit for each slot that has an entry, the slots from bit 32 on, the
+/// slots with an entry from bit 40 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Used {
-    /// One bit for each slot that has an entry.
-    pub(super) occupied: u32,
-    /// Slots.
-    pub(super) len: usize,
-    /// Slots with an entry.
-    pub(super) entries: usize,
-}
+pub(super) struct Used(u64);
 
 impl Used {
+    #[inline(always)]
+    pub(super) const fn new(occupied: u32, len: usize, entries: usize) -> Self {
+        Self(occupied as u64 | (len as u64) << 32 | (entries as u64) << 40)
+    }
+
+    #[inline(always)]
+    const fn to_word(self) -> Word {
+        ptr::without_provenance_mut(self.0 as usize)
+    }
+
+    /// One bit for each slot that has an entry.
+    #[inline(always)]
+    pub(super) const fn occupied(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Slots.
+    #[inline(always)]
+    pub(super) const fn len(self) -> usize {
+        (self.0 >> 32) as u8 as usize
+    }
+
+    /// Slots with an entry.
+    #[inline(always)]
+    pub(super) const fn entries(self) -> usize {
+        (self.0 >> 40) as usize
+    }
+
     /// Words for pivots and entries.
     #[inline(always)]
-    pub(super) fn words(self) -> usize {
-        self.len - 1 + self.entries
+    pub(super) const fn words(self) -> usize {
+        self.len() - 1 + self.entries()
+    }
+
+    #[inline(always)]
+    pub(super) const fn has_entry(self, slot: usize) -> bool {
+        self.0 as u32 >> (slot & 31) & 1 != 0
+    }
+
+    /// Entries before the slot.
+    #[inline(always)]
+    pub(super) const fn rank(self, slot: usize) -> usize {
+        (self.0 as u32 & below(slot) as u32).count_ones() as usize
     }
 }
 
@@ -84,22 +112,20 @@ pub(super) const fn below(count: usize) -> u64 {
 
 impl Leaf {
     /// A leaf whose one slot is a gap.
-    pub(crate) fn empty() -> Self {
+    pub(crate) const EMPTY: Self = {
         let mut leaf = Self::VACANT;
-        leaf.set_used(Used { occupied: 0, len: 1, entries: 0 });
+        leaf.words[0] = Used::new(0, 1, 0).to_word();
         leaf
-    }
+    };
 
     #[inline(always)]
     pub(super) fn in_use(&self) -> Used {
-        let used = self.words[0].addr() as u64;
-        Used { occupied: used as u32, len: (used >> 32) as usize & 0xff, entries: (used >> 40) as usize }
+        Used(self.words[0].addr() as u64)
     }
 
     #[inline(always)]
     pub(super) fn set_used(&mut self, used: Used) {
-        let word = u64::from(used.occupied) | (used.len as u64) << 32 | (used.entries as u64) << 40;
-        self.words[0] = ptr::without_provenance_mut(word as usize);
+        self.words[0] = used.to_word();
     }
 
     /// A leaf that is yet to have slots.
@@ -117,13 +143,13 @@ impl Leaf {
     /// Slots, at least one.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.in_use().len
+        self.in_use().len()
     }
 
     /// Slots with an entry.
     #[inline(always)]
     pub(crate) fn entries(&self) -> usize {
-        self.in_use().entries
+        self.in_use().entries()
     }
 
     /// Words in use.
@@ -135,7 +161,7 @@ impl Leaf {
     /// One bit for each slot that has an entry.
     #[inline(always)]
     pub(crate) fn occupied(&self) -> u32 {
-        self.words[0].addr() as u32
+        self.in_use().occupied()
     }
 
     #[inline(always)]
@@ -180,21 +206,43 @@ impl Leaf {
         LINE * line + (behind & below(pivots_there) as u32).trailing_ones() as usize
     }
 
+    /// The slot that has the index, and the entries before it.
+    #[inline(never)]
+    pub(crate) fn slot_and_rank_of(&self, index: u64) -> (usize, usize) {
+        let slot = self.slot_of(index);
+        (slot, self.rank(slot))
+    }
+
+    /// A bit for the slot that has the index, and each before it.
+    #[inline(never)]
+    pub(crate) fn slots_to(&self, index: u64) -> u32 {
+        u32::MAX >> (31 - self.slot_of(index))
+    }
+
     /// Entries before the slot.
     #[inline(always)]
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        (self.occupied() & below(slot) as u32).count_ones() as usize
+        self.in_use().rank(slot)
     }
 
     #[inline(always)]
     pub(crate) fn has_entry(&self, slot: usize) -> bool {
-        self.occupied() >> (slot & 31) & 1 != 0
+        self.in_use().has_entry(slot)
     }
 
     /// The entry of that rank.
     #[inline(always)]
     pub(crate) fn ranked(&self, rank: usize) -> Word {
         self.words[at(WORDS - rank)]
+    }
+
+    /// The number of the first entry's word; the others' are lower, one by one.
+    pub(crate) const FIRST_WORD: usize = WORDS;
+
+    /// The word of that number.
+    #[inline(always)]
+    pub(crate) fn word(&self, number: usize) -> Option<Word> {
+        self.words.get(number).copied()
     }
 
     /// The slot's entry.
@@ -206,20 +254,17 @@ impl Leaf {
     /// The slot's indexes; `whole` are the leaf's.
     #[inline(always)]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
-        let first = if slot == 0 { whole.first() } else { self.pivot(slot - 1) + 1 };
-        let last = if slot + 1 == self.len() { whole.last() } else { self.pivot(slot) };
-        (first, last)
+        self.span_up_to(slot, self.len() - 1, whole)
     }
 
-    /// Writes where each slot ends, after the index before the leaf's first; `whole` are the leaf's indexes.
-    #[inline(never)] // Else nothing says that `ends` is not the leaf, and word is copied after word.
-    pub(crate) fn ends(&self, whole: Span, ends: &mut [u64; ENDS]) {
-        // As many as there may be, whether they are pivots or not: so many are copied at once.
-        for (end, word) in ends.iter_mut().zip(&self.words[..=MOST_SLOTS]) {
-            *end = word.addr() as u64;
-        }
-        ends[0] = whole.first().wrapping_sub(1);
-        ends[self.len() & WORDS] = whole.last();
+    /// The same, where the leaf's last slot is known.
+    #[inline(always)]
+    pub(crate) fn span_up_to(&self, slot: usize, last_slot: usize, whole: Span) -> (u64, u64) {
+        // Whether a slot is at an end of its leaf no branch can foretell.
+        let before = self.words[at(slot)].addr() as u64;
+        let first = select_unpredictable(slot == 0, whole.first(), before.wrapping_add(1));
+        let last = select_unpredictable(slot == last_slot, whole.last(), self.pivot(slot));
+        (first, last)
     }
 
     /// The slots that are gaps, a bit each.
@@ -261,7 +306,8 @@ impl Leaf {
 
     /// Puts a slot behind the last, which ends at `last` from now on; of a leaf without slots, the first. There is room.
     pub(crate) fn push(&mut self, last: u64, entry: Option<Word>) {
-        let Used { occupied, len, entries } = self.in_use();
+        let before = self.in_use();
+        let (len, entries) = (before.len(), before.entries());
         if len > 0 {
             self.set_pivot(len - 1, last);
         }
@@ -269,27 +315,23 @@ impl Leaf {
             self.set_ranked(entries, word);
         }
         let one = u32::from(entry.is_some());
-        self.set_used(Used {
-            occupied: occupied | one << len,
-            len: len + 1,
-            entries: entries + one as usize,
-        });
+        self.set_used(Used::new(before.occupied() | one << len, len + 1, entries + one as usize));
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
-        let Used { occupied, len, entries } = self.in_use();
-        let gone = self.rank(slot);
-        self.move_pivots(slot, len - 1, 0);
-        self.move_entries(gone, entries, 0);
-        let occupied = (u64::from(occupied) >> slot) as u32;
-        self.set_used(Used { occupied, len: len - slot, entries: entries - gone });
+        let before = self.in_use();
+        let gone = before.rank(slot);
+        self.move_pivots(slot, before.len() - 1, 0);
+        self.move_entries(gone, before.entries(), 0);
+        let occupied = (u64::from(before.occupied()) >> slot) as u32;
+        self.set_used(Used::new(occupied, before.len() - slot, before.entries() - gone));
     }
 
     /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
     pub(crate) fn keep_to(&mut self, slot: usize) {
         let occupied = self.occupied() & below(slot + 1) as u32;
-        self.set_used(Used { occupied, len: slot + 1, entries: self.rank(slot + 1) });
+        self.set_used(Used::new(occupied, slot + 1, self.rank(slot + 1)));
     }
 
     /// Takes the slots from `slot` on out; they are the leaf that is returned.

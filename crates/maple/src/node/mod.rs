@@ -12,7 +12,7 @@ mod slab;
 pub(crate) use edit::{Edit, Slots};
 pub(crate) use extent::Extent;
 pub(crate) use inner::{Child, Inner};
-pub(crate) use leaf::{ENDS, Leaf};
+pub(crate) use leaf::Leaf;
 pub(crate) use slab::{Node, Nothing, Slab, boxed};
 
 /// A node's number in its slab.

@@ -83,25 +83,32 @@ impl<T: Node, I: AsRef<[T]> + AsMut<[T]> + Clone> Slab<T, I> {
     #[inline(always)]
     pub(crate) fn get(&self, id: NodeId) -> &T {
         let (at, own) = (id as usize, self.own.as_ref());
-        if at < own.len() {
-            &own[at]
-        } else if at < PIECE {
-            &self.first[at - own.len()]
-        } else {
+        if at >= PIECE {
             &self.rest[at / PIECE - 1][at % PIECE]
+        } else if at < own.len() {
+            &own[at]
+        } else {
+            &self.first[at - own.len()]
         }
     }
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, id: NodeId) -> &mut T {
         let (at, own) = (id as usize, self.own.as_mut());
-        if at < own.len() {
-            &mut own[at]
-        } else if at < PIECE {
-            &mut self.first[at - own.len()]
-        } else {
+        if at >= PIECE {
             &mut self.rest[at / PIECE - 1][at % PIECE]
+        } else if at < own.len() {
+            &mut own[at]
+        } else {
+            &mut self.first[at - own.len()]
         }
+    }
+
+    /// A node that is not of the first piece, which a small tree has in the cache anyway.
+    #[inline(always)]
+    pub(crate) fn get_far(&self, id: NodeId) -> Option<&T> {
+        let at = id as usize;
+        self.rest.get((at / PIECE).wrapping_sub(1)).map(|piece| &piece[at % PIECE])
     }
 
     /// Nodes that have been made, in use or vacant.

@@ -1,6 +1,7 @@
 //! What a store that was looked at is, in the kernel's words.
 
 use super::spanning::fork;
+use super::store::Way;
 use super::{Path, Spot, Tree};
 use crate::node::Shape;
 use crate::plan::{Facts, Heights, StoreType};
@@ -17,8 +18,10 @@ impl<S: Shape> Tree<S> {
     }
 
     fn store_type(&self, spot: &Spot) -> StoreType {
-        let Some(edit) = &spot.edit else {
-            return if spot.rootless { StoreType::StoreRoot } else { StoreType::Spanning };
+        let edit = match &spot.way {
+            Way::Plant => return StoreType::StoreRoot,
+            Way::Spanning => return StoreType::Spanning,
+            Way::InLeaf(edit) => edit,
         };
         let used = edit.words_after();
         // An entry in a gap's place takes a word more: even an exact fit may be one too many.

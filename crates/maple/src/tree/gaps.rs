@@ -4,37 +4,47 @@
 //! An inner node's `gap` of a child is the longest gap below that child (M4).
 
 use super::{Path, Tree};
-use crate::node::{Extent, Shape};
+use crate::node::{Edit, Extent, Shape};
 
 impl<S: Shape> Tree<S> {
-    /// A leaf's slots have changed: of those that made way, the longest gap reached as far as `before`; of those that
-    /// came, as far as `after`. Goes up as far as that changes what is known there.
-    #[inline]
-    pub(super) fn gap_changed(&mut self, path: &Path, before: Option<u64>, after: Option<u64>) {
+    /// A leaf's slots have changed by an edit; the longest gap that was lost reached as far as `lost`. Goes up as far as that
+    /// changes what is known there.
+    #[inline(always)]
+    pub(super) fn gap_changed(&mut self, path: &Path, edit: &Edit, lost: Option<u64>) {
         let Some((parent, _)) = path.above().split_last() else { return };
         let known = self.inner(parent.id).gap(parent.slot as usize);
-        let extent = |reach: Option<u64>| reach.map_or(Extent::NONE, Extent::of_reach);
+        // What is left of one gap is no longer than it was.
+        if !edit.is_in_gap() || extent(lost) >= known {
+            self.gap_changed_to(path, known, lost, edit.reach_after());
+        }
+    }
+
+    /// Of the slots that came, the longest gap reaches as far as `after`; up to now, `known` was the longest in the leaf.
+    #[inline(never)]
+    fn gap_changed_to(&mut self, path: &Path, known: Extent, lost: Option<u64>, after: Option<u64>) {
         let mut longest = extent(after);
         if longest < known {
-            let Some(before) = before.filter(|_| extent(before) == known) else { return };
+            let Some(lost) = lost.filter(|&lost| Extent::of_reach(lost) == known) else { return };
             let leaf = self.leaf_of(path);
             // Another as long as the one that went is enough: none is longer.
-            longest = extent(leaf.longest_of(leaf.gaps(), path.whole, before));
+            longest = extent(leaf.longest_of(leaf.gaps(), path.whole, lost));
         }
-        self.set_gap_above(path, path.above().len(), longest);
+        if longest != known {
+            self.set_gap_above(path, path.above().len(), longest);
+        }
     }
 
     /// The child that the first `depth` steps of a path lead to has `longest` as its longest gap from now on.
     pub(super) fn set_gap_above(&mut self, path: &Path, depth: usize, mut longest: Extent) {
-        let mut steps = path.steps()[..depth].iter().rev().peekable();
-        while let Some(step) = steps.next() {
+        let steps = &path.steps()[..depth];
+        for (depth, step) in steps.iter().enumerate().rev() {
             let slot = step.slot as usize;
             let known = self.inner(step.id).gap(slot);
             if known == longest {
                 return;
             }
             self.inner_mut(step.id).set_gap(slot, longest);
-            let Some(above) = steps.peek() else { return };
+            let Some(above) = depth.checked_sub(1).and_then(|above| steps.get(above)) else { return };
             let most = self.inner(above.id).gap(above.slot as usize);
             if longest < most {
                 if known < most {
@@ -56,4 +66,9 @@ impl<S: Shape> Tree<S> {
             longest = self.inner(step.id).largest_gap();
         }
     }
+}
+
+#[inline(always)]
+fn extent(reach: Option<u64>) -> Extent {
+    reach.map_or(Extent::NONE, Extent::of_reach)
 }

@@ -29,7 +29,7 @@ mod validate;
 mod walk;
 
 pub(crate) use build::Builder;
-pub(crate) use leaves::LeafAt;
+pub(crate) use leaves::{LeafAt, Parent};
 pub(crate) use path::Path;
 pub(crate) use place::Place;
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};

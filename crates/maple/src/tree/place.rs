@@ -34,7 +34,7 @@ impl<S: Shape> Tree<S> {
             self.look(&mut spot, entry, &mut ());
         } else {
             spot.path = place.path.clone();
-            self.look_from(&mut spot, entry, &mut ());
+            self.look_from(&mut spot, self.leaf_of(&place.path), entry, &mut ());
         }
         spot
     }
@@ -80,7 +80,9 @@ impl<S: Shape> Tree<S> {
         };
         match (near, far) {
             (Some(slot), _) => place.path.set_slot(slot),
-            (None, Some(index)) => self.walk(index, &mut place.path, &mut ()),
+            (None, Some(index)) => {
+                self.walk(index, &mut place.path, &mut ());
+            }
             (None, None) => return false,
         }
         place.slot = self.slot(&place.path);

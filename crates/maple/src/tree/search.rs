@@ -5,7 +5,7 @@
 //! alignment, one leaf more for every gap that is long enough but lies wrong.
 
 use super::Tree;
-use crate::node::{Extent, NodeId, Shape};
+use crate::node::{Extent, Leaf, NodeId, Shape};
 use freehold_units::{Align, Probe, Span, Work};
 
 /// Which of the gaps that fit.
@@ -37,6 +37,15 @@ impl Want {
     }
 }
 
+/// A search under way.
+struct Search<'a, S, P> {
+    tree: &'a Tree<S>,
+    want: &'a Want,
+    probe: &'a mut P,
+    /// What a subtree's longest gap must be at least.
+    need: Extent,
+}
+
 impl<S: Shape> Tree<S> {
     /// The lowest or the highest place in the window where so many indexes are free.
     pub(crate) fn find_gap(&self, want: &Want, probe: &mut impl Probe) -> Option<Span> {
@@ -44,61 +53,60 @@ impl<S: Shape> Tree<S> {
             return want.fit(Span::ALL);
         }
         let need = Extent::of_reach(want.size.checked_sub(1)?);
-        self.find_below(self.root, self.height, Span::ALL, want, need, probe)
+        Search { tree: self, want, probe, need }.below(self.root, self.height, Span::ALL)
     }
+}
 
-    fn find_below(
-        &self,
-        id: NodeId,
-        height: usize,
-        whole: Span,
-        want: &Want,
-        need: Extent,
-        probe: &mut impl Probe,
-    ) -> Option<Span> {
-        probe.count(Work::NodeVisited, 1);
+impl<S: Shape, P: Probe> Search<'_, S, P> {
+    /// In a subtree that has some of the window.
+    fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
+        self.probe.count(Work::NodeVisited, 1);
         if height == 1 {
-            return self.find_in_leaf(id, whole, want);
+            return self.in_leaf(self.tree.leaf(id), whole);
         }
-        let inner = self.inner(id);
-        // Only at the window's ends is there something to search for.
-        let cut = |index: u64| whole.contains(index).then(|| inner.slot_of(index));
-        let low = cut(want.window.first()).unwrap_or(0);
-        let high = cut(want.window.last()).unwrap_or(inner.len() - 1);
-        let look = |slot: usize, probe: &mut _| {
-            if inner.gap(slot) < need {
+        let (inner, side) = (self.tree.inner(id), self.want.side);
+        let (low, high) = self.ends(whole, inner.len() - 1, |index| inner.slot_of(index));
+        let look = |slot: usize| {
+            if inner.gap(slot) < self.need {
                 return None;
             }
-            let first = if slot == 0 { whole.first() } else { inner.pivot(slot - 1) + 1 };
+            let first = whole.first().max(inner.start(slot));
             let child = Span::new(first, inner.pivot(slot).min(whole.last()))?;
-            self.find_below(inner.child(slot), height - 1, child, want, need, probe)
+            self.below(inner.child(slot), height - 1, child)
         };
-        match want.side {
-            Side::Lowest => (low..=high).find_map(|slot| look(slot, probe)),
-            Side::Highest => (low..=high).rev().find_map(|slot| look(slot, probe)),
+        match side {
+            Side::Lowest => (low..=high).find_map(look),
+            Side::Highest => (low..=high).rev().find_map(look),
         }
     }
 
-    fn find_in_leaf(&self, id: NodeId, whole: Span, want: &Want) -> Option<Span> {
-        let leaf = self.leaf(id);
-        let cut = |index: u64| whole.contains(index).then(|| leaf.slot_of(index) as u32);
-        let low = cut(want.window.first()).unwrap_or(0);
-        let high = cut(want.window.last()).unwrap_or(31);
+    fn in_leaf(&self, leaf: &Leaf, whole: Span) -> Option<Span> {
+        let (low, high) = self.ends(whole, 31, |index| leaf.slot_of(index));
         let mut gaps = leaf.gaps() & u32::MAX << low & u32::MAX >> (31 - high);
         while gaps != 0 {
-            let slot = match want.side {
+            let slot = match self.want.side {
                 Side::Lowest => gaps.trailing_zeros(),
                 Side::Highest => gaps.ilog2(),
             };
             gaps &= !(1 << slot);
             let (first, last) = leaf.span(slot as usize, whole);
-            if last - first < want.size - 1 {
+            if last - first < self.want.size - 1 {
                 continue;
             }
-            if let Some(fit) = Span::new(first, last).and_then(|gap| want.fit(gap)) {
+            if let Some(fit) = Span::new(first, last).and_then(|gap| self.want.fit(gap)) {
                 return Some(fit);
             }
         }
         None
+    }
+
+    /// The first and the last slot of a node that have some of the window: only where the window ends within the node is
+    /// there something to search for.
+    #[inline(always)]
+    fn ends(&self, whole: Span, last: usize, slot_of: impl Fn(u64) -> usize) -> (usize, usize) {
+        let window = self.want.window;
+        let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };
+        let high = if window.last() < whole.last() { slot_of(window.last()) } else { last };
+        (low, high)
     }
 }

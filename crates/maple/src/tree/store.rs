@@ -16,29 +16,47 @@ pub(crate) struct Spot {
     pub(crate) span: Span,
     /// The nodes that it takes.
     pub(crate) need: Need,
-    /// Whether the tree has no node yet.
-    pub(crate) rootless: bool,
-    /// What the store does to its leaf, if it lies in one.
-    pub(super) edit: Option<Edit>,
+    pub(super) way: Way,
+}
+
+/// How a store is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// The tree has no node yet.
+    Plant,
+    /// It lies in one leaf, to which it does this.
+    InLeaf(Edit),
+    /// It ends in another leaf.
+    Spanning,
 }
 
 impl Spot {
     /// Not looked at yet.
     #[inline(always)]
     pub(crate) const fn new(span: Span) -> Self {
-        Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, rootless: false, edit: None }
+        Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, way: Way::Plant }
+    }
+
+    /// Whether the tree has no node yet.
+    #[inline(always)]
+    pub(crate) const fn is_rootless(&self) -> bool {
+        matches!(self.way, Way::Plant)
     }
 
     /// Whether the store ends in another leaf.
     #[inline(always)]
-    pub(crate) fn spans(&self) -> bool {
-        !self.rootless && self.span.last() > self.path.whole.last()
+    pub(crate) const fn spans(&self) -> bool {
+        matches!(self.way, Way::Spanning)
     }
 
     /// Whether nothing is where the store goes. A gap is whole, so what is free lies in one slot.
     #[inline(always)]
     pub(crate) fn is_free(&self) -> bool {
-        self.rootless || self.edit.as_ref().is_some_and(Edit::is_in_gap)
+        match &self.way {
+            Way::Plant => true,
+            Way::InLeaf(edit) => edit.is_in_gap(),
+            Way::Spanning => false,
+        }
     }
 }
 
@@ -57,44 +75,35 @@ impl<S: Shape> Tree<S> {
     #[inline]
     pub(crate) fn look(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
         if self.height == 0 {
-            spot.rootless = true;
             spot.need.leaves = usize::from(entry);
             return;
         }
-        self.walk(spot.span.first(), &mut spot.path, probe);
-        self.look_from(spot, entry, probe);
+        let leaf = self.walk(spot.span.first(), &mut spot.path, probe);
+        self.look_from(spot, leaf, entry, probe);
     }
 
-    /// Looks at a store whose first index the path leads to.
+    /// Looks at a store whose first index the path leads to, in this leaf.
     #[inline(always)]
-    pub(crate) fn look_from(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
-        if !entry {
-            self.widen(spot, probe);
-        }
+    pub(crate) fn look_from(&self, spot: &mut Spot, leaf: &Leaf, entry: bool, probe: &mut impl Probe) {
+        let leaf = if entry { leaf } else { self.widen(spot, leaf, probe) };
         let Spot { path, span, .. } = &*spot;
         if span.last() > path.whole.last() {
             spot.need = self.need_of_spanning(path, *span, entry, probe);
+            spot.way = Way::Spanning;
             return;
         }
-        let edit = self.edit(path, *span, entry);
+        let edit = edit(leaf, path, *span, entry);
         if edit.words_after() > S::LEAF_WORDS {
             spot.need = self.need_of_split(path.above(), |_, len| len);
         }
-        spot.edit = Some(edit);
+        spot.way = Way::InLeaf(edit);
     }
 
-    /// What a store over a range does to the leaf that it lies in, and to which the path leads.
-    #[inline(always)]
-    fn edit(&self, path: &Path, span: Span, entry: bool) -> Edit {
-        let slot = path.leaf().slot as usize;
-        Edit::at(self.leaf_of(path), path.whole, slot, span.first(), span.last(), entry)
-    }
-
-    /// Gaps on either side of nothing that is to be stored become one with it.
+    /// Gaps on either side of nothing that is to be stored become one with it. The leaf where it then begins.
     #[inline(never)]
-    fn widen(&self, spot: &mut Spot, probe: &mut impl Probe) {
+    fn widen<'a>(&'a self, spot: &mut Spot, leaf: &'a Leaf, probe: &mut impl Probe) -> &'a Leaf {
         let Spot { path, span, .. } = spot;
-        let (leaf, whole) = (self.leaf_of(path), path.whole);
+        let whole = path.whole;
         let gap_in = |slot: usize| (!leaf.has_entry(slot)).then(|| leaf.span(slot, whole));
         let mut gap_at = |index: u64| {
             let slot = self.slot_of(index, probe);
@@ -123,12 +132,14 @@ impl<S: Shape> Tree<S> {
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
-        if first < start && first >= whole.first() {
-            path.set_slot(from - 1);
-        } else if first < whole.first() {
-            self.walk(first, path, probe);
-        }
         *span = Span::new(first, above.map_or(span.last(), |(_, last)| last)).unwrap_or(*span);
+        if first < whole.first() {
+            return self.walk(first, path, probe);
+        }
+        if first < start {
+            path.set_slot(from - 1);
+        }
+        leaf
     }
 
     /// The nodes that a split of a path's leaf takes, if the nodes above it have as many children as `len_of` says,
@@ -156,14 +167,10 @@ impl<S: Shape> Tree<S> {
         twin: impl FnOnce(Word) -> Word,
         words: &mut Words,
     ) {
-        if spot.rootless {
-            if let Some(word) = entry {
-                self.plant(spot.span, word);
-            }
-            return;
-        }
-        if let Some(edit) = &spot.edit {
-            self.put(&spot.path, edit, entry, twin, words);
+        match &spot.way {
+            Way::InLeaf(edit) => self.put(&spot.path, edit, entry, twin, words),
+            Way::Plant => entry.into_iter().for_each(|word| self.plant(spot.span, word)),
+            Way::Spanning => debug_assert!(false, "a store that ends in another leaf is done in one"),
         }
     }
 
@@ -179,7 +186,7 @@ impl<S: Shape> Tree<S> {
         self.clear_behind(&mut spot.path, spot.span, words, subtrees);
         // What is left of the first slot is left on one side: no entry is needed twice.
         let Spot { path, span, .. } = &*spot;
-        let edit = self.edit(path, *span, entry.is_some());
+        let edit = edit(self.leaf_of(path), path, *span, entry.is_some());
         self.put(path, &edit, entry, |word| word, words);
         self.settle(spot.span.first());
         if let Some(behind) = spot.span.last().checked_add(1) {
@@ -189,7 +196,7 @@ impl<S: Shape> Tree<S> {
 
     /// The first entry makes the first leaf.
     fn plant(&mut self, span: Span, word: Word) {
-        let mut leaf = Leaf::empty();
+        let mut leaf = Leaf::EMPTY;
         let edit = Edit::new(&leaf, Span::ALL, span.first(), span.last(), true);
         edit.apply(&mut leaf, Some(word), None);
         self.root = self.new_leaf(leaf);
@@ -207,23 +214,22 @@ impl<S: Shape> Tree<S> {
         twin: impl FnOnce(Word) -> Word,
         words: &mut Words,
     ) {
-        let id = path.leaf().id;
-        let leaf = self.leaf(id);
+        let leaf = self.leaf_mut(path.leaf().id);
         let mut second = None;
         // Where nothing was, no entry goes, and none is cut.
         if !edit.is_in_gap() {
             second = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
             words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
         }
-        let (before, after) = edit.entries();
-        self.len = self.len - before + after;
         if edit.words_after() > S::LEAF_WORDS {
             self.split(path, edit, entry, second);
-            return;
+        } else {
+            let lost = edit.reach_lost(leaf, path.whole);
+            edit.apply(leaf, entry, second);
+            self.gap_changed(path, edit, lost);
         }
-        let before = edit.reach_before(self.leaf(id), path.whole);
-        edit.apply(self.leaf_mut(id), entry, second);
-        self.gap_changed(path, before, edit.reach_after());
+        let (before, after) = edit.entries();
+        self.len = self.len - before + after;
         if edit.words_after() < edit.words_before().min(S::LEAF_MIN) {
             self.thinned(path);
         }
@@ -248,4 +254,11 @@ impl<S: Shape> Tree<S> {
         }
         self.reserve(spot.need)
     }
+}
+
+/// What a store over a range does to the leaf that it lies in, and to which the path leads.
+#[inline(always)]
+fn edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Edit {
+    let slot = path.leaf().slot as usize;
+    Edit::at(leaf, path.whole, slot, span.first(), span.last(), entry)
 }

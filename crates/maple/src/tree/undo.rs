@@ -150,7 +150,15 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Makes everything final.
+    #[inline(always)]
     pub(crate) fn make_final(&mut self) {
+        if self.undo.is_on() {
+            self.give_gone_back();
+        }
+    }
+
+    #[inline(never)]
+    fn give_gone_back(&mut self) {
         let Some(changes) = self.undo.changes() else { return };
         for id in changes.gone.0.drain(..) {
             self.leaves.give_back(id);

@@ -32,9 +32,9 @@ impl<S: Shape> Tree<S> {
         leaf.entry(leaf.slot_of(index))
     }
 
-    /// Goes to the leaf that has the index, and to its slot there. The tree has a node.
+    /// Goes to the leaf that has the index, and to its slot there; returns the leaf. The tree has a node.
     #[inline(always)]
-    pub(crate) fn walk(&self, index: u64, path: &mut Path, probe: &mut impl Probe) {
+    pub(crate) fn walk(&self, index: u64, path: &mut Path, probe: &mut impl Probe) -> &Leaf {
         path.clear();
         let (mut first, mut last) = (0, u64::MAX);
         let mut id = self.root;
@@ -43,9 +43,7 @@ impl<S: Shape> Tree<S> {
             probe.count(Work::NodeVisited, 1);
             let slot = inner.slot_of(index);
             path.push(id, slot);
-            if slot > 0 {
-                first = inner.pivot(slot - 1) + 1;
-            }
+            first = first.max(inner.start(slot));
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }
@@ -53,6 +51,7 @@ impl<S: Shape> Tree<S> {
         probe.count(Work::NodeVisited, 1);
         path.push(id, leaf.slot_of(index));
         path.whole = Span::new(first, last).unwrap_or(Span::ALL);
+        leaf
     }
 
     /// The slot that a path leads to.
