@@ -16,7 +16,7 @@ use core::ops::Range;
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps. What every free reads and writes comes first, in a line or two.
+/// One chunk of a set. A vacant position has no maps; its hints are of no use. What every free reads and writes comes first, in a line or two.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Chunk<H> {

@@ -66,6 +66,11 @@ impl<H> Chunks<H> {
         ChunkId { index, generation: self.at(index).generation }
     }
 
+    /// Every position, those without a chunk included.
+    pub(crate) fn positions(&self) -> &[Chunk<H>] {
+        &self.chunks
+    }
+
     /// The positions of all chunks.
     pub(crate) fn indexes(&self) -> impl Iterator<Item = u32> {
         (0..).zip(&self.chunks).filter(|(_, chunk)| chunk.is_live()).map(|(index, _)| index)

@@ -98,6 +98,6 @@ pub trait Strategy: Sized {
     /// Bytes that the hints hold outside themselves.
     fn hint_bytes(hints: &Self::Hints) -> usize;
 
-    /// Recomputes every hint from the maps.
-    fn validate(chunk: &Chunk<Self::Hints>) -> Result<(), Broken>;
+    /// Recomputes every hint from the maps. `waits` says whether the chunk is one of those to be looked at.
+    fn validate(chunk: &Chunk<Self::Hints>, waits: bool) -> Result<(), Broken>;
 }

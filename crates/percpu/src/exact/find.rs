@@ -1,4 +1,4 @@
-//! A place for a request: the tightest chunk, its first block with room, the start of that block's best run.
+//! A place for a request: the tightest chunk, the tightest of its blocks' best runs, the start of that.
 
 use super::classes::{class, class_of_at_least};
 use super::settle::{settle, settle_some};

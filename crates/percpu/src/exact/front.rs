@@ -7,8 +7,9 @@
 //!
 //! A request takes the start of the tightest run. While nothing is freed and nothing else is asked for, that run only
 //! gets tighter, so the next request of the same size goes right behind, or where its alignment wants it next: where a
-//! search would put it if the hints were told before. They hear of all that was placed at once, when the front is closed: something is freed, something else
-//! is asked for, or what is left of the run may no longer be what a search would take.
+//! search would put it if the hints were told before. They hear of all that was placed at once, when the front is
+//! closed: something is freed, something else is asked for, or what is left of the run may no longer be what a search
+//! would take.
 //!
 //! Where the run ends and the block has others that may do, those behind are filled, too, one after the other: what is left
 //! of a block after many frees is taken with one look at it.

@@ -51,6 +51,7 @@ mod validate;
 use crate::bitmap::{Bitmap, Bits as _, repeated};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
+use crate::error::check;
 use crate::geometry::{BLOCK_BITS, Config, base_of};
 use crate::placement::{Gave, Placement, Room, Spot, Strategy};
 use crate::request::Want;
@@ -176,7 +177,8 @@ impl Strategy for Exact {
         hints.blocks.capacity() * size_of::<Block>() + hints.rooms.bytes() + hints.free_blocks.bytes()
     }
 
-    fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
+    fn validate(chunk: &Chunk<Hints>, waits: bool) -> Result<(), Broken> {
+        check(waits || chunk.hints.is_settled(), "P9", "a chunk to be settled is on the stack", 0)?;
         validate::validate(chunk)
     }
 }

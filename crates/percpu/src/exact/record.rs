@@ -137,3 +137,81 @@ impl Block {
     pub(super) const FREE: Self =
         Self { runs: Runs::NONE, left: crate::BLOCK_BITS as u16, right: crate::BLOCK_BITS as u16, used: 0 };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    /// Bits of the little block that the runs are in.
+    const BITS: u32 = 48;
+
+    /// The free runs of a block, one by one, beside what is remembered of them.
+    #[derive(Debug)]
+    struct Beside {
+        all: Vec<Run>,
+        runs: Runs,
+    }
+
+    impl Beside {
+        fn free() -> Self {
+            let whole = Run::new(0, BITS);
+            Self { all: Vec::from([whole]), runs: Runs::NONE.with(whole) }
+        }
+
+        /// Takes the bits if they are free. Where what is left cannot be known, it is looked for as `Hints` would, in
+        /// all runs.
+        fn take(&mut self, start: u32, end: u32) {
+            let holds = |run: &Run| run.start() <= start && end <= run.start() + run.len();
+            let Some(at) = self.all.iter().position(holds) else { return };
+            let run = self.all.swap_remove(at);
+            let (head, tail) =
+                (Run::new(run.start(), start - run.start()), Run::new(end, run.start() + run.len() - end));
+            let (longer, shorter) = if tail.beats(head) { (tail, head) } else { (head, tail) };
+            self.all.extend([head, tail].into_iter().filter(|run| !run.is_none()));
+            self.runs = self.runs.cut(run.start(), longer, shorter).unwrap_or_else(|| {
+                assert!(self.runs.second.is_none(), "a search with the second known");
+                self.all.iter().fold(Runs::NONE, |runs, &run| runs.with(run))
+            });
+        }
+
+        /// Frees the bits if all are used.
+        fn give(&mut self, start: u32, end: u32) {
+            if self.all.iter().any(|run| run.start() < end && start < run.start() + run.len()) {
+                return;
+            }
+            let head = self.all.iter().find(|run| run.start() + run.len() == start).map(|run| run.start());
+            let tail = self.all.iter().find(|run| run.start() == end).map(|run| run.start() + run.len());
+            let (from, to) = (head.unwrap_or(start), tail.unwrap_or(end));
+            let grown = Run::new(from, to - from);
+            self.all.retain(|run| run.start() < from || to <= run.start());
+            self.all.push(grown);
+            self.runs = self.runs.joined(from, if tail.is_some() { end } else { u32::MAX }, grown);
+        }
+
+        fn check(&self) {
+            let Runs { best, second, rest } = self.runs;
+            let longest = self.all.iter().map(|run| run.len()).max().unwrap_or(0);
+            assert!(best.len() == longest && (best.is_none() || self.all.contains(&best)), "{self:?}");
+            let others = self.all.iter().filter(|run| **run != best).map(|run| run.len()).max();
+            assert!(others.unwrap_or(0) <= rest, "{self:?}");
+            let known = self.all.contains(&second) && second != best && second.len() == rest;
+            assert!(second.is_none() || known, "{self:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_remembered_is_true_of_all_runs(
+            changes in prop::collection::vec((any::<bool>(), 0..BITS, 1u32..8), 0..200),
+        ) {
+            let mut beside = Beside::free();
+            for (take, start, len) in changes {
+                let end = (start + len).min(BITS);
+                if take { beside.take(start, end) } else { beside.give(start, end) }
+                beside.check();
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::Exact;
 use crate::geometry::{BIT_BYTES, block_of};
 use crate::placement::Strategy as _;
-use crate::{ChunkSet, Config, MIN_UNIT_BYTES, Place, Population, Request};
+use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Place, Population, Request};
 use freehold_units::{Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -166,5 +166,59 @@ proptest! {
             }
             set.validate().unwrap();
         }
+    }
+}
+
+/// Requests alike, or a free of every object of a stretch but one in so many.
+#[derive(Clone, Debug)]
+enum Large {
+    Alloc { bytes: u64, times: u16 },
+    Free { first: u32, end: u32, kept: usize },
+}
+
+fn large_steps() -> impl Strategy<Value = Vec<Large>> {
+    let bytes = prop_oneof![Just(32_768_u64), 20_000u64..=32_768, 1u64..2000];
+    let step = prop_oneof![
+        (bytes, 1u16..300).prop_map(|(bytes, times)| Large::Alloc { bytes, times }),
+        (any::<u32>(), any::<u32>(), 2usize..40).prop_map(|(first, end, kept)| Large::Free {
+            first,
+            end,
+            kept
+        }),
+    ];
+    prop::collection::vec(step, 2..16)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// In units with runs too long for searches to tell apart, and with several blocks to a group of those freed in.
+    #[test]
+    fn hints_of_large_units_are_exact(
+        unit_bytes in prop::sample::select(&[256 << 10, 260 << 10, 1 << 20, MAX_UNIT_BYTES][..]),
+        steps in large_steps(),
+    ) {
+        let mut set = ChunkSet::<Exact>::new(Config::new(unit_bytes, 1)).unwrap();
+        for step in steps {
+            match step {
+                Large::Alloc { bytes, times } => {
+                    for _ in 0..times {
+                        set.alloc(&Request::new(bytes)).unwrap();
+                    }
+                }
+                Large::Free { first, end, kept } => {
+                    let stretch = first % unit_bytes..end % unit_bytes;
+                    let objects = set.objects().filter(|(place, _)| stretch.contains(&place.offset_bytes));
+                    let freed: Vec<Place> =
+                        (1..).zip(objects).filter(|(at, _)| at % kept > 0).map(|(_, (place, _))| place).collect();
+                    for place in freed {
+                        set.free(place).unwrap();
+                    }
+                }
+            }
+            prop_assert_eq!(set.validate(), Ok(()));
+        }
+        set.balance().unwrap();
+        prop_assert_eq!(set.validate(), Ok(()));
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! A chunk stays on the list that it was on; what it has more of is seen when it is settled. A position stays on the
 //! stack even if its chunk goes, or another comes: to settle a settled chunk costs nothing.
+//!
+//! Invariant P9: a chunk that is not settled is on the stack.
 
 use crate::OutOfMemory;
 use crate::bitmap::reserve_one;
@@ -40,6 +42,11 @@ impl Unsettled {
         self.top == NONE
     }
 
+    /// Whether a position is on the stack.
+    pub(crate) fn holds(&self, index: u32) -> bool {
+        self.below.get(index as usize).is_some_and(|&below| below != NONE)
+    }
+
     /// Puts a position on the stack if it is not there.
     #[inline]
     pub(crate) fn push(&mut self, index: u32) {
@@ -75,7 +82,9 @@ mod tests {
         for index in [2, 0, 2, 3, 0] {
             stack.push(index);
         }
+        assert_eq!([0, 1, 2, 3, 4].map(|index| stack.holds(index)), [true, false, true, true, false]);
         assert_eq!([stack.pop(), stack.pop()], [Some(3), Some(0)]);
+        assert!(stack.holds(2) && !stack.holds(0));
         stack.push(3);
         assert_eq!([stack.pop(), stack.pop(), stack.pop()], [Some(3), Some(2), None]);
         assert!(stack.is_empty());

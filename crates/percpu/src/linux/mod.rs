@@ -172,7 +172,7 @@ impl<R: Rules> Strategy for Kernel<R> {
         hints.blocks.capacity() * size_of::<BlockMd>()
     }
 
-    fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
+    fn validate(chunk: &Chunk<Hints>, _: bool) -> Result<(), Broken> {
         validate::validate::<R>(chunk)
     }
 }

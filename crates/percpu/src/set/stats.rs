@@ -55,7 +55,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     pub fn stats(&self) -> Stats {
         let chunks = || self.chunks.indexes().map(|index| self.chunks.at(index));
         let list_bytes = self.chunks.slots.bytes();
-        let map_bytes: usize = chunks().map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
+        // Where a chunk is gone its hints' memory is still held, until another takes the position.
+        let held = self.chunks.positions().iter();
+        let map_bytes: usize = held.map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
         Stats {
             chunks: self.chunks.live(),
             objects: self.objects,

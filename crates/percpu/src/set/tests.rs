@@ -69,6 +69,26 @@ fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {
     assert!(set.is_empty());
 }
 
+/// Of what chunks took, their maps go with them and nothing else does.
+fn memory_still_held_for_chunks_that_are_gone_is_counted<P: Placement>() {
+    let mut set: ChunkSet<P> = ChunkSet::new(small()).unwrap();
+    let places: Vec<Place> = (0..8).map(|_| set.alloc(&Request::new(32_768)).unwrap()).collect();
+    for place in places {
+        set.free(place).unwrap();
+    }
+    let map_bytes: usize = set.chunks.positions().iter().map(|chunk| chunk.map_bytes()).sum();
+    let full = set.stats();
+    set.balance().unwrap();
+    let left = set.stats();
+    assert_eq!((full.chunks, left.chunks), (8, 1));
+    assert_eq!(full.metadata_bytes - left.metadata_bytes, map_bytes / 8 * 7);
+}
+
+#[test]
+fn memory_held() {
+    for_every_placement!(memory_still_held_for_chunks_that_are_gone_is_counted);
+}
+
 #[test]
 fn refusals() {
     for_every_placement!(each_refusal_is_its_own_and_changes_nothing);

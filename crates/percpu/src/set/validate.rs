@@ -20,7 +20,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         for index in self.chunks.indexes() {
             let chunk = self.chunks.at(index);
             self.validate_chunk(chunk).map_err(|broken| Broken { chunk: index, ..broken })?;
-            P::validate(chunk).map_err(|broken| Broken { chunk: index, ..broken })?;
+            let waits = self.chunks.unsettled.holds(index);
+            P::validate(chunk, waits).map_err(|broken| Broken { chunk: index, ..broken })?;
             objects += u64::from(chunk.objects);
             populated += u64::from(chunk.populated_pages);
             empty += if chunk.isolated { 0 } else { chunk.empty_pages };
