@@ -36,6 +36,8 @@ pub(crate) struct Edit {
     end: u64,
     /// Whether the new slot has an entry.
     entry: bool,
+    /// Whether the new slot is in one gap.
+    in_gap: bool,
     /// What is used of the leaf before, and afterwards.
     before: Used,
     after: Used,
@@ -64,16 +66,17 @@ impl Edit {
     pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
         let (start, mut end) = leaf.span(a, whole);
-        let mut b = a;
+        let at_a = usize::from(before.has_entry(a));
+        let from = before.rank(a);
+        let (mut b, mut at_b, mut to) = (a, at_a, from + at_a);
         // The last slot is nearly always a near one.
         while end < last && b + 1 < before.len() {
             b += 1;
             end = leaf.span(b, whole).1;
+            at_b = usize::from(before.has_entry(b));
+            to += at_b;
         }
         let [left, right, came] = [start < first, last < end, entry].map(usize::from);
-        let [at_a, at_b] = [a, b].map(|slot| usize::from(before.has_entry(slot)));
-        let from = before.rank(a);
-        let to = if a == b { from + at_a } else { before.rank(b + 1) };
         // What is left of a slot has its entry.
         let (rank, behind) = (from + (left & at_a), to - (right & at_b));
         let place = a + left;
@@ -82,7 +85,8 @@ impl Edit {
         let occupied = (bits & below(place)) | (came as u64) << place | high;
         let len = before.len() + left + right - (b - a);
         let after = Used::new(occupied as u32, len, before.entries() + rank + came - behind);
-        Self { a, b, rank, behind, first, last, start, end, entry, before, after }
+        let in_gap = a == b && at_a == 0;
+        Self { a, b, rank, behind, first, last, start, end, entry, in_gap, before, after }
     }
 
     /// Whether something is left of slot `a`, before the new one.
@@ -115,7 +119,7 @@ impl Edit {
     /// Whether the new slot is in one gap.
     #[inline(always)]
     pub(crate) fn is_in_gap(&self) -> bool {
-        self.a == self.b && !self.before.has_entry(self.a)
+        self.in_gap
     }
 
     /// Whether the leaf's last slot is all that the new one meets.
@@ -168,7 +172,7 @@ impl Edit {
             let met = (below(self.b + 1) & !below(self.a)) as u32;
             return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
         }
-        (!self.before.has_entry(self.a)).then(|| self.end - self.start)
+        self.in_gap.then(|| self.end - self.start)
     }
 
     /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,

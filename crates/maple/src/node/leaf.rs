@@ -334,12 +334,14 @@ impl Leaf {
         self.set_used(Used::new(occupied, slot + 1, self.rank(slot + 1)));
     }
 
-    /// Takes the slots from `slot` on out; they are the leaf that is returned.
-    pub(crate) fn part(&mut self, slot: usize) -> Self {
-        let mut upper = self.clone();
-        upper.keep_from(slot);
-        self.keep_to(slot - 1);
-        upper
+    /// Becomes a leaf of another's slots from `slot` on, whose entries are the caller's.
+    pub(crate) fn set_upper(&mut self, of: &Self, slot: usize) {
+        let all = of.in_use();
+        let (gone, end) = (all.rank(slot), WORDS + 1 - all.entries());
+        self.words[1..all.len() - slot].copy_from_slice(&of.words[slot + 1..all.len()]);
+        self.words[end + gone..].copy_from_slice(&of.words[end..WORDS + 1 - gone]);
+        let occupied = (u64::from(all.occupied()) >> slot) as u32;
+        self.set_used(Used::new(occupied, all.len() - slot, all.entries() - gone));
     }
 
     /// Puts a second word in the place of each.

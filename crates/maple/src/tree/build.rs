@@ -119,7 +119,7 @@ impl<S: Shape> Builder<S> {
         let gap = leaf.largest_gap(Span::new(self.first, last).unwrap_or(Span::ALL));
         let mut gap_left = mem::replace(&mut self.gap_before, gap);
         let tree = &mut self.tree;
-        let id = tree.new_leaf(leaf);
+        let id = tree.new_leaf(|place| *place = leaf);
         if tree.height == 0 {
             tree.set_root(id, 1);
             return;

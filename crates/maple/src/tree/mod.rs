@@ -143,15 +143,16 @@ impl<S: Shape> Tree<S> {
         self.inners.get_mut(id)
     }
 
+    #[inline]
     pub(crate) fn reserve(&mut self, need: Need) -> Result<(), OutOfMemory> {
         self.leaves.reserve(need.leaves)?;
         self.inners.reserve(need.inners)
     }
 
-    fn new_leaf(&mut self, leaf: Leaf) -> NodeId {
+    fn new_leaf(&mut self, fill: impl FnOnce(&mut Leaf)) -> NodeId {
         self.taken += 1;
         let id = self.leaves.take();
-        *self.leaves.get_mut(id) = leaf;
+        fill(self.leaves.get_mut(id));
         self.undo.made_leaf(id);
         id
     }

@@ -11,14 +11,15 @@ impl<S: Shape> Tree<S> {
     pub(super) fn split(&mut self, path: &Path, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
         let id = path.leaf().id;
         let at = edit.parting::<S>(self.leaf(id));
-        let leaf = self.leaf_mut(id);
-        let last = leaf.pivot(at - 1);
-        let mut upper = leaf.part(at);
+        let full = self.leaf(id).clone();
+        let last = full.pivot(at - 1);
+        self.leaf_mut(id).keep_to(at - 1);
+        let upper = self.new_leaf(|leaf| leaf.set_upper(&full, at));
         let (below, above) = part(path.whole, last);
-        let (half, half_whole) = if edit.is_above(at) { (&mut upper, above) } else { (&mut *leaf, below) };
+        let (half, half_whole) = if edit.is_above(at) { (upper, above) } else { (id, below) };
+        let half = self.leaves.get_mut(half);
         edit.in_half(half, half_whole, at).apply(half, entry, twin);
-        let (gap, gap_above) = (leaf.largest_gap(below), upper.largest_gap(above));
-        let upper = self.new_leaf(upper);
+        let (gap, gap_above) = (self.leaf(id).largest_gap(below), self.leaf(upper).largest_gap(above));
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
 

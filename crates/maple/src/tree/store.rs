@@ -196,10 +196,10 @@ impl<S: Shape> Tree<S> {
 
     /// The first entry makes the first leaf.
     fn plant(&mut self, span: Span, word: Word) {
-        let mut leaf = Leaf::EMPTY;
-        let edit = Edit::new(&leaf, Span::ALL, span.first(), span.last(), true);
-        edit.apply(&mut leaf, Some(word), None);
-        self.root = self.new_leaf(leaf);
+        self.root = self.new_leaf(|leaf| {
+            *leaf = Leaf::EMPTY;
+            Edit::new(leaf, Span::ALL, span.first(), span.last(), true).apply(leaf, Some(word), None);
+        });
         self.height = 1;
         self.len = 1;
     }
@@ -230,7 +230,7 @@ impl<S: Shape> Tree<S> {
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
-        if edit.words_after() < edit.words_before().min(S::LEAF_MIN) {
+        if edit.words_after() < S::LEAF_MIN && edit.words_after() < edit.words_before() {
             self.thinned(path);
         }
     }
@@ -248,10 +248,8 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Reserves what a store that was looked at takes.
+    #[inline]
     pub(crate) fn provide(&mut self, spot: &Spot) -> Result<(), OutOfMemory> {
-        if spot.need == Need::default() {
-            return Ok(());
-        }
         self.reserve(spot.need)
     }
 }
