@@ -105,7 +105,7 @@ fn find_on(
                 }
                 if !want.atomic {
                     // Not first again: others of the list get their turn.
-                    chunk.hints.refused = (want.bits, want.align);
+                    chunk.hints.refused = *want;
                     let slot = chunks.slots.of(index);
                     chunks.slots.move_to(index, slot, End::Tail);
                 }
@@ -169,7 +169,6 @@ impl Hints {
     /// Whether it is known from before that nothing fits.
     #[inline]
     fn refuses(&self, want: &Want) -> bool {
-        let (bits, align) = self.refused;
-        bits != 0 && bits <= want.bits && align <= want.align
+        self.refused.bits <= want.bits && self.refused.align <= want.align
     }
 }

@@ -29,8 +29,8 @@
 //! looked at (`runs.rs`), 64 at a time.
 //!
 //! A longest run may fit in length and not in alignment. Few such chunks are tried before one is taken that has
-//! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until something in
-//! it is freed. Of runs of one length the best aligned is preferred; a shorter run of a block that would do where
+//! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until a
+//! block's best run has room for it. Of runs of one length the best aligned is preferred; a shorter run of a block that would do where
 //! its longest does not is not seen.
 
 mod classes;
@@ -67,6 +67,9 @@ use record::{Block, Run, Runs};
 use rooms::Rooms;
 pub(crate) use unsettled::Unsettled;
 
+/// A request that none is as large as.
+const NOTHING: Want = Want { bits: u32::MAX, align: 1, atomic: false };
+
 /// Runs of fewer bits are remembered by their length.
 const RECENT: usize = 32;
 
@@ -82,8 +85,8 @@ pub struct Hints {
     freed: Freed,
     /// What was placed since, if the chunk is at the front.
     placed: Placed,
-    /// What was looked for in vain since the last free: bits and alignment. No bits, if nothing.
-    refused: (u32, u32),
+    /// What was looked for in vain, and still has no room in any block's best run.
+    refused: Want,
     blocks: Vec<Block>,
     /// The blocks' best runs again, as searches read them.
     rooms: Rooms,
@@ -190,7 +193,7 @@ impl Hints {
         let mut hints = Self {
             freed: Freed::nothing(count),
             placed: Placed::NOWHERE,
-            refused: (0, 0),
+            refused: NOTHING,
             blocks: repeated(Block::FREE, count)?,
             rooms: Rooms::new(count)?,
             free_blocks: Bitmap::new(count)?,
@@ -205,7 +208,7 @@ impl Hints {
     fn clear(&mut self) {
         let (count, bits) = (self.count(), base_of(self.count()));
         self.freed.forget();
-        self.refused = (0, 0);
+        self.refused = NOTHING;
         self.blocks.fill(Block::FREE);
         self.rooms.clear();
         self.free_blocks.set_range(0..count);

@@ -1,6 +1,6 @@
 //! Finding anew what is longest of the runs that start in a block.
 
-use super::Hints;
+use super::{Hints, NOTHING};
 use super::record::{Run, Runs};
 use super::runs::longest;
 use crate::geometry::BLOCK_BITS;
@@ -50,6 +50,9 @@ impl Hints {
             return;
         }
         self.rooms.set(block, runs.best);
+        if runs.best.has_room(&self.refused) {
+            self.refused = NOTHING;
+        }
         let len = runs.best.len();
         if let Some(recent) = self.recent.get_mut(len as usize) {
             *recent = block as u16;

@@ -60,7 +60,6 @@ impl Hints {
             None => self.look_anew(used, probe),
         };
         self.freed.forget();
-        self.refused = (0, 0);
         looked_at
     }
 

@@ -85,6 +85,21 @@ fn an_aligned_hole_behind_an_unaligned_run_is_found_before_a_chunk_is_made() {
 }
 
 #[test]
+fn a_chunk_refuses_no_longer_than_it_has_no_room() {
+    let (mut set, places) = full();
+    // Both in one block: the shorter is aligned, and not seen as long as the other is there.
+    for at in (101..121).chain(128..144) {
+        set.free(places[at]).unwrap();
+    }
+    let request = Request::new(64).align(64);
+    set.alloc(&request).unwrap();
+    assert_eq!(set.stats().chunks, 2);
+    assert_eq!(set.alloc(&Request::new(80)), Ok(places[101]));
+    assert_eq!(set.alloc(&request), Ok(places[128]));
+    set.validate().unwrap();
+}
+
+#[test]
 fn hints_hear_late_of_what_is_placed_one_behind_the_other() {
     let mut set = units();
     let mut tally = Tally::default();

@@ -69,6 +69,8 @@ fn validate_settled(hints: &Hints, used: &ObjectMap) -> Result<(), Broken> {
             base,
         )?;
     }
+    let kept = hints.blocks.iter().all(|block| !block.runs.best.has_room(&hints.refused));
+    check(kept, "P8", "what a chunk refused has no room in any block's best run", 0)?;
     let most = hints.blocks.iter().map(|block| block.runs.best.len()).max();
     check(most == Some(hints.longest), "P8", "a chunk's longest run is the longest of its blocks'", 0)
 }
