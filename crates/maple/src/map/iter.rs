@@ -140,7 +140,7 @@ impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
 
     /// The word of the entry that [`next`](Self::next) gave.
     #[inline(always)]
-    fn next_word(&mut self) -> Option<Word> {
+    fn next_word(&mut self) -> Word {
         let word = self.front.leaf.word(self.front.word);
         self.front.word = self.front.word.wrapping_sub(1);
         word
@@ -179,7 +179,7 @@ impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let span = self.slots.next()?;
-        Some((span, self.map.borrow(self.slots.next_word()?)))
+        Some((span, self.map.borrow(self.slots.next_word())))
     }
 }
 

@@ -241,8 +241,8 @@ impl Leaf {
 
     /// The word of that number.
     #[inline(always)]
-    pub(crate) fn word(&self, number: usize) -> Option<Word> {
-        self.words.get(number).copied()
+    pub(crate) fn word(&self, number: usize) -> Word {
+        self.words[at(number)]
     }
 
     /// The slot's entry.

@@ -143,7 +143,7 @@ impl<S: Shape> Tree<S> {
         self.inners.get_mut(id)
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn reserve(&mut self, need: Need) -> Result<(), OutOfMemory> {
         self.leaves.reserve(need.leaves)?;
         self.inners.reserve(need.inners)

@@ -248,9 +248,9 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Reserves what a store that was looked at takes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn provide(&mut self, spot: &Spot) -> Result<(), OutOfMemory> {
-        self.reserve(spot.need)
+        if spot.need.nodes() == 0 { Ok(()) } else { self.reserve(spot.need) }
     }
 }
 
