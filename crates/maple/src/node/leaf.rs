@@ -318,6 +318,31 @@ impl Leaf {
         self.set_used(Used::new(before.occupied() | one << len, len + 1, entries + one as usize));
     }
 
+    /// Puts an entry over a range into a slot that is a gap from `start` to `end`. There is room.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, slot: usize, (start, end): (u64, u64), span: Span, word: Word) {
+        let before = self.in_use();
+        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
+        if rank < entries {
+            self.move_entries(rank, entries, rank + 1);
+        }
+        self.set_ranked(rank, word);
+        let [left, right] = [start < span.first(), span.last() < end].map(usize::from);
+        let more = left + right;
+        if more > 0 && slot + 1 < len {
+            self.move_pivots(slot, len - 1, slot + more);
+        }
+        if left > 0 {
+            self.set_pivot(slot, span.first() - 1);
+        }
+        if right > 0 {
+            self.set_pivot(slot + left, span.last());
+        }
+        let bits = u64::from(before.occupied());
+        let occupied = (bits & below(slot)) | 1 << (slot + left) | (bits & !below(slot)) << more;
+        self.set_used(Used::new(occupied as u32, len + more, entries + 1));
+    }
+
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
         let before = self.in_use();

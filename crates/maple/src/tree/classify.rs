@@ -1,7 +1,7 @@
 //! What a store that was looked at is, in the kernel's words.
 
 use super::spanning::fork;
-use super::store::Way;
+use super::store::{Way, edit};
 use super::{Path, Spot, Tree};
 use crate::node::Shape;
 use crate::plan::{Facts, Heights, StoreType};
@@ -21,6 +21,7 @@ impl<S: Shape> Tree<S> {
         let edit = match &spot.way {
             Way::Plant => return StoreType::StoreRoot,
             Way::Spanning => return StoreType::Spanning,
+            Way::InGap { .. } => &edit(self.leaf_of(&spot.path), &spot.path, spot.span, true),
             Way::InLeaf(edit) => edit,
         };
         let used = edit.words_after();

@@ -19,6 +19,17 @@ impl<S: Shape> Tree<S> {
         }
     }
 
+    /// Of a gap in the path's leaf that reached as far as `was` something is taken; what is left of it reaches as far as
+    /// `left` says, if anything is.
+    #[inline(always)]
+    pub(super) fn gap_shortened(&mut self, path: &Path, was: u64, left: impl FnOnce() -> Option<u64>) {
+        let Some((parent, _)) = path.above().split_last() else { return };
+        let known = self.inner(parent.id).gap(parent.slot as usize);
+        if Extent::of_reach(was) >= known {
+            self.gap_changed_to(path, known, Some(was), left());
+        }
+    }
+
     /// Of the slots that came, the longest gap reaches as far as `after`; up to now, `known` was the longest in the leaf.
     #[inline(never)]
     fn gap_changed_to(&mut self, path: &Path, known: Extent, lost: Option<u64>, after: Option<u64>) {

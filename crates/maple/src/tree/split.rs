@@ -32,8 +32,10 @@ impl<S: Shape> Tree<S> {
             inner.set_gap(slot, gap_left);
             if inner.len() < S::FANOUT {
                 inner.insert_after(slot, child.last, child.id, child.gap);
-                let longest = inner.largest_gap();
-                self.set_gap_above(path, depth, longest);
+                if depth > 0 {
+                    let longest = inner.largest_gap();
+                    self.set_gap_above(path, depth, longest);
+                }
                 return;
             }
             let (left, right, last) = halves(inner, slot, child);

@@ -24,6 +24,8 @@ pub(crate) struct Spot {
 pub(super) enum Way {
     /// The tree has no node yet.
     Plant,
+    /// An entry comes to lie in this gap, and its leaf has room: the commonest store, and the shortest way.
+    InGap { start: u64, end: u64 },
     /// It lies in one leaf, to which it does this.
     InLeaf(Edit),
     /// It ends in another leaf.
@@ -53,7 +55,7 @@ impl Spot {
     #[inline(always)]
     pub(crate) fn is_free(&self) -> bool {
         match &self.way {
-            Way::Plant => true,
+            Way::Plant | Way::InGap { .. } => true,
             Way::InLeaf(edit) => edit.is_in_gap(),
             Way::Spanning => false,
         }
@@ -90,6 +92,10 @@ impl<S: Shape> Tree<S> {
         if span.last() > path.whole.last() {
             spot.need = self.need_of_spanning(path, *span, entry, probe);
             spot.way = Way::Spanning;
+            return;
+        }
+        if entry && let Some((start, end)) = gap_with_room::<S>(leaf, path, *span) {
+            spot.way = Way::InGap { start, end };
             return;
         }
         let edit = edit(leaf, path, *span, entry);
@@ -168,6 +174,9 @@ impl<S: Shape> Tree<S> {
         words: &mut Words,
     ) {
         match &spot.way {
+            &Way::InGap { start, end } => {
+                entry.into_iter().for_each(|word| self.fill(&spot.path, (start, end), spot.span, word));
+            }
             Way::InLeaf(edit) => self.put(&spot.path, edit, entry, twin, words),
             Way::Plant => entry.into_iter().for_each(|word| self.plant(spot.span, word)),
             Way::Spanning => debug_assert!(false, "a store that ends in another leaf is done in one"),
@@ -202,6 +211,18 @@ impl<S: Shape> Tree<S> {
         });
         self.height = 1;
         self.len = 1;
+    }
+
+    /// Puts an entry into a gap of the path's leaf, which has room.
+    #[inline(always)]
+    fn fill(&mut self, path: &Path, (start, end): (u64, u64), span: Span, word: Word) {
+        let step = path.leaf();
+        self.leaf_mut(step.id).fill(step.slot as usize, (start, end), span, word);
+        self.len += 1;
+        self.gap_shortened(path, end - start, || {
+            let [below, above] = [span.first() - start, end - span.last()];
+            below.max(above).checked_sub(1)
+        });
     }
 
     /// Makes the change of the path's leaf.
@@ -254,9 +275,21 @@ impl<S: Shape> Tree<S> {
     }
 }
 
+/// The gap that an entry over a range comes to lie in, if that is in one and its leaf has room.
+#[inline(always)]
+fn gap_with_room<S: Shape>(leaf: &Leaf, path: &Path, span: Span) -> Option<(u64, u64)> {
+    let slot = path.leaf().slot as usize;
+    if leaf.has_entry(slot) {
+        return None;
+    }
+    let (start, end) = leaf.span(slot, path.whole);
+    let more = 1 + usize::from(start < span.first()) + usize::from(span.last() < end);
+    (span.last() <= end && leaf.used() + more <= S::LEAF_WORDS).then_some((start, end))
+}
+
 /// What a store over a range does to the leaf that it lies in, and to which the path leads.
 #[inline(always)]
-fn edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Edit {
+pub(super) fn edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Edit {
     let slot = path.leaf().slot as usize;
     Edit::at(leaf, path.whole, slot, span.first(), span.last(), entry)
 }

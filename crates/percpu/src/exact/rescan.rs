@@ -1,8 +1,8 @@
 //! Finding anew what is longest of the runs that start in a block.
 
-use super::{Hints, NOTHING};
 use super::record::{Run, Runs};
 use super::runs::longest;
+use super::{Hints, NOTHING};
 use crate::geometry::BLOCK_BITS;
 use crate::object_map::ObjectMap;
 use freehold_units::{Probe, Work};
