@@ -82,9 +82,14 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
             return None;
         }
         let mut spot = Spot::new(Span::new(index, index)?);
-        let leaf = self.tree.walk(index, &mut spot.path, &mut ());
+        self.tree.walk(index, &mut spot.path, &mut ());
         let slot = self.tree.slot(&spot.path);
         slot.entry?;
+        self.end_leaked();
+        if let Some(word) = self.tree.vacate(&spot.path) {
+            return Some((slot.span, words::take(word)));
+        }
+        let leaf = self.tree.leaf_of(&spot.path);
         spot.span = slot.span;
         self.tree.look_from(&mut spot, leaf, false, &mut ());
         self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))

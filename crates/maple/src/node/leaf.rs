@@ -343,6 +343,27 @@ impl Leaf {
         self.set_used(Used::new(occupied as u32, len + more, entries + 1));
     }
 
+    /// Makes a slot that has an entry a gap, one with the gaps beside it. Returns the entry's word, and which slot the gap is.
+    #[inline(always)]
+    pub(crate) fn vacate(&mut self, slot: usize) -> (Word, usize) {
+        let before = self.in_use();
+        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
+        let word = self.ranked(rank);
+        if rank + 1 < entries {
+            self.move_entries(rank + 1, entries, rank);
+        }
+        let gap_below = usize::from(slot > 0 && !before.has_entry(slot - 1));
+        let gap_above = usize::from(slot + 1 < len && !before.has_entry(slot + 1));
+        let less = gap_below + gap_above;
+        if less > 0 {
+            self.move_pivots(slot + gap_above, len - 1, slot - gap_below);
+        }
+        let bits = u64::from(before.occupied());
+        let occupied = (bits & below(slot)) | (bits & !below(slot + 1)) >> less;
+        self.set_used(Used::new(occupied as u32, len - less, entries - 1));
+        (word, slot - gap_below)
+    }
+
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
         let before = self.in_use();

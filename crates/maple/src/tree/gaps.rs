@@ -30,6 +30,16 @@ impl<S: Shape> Tree<S> {
         }
     }
 
+    /// A gap in the path's leaf reaches as far as `reach` now, further than what it was made of.
+    #[inline(always)]
+    pub(super) fn gap_lengthened(&mut self, path: &Path, reach: u64) {
+        let Some((parent, above)) = path.above().split_last() else { return };
+        let longest = Extent::of_reach(reach);
+        if longest > self.inner(parent.id).gap(parent.slot as usize) {
+            self.set_gap_above(path, above.len() + 1, longest);
+        }
+    }
+
     /// Of the slots that came, the longest gap reaches as far as `after`; up to now, `known` was the longest in the leaf.
     #[inline(never)]
     fn gap_changed_to(&mut self, path: &Path, known: Extent, lost: Option<u64>, after: Option<u64>) {

@@ -14,6 +14,7 @@
 
 mod build;
 mod classify;
+mod edge;
 mod gaps;
 mod leaves;
 mod path;
@@ -21,6 +22,7 @@ mod place;
 mod removed;
 mod search;
 mod settle;
+mod slot;
 mod spanning;
 mod split;
 mod store;

@@ -1,6 +1,7 @@
 //! Storing over a range: looked at first, with the nodes that it takes, then done.
 
 use super::path::Step;
+use super::slot::gap_with_room;
 use super::{Need, Path, Subtrees, Tree, Words};
 use crate::entry::Word;
 use crate::error::OutOfMemory;
@@ -192,6 +193,9 @@ impl<S: Shape> Tree<S> {
         words: &mut Words,
         subtrees: &mut Subtrees,
     ) {
+        if entry.is_none() && spot.need.nodes() == 0 && self.move_edge(&spot.path, spot.span, words) {
+            return;
+        }
         self.clear_behind(&mut spot.path, spot.span, words, subtrees);
         // What is left of the first slot is left on one side: no entry is needed twice.
         let Spot { path, span, .. } = &*spot;
@@ -211,18 +215,6 @@ impl<S: Shape> Tree<S> {
         });
         self.height = 1;
         self.len = 1;
-    }
-
-    /// Puts an entry into a gap of the path's leaf, which has room.
-    #[inline(always)]
-    fn fill(&mut self, path: &Path, (start, end): (u64, u64), span: Span, word: Word) {
-        let step = path.leaf();
-        self.leaf_mut(step.id).fill(step.slot as usize, (start, end), span, word);
-        self.len += 1;
-        self.gap_shortened(path, end - start, || {
-            let [below, above] = [span.first() - start, end - span.last()];
-            below.max(above).checked_sub(1)
-        });
     }
 
     /// Makes the change of the path's leaf.
@@ -259,7 +251,7 @@ impl<S: Shape> Tree<S> {
     /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf
     /// of nothing but a gap goes.
     #[cold]
-    fn thinned(&mut self, path: &Path) {
+    pub(super) fn thinned(&mut self, path: &Path) {
         if self.height > 1 {
             self.settle(path.whole.first());
         } else if self.len == 0 {
@@ -273,18 +265,6 @@ impl<S: Shape> Tree<S> {
     pub(crate) fn provide(&mut self, spot: &Spot) -> Result<(), OutOfMemory> {
         if spot.need.nodes() == 0 { Ok(()) } else { self.reserve(spot.need) }
     }
-}
-
-/// The gap that an entry over a range comes to lie in, if that is in one and its leaf has room.
-#[inline(always)]
-fn gap_with_room<S: Shape>(leaf: &Leaf, path: &Path, span: Span) -> Option<(u64, u64)> {
-    let slot = path.leaf().slot as usize;
-    if leaf.has_entry(slot) {
-        return None;
-    }
-    let (start, end) = leaf.span(slot, path.whole);
-    let more = 1 + usize::from(start < span.first()) + usize::from(span.last() < end);
-    (span.last() <= end && leaf.used() + more <= S::LEAF_WORDS).then_some((start, end))
 }
 
 /// What a store over a range does to the leaf that it lies in, and to which the path leads.
