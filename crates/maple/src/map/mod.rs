@@ -151,7 +151,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.tree.nodes().nodes()
     }
 
-    /// Nodes taken since the map was made; it never falls.
+    /// Nodes taken since the map was made; it never falls. A copy of another map begins with 0.
     #[must_use]
     pub fn nodes_taken(&self) -> u64 {
         self.tree.taken()

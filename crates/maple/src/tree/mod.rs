@@ -101,7 +101,7 @@ impl<S: Shape> Tree<S> {
         Need { leaves: self.leaves.in_use(), inners: self.inners.in_use() }
     }
 
-    /// Nodes taken since the tree was made.
+    /// Nodes taken since the tree was made; those of a copy are not.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -211,8 +211,8 @@ impl<S: Shape> Tree<S> {
     /// The same nodes with the same words.
     fn copied(&self) -> Result<Self, OutOfMemory> {
         let (leaves, inners) = (self.leaves.try_clone()?, self.inners.try_clone()?);
-        let Self { root, height, len, taken, .. } = *self;
-        Ok(Self { root, height, len, leaves, inners, taken, undo: Undo::new(), shape: PhantomData })
+        let Self { root, height, len, .. } = *self;
+        Ok(Self { root, height, len, leaves, inners, taken: 0, undo: Undo::new(), shape: PhantomData })
     }
 
     /// The same words in new nodes, without those that a transaction keeps.
@@ -223,6 +223,6 @@ impl<S: Shape> Tree<S> {
             copy.push(span, word)?;
         }
         copy.end()?;
-        Ok(copy.take_tree())
+        Ok(Self { taken: 0, ..copy.take_tree() })
     }
 }
