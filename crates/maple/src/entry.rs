@@ -24,6 +24,10 @@ const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple nee
 /// A word that [`into_word`](Self::into_word) or [`split`](Self::split) gave stands for one value, until
 /// [`from_word`](Self::from_word) takes that value back.
 pub trait Entry: Sized {
+    /// Whether [`split`](Self::split) gives the same word again and does nothing else, as for integers: a map is then
+    /// copied without a look at its words.
+    const SPLITS_AS_COPY: bool = false;
+
     /// What a look-up answers with: the value itself where it is small, a reference to it otherwise.
     type Ref<'a>
     where
@@ -58,6 +62,8 @@ pub trait Entry: Sized {
 macro_rules! plain_entry {
     ($($type:ty: |$value:ident| $to:expr, |$addr:ident| $from:expr;)*) => {$(
         impl Entry for $type {
+            const SPLITS_AS_COPY: bool = true;
+
             type Ref<'a> = Self;
 
             #[inline(always)]
@@ -105,6 +111,8 @@ plain_entry! {
 macro_rules! nonzero_entry {
     ($($type:ty: $integer:ty;)*) => {$(
         impl Entry for $type {
+            const SPLITS_AS_COPY: bool = true;
+
             type Ref<'a> = Self;
 
             #[inline(always)]
@@ -142,6 +150,8 @@ nonzero_entry! {
 }
 
 impl<T> Entry for &'static T {
+    const SPLITS_AS_COPY: bool = true;
+
     type Ref<'a> = Self;
 
     #[inline(always)]
@@ -227,6 +237,8 @@ impl<T> NonNullEntry for &'static T {}
 impl<T> NonNullEntry for Arc<T> {}
 
 impl<E: NonNullEntry> Entry for Option<E> {
+    const SPLITS_AS_COPY: bool = E::SPLITS_AS_COPY;
+
     type Ref<'a>
         = Option<E::Ref<'a>>
     where

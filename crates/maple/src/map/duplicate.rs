@@ -9,14 +9,18 @@ use core::alloc::Layout;
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// A map with the same entries, each value a second one of the same ([`Entry::split`]).
     ///
-    /// Cost: the nodes are copied as they are, and each word is split. All memory is asked for before the first word
+    /// Cost: the nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked for before the first word
     /// is. Should a split panic, the values that were split are leaked, and the map itself is untouched.
     ///
     /// # Errors
     /// There is not enough memory.
     #[doc(alias = "mtree_dup")]
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        self.tree.try_clone(words::split::<E>).map(Self::of_tree)
+        let mut copy = self.tree.try_clone()?;
+        if !E::SPLITS_AS_COPY {
+            copy.twin_words(words::split::<E>);
+        }
+        Ok(Self::of_tree(copy))
     }
 }
 

@@ -194,18 +194,20 @@ impl<S: Shape> Tree<S> {
         })
     }
 
-    /// A copy; `twin` gives a second word for one of the tree's. Should it panic, the words so far are leaked.
-    pub(crate) fn try_clone(&self, twin: impl Fn(Word) -> Word) -> Result<Self, OutOfMemory> {
-        // All memory comes first: a copy that fails has no words of its own yet.
-        let mut copy = if self.undo.is_on() { self.rebuilt()? } else { self.copied()? };
+    /// A copy, with the same words: they are not its own yet.
+    pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        if self.undo.is_on() { self.rebuilt() } else { self.copied() }
+    }
+
+    /// Puts a second word in the place of each, as `twin` gives it. Should that panic, the words so far are leaked.
+    pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
         let mut path = Path::new();
-        let mut next = (copy.height > 0).then_some(0);
+        let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
-            copy.walk(index, &mut path, &mut ());
-            copy.leaves.get_mut(path.leaf().id).twin_words(&twin);
+            self.walk(index, &mut path, &mut ());
+            self.leaves.get_mut(path.leaf().id).twin_words(&twin);
             next = path.whole.last().checked_add(1);
         }
-        Ok(copy)
     }
 
     /// The same nodes with the same words.
