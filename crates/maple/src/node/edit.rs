@@ -55,15 +55,9 @@ struct Slot {
 }
 
 impl Edit {
-    /// The store over `[first, last]`, which lies in `whole`, the leaf's indexes.
-    pub(crate) fn new(leaf: &Leaf, whole: Span, first: u64, last: u64, entry: bool) -> Self {
-        let a = leaf.slot_of(first);
-        Self::at(leaf, whole, a, first, last, entry)
-    }
-
-    /// The same, if the first slot is known.
+    /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
     #[inline(always)]
-    pub(crate) fn at(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
+    pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
         let (start, mut end) = leaf.span(a, whole);
         let at_a = usize::from(before.has_entry(a));
@@ -241,7 +235,7 @@ impl Edit {
     /// lower. `whole` are that half's indexes.
     pub(crate) fn in_half(&self, half: &Leaf, whole: Span, at: usize) -> Self {
         let off = if self.is_above(at) { at } else { 0 };
-        Self::at(half, whole, self.a - off, self.first, self.last, self.entry)
+        Self::new(half, whole, self.a - off, self.first, self.last, self.entry)
     }
 
     /// Whether the change is in the upper half of a leaf that is parted before slot `at`.

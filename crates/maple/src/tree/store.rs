@@ -211,7 +211,7 @@ impl<S: Shape> Tree<S> {
     fn plant(&mut self, span: Span, word: Word) {
         self.root = self.new_leaf(|leaf| {
             *leaf = Leaf::EMPTY;
-            Edit::new(leaf, Span::ALL, span.first(), span.last(), true).apply(leaf, Some(word), None);
+            leaf.fill(0, (0, u64::MAX), span, word);
         });
         self.height = 1;
         self.len = 1;
@@ -271,5 +271,5 @@ impl<S: Shape> Tree<S> {
 #[inline(always)]
 pub(super) fn edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Edit {
     let slot = path.leaf().slot as usize;
-    Edit::at(leaf, path.whole, slot, span.first(), span.last(), entry)
+    Edit::new(leaf, path.whole, slot, span.first(), span.last(), entry)
 }
