@@ -292,6 +292,25 @@ fn erasing_and_merging_ask_for_no_memory() {
     without_memory::<Full>();
 }
 
+/// An entry that is cut beside a gap makes the gap longer, whichever leaves the two are in.
+fn cut_beside_gaps<S: Shape>() {
+    let start = with_gaps::<S>(300);
+    for at in 1..300 {
+        for cut in [span(10 * at, 10 * at + 2), span(10 * at + 3, 10 * at + 4)] {
+            let mut map = start.clone();
+            map.set_node_limit(0, 0);
+            map.remove_range(cut).unwrap();
+            assert_eq!((entries(&map).len(), map.get(cut.first()), map.get(cut.last())), (300, None, None));
+        }
+    }
+}
+
+#[test]
+fn cutting_an_entry_beside_a_gap_takes_no_node() {
+    cut_beside_gaps::<Tiny>();
+    cut_beside_gaps::<Full>();
+}
+
 #[test]
 fn a_cleared_map_keeps_its_memory() {
     let mut map = dense::<Full>(300);

@@ -192,7 +192,7 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
         if self.span().contains(span.first()) {
-            let mut spot = self.map.tree.look_at(&self.place, span, true);
+            let mut spot = self.map.tree.look_at(&self.place.path, span, true);
             self.map.store_at(&mut spot, value)?;
         } else {
             self.map.store(span, value)?;
@@ -217,8 +217,7 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     #[doc(alias = "mas_erase")]
     pub fn erase(&mut self) -> Option<(Span, E)> {
         let (span, word) = (self.span(), self.place.slot.entry?);
-        let mut spot = self.map.tree.look_at(&self.place, span, false);
-        self.map.swap(&mut spot, None);
+        self.map.erase_at(&self.place.path, span);
         // Before the value is the caller's, whose drop may panic.
         self.seek(span.first());
         Some((span, words::take(word)))

@@ -70,7 +70,7 @@ impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
     /// Puts another value in the place of its own, which is returned. Never takes memory.
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
-        let mut spot = self.map.tree.look_at(&self.place, self.span(), true);
+        let mut spot = self.map.tree.look_at(&self.place.path, self.span(), true);
         let word = value.into_word();
         self.map.swap(&mut spot, Some(word));
         words::take(core::mem::replace(&mut self.word, word))
@@ -79,8 +79,7 @@ impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        let mut spot = self.map.tree.look_at(&self.place, span, false);
-        self.map.swap(&mut spot, None);
+        self.map.erase_at(&self.place.path, span);
         (span, words::take(self.word))
     }
 }
@@ -101,7 +100,7 @@ impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
         if !self.gap().covers(span) {
             return self.map.insert(span, value);
         }
-        let mut spot = self.map.tree.look_at(&self.place, span, true);
+        let mut spot = self.map.tree.look_at(&self.place.path, span, true);
         self.map
             .store_at(&mut spot, value)
             .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })

@@ -4,7 +4,7 @@ use super::{RangeMap, words};
 use crate::entry::{Entry, Word};
 use crate::error::{InsertError, OutOfMemory, Rejected};
 use crate::node::Shape;
-use crate::tree::{Spot, Subtrees, Words};
+use crate::tree::{Path, Spot, Subtrees, Words};
 use freehold_units::{Probe, Span};
 
 impl<E: Entry, S: Shape> RangeMap<E, S> {
@@ -81,18 +81,22 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         if self.tree.height() == 0 {
             return None;
         }
-        let mut spot = Spot::new(Span::new(index, index)?);
-        self.tree.walk(index, &mut spot.path, &mut ());
-        let slot = self.tree.slot(&spot.path);
-        slot.entry?;
+        let mut path = Path::new();
+        self.tree.walk(index, &mut path, &mut ());
+        let slot = self.tree.slot(&path);
+        let word = slot.entry?;
+        self.erase_at(&path, slot.span);
+        Some((slot.span, words::take(word)))
+    }
+
+    /// Takes the entry of the path's slot out, whole; its word is the caller's. `span` are its indexes.
+    #[inline]
+    pub(super) fn erase_at(&mut self, path: &Path, span: Span) {
         self.end_leaked();
-        if let Some(word) = self.tree.vacate(&spot.path) {
-            return Some((slot.span, words::take(word)));
+        if !self.tree.vacate(path) {
+            let mut spot = self.tree.look_at(path, span, false);
+            self.swap(&mut spot, None);
         }
-        let leaf = self.tree.leaf_of(&spot.path);
-        spot.span = slot.span;
-        self.tree.look_from(&mut spot, leaf, false, &mut ());
-        self.swap(&mut spot, None).map(|word| (slot.span, words::take(word)))
     }
 
     /// Does a store that takes one entry out, whole, and returns its word.
@@ -118,8 +122,8 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Removes everything in a range. What reaches beyond it is cut, not removed.
     ///
     /// # Errors
-    /// An entry reaches beyond both ends, so that it would be two, and there is no memory for another node; nothing has
-    /// changed then.
+    /// An entry is cut, so that what is left of it and the gap take more than its node has room for, and there is no memory
+    /// for another; nothing has changed then.
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
         let mut spot = Spot::new(span);
         self.tree.look(&mut spot, false, &mut ());

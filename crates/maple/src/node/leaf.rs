@@ -343,12 +343,12 @@ impl Leaf {
         self.set_used(Used::new(occupied as u32, len + more, entries + 1));
     }
 
-    /// Makes a slot that has an entry a gap, one with the gaps beside it. Returns the entry's word, and which slot the gap is.
+    /// Makes a slot that has an entry a gap, one with the gaps beside it. Returns which slot that is; the entry is the
+    /// caller's.
     #[inline(always)]
-    pub(crate) fn vacate(&mut self, slot: usize) -> (Word, usize) {
+    pub(crate) fn vacate(&mut self, slot: usize) -> usize {
         let before = self.in_use();
         let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
-        let word = self.ranked(rank);
         if rank + 1 < entries {
             self.move_entries(rank + 1, entries, rank);
         }
@@ -361,7 +361,7 @@ impl Leaf {
         let bits = u64::from(before.occupied());
         let occupied = (bits & below(slot)) | (bits & !below(slot + 1)) >> less;
         self.set_used(Used::new(occupied as u32, len - less, entries - 1));
-        (word, slot - gap_below)
+        slot - gap_below
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.

@@ -11,8 +11,7 @@ impl<S: Shape> Tree<S> {
     /// changes what is known there.
     #[inline(always)]
     pub(super) fn gap_changed(&mut self, path: &Path, edit: &Edit, lost: Option<u64>) {
-        let Some((parent, _)) = path.above().split_last() else { return };
-        let known = self.inner(parent.id).gap(parent.slot as usize);
+        let Some(known) = self.known_gap(path) else { return };
         // What is left of one gap is no longer than it was.
         if !edit.is_in_gap() || extent(lost) >= known {
             self.gap_changed_to(path, known, lost, edit.reach_after());
@@ -23,8 +22,7 @@ impl<S: Shape> Tree<S> {
     /// `left` says, if anything is.
     #[inline(always)]
     pub(super) fn gap_shortened(&mut self, path: &Path, was: u64, left: impl FnOnce() -> Option<u64>) {
-        let Some((parent, _)) = path.above().split_last() else { return };
-        let known = self.inner(parent.id).gap(parent.slot as usize);
+        let Some(known) = self.known_gap(path) else { return };
         if Extent::of_reach(was) >= known {
             self.gap_changed_to(path, known, Some(was), left());
         }
@@ -33,11 +31,18 @@ impl<S: Shape> Tree<S> {
     /// A gap in the path's leaf reaches as far as `reach` now, further than what it was made of.
     #[inline(always)]
     pub(super) fn gap_lengthened(&mut self, path: &Path, reach: u64) {
-        let Some((parent, above)) = path.above().split_last() else { return };
+        let Some(known) = self.known_gap(path) else { return };
         let longest = Extent::of_reach(reach);
-        if longest > self.inner(parent.id).gap(parent.slot as usize) {
-            self.set_gap_above(path, above.len() + 1, longest);
+        if longest > known {
+            self.set_gap_above(path, path.above().len(), longest);
         }
+    }
+
+    /// The longest gap in the path's leaf, as its parent knows it; none of a leaf that is the root.
+    #[inline(always)]
+    fn known_gap(&self, path: &Path) -> Option<Extent> {
+        let parent = path.above().last()?;
+        Some(self.inner(parent.id).gap(parent.slot as usize))
     }
 
     /// Of the slots that came, the longest gap reaches as far as `after`; up to now, `known` was the longest in the leaf.

@@ -11,7 +11,7 @@ use freehold_units::Span;
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// Empty in a tree without nodes.
-    path: Path,
+    pub(crate) path: Path,
     pub(crate) slot: Slot,
 }
 
@@ -26,15 +26,15 @@ impl<S: Shape> Tree<S> {
         place
     }
 
-    /// Looks at a store of an entry, or of nothing, whose first index the place's slot has.
-    pub(crate) fn look_at(&self, place: &Place, span: Span, entry: bool) -> Spot {
-        debug_assert!(place.slot.span.contains(span.first()));
+    /// Looks at a store of an entry, or of nothing, whose first index the path's slot has; the path of a place.
+    pub(crate) fn look_at(&self, path: &Path, span: Span, entry: bool) -> Spot {
         let mut spot = Spot::new(span);
         if self.height == 0 {
             self.look(&mut spot, entry, &mut ());
         } else {
-            spot.path = place.path.clone();
-            self.look_from(&mut spot, self.leaf_of(&place.path), entry, &mut ());
+            debug_assert!(self.slot(path).span.contains(span.first()));
+            spot.path = path.clone();
+            self.look_from(&mut spot, self.leaf_of(path), entry, &mut ());
         }
         spot
     }

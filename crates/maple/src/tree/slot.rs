@@ -1,5 +1,5 @@
 //! One slot of one leaf: the commonest changes, an entry that comes into a gap and one that goes, by the shortest way.
-//! Whatever else a store may be is an [`Edit`](crate::node::Edit).
+//! What else may happen to the slots of a leaf is an [`Edit`](crate::node::Edit).
 
 use super::{Path, Tree};
 use crate::entry::Word;
@@ -19,19 +19,19 @@ impl<S: Shape> Tree<S> {
         });
     }
 
-    /// Takes the entry of the path's slot out, whole, and returns its word. `None` if the slot ends where its leaf does, so
-    /// that the gap it becomes may be one with another leaf's; nothing has changed then.
+    /// Takes the entry of the path's slot out, whole; its word is the caller's. False if the slot begins or ends where its
+    /// leaf does, so that the gap it becomes may be one with another leaf's; nothing has changed then.
     #[inline(always)]
-    pub(crate) fn vacate(&mut self, path: &Path) -> Option<Word> {
+    pub(crate) fn vacate(&mut self, path: &Path) -> bool {
         let (step, whole) = (path.leaf(), path.whole);
         let slot = step.slot as usize;
         let ends_below = slot == 0 && whole.first() > 0;
         let ends_above = slot + 1 == self.leaf(step.id).len() && whole.last() < u64::MAX;
         if ends_below || ends_above {
-            return None;
+            return false;
         }
         let leaf = self.leaf_mut(step.id);
-        let (word, slot) = leaf.vacate(slot);
+        let slot = leaf.vacate(slot);
         let (start, end) = leaf.span(slot, whole);
         let is_thin = leaf.used() < S::LEAF_MIN;
         self.len -= 1;
@@ -39,7 +39,7 @@ impl<S: Shape> Tree<S> {
         if is_thin {
             self.thinned(path);
         }
-        Some(word)
+        true
     }
 }
 

@@ -91,7 +91,10 @@ impl<S: Shape> Tree<S> {
         let leaf = if entry { leaf } else { self.widen(spot, leaf, probe) };
         let Spot { path, span, .. } = &*spot;
         if span.last() > path.whole.last() {
-            spot.need = self.need_of_spanning(path, *span, entry, probe);
+            let need = self.need_of_spanning(path, *span, entry, probe);
+            if entry || need.nodes() == 0 || !self.can_move_edge(path, *span) {
+                spot.need = need;
+            }
             spot.way = Way::Spanning;
             return;
         }
@@ -193,7 +196,7 @@ impl<S: Shape> Tree<S> {
         words: &mut Words,
         subtrees: &mut Subtrees,
     ) {
-        if entry.is_none() && spot.need.nodes() == 0 && self.move_edge(&spot.path, spot.span, words) {
+        if entry.is_none() && self.move_edge(&spot.path, spot.span, words) {
             return;
         }
         self.clear_behind(&mut spot.path, spot.span, words, subtrees);
