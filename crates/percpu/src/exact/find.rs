@@ -99,16 +99,17 @@ fn find_on(
             // One that is set aside stays on its list.
             settle(chunks, index, probe);
             let chunk = chunks.at_mut(index);
-            if !chunk.hints.refuses(want) {
-                if let Some(bit) = look(chunk, want, probe) {
-                    return Some(Spot { chunk: index, bit });
-                }
-                if !want.atomic {
-                    // Not first again: others of the list get their turn.
+            let refuses = chunk.hints.refuses(want);
+            if !refuses && let Some(bit) = look(chunk, want, probe) {
+                return Some(Spot { chunk: index, bit });
+            }
+            if !want.atomic {
+                if !refuses {
                     chunk.hints.refused = *want;
-                    let slot = chunks.slots.of(index);
-                    chunks.slots.move_to(index, slot, End::Tail);
                 }
+                // Not first again: others of the list get their turn.
+                let slot = chunks.slots.of(index);
+                chunks.slots.move_to(index, slot, End::Tail);
             }
             index = next;
         }

@@ -4,6 +4,7 @@ use super::Exact;
 use crate::geometry::{BIT_BYTES, block_of};
 use crate::placement::Strategy as _;
 use crate::{ChunkSet, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Place, Population, Request};
+use core::ops::Range;
 use freehold_units::{Tally, Work};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -96,6 +97,34 @@ fn a_chunk_refuses_no_longer_than_it_has_no_room() {
     assert_eq!(set.stats().chunks, 2);
     assert_eq!(set.alloc(&Request::new(80)), Ok(places[101]));
     assert_eq!(set.alloc(&request), Ok(places[128]));
+    set.validate().unwrap();
+}
+
+#[test]
+fn chunks_that_refuse_leave_others_of_their_list_their_turn() {
+    let mut set = units();
+    let count = MIN_UNIT_BYTES as usize / 4;
+    let places: Vec<Place> = (0..6 * count).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
+    let free = |set: &mut ChunkSet, chunk: usize, range: Range<usize>| {
+        range.for_each(|at| assert_eq!(set.free(places[chunk * count + at]), Ok(4)));
+    };
+    // Four chunks have an unaligned run of 18 bits and learn to refuse; the sixth has much room.
+    (0..4).for_each(|chunk| free(&mut set, chunk, 101..119));
+    free(&mut set, 5, 1024..3000);
+    let request = Request::new(64).align(64);
+    let placed = set.alloc(&request).unwrap();
+    set.free(placed).unwrap();
+    // The fifth has an aligned run of 19 bits; then the four come before it on its list.
+    free(&mut set, 4, 128..147);
+    let large = set.alloc(&Request::new(400)).unwrap();
+    (0..4).for_each(|chunk| free(&mut set, chunk, 119..120));
+    let mut last = placed;
+    for _ in 0..4 {
+        last = set.alloc(&request).unwrap();
+        set.free(last).unwrap();
+    }
+    assert_eq!(last, places[4 * count + 128]);
+    set.free(large).unwrap();
     set.validate().unwrap();
 }
 
