@@ -38,7 +38,7 @@ impl Plan {
         let (sizes, operations, rounds): (&[u32], _, _) = if options.quick {
             (&[1000, 10_000, 100_000], 1 << 13, 5)
         } else {
-            (&[1000, 10_000, 100_000, 1_000_000], 1 << 16, 5)
+            (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, 5)
         };
         let sizes = if options.sizes.is_empty() { sizes.to_vec() } else { options.sizes.clone() };
         let micros = |quick, full| Duration::from_micros(if options.quick { quick } else { full });
