@@ -44,13 +44,12 @@ impl Line {
     /// objects are freed in any order.
     #[inline(always)]
     fn starts_object(&self, bit: u32, summary: Summary) -> bool {
-        let at = ObjectMap::at(bit / WORD).1;
-        let before = (at + LINE_WORDS as usize - 1) % LINE_WORDS as usize;
-        let in_line = (self.used[before] & !self.ends[before]) >> (WORD - 1);
-        let over_edge = u64::from(summary.0 & Summary::mark(bit / LINE_BITS) != 0);
-        let carried = if at == 0 { over_edge } else { in_line };
-        let continued = (self.used[at] & !self.ends[at]) << 1 | carried;
-        (self.used[at] & !continued) >> (bit % WORD) & 1 != 0
+        let before = bit.wrapping_sub(1);
+        let at = ObjectMap::at(before / WORD).1;
+        let in_line = (self.used[at] & !self.ends[at]) >> (before % WORD);
+        let continued = if bit.is_multiple_of(LINE_BITS) { summary.over_edge(bit / LINE_BITS) } else { in_line };
+        let used = self.used[ObjectMap::at(bit / WORD).1] >> (bit % WORD);
+        used & !continued & 1 != 0
     }
 }
 
@@ -72,6 +71,12 @@ impl Summary {
     #[inline]
     fn mark(line: u32) -> u16 {
         1 << (u16::BITS - BLOCK_LINES + line % BLOCK_LINES)
+    }
+
+    /// In the lowest bit, whether the line continues an object.
+    #[inline]
+    fn over_edge(self, line: u32) -> u64 {
+        u64::from(self.0) >> (u16::BITS - BLOCK_LINES + line % BLOCK_LINES)
     }
 }
 
