@@ -47,7 +47,8 @@ impl Line {
         let before = bit.wrapping_sub(1);
         let at = ObjectMap::at(before / WORD).1;
         let in_line = (self.used[at] & !self.ends[at]) >> (before % WORD);
-        let continued = if bit.is_multiple_of(LINE_BITS) { summary.over_edge(bit / LINE_BITS) } else { in_line };
+        let continued =
+            if bit.is_multiple_of(LINE_BITS) { summary.over_edge(bit / LINE_BITS) } else { in_line };
         let used = self.used[ObjectMap::at(bit / WORD).1] >> (bit % WORD);
         used & !continued & 1 != 0
     }
