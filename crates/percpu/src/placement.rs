@@ -56,6 +56,9 @@ pub trait Strategy: Sized {
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
 
+    /// Whether that goes by when something was last freed in them, the last first.
+    const ASIDE_IN_ORDER: bool;
+
     /// Whether pages are kept ready in chunks that were set aside, too, where they do not count as ready.
     const READIES_ASIDE: bool;
 

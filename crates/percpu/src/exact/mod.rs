@@ -107,6 +107,8 @@ impl Strategy for Exact {
 
     const ISOLATES: bool = true;
 
+    const ASIDE_IN_ORDER: bool = false;
+
     const READIES_ASIDE: bool = false;
 
     /// One for each class.

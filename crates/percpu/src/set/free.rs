@@ -1,7 +1,6 @@
 //! Freeing by place: the object's end is in the map of boundaries.
 
 use super::{Backing, ChunkSet};
-use crate::chunk::Chunk;
 use crate::geometry::{BIT_BYTES, Population};
 use crate::placement::{Gave, Placement};
 use crate::{FreeError, Place};
@@ -10,6 +9,14 @@ use freehold_units::Probe;
 /// As many empty pages are always left for requests that cannot wait.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_HIGH")]
 pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
+
+/// What a free leaves in a chunk.
+#[derive(Clone, Copy)]
+struct Left {
+    objects: u32,
+    empty_pages: u32,
+    isolated: bool,
+}
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Frees the object at `place`. Returns the bytes that it took in each unit.
@@ -32,17 +39,17 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let chunk = self.chunks.find_mut(place.chunk)?;
         let (object, emptied) = chunk.mark_free(place)?;
         // Each page of the last object is empty now, so that a chunk without objects has such.
-        let (isolated, some_empty) = (chunk.isolated, chunk.empty_pages > 0);
+        let left = Left { objects: chunk.objects, empty_pages: chunk.empty_pages, isolated: chunk.isolated };
         let gave = P::gave(chunk, &object, probe);
-        self.chunks.empty_pages += if isolated { 0 } else { emptied };
+        self.chunks.empty_pages += if left.isolated { 0 } else { emptied };
         self.objects -= 1;
         match gave {
             Gave::Done => {}
             Gave::Moves => self.relocate(place.chunk.index),
             Gave::Unsettled => self.chunks.unsettled.push(place.chunk.index),
         }
-        if some_empty {
-            self.consider_emptying(place.chunk.index);
+        if left.empty_pages > 0 {
+            self.consider_emptying(place.chunk.index, left);
         }
         Ok((object.end - object.start) * BIT_BYTES)
     }
@@ -62,21 +69,21 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Asks for balancing if a chunk with empty pages is to go: it is free as another one is, or has many of them to
     /// spare.
     #[inline]
-    fn consider_emptying(&mut self, index: u32) {
-        let chunk = self.chunks.at(index);
-        if chunk.objects == 0 && !chunk.isolated {
+    fn consider_emptying(&mut self, index: u32, left: Left) {
+        if left.objects == 0 && !left.isolated {
             let (slots, free) = (&self.chunks.slots, self.chunks.slots.free());
             self.balance_wanted |= slots.first(free) != slots.last(free);
-        } else if self.should_empty(chunk) {
+        } else if self.should_empty(left) {
             self.isolate(index);
             self.balance_wanted = true;
         }
     }
 
     #[doc(alias = "pcpu_should_reclaim_chunk")]
-    fn should_empty(&self, chunk: &Chunk<P::Hints>) -> bool {
-        let own = chunk.empty_pages;
-        let to_spare = self.chunks.empty_pages > EMPTY_PAGES_HIGH + own && own >= self.config.blocks() / 4;
-        P::ISOLATES && self.config.population == Population::OnDemand && (chunk.isolated || to_spare)
+    #[inline]
+    fn should_empty(&self, left: Left) -> bool {
+        let own = left.empty_pages;
+        let to_spare = || self.chunks.empty_pages > EMPTY_PAGES_HIGH + own && own >= self.config.blocks() / 4;
+        P::ISOLATES && self.config.population == Population::OnDemand && (left.isolated || to_spare())
     }
 }

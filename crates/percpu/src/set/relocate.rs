@@ -21,9 +21,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_isolate_chunk")]
     #[inline]
     pub(super) fn isolate(&mut self, index: u32) {
-        let slot = self.chunks.slots.to_depopulate();
-        // Objects freed one after the other are mostly of the chunk that was set aside last.
-        if self.chunks.slots.first(slot) != index {
+        let slots = &self.chunks.slots;
+        let slot = slots.to_depopulate();
+        let is_there = if P::ASIDE_IN_ORDER { slots.first(slot) == index } else { slots.of(index) == slot };
+        if !is_there {
             self.set_aside(index, slot);
         }
     }
