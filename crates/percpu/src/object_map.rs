@@ -52,24 +52,6 @@ impl Line {
         let used = self.used[ObjectMap::at(bit / WORD).1] >> (bit % WORD);
         used & !continued & 1 != 0
     }
-
-    /// Clears the object that starts at a bit of a word and ends in another word; its length. `None` if it does not end
-    /// in this line.
-    #[inline]
-    fn give_on(&mut self, at: usize, shift: u32) -> Option<u32> {
-        let last = (at + 1..LINE_WORDS as usize).find(|&word| self.ends[word] != 0)?;
-        let ends = self.ends[last];
-        self.used[at] &= !(!0 << shift);
-        self.used[at + 1..last].iter_mut().for_each(|word| *word = 0);
-        self.used[last] &= !up_to_lowest(ends);
-        Some((last - at) as u32 * WORD - shift + ends.trailing_zeros() + 1)
-    }
-}
-
-/// The lowest bit that is set, of which there is one, and those below it.
-#[inline(always)]
-fn up_to_lowest(bits: u64) -> u64 {
-    bits ^ (bits - 1)
 }
 
 /// Of a block: the number of used bits, and which of its lines continue an object from the line before.
@@ -201,19 +183,17 @@ impl ObjectMap {
             return None;
         }
         let ends = line.ends[at] >> shift;
-        let len = if ends != 0 {
-            line.used[at] &= !(up_to_lowest(ends) << shift);
-            ends.trailing_zeros() + 1
-        } else if let Some(len) = line.give_on(at, shift) {
-            len
-        } else {
+        if ends == 0 {
             return Some(self.give_words(bit));
-        };
+        }
+        let len = ends.trailing_zeros() + 1;
+        // The bits up to the lowest end.
+        line.used[at] &= !((ends ^ (ends - 1)) << shift);
         summary.0 -= len as u16;
         Some((bit + len, u32::from(summary.count() == 0)))
     }
 
-    /// The same of an object that goes on into the next line.
+    /// The same of an object that goes on into the next word.
     #[inline(never)]
     fn give_words(&mut self, start: u32) -> (u32, u32) {
         let end = self.end_in(start / WORD + 1);
