@@ -40,7 +40,7 @@ struct Line {
 const _: () = assert!(size_of::<Line>() == 64 && BLOCK_BITS.is_multiple_of(LINE_BITS));
 
 impl Line {
-    /// Whether an object starts at a bit of the line. Whether the bit is the first of its word decides no branch, as
+    /// Whether an object starts at a bit of the line. Whether the bit is the first of its line decides no branch, as
     /// objects are freed in any order.
     #[inline(always)]
     fn starts_object(&self, bit: u32, summary: Summary) -> bool {
@@ -69,15 +69,21 @@ impl Summary {
         self.0 & COUNT
     }
 
+    /// Which bit is the line's.
+    #[inline]
+    fn bit_of(line: u32) -> u32 {
+        u16::BITS - BLOCK_LINES + line % BLOCK_LINES
+    }
+
     #[inline]
     fn mark(line: u32) -> u16 {
-        1 << (u16::BITS - BLOCK_LINES + line % BLOCK_LINES)
+        1 << Self::bit_of(line)
     }
 
     /// In the lowest bit, whether the line continues an object.
     #[inline]
     fn over_edge(self, line: u32) -> u64 {
-        u64::from(self.0) >> (u16::BITS - BLOCK_LINES + line % BLOCK_LINES)
+        u64::from(self.0) >> Self::bit_of(line)
     }
 }
 

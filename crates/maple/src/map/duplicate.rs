@@ -9,8 +9,9 @@ use core::alloc::Layout;
 impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// A map with the same entries, each value a second one of the same ([`Entry::split`]).
     ///
-    /// Cost: the nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked for before the first word
-    /// is. Should a split panic, the values that were split are leaked, and the map itself is untouched.
+    /// Cost: the nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked
+    /// for before the first word is. Should a split panic, the values that were split are leaked, and the map itself is
+    /// untouched.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -99,24 +99,23 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         }
     }
 
-    /// Does a store that takes one entry out, whole, and returns its word.
+    /// Does a store that takes one entry out, whole; its word is the caller's.
     #[inline]
-    pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
+    pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) {
         self.end_leaked();
         if spot.spans() {
-            return self.swap_spanning(spot, entry);
+            self.swap_spanning(spot, entry);
+        } else {
+            self.tree.carry_out(spot, entry, words::split::<E>, &mut Words::new());
         }
-        let mut removed = Words::new();
-        self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
-        removed.pop()
     }
 
     #[inline(never)]
-    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) -> Option<Word> {
+    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) {
         let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
         self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
         // All is asked for, so that every node is given back.
-        core::iter::from_fn(|| self.tree.next_removed(&mut removed, &mut subtrees)).last()
+        while self.tree.next_removed(&mut removed, &mut subtrees).is_some() {}
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed.

@@ -36,8 +36,6 @@ pub(crate) struct Edit {
     end: u64,
     /// Whether the new slot has an entry.
     entry: bool,
-    /// Whether the new slot is in one gap.
-    in_gap: bool,
     /// What is used of the leaf before, and afterwards.
     before: Used,
     after: Used,
@@ -79,8 +77,7 @@ impl Edit {
         let occupied = (bits & below(place)) | (came as u64) << place | high;
         let len = before.len() + left + right - (b - a);
         let after = Used::new(occupied as u32, len, before.entries() + rank + came - behind);
-        let in_gap = a == b && at_a == 0;
-        Self { a, b, rank, behind, first, last, start, end, entry, in_gap, before, after }
+        Self { a, b, rank, behind, first, last, start, end, entry, before, after }
     }
 
     /// Whether something is left of slot `a`, before the new one.
@@ -113,7 +110,7 @@ impl Edit {
     /// Whether the new slot is in one gap.
     #[inline(always)]
     pub(crate) fn is_in_gap(&self) -> bool {
-        self.in_gap
+        self.a == self.b && !self.before.has_entry(self.a)
     }
 
     /// Whether the leaf's last slot is all that the new one meets.
@@ -166,7 +163,7 @@ impl Edit {
             let met = (below(self.b + 1) & !below(self.a)) as u32;
             return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
         }
-        self.in_gap.then(|| self.end - self.start)
+        self.is_in_gap().then(|| self.end - self.start)
     }
 
     /// Makes the change, which fits. `entry` is the new slot's; `twin` is a second word for the entry that is split,

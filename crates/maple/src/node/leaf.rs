@@ -380,16 +380,6 @@ impl Leaf {
         self.set_used(Used::new(occupied, slot + 1, self.rank(slot + 1)));
     }
 
-    /// Becomes a leaf of another's slots from `slot` on, whose entries are the caller's.
-    pub(crate) fn set_upper(&mut self, of: &Self, slot: usize) {
-        let all = of.in_use();
-        let (gone, end) = (all.rank(slot), WORDS + 1 - all.entries());
-        self.words[1..all.len() - slot].copy_from_slice(&of.words[slot + 1..all.len()]);
-        self.words[end + gone..].copy_from_slice(&of.words[end..WORDS + 1 - gone]);
-        let occupied = (u64::from(all.occupied()) >> slot) as u32;
-        self.set_used(Used::new(occupied, all.len() - slot, all.entries() - gone));
-    }
-
     /// Puts a second word in the place of each.
     pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
         let from = WORDS + 1 - self.entries();

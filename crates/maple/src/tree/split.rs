@@ -14,7 +14,10 @@ impl<S: Shape> Tree<S> {
         let full = self.leaf(id).clone();
         let last = full.pivot(at - 1);
         self.leaf_mut(id).keep_to(at - 1);
-        let upper = self.new_leaf(|leaf| leaf.set_upper(&full, at));
+        let upper = self.new_leaf(|leaf| {
+            leaf.clone_from(&full);
+            leaf.keep_from(at);
+        });
         let (below, above) = part(path.whole, last);
         let (half, half_whole) = if edit.is_above(at) { (upper, above) } else { (id, below) };
         let half = self.leaves.get_mut(half);

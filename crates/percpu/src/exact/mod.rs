@@ -29,8 +29,8 @@
 //! looked at (`runs.rs`), 64 at a time.
 //!
 //! A longest run may fit in length and not in alignment. Few such chunks are tried before one is taken that has
-//! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until a
-//! block's best run has room for it. Of runs of one length the best aligned is preferred; a shorter run of a block that would do where
+//! room at any alignment; all of them before a free chunk is. A chunk remembers what it refused until a block's best run
+//! has room for it. Of runs of one length the best aligned is preferred; a shorter run of a block that would do where
 //! its longest does not is not seen.
 
 mod classes;

@@ -124,9 +124,9 @@ impl<R: Rules> Strategy for Kernel<R> {
 
     const ISOLATES: bool = R::ISOLATES;
 
-    /// The kernel does, so that each balancing populates some more, up to the whole chunk.
     const ASIDE_IN_ORDER: bool = true;
 
+    /// The kernel does, so that each balancing populates some more, up to the whole chunk.
     const READIES_ASIDE: bool = true;
 
     fn lists(config: &Config) -> u32 {
