@@ -1,0 +1,48 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+const BITS: u32 = 2 * BLOCK_BITS;
+
+proptest! {
+    #[test]
+    fn objects_are_found_as_they_were_noted(
+        steps in prop::collection::vec((0u32..BITS, prop_oneof![1u32..40, 1u32..700]), 0..120),
+    ) {
+        let mut map = ObjectMap::new(BITS).unwrap();
+        let mut model: BTreeMap<u32, u32> = BTreeMap::new();
+        for (start, len) in steps {
+            let end = (start + len).min(BITS);
+            if let Some(end) = model.remove(&start) {
+                let (found, emptied) = map.give(start).unwrap();
+                prop_assert_eq!(found, end);
+                let blocks = block_of(start)..block_of(end - 1) + 1;
+                let free = |block: &u32| map.next_set(base_of(*block)..base_of(*block + 1)) == base_of(*block + 1);
+                prop_assert_eq!(emptied, blocks.filter(free).count() as u32);
+            } else if map.next_set(start..end) == end {
+                map.take(&(start..end));
+                model.insert(start, end);
+            }
+        }
+        let all: Vec<_> = map.objects(BITS).map(|object| (object.start, object.end)).collect();
+        prop_assert_eq!(all, model.iter().map(|(&start, &end)| (start, end)).collect::<Vec<_>>());
+        for block in 0..block_of(BITS) {
+            let used = (base_of(block)..base_of(block + 1)).filter(|&bit| map.get(bit)).count();
+            prop_assert_eq!(usize::from(map.count(block)), used);
+        }
+        for bit in 0..BITS {
+            let around = model.range(..=bit).next_back().filter(|(_, end)| bit < **end);
+            let wanted = match around {
+                None => Found::Free,
+                Some((&start, &end)) if start == bit => Found::Object(end),
+                Some((&start, _)) => {
+                    prop_assert_eq!(map.start_of(bit), start);
+                    prop_assert_eq!(map.clone().give(bit), None);
+                    Found::Interior
+                }
+            };
+            prop_assert_eq!(map.find(bit), wanted);
+        }
+    }
+}
