@@ -89,7 +89,6 @@ impl<H> Chunk<H> {
         let start = place.offset_bytes / BIT_BYTES;
         let given = if place.offset_bytes.is_multiple_of(BIT_BYTES) { self.used.give(start) } else { None };
         let Some((end, emptied)) = given else { return Err(self.no_object(place)) };
-        self.empty_pages += emptied;
         self.free_bits += end - start;
         self.objects -= 1;
         Ok((start..end, emptied))

@@ -56,8 +56,9 @@ pub trait Strategy: Sized {
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
 
-    /// Whether that goes by when something was last freed in them, the last first.
-    const ASIDE_IN_ORDER: bool;
+    /// Whether each free in a chunk with empty pages may set it aside, and puts it before others that were. Otherwise
+    /// only one that leaves a page empty may.
+    const ASIDE_BY_EACH_FREE: bool;
 
     /// Whether pages are kept ready in chunks that were set aside, too, where they do not count as ready.
     const READIES_ASIDE: bool;

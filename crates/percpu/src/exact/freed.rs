@@ -1,77 +1,84 @@
 //! What was freed in a chunk since its records were right.
 //!
 //! ```text
-//!   blocks   | | | | | | | | | | | | | | | | ...      a bit for each, or for each group of 2, 4, ... of them, so
-//!   groups   |   1   |   0   |   0   |   1   ...      that one word has a bit for every block of a chunk
+//!   blocks   | 0 | 1 | 2 | ... | 63 | 64 | 65 | ...      one word has a bit for every block of a chunk:
+//!   marks    | 1 | 0 | 1 | ... |  0 | as 0 | as 1 | ...  one of a large chunk shares it with every 64th
 //! ```
 //!
 //! Cost: of a free, a few instructions in memory that it reads and writes anyway.
 
-use crate::geometry::BLOCK_BITS;
+use crate::geometry::block_of;
 use core::ops::Range;
 
-/// Where objects were freed; the object itself, if it was but one.
+/// Where objects were freed, and the last of them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Freed {
-    /// The groups of blocks that they were in.
-    groups: u64,
-    /// Which group a bit is of: that many bits fewer of its position.
-    shift: u32,
-    /// The object, if it is the only one.
-    only: Range<u32>,
+    /// The blocks that they were in.
+    marks: u64,
+    /// The last one.
+    last: Range<u32>,
+    /// Whether others were before it.
+    several: bool,
 }
 
 impl Freed {
-    /// Nothing, in so many blocks.
-    pub(super) fn nothing(blocks: u32) -> Self {
-        let groups_of = blocks.div_ceil(u64::BITS).next_power_of_two();
-        Self { groups: 0, shift: (groups_of * BLOCK_BITS).ilog2(), only: 0..0 }
-    }
+    pub(super) const NOTHING: Self = Self { marks: 0, last: 0..0, several: false };
 
     #[inline]
     pub(super) fn is_nothing(&self) -> bool {
-        self.groups == 0
+        self.marks == 0
     }
 
     /// The object, if only one was freed.
     pub(super) fn only(&self) -> Option<Range<u32>> {
-        (!self.only.is_empty()).then(|| self.only.clone())
+        (!self.is_nothing() && !self.several).then(|| self.last.clone())
     }
 
     #[inline(always)]
     pub(super) fn add(&mut self, object: &Range<u32>) {
-        let &Range { start, end } = object;
-        self.only = if self.is_nothing() { start..end } else { 0..0 };
-        let (first, last) = (start >> self.shift, (end - 1) >> self.shift);
-        self.groups |= (2_u64 << last).wrapping_sub(1 << first);
+        self.several = !self.is_nothing();
+        self.last = object.clone();
+        let (first, last) = (block_of(object.start), block_of(object.end - 1));
+        self.marks |= mark(first);
+        if first != last {
+            self.marks = (first + 1..=last).fold(self.marks, |marks, block| marks | mark(block));
+        }
     }
 
     #[inline]
     pub(super) fn forget(&mut self) {
-        self.groups = 0;
-        self.only = 0..0;
+        *self = Self::NOTHING;
     }
 
     /// One past the last block before `end`, which is not 0, that something may have been freed in or right before; 0
     /// if there is none.
     #[inline]
     pub(super) fn end_before(&self, end: u32) -> u32 {
-        let group_blocks = (1 << self.shift) / BLOCK_BITS;
-        let last = (end - 1) / group_blocks;
-        let before = (self.groups | self.groups << 1) & (!0 >> (u64::BITS - 1 - last));
-        ((u64::BITS - before.leading_zeros()) * group_blocks).min(end)
+        let behind = self.marks | self.marks.rotate_left(1);
+        let base = (end - 1) / u64::BITS * u64::BITS;
+        let before = behind & (!0 >> (u64::BITS - (end - base)));
+        if before != 0 {
+            return base + u64::BITS - before.leading_zeros();
+        }
+        if behind == 0 { 0 } else { base.saturating_sub(behind.leading_zeros()) }
     }
+}
+
+#[inline]
+fn mark(block: u32) -> u64 {
+    1 << (block % u64::BITS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::BLOCK_BITS;
 
     #[test]
     fn blocks_are_found_in_chunks_of_any_size() {
         for blocks in [8, 63, 64, 65, 256, 2048] {
-            let mut freed = Freed::nothing(blocks);
+            let mut freed = Freed::NOTHING;
             assert!(freed.is_nothing() && freed.end_before(blocks) == 0);
             let last = (blocks - 1) * BLOCK_BITS;
             freed.add(&(last + 5..last + 6));

@@ -107,7 +107,7 @@ impl Strategy for Exact {
 
     const ISOLATES: bool = true;
 
-    const ASIDE_IN_ORDER: bool = false;
+    const ASIDE_BY_EACH_FREE: bool = false;
 
     const READIES_ASIDE: bool = false;
 
@@ -193,7 +193,7 @@ impl Hints {
     fn free(config: &Config) -> Result<Self, OutOfMemory> {
         let count = config.blocks();
         let mut hints = Self {
-            freed: Freed::nothing(count),
+            freed: Freed::NOTHING,
             placed: Placed::NOWHERE,
             refused: NOTHING,
             blocks: repeated(Block::FREE, count)?,

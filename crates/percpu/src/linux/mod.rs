@@ -124,7 +124,7 @@ impl<R: Rules> Strategy for Kernel<R> {
 
     const ISOLATES: bool = R::ISOLATES;
 
-    const ASIDE_IN_ORDER: bool = true;
+    const ASIDE_BY_EACH_FREE: bool = true;
 
     /// The kernel does, so that each balancing populates some more, up to the whole chunk.
     const READIES_ASIDE: bool = true;

@@ -10,14 +10,6 @@ use freehold_units::Probe;
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_HIGH")]
 pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
 
-/// What a free leaves in a chunk.
-#[derive(Clone, Copy)]
-struct Left {
-    objects: u32,
-    empty_pages: u32,
-    isolated: bool,
-}
-
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Frees the object at `place`. Returns the bytes that it took in each unit.
     ///
@@ -38,18 +30,14 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         P::pause(&mut self.chunks, probe);
         let chunk = self.chunks.find_mut(place.chunk)?;
         let (object, emptied) = chunk.mark_free(place)?;
-        // Each page of the last object is empty now, so that a chunk without objects has such.
-        let left = Left { objects: chunk.objects, empty_pages: chunk.empty_pages, isolated: chunk.isolated };
-        let gave = P::gave(chunk, &object, probe);
-        self.chunks.empty_pages += if left.isolated { 0 } else { emptied };
         self.objects -= 1;
-        match gave {
+        match P::gave(chunk, &object, probe) {
             Gave::Done => {}
             Gave::Moves => self.relocate(place.chunk.index),
             Gave::Unsettled => self.chunks.unsettled.push(place.chunk.index),
         }
-        if left.empty_pages > 0 {
-            self.consider_emptying(place.chunk.index, left);
+        if emptied > 0 || P::ASIDE_BY_EACH_FREE {
+            self.note_empty_pages(place.chunk.index, emptied);
         }
         Ok((object.end - object.start) * BIT_BYTES)
     }
@@ -66,14 +54,18 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free(place).map(|_| ())
     }
 
-    /// Asks for balancing if a chunk with empty pages is to go: it is free as another one is, or has many of them to
-    /// spare.
+    /// Counts the pages of a chunk that have become empty. Asks for balancing if the chunk is to go: it is free as
+    /// another one is, or has many empty pages to spare.
     #[inline]
-    fn consider_emptying(&mut self, index: u32, left: Left) {
-        if left.objects == 0 && !left.isolated {
+    fn note_empty_pages(&mut self, index: u32, emptied: u32) {
+        let chunk = self.chunks.at_mut(index);
+        chunk.empty_pages += emptied;
+        let (own, objects, isolated) = (chunk.empty_pages, chunk.objects, chunk.isolated);
+        self.chunks.empty_pages += if isolated { 0 } else { emptied };
+        if objects == 0 && !isolated {
             let (slots, free) = (&self.chunks.slots, self.chunks.slots.free());
             self.balance_wanted |= slots.first(free) != slots.last(free);
-        } else if self.should_empty(left) {
+        } else if own > 0 && self.should_empty(own, isolated) {
             self.isolate(index);
             self.balance_wanted = true;
         }
@@ -81,9 +73,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     #[doc(alias = "pcpu_should_reclaim_chunk")]
     #[inline]
-    fn should_empty(&self, left: Left) -> bool {
-        let own = left.empty_pages;
+    fn should_empty(&self, own: u32, isolated: bool) -> bool {
         let to_spare = || self.chunks.empty_pages > EMPTY_PAGES_HIGH + own && own >= self.config.blocks() / 4;
-        P::ISOLATES && self.config.population == Population::OnDemand && (left.isolated || to_spare())
+        P::ISOLATES && self.config.population == Population::OnDemand && (isolated || to_spare())
     }
 }
