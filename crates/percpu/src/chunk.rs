@@ -88,10 +88,10 @@ impl<H> Chunk<H> {
     pub(crate) fn mark_free(&mut self, place: Place) -> Result<(Range<u32>, u32), FreeError> {
         let start = place.offset_bytes / BIT_BYTES;
         let given = if place.offset_bytes.is_multiple_of(BIT_BYTES) { self.used.give(start) } else { None };
-        let Some((end, emptied)) = given else { return Err(self.no_object(place)) };
-        self.free_bits += end - start;
+        let Some((bits, emptied)) = given else { return Err(self.no_object(place)) };
+        self.free_bits += bits;
         self.objects -= 1;
-        Ok((start..end, emptied))
+        Ok((start..start + bits, emptied))
     }
 
     /// The bits of the object that starts at `place`, which names this position.

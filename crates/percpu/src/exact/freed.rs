@@ -42,8 +42,14 @@ impl Freed {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         self.marks |= mark(first);
         if first != last {
-            self.marks = (first + 1..=last).fold(self.marks, |marks, block| marks | mark(block));
+            self.mark_rest(first + 1..last + 1);
         }
+    }
+
+    /// Marks the blocks that an object goes on into.
+    #[inline(never)]
+    fn mark_rest(&mut self, blocks: Range<u32>) {
+        self.marks |= blocks.fold(0, |marks, block| marks | mark(block));
     }
 
     #[inline]

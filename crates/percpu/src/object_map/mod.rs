@@ -1,18 +1,21 @@
-//! The objects of a chunk: which bits are used, and where each object ends.
+//! The objects of a chunk: where each starts and ends, and so which bits are used.
 //!
 //! ```text
-//!   used   1 1 1 1 0 0 1 1 0 ...    one bit for 4 bytes: allocated or not
-//!   ends   0 1 0 1 . . 0 1 . ...    the last bit of an object; what is left of former ones where nothing is used
+//!   objects  |a a a a|. .|b|c c|. ...       one bit for 4 bytes, lowest first
+//!   starts    1 0 0 0 0 0 1 1 0 0 ...       the first bit of an object
+//!   ends      0 0 0 1 0 0 1 0 1 0 ...       the last bit of an object
+//!   used      1 1 1 1 0 0 1 1 1 0 ...       2 * ends - starts
 //!
-//!   line   | used of 256 bits | ends of the same |    64 bytes, a cache line
+//!   line     | starts of 256 bits | ends of the same |    64 bytes, a cache line
 //! ```
 //!
-//! Both maps of a bit lie in one line. A word of 64 bits that one object covers is clear in both: that it is used is in
-//! the block's [`Summary`] alone, and so is which words go on with the object of the word before. An object of whole
-//! words so is no more than a few bits of a summary; of another of several words, the lines say what it has of its
-//! first and its last one.
+//! An object from bit `s` to bit `e` takes 2^(e+1) - 2^s of a word's value, so a subtraction finds the used bits of all
+//! objects of a word. So to place an object of up to a kilobyte or to free it mostly touches a line, two bits of it.
 //!
-//! An object starts where a used bit does not continue the one before: that one is free, or an end (P2).
+//! A word of 64 bits that one object covers has no bits in its line. That it is used is in the block's [`Summary`]
+//! alone, and so is whether a word goes on with the object of the word before, which is 1 less for the subtraction. An
+//! object of whole words so is no more than a few bits of a summary; of another of several words, the lines say where
+//! in its first and its last word it starts and ends.
 //!
 //! Cost: two bits for every four bytes of a unit, and eight bytes for every block.
 
@@ -21,7 +24,7 @@ mod summary;
 mod tests;
 
 use crate::OutOfMemory;
-use crate::bitmap::{Bits, WORD, from_mask, repeated, up_to_mask};
+use crate::bitmap::{Bits, WORD, from_mask, repeated};
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -33,11 +36,20 @@ const LINE_WORDS: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line {
-    used: [u64; LINE_WORDS as usize],
+    starts: [u64; LINE_WORDS as usize],
     ends: [u64; LINE_WORDS as usize],
 }
 
 const _: () = assert!(size_of::<Line>() == 64 && BLOCK_WORDS.is_multiple_of(LINE_WORDS));
+
+impl Line {
+    /// The used bits of a word of the unit, in this line.
+    #[inline(always)]
+    fn used(&self, word: u32, summary: Summary) -> u64 {
+        let at = ObjectMap::at(word).1;
+        (self.ends[at] << 1).wrapping_sub(self.starts[at]).wrapping_sub(summary.begins_within(word))
+    }
+}
 
 /// What is at a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +74,7 @@ pub(crate) struct ObjectMap {
 impl ObjectMap {
     /// No objects in so many bits, whole blocks.
     pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
-        let line = Line { used: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
+        let line = Line { starts: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
         let lines = repeated(line, bits / (LINE_WORDS * WORD))?.into_boxed_slice();
         let blocks = repeated(Summary::FREE, bits / BLOCK_BITS)?.into_boxed_slice();
         Ok(Self { lines, blocks })
@@ -95,12 +107,11 @@ impl ObjectMap {
     pub(crate) fn words_of(&self, block: u32) -> [u64; BLOCK_WORDS as usize] {
         let summary = self.blocks[block as usize];
         if summary.is_all() {
-            return core::array::from_fn(|at| summary.used(at as u32));
+            return core::array::from_fn(|at| summary.begins_within(at as u32).wrapping_neg());
         }
-        let first = (block * BLOCK_WORDS / LINE_WORDS) as usize;
-        let lines = &self.lines[first..first + (BLOCK_WORDS / LINE_WORDS) as usize];
-        let used = |at: usize| lines[at / LINE_WORDS as usize].used[at % LINE_WORDS as usize];
-        core::array::from_fn(|at| used(at) | summary.used(at as u32))
+        let first = block * BLOCK_WORDS;
+        let lines = &self.lines[Self::at(first).0..Self::at(first + BLOCK_WORDS).0];
+        core::array::from_fn(|at| lines[at / LINE_WORDS as usize].used(at as u32, summary))
     }
 
     /// Whether no bit of a block is used.
@@ -119,11 +130,6 @@ impl ObjectMap {
         self.blocks[(word / BLOCK_WORDS) as usize]
     }
 
-    #[inline]
-    fn is_whole(&self, word: u32) -> bool {
-        self.summary(word).whole(word) & 1 != 0
-    }
-
     /// Notes an object in bits that are free. Returns how many blocks were free as a whole until now.
     #[inline]
     pub(crate) fn take(&mut self, object: &Range<u32>) -> u32 {
@@ -131,11 +137,10 @@ impl ObjectMap {
         if object.start / WORD != last / WORD || len == WORD {
             return self.take_words(object);
         }
-        let mask = from_mask(object.start) & up_to_mask(last);
         let (line, at) = Self::at(last / WORD);
         let line = &mut self.lines[line];
-        line.used[at] |= mask;
-        line.ends[at] = line.ends[at] & !mask | 1 << (last % WORD);
+        line.starts[at] |= bit_of(object.start);
+        line.ends[at] |= bit_of(last);
         u32::from(self.blocks[block_of(last) as usize].add(Summary::in_word(len)))
     }
 
@@ -143,62 +148,61 @@ impl ObjectMap {
     #[inline(never)]
     fn take_words(&mut self, object: &Range<u32>) -> u32 {
         if !object.start.is_multiple_of(WORD) {
-            let mask = from_mask(object.start);
             let (line, at) = Self::at(object.start / WORD);
-            let line = &mut self.lines[line];
-            line.used[at] |= mask;
-            line.ends[at] &= !mask;
+            self.lines[line].starts[at] |= bit_of(object.start);
         }
         if !object.end.is_multiple_of(WORD) {
-            let mask = up_to_mask(object.end - 1);
             let (line, at) = Self::at(object.end / WORD);
-            let line = &mut self.lines[line];
-            line.used[at] |= mask;
-            line.ends[at] = line.ends[at] & !mask | (mask ^ mask >> 1);
+            self.lines[line].ends[at] |= bit_of(object.end - 1);
         }
         self.change_summaries(object, Summary::add)
     }
 
-    /// Forgets the object that starts at a bit, if one does; its end stays where it was. Returns one past its last bit,
-    /// and how many blocks are free as a whole from now on.
+    /// Forgets the object that starts at a bit, if one does. Returns its number of bits, and how many blocks are free as
+    /// a whole from now on.
     #[inline(always)]
     pub(crate) fn give(&mut self, bit: u32) -> Option<(u32, u32)> {
         let (word, shift) = (bit / WORD, bit % WORD);
         let summary = self.blocks.get_mut(block_of(bit) as usize)?;
-        if summary.whole(word) & 1 == 0 {
-            let (line, at) = Self::at(word);
-            let line = self.lines.get_mut(line)?;
-            let (used, ends) = (line.used[at], line.ends[at]);
-            if starts(used, ends, *summary, word) >> shift & 1 == 0 {
-                return None;
-            }
-            let ends = ends >> shift;
-            if ends != 0 {
-                let len = ends.trailing_zeros() + 1;
-                // The bits up to the lowest end.
-                line.used[at] = used & !((ends ^ (ends - 1)) << shift);
-                let emptied = summary.subtract(Summary::in_word(len));
-                return Some((bit + len, u32::from(emptied)));
-            }
-        } else if shift != 0 || summary.continues(word) & 1 != 0 {
+        if summary.is_whole(word) {
+            return self.starts_whole(bit).then(|| self.give_words(bit));
+        }
+        let (line, at) = Self::at(word);
+        let line = self.lines.get_mut(line)?;
+        let (starts, ends) = (line.starts[at], line.ends[at] >> shift);
+        if starts & bit_of(bit) == 0 {
             return None;
         }
-        Some(self.give_words(bit))
+        if ends == 0 {
+            return Some(self.give_words(bit));
+        }
+        let last = ends.trailing_zeros();
+        line.starts[at] = starts & !bit_of(bit);
+        line.ends[at] &= !bit_of(bit + last);
+        let emptied = summary.subtract(Summary::in_word(last + 1));
+        Some((last + 1, u32::from(emptied)))
     }
 
-    /// The same of an object that has the end of the word that it starts in.
+    /// The same of an object that has the end of the word that it starts in, or the whole of it.
     #[inline(never)]
     fn give_words(&mut self, start: u32) -> (u32, u32) {
         let end = self.end_behind(start / WORD);
         if !start.is_multiple_of(WORD) {
             let (line, at) = Self::at(start / WORD);
-            self.lines[line].used[at] &= !from_mask(start);
+            self.lines[line].starts[at] &= !bit_of(start);
         }
         if !end.is_multiple_of(WORD) {
             let (line, at) = Self::at(end / WORD);
-            self.lines[line].used[at] &= !up_to_mask(end - 1);
+            self.lines[line].ends[at] &= !bit_of(end - 1);
         }
-        (end, self.change_summaries(&(start..end), Summary::subtract))
+        (end - start, self.change_summaries(&(start..end), Summary::subtract))
+    }
+
+    /// Whether an object starts at a bit with a word that it covers.
+    #[inline]
+    fn starts_whole(&self, bit: u32) -> bool {
+        let summary = self.summary(bit / WORD);
+        bit.is_multiple_of(WORD) && summary.is_whole(bit / WORD) && !summary.continues(bit / WORD)
     }
 
     /// Changes the summaries of the blocks that an object is in by its part of each; of how many `change` is true.
@@ -221,12 +225,8 @@ impl ObjectMap {
         if bit >= BLOCK_BITS * self.blocks.len() as u32 {
             return Found::Outside;
         }
-        let (word, (line, at)) = (bit / WORD, Self::at(bit / WORD));
-        let summary = self.summary(word);
-        let used = self.word(word);
-        // A whole word has no ends.
-        let ends = self.lines[line].ends[at] & !summary.used(word);
-        if starts(used, ends, summary, word) >> (bit % WORD) & 1 != 0 {
+        let (line, at) = Self::at(bit / WORD);
+        if self.lines[line].starts[at] & bit_of(bit) != 0 || self.starts_whole(bit) {
             Found::Object(self.end_of(bit))
         } else if self.get(bit) {
             Found::Interior
@@ -240,18 +240,15 @@ impl ObjectMap {
     pub(crate) fn end_of(&self, bit: u32) -> u32 {
         let (word, (line, at)) = (bit / WORD, Self::at(bit / WORD));
         let ends = self.lines[line].ends[at] & from_mask(bit);
-        if ends == 0 || self.is_whole(word) {
-            return self.end_behind(word);
-        }
-        word * WORD + ends.trailing_zeros() + 1
+        if ends == 0 { self.end_behind(word) } else { word * WORD + ends.trailing_zeros() + 1 }
     }
 
-    /// One past the last bit of the object that has the last bit of a word, and not a mark of its end there.
+    /// One past the last bit of the object that has the last bit of a word, if its end is not in the word's line.
     #[inline]
     fn end_behind(&self, mut word: u32) -> u32 {
         loop {
             let last = word + self.summary(word).following(word);
-            if !self.is_whole(last) {
+            if !self.summary(last).is_whole(last) {
                 let (line, at) = Self::at(last);
                 return last * WORD + self.lines[line].ends[at].trailing_zeros() + 1;
             }
@@ -289,13 +286,12 @@ impl Bits for ObjectMap {
     /// The used bits of a word.
     #[inline]
     fn word(&self, word: u32) -> u64 {
-        let (line, at) = Self::at(word);
-        self.lines[line].used[at] | self.summary(word).used(word)
+        self.lines[Self::at(word).0].used(word, self.summary(word))
     }
 }
 
-/// The bits of a word that an object starts at: used ones that do not continue the bit before.
-#[inline(always)]
-fn starts(used: u64, ends: u64, summary: Summary, word: u32) -> u64 {
-    used & !((used & !ends) << 1 | summary.continues(word) & 1)
+/// The bit in its word.
+#[inline]
+const fn bit_of(bit: u32) -> u64 {
+    1 << (bit % WORD)
 }

@@ -65,29 +65,30 @@ impl Summary {
         (self.0 >> COUNT) as u16
     }
 
-    /// In the lowest bit, whether a word of the unit, in this block, is whole.
+    /// Whether a word of the unit, in this block, is whole.
     #[inline]
-    pub(super) fn whole(self, word: u32) -> u64 {
-        self.0 >> (word % BLOCK_WORDS)
+    pub(super) fn is_whole(self, word: u32) -> bool {
+        self.0 >> (word % BLOCK_WORDS) & 1 != 0
     }
 
-    /// In the lowest bit, whether it continues an object.
+    /// Whether it continues an object.
     #[inline]
-    pub(super) fn continues(self, word: u32) -> u64 {
-        self.0 >> (CONTINUES + word % BLOCK_WORDS)
+    pub(super) fn continues(self, word: u32) -> bool {
+        self.0 >> (CONTINUES + word % BLOCK_WORDS) & 1 != 0
+    }
+
+    /// 1 if it is whole or continues an object, else 0.
+    #[inline]
+    pub(super) fn begins_within(self, word: u32) -> u64 {
+        (self.0 | self.0 >> CONTINUES) >> (word % BLOCK_WORDS) & 1
     }
 
     /// How many of the words behind it are of its last bit's object; the next block's first may be one of them. All but
     /// the last are whole.
     #[inline]
     pub(super) fn following(self, word: u32) -> u32 {
-        (self.continues(word) >> 1 & (self.whole(word) | 1)).trailing_ones()
-    }
-
-    /// The used bits of a word as far as they are known here: all or none.
-    #[inline]
-    pub(super) fn used(self, word: u32) -> u64 {
-        (self.whole(word) & 1).wrapping_neg()
+        let (whole, continues) = (self.0 >> (word % BLOCK_WORDS), self.0 >> (CONTINUES + 1 + word % BLOCK_WORDS));
+        (continues & (whole | 1)).trailing_ones()
     }
 
     /// Whether all bits that are used are so in whole words.

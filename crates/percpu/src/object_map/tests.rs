@@ -15,8 +15,8 @@ proptest! {
         for (start, len) in steps {
             let end = (start + len).min(BITS);
             if let Some(end) = model.remove(&start) {
-                let (found, emptied) = map.give(start).unwrap();
-                prop_assert_eq!(found, end);
+                let (bits, emptied) = map.give(start).unwrap();
+                prop_assert_eq!(bits, end - start);
                 let blocks = block_of(start)..block_of(end - 1) + 1;
                 let free = |block: &u32| map.next_set(base_of(*block)..base_of(*block + 1)) == base_of(*block + 1);
                 prop_assert_eq!(emptied, blocks.filter(free).count() as u32);
