@@ -25,8 +25,14 @@ pub(crate) fn reserve_one<T>(items: &mut Vec<T>) -> Result<(), OutOfMemory> {
 
 /// Bits that lie in words, the lowest first. Ranges that methods take lie within.
 pub(crate) trait Bits {
+    /// So many words can be looked at together.
+    const LINE_WORDS: u32;
+
     /// The word at a position.
     fn word(&self, at: u32) -> u64;
+
+    /// Whether all words of a line are `word`, 0 or all ones.
+    fn is_line_of(&self, line: u32, word: u64) -> bool;
 
     /// Whether the bit is set.
     #[inline]
@@ -62,11 +68,17 @@ pub(crate) trait Bits {
 
     /// The same from a whole word on.
     fn next_words(&self, first: u32, end: u32, flip: u64) -> u32 {
-        for at in first..end.div_ceil(WORD) {
+        let mut at = first;
+        while at < end.div_ceil(WORD) {
+            if at.is_multiple_of(Self::LINE_WORDS) && self.is_line_of(at / Self::LINE_WORDS, flip) {
+                at += Self::LINE_WORDS;
+                continue;
+            }
             let word = self.word(at) ^ flip;
             if word != 0 {
                 return (at * WORD + word.trailing_zeros()).min(end);
             }
+            at += 1;
         }
         end
     }
@@ -98,12 +110,17 @@ pub(crate) trait Bits {
     }
 
     /// The same in the words before word `end`.
-    fn after_last_words(&self, start: u32, end: u32, flip: u64) -> u32 {
-        for at in (start / WORD..end).rev() {
-            let word = self.word(at) ^ flip;
-            if word != 0 {
-                return ((at + 1) * WORD - word.leading_zeros()).max(start);
+    fn after_last_words(&self, start: u32, mut end: u32, flip: u64) -> u32 {
+        while end > start / WORD {
+            if end.is_multiple_of(Self::LINE_WORDS) && self.is_line_of(end / Self::LINE_WORDS - 1, flip) {
+                end -= Self::LINE_WORDS;
+                continue;
             }
+            let word = self.word(end - 1) ^ flip;
+            if word != 0 {
+                return (end * WORD - word.leading_zeros()).max(start);
+            }
+            end -= 1;
         }
         start
     }
@@ -186,6 +203,13 @@ impl Bitmap {
 }
 
 impl Bits for Bitmap {
+    const LINE_WORDS: u32 = 1;
+
+    #[inline]
+    fn is_line_of(&self, line: u32, word: u64) -> bool {
+        self.word(line) == word
+    }
+
     #[inline]
     fn word(&self, at: u32) -> u64 {
         self.words[at as usize]

@@ -33,21 +33,25 @@ use summary::{BLOCK_WORDS, Summary};
 /// Words of each map in a line.
 const LINE_WORDS: u32 = 4;
 
+type Words = [u64; LINE_WORDS as usize];
+
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line {
-    starts: [u64; LINE_WORDS as usize],
-    ends: [u64; LINE_WORDS as usize],
+    starts: Words,
+    ends: Words,
 }
 
 const _: () = assert!(size_of::<Line>() == 64 && BLOCK_WORDS.is_multiple_of(LINE_WORDS));
 
 impl Line {
+    const EMPTY: Self = Self { starts: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
+
     /// The used bits of a word of the unit, in this line.
     #[inline(always)]
     fn used(&self, word: u32, summary: Summary) -> u64 {
         let at = ObjectMap::at(word).1;
-        (self.ends[at] << 1).wrapping_sub(self.starts[at]).wrapping_sub(summary.begins_within(word))
+        (self.ends[at] << 1).wrapping_sub(self.starts[at]).wrapping_sub(summary.begin_within(word) & 1)
     }
 }
 
@@ -74,8 +78,7 @@ pub(crate) struct ObjectMap {
 impl ObjectMap {
     /// No objects in so many bits, whole blocks.
     pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
-        let line = Line { starts: [0; LINE_WORDS as usize], ends: [0; LINE_WORDS as usize] };
-        let lines = repeated(line, bits / (LINE_WORDS * WORD))?.into_boxed_slice();
+        let lines = repeated(Line::EMPTY, bits / (LINE_WORDS * WORD))?.into_boxed_slice();
         let blocks = repeated(Summary::FREE, bits / BLOCK_BITS)?.into_boxed_slice();
         Ok(Self { lines, blocks })
     }
@@ -107,7 +110,7 @@ impl ObjectMap {
     pub(crate) fn words_of(&self, block: u32) -> [u64; BLOCK_WORDS as usize] {
         let summary = self.blocks[block as usize];
         if summary.is_all() {
-            return core::array::from_fn(|at| summary.begins_within(at as u32).wrapping_neg());
+            return core::array::from_fn(|at| (summary.begin_within(at as u32) & 1).wrapping_neg());
         }
         let first = block * BLOCK_WORDS;
         let lines = &self.lines[Self::at(first).0..Self::at(first + BLOCK_WORDS).0];
@@ -283,6 +286,18 @@ impl ObjectMap {
 }
 
 impl Bits for ObjectMap {
+    const LINE_WORDS: u32 = LINE_WORDS;
+
+    /// A line in which nothing starts or ends is used as far as its words are marked.
+    #[inline]
+    fn is_line_of(&self, line: u32, word: u64) -> bool {
+        let Line { starts, ends } = &self.lines[line as usize];
+        let plain = starts.iter().chain(ends).fold(0, |all, word| all | word) == 0;
+        let first = line * LINE_WORDS;
+        let marks = self.summary(first).begin_within(first) % (1 << LINE_WORDS);
+        plain && marks == word % (1 << LINE_WORDS)
+    }
+
     /// The used bits of a word.
     #[inline]
     fn word(&self, word: u32) -> u64 {

@@ -77,10 +77,11 @@ impl Summary {
         self.0 >> (CONTINUES + word % BLOCK_WORDS) & 1 != 0
     }
 
-    /// 1 if it is whole or continues an object, else 0.
+    /// In the lowest bits, whether the words from one on are whole or continue an object: all of the block, and more that
+    /// mean nothing.
     #[inline]
-    pub(super) fn begins_within(self, word: u32) -> u64 {
-        (self.0 | self.0 >> CONTINUES) >> (word % BLOCK_WORDS) & 1
+    pub(super) fn begin_within(self, word: u32) -> u64 {
+        (self.0 | self.0 >> CONTINUES) >> (word % BLOCK_WORDS)
     }
 
     /// How many of the words behind it are of its last bit's object; the next block's first may be one of them. All but
