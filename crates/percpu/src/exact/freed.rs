@@ -10,40 +10,44 @@
 use crate::geometry::block_of;
 use core::ops::Range;
 
-/// Where objects were freed, and the last of them.
+/// Where objects were freed, and the first of them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Freed {
     /// The blocks that they were in.
     marks: u64,
-    /// The last one.
-    last: Range<u32>,
-    /// Whether others were before it.
-    several: bool,
+    /// The first one.
+    first: Range<u32>,
+    /// How many objects the chunk had left behind it.
+    left: u32,
 }
 
 impl Freed {
-    pub(super) const NOTHING: Self = Self { marks: 0, last: 0..0, several: false };
+    pub(super) const NOTHING: Self = Self { marks: 0, first: 0..0, left: 0 };
 
     #[inline]
     pub(super) fn is_nothing(&self) -> bool {
         self.marks == 0
     }
 
-    /// The object, if only one was freed.
-    pub(super) fn only(&self) -> Option<Range<u32>> {
-        (!self.is_nothing() && !self.several).then(|| self.last.clone())
+    /// The object, if only one was freed: the chunk has as many left as it had behind that one.
+    pub(super) fn only(&self, left: u32) -> Option<Range<u32>> {
+        (!self.is_nothing() && self.left == left).then(|| self.first.clone())
     }
 
+    /// An object was freed, and so many are left. Returns whether it is the first one.
     #[inline(always)]
-    pub(super) fn add(&mut self, object: &Range<u32>) {
-        self.several = !self.is_nothing();
-        self.last = object.clone();
+    pub(super) fn add(&mut self, object: &Range<u32>, left: u32) -> bool {
+        let is_first = self.is_nothing();
+        if is_first {
+            (self.first, self.left) = (object.clone(), left);
+        }
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         self.marks |= mark(first);
         if first != last {
             self.mark_rest(first + 1..last + 1);
         }
+        is_first
     }
 
     /// Marks the blocks that an object goes on into.
@@ -87,16 +91,16 @@ mod tests {
             let mut freed = Freed::NOTHING;
             assert!(freed.is_nothing() && freed.end_before(blocks) == 0);
             let last = (blocks - 1) * BLOCK_BITS;
-            freed.add(&(last + 5..last + 6));
-            assert_eq!(freed.only(), Some(last + 5..last + 6));
+            assert!(freed.add(&(last + 5..last + 6), 7));
+            assert_eq!(freed.only(7), Some(last + 5..last + 6));
             assert_eq!(freed.end_before(blocks), blocks);
-            freed.add(&(BLOCK_BITS - 1..BLOCK_BITS + 1));
-            assert_eq!(freed.only(), None);
+            assert!(!freed.add(&(BLOCK_BITS - 1..BLOCK_BITS + 1), 6));
+            assert_eq!(freed.only(6), None);
             let ends: std::vec::Vec<u32> = (1..=blocks).map(|end| freed.end_before(end)).collect();
             assert!((1..4).all(|end| ends[end as usize - 1] == end), "blocks 0 and 1, and what is behind");
             assert!(ends.iter().zip(1..).all(|(found, end)| *found <= end));
             freed.forget();
-            assert!(freed.is_nothing() && freed.only().is_none());
+            assert!(freed.is_nothing() && freed.only(0).is_none());
         }
     }
 }

@@ -156,9 +156,7 @@ impl Strategy for Exact {
             chunk.hints.clear();
             return Gave::Moves;
         }
-        let settled = chunk.hints.is_settled();
-        chunk.hints.freed.add(object);
-        if settled { Gave::Unsettled } else { Gave::Done }
+        if chunk.hints.freed.add(object, chunk.objects) { Gave::Unsettled } else { Gave::Done }
     }
 
     fn catch_up(chunks: &mut Chunks<Hints>) {
@@ -169,7 +167,7 @@ impl Strategy for Exact {
     fn room(chunk: &Chunk<Hints>) -> Room {
         let mut hints = chunk.hints.clone();
         hints.note_placed(&chunk.used, &mut ());
-        hints.settle(&chunk.used, &mut ());
+        hints.settle(&chunk.used, chunk.objects, &mut ());
         let longest = (0..).zip(&hints.blocks).max_by_key(|(_, block)| block.runs.best.len());
         let start = longest.map_or(0, |(block, record)| base_of(block) + record.runs.best.start());
         Room {

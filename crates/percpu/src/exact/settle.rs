@@ -43,19 +43,19 @@ pub(super) fn settle(chunks: &mut Chunks<Hints>, index: u32, probe: &mut impl Pr
     if chunk.hints.is_settled() {
         return 0;
     }
-    let looked_at = chunk.hints.settle(&chunk.used, probe);
+    let looked_at = chunk.hints.settle(&chunk.used, chunk.objects, probe);
     let slot = chunk.hints.slot();
     chunks.relocate(index, slot);
     looked_at
 }
 
 impl Hints {
-    /// Makes everything exact. Returns how many blocks were looked at.
-    pub(super) fn settle(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
+    /// Makes everything exact; the chunk has so many objects. Returns how many blocks were looked at.
+    pub(super) fn settle(&mut self, used: &ObjectMap, objects: u32, probe: &mut impl Probe) -> u32 {
         if self.is_settled() {
             return 0;
         }
-        let looked_at = match self.freed.only() {
+        let looked_at = match self.freed.only(objects) {
             Some(object) => self.join(used, &object, probe),
             None => self.look_anew(used, probe),
         };

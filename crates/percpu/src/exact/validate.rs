@@ -22,7 +22,7 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
         let fewer = if hints.is_settled() { record.used == count } else { record.used >= count };
         check(fewer, "P7", "a record knows of which used bits it is", base)?;
     }
-    hints.settle(used, &mut ());
+    hints.settle(used, chunk.objects, &mut ());
     validate_settled(&hints, used)
 }
 

@@ -77,8 +77,13 @@ impl Summary {
         self.0 >> (CONTINUES + word % BLOCK_WORDS) & 1 != 0
     }
 
-    /// In the lowest bits, whether the words from one on are whole or continue an object: all of the block, and more that
-    /// mean nothing.
+    /// Whether it is whole or continues an object.
+    #[inline]
+    pub(super) fn begins_within(self, word: u32) -> bool {
+        self.begin_within(word) & 1 != 0
+    }
+
+    /// The same of the words from one on, in the lowest bits: of all that are left of the block, and what means nothing.
     #[inline]
     pub(super) fn begin_within(self, word: u32) -> u64 {
         (self.0 | self.0 >> CONTINUES) >> (word % BLOCK_WORDS)
