@@ -26,7 +26,7 @@ mod tests;
 
 use crate::OutOfMemory;
 use crate::bitmap::{Bits, WORD, from_mask, repeated};
-use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
+use crate::geometry::{BLOCK_BITS, block_of, in_block};
 use alloc::boxed::Box;
 use core::num::NonZeroU64;
 use core::ops::Range;
@@ -170,7 +170,7 @@ impl ObjectMap {
         let word = bit / WORD;
         let summary = self.blocks.get_mut(block_of(bit) as usize)?;
         if summary.is_whole(word) {
-            return (bit.is_multiple_of(WORD) && !summary.continues(word)).then(|| self.give_words(bit));
+            return (bit.is_multiple_of(WORD) && !summary.continues(word)).then(|| self.give_whole(bit));
         }
         let bounds = self.bounds.get_mut(word as usize)?;
         if bounds.starts & bit_of(bit) == 0 {
@@ -187,7 +187,18 @@ impl ObjectMap {
         Some((last + 1, u32::from(emptied)))
     }
 
-    /// The same of an object of several words, or of a whole one.
+    /// The same of an object that starts with a whole word.
+    #[inline(never)]
+    fn give_whole(&mut self, start: u32) -> (u32, u32) {
+        let word = start / WORD;
+        let summary = &mut self.blocks[(word / BLOCK_WORDS) as usize];
+        match summary.whole_object(word) {
+            Some(part) => (part.count().into(), u32::from(summary.subtract(part))),
+            None => self.give_words(start),
+        }
+    }
+
+    /// The same of any object that does not lie within a word.
     #[inline(never)]
     fn give_words(&mut self, start: u32) -> (u32, u32) {
         let end = self.end_behind(start / WORD);
@@ -204,15 +215,18 @@ impl ObjectMap {
     #[inline(always)]
     fn change_summaries(&mut self, object: &Range<u32>, change: impl Fn(&mut Summary, Summary) -> bool) -> u32 {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
+        let (mut from, to) = (in_block(object.start), in_block(object.end - 1) + 1);
+        if first == last {
+            let part = Summary::part(from, to, false, false);
+            return u32::from(change(&mut self.blocks[first as usize], part));
+        }
         let mut changed = 0;
-        let mut from = in_block(object.start);
         for block in first..last {
             let part = Summary::part(from, BLOCK_BITS, block > first, true);
             changed += u32::from(change(&mut self.blocks[block as usize], part));
             from = 0;
         }
-        let part = Summary::part(from, object.end - base_of(last), last > first, false);
-        changed + u32::from(change(&mut self.blocks[last as usize], part))
+        changed + u32::from(change(&mut self.blocks[last as usize], Summary::part(0, to, true, false)))
     }
 
     /// What is at a bit.

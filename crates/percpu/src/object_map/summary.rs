@@ -59,6 +59,18 @@ impl Summary {
         *self == Self::FREE
     }
 
+    /// The part of the object that starts with a word, which is whole, if all words that it has are whole and in this
+    /// block.
+    #[inline]
+    pub(super) fn whole_object(self, word: u32) -> Option<Self> {
+        let (first, following) = (word % BLOCK_WORDS, self.following(word));
+        let last = first + following;
+        let whole = ((2 << following) - 1) << first;
+        let continued = whole & (whole - 1);
+        let part = Self::in_word((following + 1) * WORD).0 | continued << CONTINUES | whole;
+        (last < BLOCK_WORDS && self.is_whole(last)).then_some(Self(part))
+    }
+
     /// The number of used bits.
     #[inline]
     pub(super) fn count(self) -> u16 {

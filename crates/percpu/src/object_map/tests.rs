@@ -1,4 +1,5 @@
 use super::*;
+use crate::geometry::base_of;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::vec::Vec;
