@@ -3,6 +3,10 @@
 use crate::engine::Driven;
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op};
+use std::hint::black_box;
+
+/// So many turns of a churn are looked up ahead.
+const AHEAD: usize = 64;
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {
@@ -64,22 +68,21 @@ impl<E: Engine + 'static> Session for Driver<E> {
 
     fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize {
         let engine = self.engine_mut();
-        let at = |places: &[Location], turn: usize| places.get(*victims.get(turn)? as usize).copied();
         let mut failed = 0;
-        let mut next = at(places, 0);
-        for (turn, (&victim, &size)) in victims.iter().zip(sizes_bytes).enumerate() {
-            // Read a turn ahead: an engine's time is not to hold the wait for this table.
-            let place = core::mem::replace(&mut next, at(places, turn + 1));
-            failed += usize::from(!place.is_some_and(|place| engine.free(place, &mut ())));
-            let Some(new) = engine.alloc(u64::from(size), Align::ONE, false, &mut ()) else {
-                failed += 1;
-                continue;
-            };
-            if let Some(place) = places.get_mut(victim as usize) {
-                *place = new;
-            }
-            if victims.get(turn + 1) == Some(&victim) {
-                next = Some(new);
+        for (victims, sizes_bytes) in victims.chunks(AHEAD).zip(sizes_bytes.chunks(AHEAD)) {
+            // All are read at once before: an engine's time is not to hold the wait for this table.
+            let offsets = victims.iter().filter_map(|&victim| places.get(victim as usize));
+            black_box(offsets.fold(0, |all, place| all ^ place.offset_bytes));
+            for (&victim, &size) in victims.iter().zip(sizes_bytes) {
+                let Some(place) = places.get_mut(victim as usize) else {
+                    failed += 1;
+                    continue;
+                };
+                failed += usize::from(!engine.free(*place, &mut ()));
+                match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
+                    Some(new) => *place = new,
+                    None => failed += 1,
+                }
             }
         }
         failed
