@@ -8,7 +8,7 @@
 //! block that they were in, and for each block before whose run goes on into one.
 
 use super::Hints;
-use super::record::Run;
+use super::record::{Block, Run};
 use super::update::run_of;
 use crate::bitmap::Bits as _;
 use crate::chunks::Chunks;
@@ -110,16 +110,16 @@ impl Hints {
 
     /// Notes the free runs at the edges of a block.
     pub(super) fn find_edges(&mut self, used: &ObjectMap, block: u32) {
-        let (base, end) = (base_of(block), base_of(block + 1));
-        let left = used.next_set(base..end) - base;
         let record = &mut self.blocks[block as usize];
-        record.left = left as u16;
-        record.right = (end - used.after_last_set(base..end)) as u16;
-        if left == BLOCK_BITS {
+        if used.is_free(block) {
+            (record.left, record.right) = (Block::FREE.left, Block::FREE.right);
             self.free_blocks.set(block);
-        } else {
-            self.free_blocks.clear(block);
+            return;
         }
+        let (base, end) = (base_of(block), base_of(block + 1));
+        record.left = (used.next_set(base..end) - base) as u16;
+        record.right = (end - used.after_last_set(base..end)) as u16;
+        self.free_blocks.clear(block);
     }
 
     /// Joins what is around the only object that was freed. Returns how many blocks were looked at.
