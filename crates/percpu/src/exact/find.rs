@@ -1,7 +1,7 @@
 //! A place for a request: the tightest chunk, the tightest of its blocks' best runs, the start of that.
 
 use super::classes::{class, class_of_at_least};
-use super::settle::{settle, settle_some};
+use super::settle::settle_some;
 use super::{Hints, front};
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::Chunks;
@@ -15,8 +15,8 @@ use freehold_units::{Probe, Work};
 /// Chunks whose longest run may or may not do are tried so often before one is taken that will.
 const TRIES: u32 = 4;
 
-/// Settling goes on for so many blocks before a request is placed; one chunk of many more may be among them.
-const SETTLED: u32 = 16;
+/// Settling goes on for so many blocks before a request is placed.
+const SETTLED: u32 = 4;
 
 /// A place in a chunk that is there.
 #[inline]
@@ -54,7 +54,6 @@ fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Op
             // Any chunk of these lists will do, but for one whose room has no memory.
             let index = chunks.slots.first(slot);
             probe.count(Work::ChunkVisited, 1);
-            settle(chunks, index, probe);
             if let Some(bit) = look(chunks.at(index), want, probe) {
                 return Some(Spot { chunk: index, bit });
             }
@@ -96,8 +95,6 @@ fn find_on(
             tries -= 1;
             probe.count(Work::ChunkVisited, 1);
             let next = if index == last { NONE } else { chunks.slots.next(index) };
-            // One that is set aside stays on its list.
-            settle(chunks, index, probe);
             let chunk = chunks.at_mut(index);
             let refuses = chunk.hints.refuses(want);
             if !refuses && let Some(bit) = look(chunk, want, probe) {

@@ -65,6 +65,7 @@ pub(crate) use front::Front;
 use front::Placed;
 use record::{Block, Run, Runs};
 use rooms::Rooms;
+use settle::Pass;
 pub(crate) use unsettled::Unsettled;
 
 /// A request that none is as large as.
@@ -83,6 +84,8 @@ pub struct Exact;
 pub struct Hints {
     /// What frees change, and no more.
     freed: Freed,
+    /// What is being looked at for former ones.
+    pass: Pass,
     /// What was placed since, if the chunk is at the front.
     placed: Placed,
     /// What was looked for in vain, and still has no room in any block's best run.
@@ -167,7 +170,7 @@ impl Strategy for Exact {
     fn room(chunk: &Chunk<Hints>) -> Room {
         let mut hints = chunk.hints.clone();
         hints.note_placed(&chunk.used, &mut ());
-        hints.settle(&chunk.used, chunk.objects, &mut ());
+        hints.settle(&chunk.used, chunk.objects, u32::MAX, &mut ());
         let longest = (0..).zip(&hints.blocks).max_by_key(|(_, block)| block.runs.best.len());
         let start = longest.map_or(0, |(block, record)| base_of(block) + record.runs.best.start());
         Room {
@@ -192,6 +195,7 @@ impl Hints {
         let count = config.blocks();
         let mut hints = Self {
             freed: Freed::NOTHING,
+            pass: Pass::NONE,
             placed: Placed::NOWHERE,
             refused: NOTHING,
             blocks: repeated(Block::FREE, count)?,
@@ -207,7 +211,7 @@ impl Hints {
     /// All is free: one run, which starts in the first block.
     fn clear(&mut self) {
         let (count, bits) = (self.count(), base_of(self.count()));
-        self.freed.forget();
+        (self.freed, self.pass) = (Freed::NOTHING, Pass::NONE);
         self.refused = NOTHING;
         self.blocks.fill(Block::FREE);
         self.rooms.clear();
@@ -224,7 +228,7 @@ impl Hints {
     /// Whether all is known exactly.
     #[inline]
     fn is_settled(&self) -> bool {
-        self.freed.is_nothing()
+        self.freed.is_nothing() && self.pass.is_over()
     }
 
     fn count(&self) -> u32 {

@@ -1,13 +1,19 @@
 //! Making the hints exact after frees.
 //!
-//! The used bits are counted by block at all times; a record says how many there were when it was right. Nothing is
-//! placed in a chunk that is not settled, so its counts only fall, and the blocks in which something was freed are
-//! those whose counts differ. Only blocks of groups that something was freed in (`freed.rs`) are compared.
+//! The used bits are counted by block at all times; a record says how many there were when it was right, and hears of
+//! those that are placed since. So the blocks in which something was freed are those whose counts are lower. Only marked
+//! blocks (`freed.rs`) are compared.
+//!
+//! A pass goes through the blocks of a chunk, from the last to the first; each is right when it was looked at, but for
+//! a run that goes on into a block before. It stops after a few, and goes on before the next request: until then the
+//! hints promise less than there is, and never the same bits twice, so that requests are placed by them as ever. What
+//! is freed meanwhile is for another pass.
 //!
 //! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
 //! block that they were in, and for each block before whose run goes on into one.
 
 use super::Hints;
+use super::freed::Marks;
 use super::record::{Block, Run};
 use super::update::run_of;
 use crate::bitmap::Bits as _;
@@ -20,47 +26,118 @@ use freehold_units::Probe;
 /// No run of the block begins behind the object.
 const NO_TAIL: u32 = u32::MAX;
 
-/// Settles some chunks, at least one if there is any, and as long as no more blocks than `most` had to be looked at.
-/// Returns whether there was one.
+/// A pass over a chunk's blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    /// The blocks that it looks at.
+    marks: Marks,
+    /// One past the last block that it has not come to; 0 if there is no pass.
+    end: u32,
+    /// Whether the run that starts there has grown.
+    grown_after: bool,
+}
+
+impl Pass {
+    pub(super) const NONE: Self = Self { marks: Marks::NONE, end: 0, grown_after: false };
+
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.end == 0
+    }
+}
+
+/// Settles chunks until so many blocks were looked at, or one more of several that an object was in. Returns whether
+/// there was one to be settled.
 #[inline]
 pub(super) fn settle_some(chunks: &mut Chunks<Hints>, most: u32, probe: &mut impl Probe) -> bool {
     if chunks.unsettled.is_empty() {
         return false;
     }
     let mut looked_at = 0;
-    while looked_at <= most
+    while looked_at < most
         && let Some(index) = chunks.unsettled.pop()
     {
-        looked_at += settle(chunks, index, probe);
+        looked_at += settle(chunks, index, most - looked_at, probe);
     }
     true
 }
 
-/// Settles a chunk, if it is not settled. Returns how many blocks were looked at.
+/// Settles a chunk, as far as `most` blocks that are looked at go. Returns how many were.
 #[inline]
-pub(super) fn settle(chunks: &mut Chunks<Hints>, index: u32, probe: &mut impl Probe) -> u32 {
+fn settle(chunks: &mut Chunks<Hints>, index: u32, most: u32, probe: &mut impl Probe) -> u32 {
     let chunk = chunks.at_mut(index);
     if chunk.hints.is_settled() {
         return 0;
     }
-    let looked_at = chunk.hints.settle(&chunk.used, chunk.objects, probe);
-    let slot = chunk.hints.slot();
+    let looked_at = chunk.hints.settle(&chunk.used, chunk.objects, most, probe);
+    let (slot, settled) = (chunk.hints.slot(), chunk.hints.is_settled());
+    if !settled {
+        chunks.unsettled.push(index);
+    }
     chunks.relocate(index, slot);
     looked_at
 }
 
 impl Hints {
-    /// Makes everything exact; the chunk has so many objects. Returns how many blocks were looked at.
-    pub(super) fn settle(&mut self, used: &ObjectMap, objects: u32, probe: &mut impl Probe) -> u32 {
-        if self.is_settled() {
-            return 0;
+    /// Makes everything exact, as far as `most` blocks that are looked at go; the chunk has so many objects. Returns how
+    /// many were.
+    pub(super) fn settle(
+        &mut self,
+        used: &ObjectMap,
+        objects: u32,
+        most: u32,
+        probe: &mut impl Probe,
+    ) -> u32 {
+        if self.pass.is_over()
+            && let Some(object) = self.freed.only(objects)
+        {
+            self.freed.take();
+            return self.join(used, &object, probe);
         }
-        let looked_at = match self.freed.only(objects) {
-            Some(object) => self.join(used, &object, probe),
-            None => self.look_anew(used, probe),
-        };
-        self.freed.forget();
+        let mut looked_at = 0;
+        while looked_at < most && !self.is_settled() {
+            if self.pass.is_over() {
+                self.pass = Pass { marks: self.freed.take(), end: self.count(), grown_after: false };
+            }
+            looked_at += u32::from(self.look_at_next(used, probe));
+        }
+        self.freed.is_not_alone();
         looked_at
+    }
+
+    /// Goes on to the next block of the pass. Returns whether its bits were looked at.
+    fn look_at_next(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> bool {
+        let Pass { marks, end, grown_after } = self.pass;
+        let end = if grown_after { end } else { marks.end_before(end) };
+        let Some(block) = end.checked_sub(1) else {
+            self.pass = Pass::NONE;
+            return false;
+        };
+        let stale = self.is_stale(used, block);
+        if stale {
+            self.find_new_edges(used, block, probe);
+        }
+        let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
+        let looks = stale || (right > 0 && grown_after);
+        if looks {
+            let runs = self.runs_of(used, block, Run::LONGEST, probe);
+            self.put_runs(block, runs);
+            self.note_used(used, block);
+        }
+        let grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
+        self.pass = Pass { marks, end: block, grown_after };
+        looks
+    }
+
+    /// Notes the edges of a block in which something was freed. A run that started where the block ends may be part of
+    /// one that starts in it now.
+    fn find_new_edges(&mut self, used: &ObjectMap, block: u32, probe: &mut impl Probe) {
+        let was = self.blocks[block as usize].right;
+        self.find_edges(used, block);
+        let next = self.blocks.get(block as usize + 1).is_some_and(|next| next.left > 0);
+        if was == 0 && self.blocks[block as usize].right > 0 && next {
+            self.withdraw(used, block + 1, 0, probe);
+        }
     }
 
     /// Whether something was freed in the block since its record was right.
@@ -73,39 +150,6 @@ impl Hints {
     #[inline]
     pub(super) fn note_used(&mut self, used: &ObjectMap, block: u32) {
         self.blocks[block as usize].used = used.count(block);
-    }
-
-    /// Looks at each block in which something was freed: its edges first, as runs go on over them.
-    fn look_anew(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
-        let mut end = self.freed.end_before(self.count());
-        while end > 0 {
-            if self.is_stale(used, end - 1) {
-                self.find_edges(used, end - 1);
-            }
-            end = if end == 1 { 0 } else { self.freed.end_before(end - 1) };
-        }
-        let mut looked_at = 0;
-        // Whether the run that starts where the block ends has grown.
-        let mut grown_after = false;
-        let mut end = self.count();
-        while end > 0 {
-            if !grown_after {
-                end = self.freed.end_before(end);
-            }
-            let Some(block) = end.checked_sub(1) else { break };
-            end = block;
-            let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
-            let stale = self.is_stale(used, block);
-            let joined_before = left > 0 && block > 0 && self.is_stale(used, block - 1);
-            if stale || joined_before || (right > 0 && grown_after) {
-                let runs = self.runs_of(used, block, Run::LONGEST, probe);
-                self.put_runs(block, runs);
-                looked_at += 1;
-            }
-            grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
-            self.note_used(used, block);
-        }
-        looked_at
     }
 
     /// Notes the free runs at the edges of a block.

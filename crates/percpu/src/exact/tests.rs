@@ -141,7 +141,7 @@ fn hints_hear_late_of_what_is_placed_one_behind_the_other() {
 }
 
 #[test]
-fn many_frees_are_looked_at_when_a_request_comes() {
+fn many_frees_are_looked_at_a_few_blocks_for_each_request() {
     let (mut set, places) = full();
     let mut tally = Tally::default();
     for place in places.iter().skip(100).step_by(3) {
@@ -149,10 +149,60 @@ fn many_frees_are_looked_at_when_a_request_comes() {
     }
     set.validate().unwrap();
     assert_eq!(tally, Tally::default(), "a free looks at nothing");
-    // The best aligned of them in the first block.
-    assert_eq!(set.alloc_probed(&Request::new(4), &mut tally).unwrap(), places[112]);
-    assert_eq!(tally.of(Work::BlockRescanned), 8, "each block once");
-    set.validate().unwrap();
+    // The best aligned of those that are known, the last blocks' first.
+    for (looked_at, best) in [(4, 4096), (8, 112)] {
+        assert_eq!(set.alloc_probed(&Request::new(4), &mut tally).unwrap(), places[best]);
+        assert_eq!(tally.of(Work::BlockRescanned), looked_at, "each block once");
+        set.validate().unwrap();
+    }
+}
+
+/// Of every so many objects one is freed, those first that are so far; then come some requests.
+#[derive(Clone, Debug)]
+struct Round {
+    first: usize,
+    every: usize,
+    requests: Vec<u64>,
+}
+
+fn rounds() -> impl Strategy<Value = Vec<Round>> {
+    let bytes = prop_oneof![Just(4_u64), 1u64..40, 1u64..700, 4000u64..9000];
+    let requests = prop::collection::vec(bytes, 1..12);
+    let round = (any::<prop::sample::Index>(), 1usize..50, requests);
+    let round = round.prop_map(|(first, every, requests)| Round { first: first.index(2000), every, requests });
+    prop::collection::vec(round, 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// What is known stays true while a chunk is looked at in part, and objects come and go meanwhile.
+    #[test]
+    fn requests_are_placed_in_chunks_that_are_settled_in_part(
+        unit_bytes in prop::sample::select(&[MIN_UNIT_BYTES, 64 << 10, 512 << 10][..]),
+        small in 4u64..80,
+        rounds in rounds(),
+    ) {
+        let mut set = ChunkSet::<Exact>::new(Config::new(unit_bytes, 1)).unwrap();
+        for _ in 0..u64::from(unit_bytes) * 5 / 4 / small {
+            set.alloc(&Request::new(small)).unwrap();
+        }
+        for Round { first, every, requests } in rounds {
+            let freed: Vec<Place> = set.objects().skip(first).step_by(every).map(|(place, _)| place).collect();
+            for place in freed {
+                set.free(place).unwrap();
+            }
+            set.validate().unwrap();
+            for bytes in requests {
+                set.alloc(&Request::new(bytes)).unwrap();
+                set.validate().unwrap();
+                // One that comes between two looks at its chunk.
+                let some = set.objects().nth(first).map(|(place, _)| place);
+                some.map_or(Ok(0), |place| set.free(place)).unwrap();
+                set.validate().unwrap();
+            }
+        }
+    }
 }
 
 /// A request, several times over, or a free.

@@ -38,9 +38,11 @@ impl Hints {
         }
     }
 
-    /// An object, or several that lie one right behind the other, was placed in a settled chunk; `used` has it already.
+    /// An object, or several that lie one right behind the other, was placed in a run that is known; `used` has it
+    /// already.
     #[inline]
     pub(super) fn took(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) {
+        self.freed.is_not_alone();
         let run = self.run_around(used, object);
         self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
@@ -60,7 +62,10 @@ impl Hints {
         let (base, best) = (base_of(block), self.blocks[block as usize].runs.best);
         let start = base + best.start();
         if start <= object.start && object.end <= start + best.len() {
-            return start..start + best.len();
+            let (end, edge) = (start + best.len(), base_of(block + 1));
+            let goes_on = end >= edge && self.blocks[block as usize].right > 0 && !self.is_settled();
+            // The block behind may have been looked at, and this one not yet.
+            return start..if goes_on { edge + self.free_after(block) } else { end };
         }
         let mut start = used.after_last_set(base..object.start);
         if start == base {

@@ -13,16 +13,23 @@ use crate::object_map::ObjectMap;
 pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
     let (mut hints, used) = (chunk.hints.clone(), &chunk.used);
     hints.note_placed(used, &mut ());
+    let mut promised = 0;
     for (block, record) in (0..).zip(&hints.blocks) {
         let (base, best) = (base_of(block), record.runs.best);
-        let start = base + best.start();
-        let free = used.next_set(start..start + best.len()) == start + best.len();
-        check(free, "P7", "a block's best run is free", start)?;
+        for run in [best, record.runs.second] {
+            let start = base + run.start();
+            let free = used.next_set(start..start + run.len()) == start + run.len();
+            check(free, "P7", "a block's best run is free, and the second", start)?;
+            let apart = run.is_none() || start >= promised;
+            check(apart, "P7", "no block's runs are another's, too", start)?;
+        }
+        let ends = [best, record.runs.second].map(|run| base + run.start() + run.len());
+        promised = ends.into_iter().fold(promised, u32::max);
         let count = used.count(block);
         let fewer = if hints.is_settled() { record.used == count } else { record.used >= count };
         check(fewer, "P7", "a record knows of which used bits it is", base)?;
     }
-    hints.settle(used, chunk.objects, &mut ());
+    hints.settle(used, chunk.objects, u32::MAX, &mut ());
     validate_settled(&hints, used)
 }
 
