@@ -16,7 +16,7 @@ use freehold_units::{Probe, Work};
 const TRIES: u32 = 4;
 
 /// Settling goes on for so many blocks before a request is placed.
-const SETTLED: u32 = 4;
+const SETTLED: u32 = 2;
 
 /// A place in a chunk that is there.
 #[inline]
