@@ -86,9 +86,9 @@ impl<H> Chunk<H> {
     /// many blocks are free as a whole from now on.
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, place: Place) -> Result<(Range<u32>, u32), FreeError> {
-        let start = place.offset_bytes / BIT_BYTES;
-        let given = if place.offset_bytes.is_multiple_of(BIT_BYTES) { self.used.give(start) } else { None };
-        let Some((bits, emptied)) = given else { return Err(self.no_object(place)) };
+        // The offset in bits; one between two bits lies far outside.
+        let start = place.offset_bytes.rotate_right(BIT_BYTES.ilog2());
+        let Some((bits, emptied)) = self.used.give(start) else { return Err(self.no_object(place)) };
         self.free_bits += bits;
         self.objects -= 1;
         Ok((start..start + bits, emptied))

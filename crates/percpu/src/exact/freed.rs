@@ -72,22 +72,25 @@ impl Freed {
     /// An object was freed, and so many are left. Returns whether it is the first one.
     #[inline(always)]
     pub(super) fn add(&mut self, object: &Range<u32>, left: u32) -> bool {
+        let (first, last) = (block_of(object.start), block_of(object.end - 1));
+        if self.is_nothing() || first != last {
+            return self.add_first_or_large(object, left);
+        }
+        self.marks.0 |= Marks::of(first).0;
+        false
+    }
+
+    /// The same of any object.
+    #[inline(never)]
+    fn add_first_or_large(&mut self, object: &Range<u32>, left: u32) -> bool {
         let is_first = self.is_nothing();
         if is_first {
             (self.first, self.left) = (object.clone(), left);
         }
-        let (first, last) = (block_of(object.start), block_of(object.end - 1));
-        self.marks.0 |= Marks::of(first).0;
-        if first != last {
-            self.mark_rest(first + 1..last + 1);
+        for block in block_of(object.start)..block_of(object.end - 1) + 1 {
+            self.marks.0 |= Marks::of(block).0;
         }
         is_first
-    }
-
-    /// Marks the blocks that an object goes on into.
-    #[inline(never)]
-    fn mark_rest(&mut self, blocks: Range<u32>) {
-        self.marks.0 |= blocks.fold(0, |marks, block| marks | Marks::of(block).0);
     }
 
     /// Forgets what was freed, and returns where it was.
