@@ -17,9 +17,10 @@
 //!
 //! A free clears bits and counts; it looks at no neighbour and moves no hint. It notes where it was (`freed.rs`), and
 //! its chunk is one of the unsettled ones (`unsettled.rs`). The next requests settle them (`settle.rs`): the runs around
-//! a single object that was freed are joined; after several, the blocks that they were in are looked at anew. A chunk
-//! that becomes free as a whole is known to be so at once. So many frees one after the other cost no search at all, and
-//! one free before each request is found before that request is placed.
+//! a single object that was freed are joined; after several, the blocks that they were in are looked at anew, two for a
+//! request. A chunk that becomes free as a whole is known to be so at once. So many frees one after the other cost no
+//! search at all, no request after them waits for long, and one free before each request is found before that request is
+//! placed.
 //!
 //! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`):
 //! in one run, and then in what else their block has.

@@ -9,14 +9,13 @@
 //!   memory   | starts of 64 bits | ends of the same | starts of the next 64 | ...
 //! ```
 //!
-//! An object from bit `s` to bit `e` takes 2^(e+1) - 2^s of a word's value, so a subtraction finds the used bits of all
-//! objects of a word. So to place an object of up to a kilobyte or to free it mostly touches a cache line, two bits of
-//! it.
+//! The bits `s` to `e` of a word are worth 2^(e+1) - 2^s, so that one subtraction finds the used bits of all objects in
+//! it. To place an object or to free it changes two bits, mostly in one cache line.
 //!
-//! A word of 64 bits that one object covers has no bounds. That it is used is in the block's [`Summary`]
-//! alone, and so is whether a word goes on with the object of the word before, which is 1 less for the subtraction. An
-//! object of whole words so is no more than a few bits of a summary; of another of several words, its first and its last
-//! word have the bounds.
+//! A word of 64 bits that one object covers has no bounds: that it is used is in the block's [`Summary`] alone. So is
+//! whether a word goes on with the object of the word before, whose bits in it are worth 2^(e+1) - 1. An object of whole
+//! words is nothing but a few bits of a summary then; of another of several words, the first and the last one have the
+//! bounds.
 //!
 //! Cost: two bits for every four bytes of a unit, and eight bytes for every block.
 
@@ -32,7 +31,7 @@ use core::num::NonZeroU64;
 use core::ops::Range;
 use summary::{BLOCK_WORDS, Summary};
 
-/// Words that are passed over together where nothing starts or ends: a cache line.
+/// Words that are passed over together where nothing starts or ends.
 const LINE_WORDS: u32 = 4;
 
 /// Where objects start and end in a word that no object covers.
@@ -46,7 +45,7 @@ struct Bounds {
 impl Bounds {
     const NONE: Self = Self { starts: 0, ends: 0 };
 
-    /// The used bits, given whether the first of them is of an object that does not start here.
+    /// The used bits, given whether the first of them is of an object that has no bounds here, or only its end.
     #[inline(always)]
     fn used(self, begins_within: bool) -> u64 {
         (self.ends << 1).wrapping_sub(self.starts).wrapping_sub(u64::from(begins_within))
