@@ -10,7 +10,7 @@
 use crate::bitmap::{Bitmap, Bits as _};
 use crate::geometry::{BIT_BYTES, Config, Population, base_of, block_of};
 use crate::object_map::{Found, ObjectMap};
-use crate::{FreeError, OutOfMemory, Place};
+use crate::{ChunkId, FreeError, OutOfMemory, Place};
 use core::ops::Range;
 
 /// No chunk.
@@ -88,7 +88,9 @@ impl<H> Chunk<H> {
     pub(crate) fn mark_free(&mut self, place: Place) -> Result<(Range<u32>, u32), FreeError> {
         // The offset in bits; one between two bits lies far outside.
         let start = place.offset_bytes.rotate_right(BIT_BYTES.ilog2());
-        let Some((bits, emptied)) = self.used.give(start) else { return Err(self.no_object(place)) };
+        let Some((bits, emptied)) = self.used.give(start) else {
+            return Err(self.no_object(place.chunk, place.offset_bytes));
+        };
         self.free_bits += bits;
         self.objects -= 1;
         Ok((start..start + bits, emptied))
@@ -99,20 +101,20 @@ impl<H> Chunk<H> {
         let start = place.offset_bytes / BIT_BYTES;
         match self.used.find(start) {
             Found::Object(end) if place.offset_bytes.is_multiple_of(BIT_BYTES) => Ok(start..end),
-            _ => Err(self.no_object(place)),
+            _ => Err(self.no_object(place.chunk, place.offset_bytes)),
         }
     }
 
-    /// Why there is no object at `place`.
+    /// Why there is no object at a place of this position. It is told in parts, as those fit into registers.
     #[cold]
-    fn no_object(&self, place: Place) -> FreeError {
+    fn no_object(&self, chunk: ChunkId, offset_bytes: u32) -> FreeError {
         if !self.is_live() {
-            return FreeError::UnknownChunk { chunk: place.chunk };
+            return FreeError::UnknownChunk { chunk };
         }
-        let bit = place.offset_bytes / BIT_BYTES;
+        let (place, bit) = (Place { chunk, offset_bytes }, offset_bytes / BIT_BYTES);
         match self.used.find(bit) {
-            Found::Free if place.offset_bytes.is_multiple_of(BIT_BYTES) => FreeError::AlreadyFree { place },
-            Found::Interior if place.offset_bytes.is_multiple_of(BIT_BYTES) => {
+            Found::Free if offset_bytes.is_multiple_of(BIT_BYTES) => FreeError::AlreadyFree { place },
+            Found::Interior if offset_bytes.is_multiple_of(BIT_BYTES) => {
                 let object = Place { offset_bytes: self.used.start_of(bit) * BIT_BYTES, ..place };
                 FreeError::Interior { place, object }
             }

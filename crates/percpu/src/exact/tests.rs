@@ -171,7 +171,8 @@ fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let bytes = prop_oneof![Just(4_u64), 1u64..40, 1u64..700, 4000u64..9000];
     let requests = prop::collection::vec(bytes, 1..12);
     let round = (any::<prop::sample::Index>(), 1usize..50, requests);
-    let round = round.prop_map(|(first, every, requests)| Round { first: first.index(2000), every, requests });
+    let round =
+        round.prop_map(|(first, every, requests)| Round { first: first.index(2000), every, requests });
     prop::collection::vec(round, 1..8)
 }
 

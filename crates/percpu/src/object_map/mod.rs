@@ -212,7 +212,11 @@ impl ObjectMap {
 
     /// Changes the summaries of the blocks that an object is in by its part of each; of how many `change` is true.
     #[inline(always)]
-    fn change_summaries(&mut self, object: &Range<u32>, change: impl Fn(&mut Summary, Summary) -> bool) -> u32 {
+    fn change_summaries(
+        &mut self,
+        object: &Range<u32>,
+        change: impl Fn(&mut Summary, Summary) -> bool,
+    ) -> u32 {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));
         let (mut from, to) = (in_block(object.start), in_block(object.end - 1) + 1);
         if first == last {

@@ -105,7 +105,8 @@ impl Summary {
     /// the last are whole.
     #[inline]
     pub(super) fn following(self, word: u32) -> u32 {
-        let (whole, continues) = (self.0 >> (word % BLOCK_WORDS), self.0 >> (CONTINUES + 1 + word % BLOCK_WORDS));
+        let (whole, continues) =
+            (self.0 >> (word % BLOCK_WORDS), self.0 >> (CONTINUES + 1 + word % BLOCK_WORDS));
         (continues & (whole | 1)).trailing_ones()
     }
 

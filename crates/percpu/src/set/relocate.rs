@@ -23,7 +23,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     pub(super) fn isolate(&mut self, index: u32) {
         let slots = &self.chunks.slots;
         let slot = slots.to_depopulate();
-        let is_there = if P::ASIDE_BY_EACH_FREE { slots.first(slot) == index } else { slots.of(index) == slot };
+        let is_there =
+            if P::ASIDE_BY_EACH_FREE { slots.first(slot) == index } else { slots.of(index) == slot };
         if !is_there {
             self.set_aside(index, slot);
         }
