@@ -83,7 +83,7 @@ impl<H> Chunk<H> {
     }
 
     /// Clears the object that starts at `place`, which names this position, from the maps. Returns its bits, and how
-    /// many blocks are free as a whole from now on.
+    /// many blocks are free as a whole from now on, which `empty_pages` is yet to hear of.
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, place: Place) -> Result<(Range<u32>, u32), FreeError> {
         // The offset in bits; one between two bits lies far outside.

@@ -15,7 +15,8 @@ use freehold_units::{Probe, Work};
 /// Chunks whose longest run may or may not do are tried so often before one is taken that will.
 const TRIES: u32 = 4;
 
-/// Settling goes on for so many blocks before a request is placed.
+/// So many blocks in which something was freed are looked at before a request is placed, and as many again as long as
+/// there is no room for it.
 const SETTLED: u32 = 2;
 
 /// A place in a chunk that is there.
@@ -37,8 +38,8 @@ fn search_and_follow(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl P
     Some(spot)
 }
 
-/// A place found by the hints. Chunks in which something was freed are settled before, some at a time as long as
-/// others have room.
+/// A place found by the hints. Some blocks in which something was freed are looked at before; all are before it is said
+/// that there is none.
 fn search(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
     let lists = chunks.slots.sidelined();
     let maybe = class(want.bits);

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A block knows the longest free run that *starts* in it, however far it goes on; a chunk knows the longest of
-//! its blocks' runs. Both are exact, so a request looks at one chunk: the first on the list of the smallest
+//! its blocks' runs. Both are exact but for what was just freed, so a request looks at one chunk: the first on the list of the smallest
 //! longest run that will do. There it takes the start of the tightest of the blocks' runs that will do, sixteen of
 //! which are in a cache line (`rooms.rs`). No bits are searched. Lists are one per length up to 256 bits, and 4 for
 //! every doubling beyond.
@@ -19,8 +19,8 @@
 //! its chunk is one of the unsettled ones (`unsettled.rs`). The next requests settle them (`settle.rs`): the runs around
 //! a single object that was freed are joined; after several, the blocks that they were in are looked at anew, two for a
 //! request. A chunk that becomes free as a whole is known to be so at once. So many frees one after the other cost no
-//! search at all, no request after them waits for long, and one free before each request is found before that request is
-//! placed.
+//! search at all, no request after them waits for long, and if one object is freed before each request, its room is found
+//! before that request is placed.
 //!
 //! Requests alike that follow one another are placed without a search, and the hints hear of them later (`front.rs`):
 //! in one run, and then in what else their block has.
@@ -79,7 +79,7 @@ const RECENT: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact;
 
-/// What a chunk of the default placement knows of its free runs, as of when it was last settled.
+/// What a chunk of the default placement knows of its free runs. There may be more than that until it is settled.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Hints {

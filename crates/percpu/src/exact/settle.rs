@@ -46,8 +46,8 @@ impl Pass {
     }
 }
 
-/// Settles chunks until so many blocks were looked at, or one more of several that an object was in. Returns whether
-/// there was one to be settled.
+/// Settles chunks until so many blocks were looked at; all that a single object was in count, and are looked at
+/// together. Returns whether there was a chunk to be settled.
 #[inline]
 pub(super) fn settle_some(chunks: &mut Chunks<Hints>, most: u32, probe: &mut impl Probe) -> bool {
     if chunks.unsettled.is_empty() {
@@ -129,13 +129,12 @@ impl Hints {
         looks
     }
 
-    /// Notes the edges of a block in which something was freed. A run that started where the block ends may be part of
-    /// one that starts in it now.
+    /// Notes the edges of a block in which something was freed. A run that started where the block ends is part of one
+    /// that starts in it or before it now.
     fn find_new_edges(&mut self, used: &ObjectMap, block: u32, probe: &mut impl Probe) {
-        let was = self.blocks[block as usize].right;
         self.find_edges(used, block);
-        let next = self.blocks.get(block as usize + 1).is_some_and(|next| next.left > 0);
-        if was == 0 && self.blocks[block as usize].right > 0 && next {
+        let next_left = self.blocks.get(block as usize + 1).map_or(0, |next| next.left);
+        if self.blocks[block as usize].right > 0 && next_left > 0 {
             self.withdraw(used, block + 1, 0, probe);
         }
     }

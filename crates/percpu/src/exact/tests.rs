@@ -159,17 +159,50 @@ fn many_frees_are_looked_at_a_few_blocks_for_each_request() {
     assert_eq!(place, places[112], "the best aligned of the first block");
 }
 
+/// Requests of so many bytes, the first of them aligned, when `settled` was freed and looked at and then `freed` was,
+/// and so much elsewhere that nothing of `freed` is looked at for the first of them.
+fn aligned_out_of_a_block(settled: [Range<usize>; 2], freed: Range<usize>, requests: [u64; 3]) {
+    let mut set = ChunkSet::<Exact>::new(Config::new(64 << 10, 1).population(Population::Whole)).unwrap();
+    let places: Vec<Place> = (0..64 * 256).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
+    for at in settled.into_iter().flatten() {
+        set.free(places[at]).unwrap();
+    }
+    set.balance().unwrap();
+    let elsewhere = (block_of(freed.end as u32) as usize + 1..16).map(|block| block * 1024 + 500);
+    for at in freed.chain(elsewhere) {
+        set.free(places[at]).unwrap();
+    }
+    let [first, others @ ..] = requests;
+    assert_eq!(
+        set.alloc(&Request::new(first).align(64)),
+        Ok(places[2048]),
+        "out of the block that its run starts in"
+    );
+    set.validate().unwrap();
+    for bytes in others {
+        set.alloc(&Request::new(bytes)).unwrap();
+        set.validate().unwrap();
+    }
+}
+
+#[test]
+fn what_was_freed_behind_an_object_is_left_to_its_block() {
+    aligned_out_of_a_block([2045..2088, 2108..2208], 2088..2108, [144, 480, 400]);
+    aligned_out_of_a_block([2045..2088, 3072..3172], 2088..3072, [144, 4320, 400]);
+}
+
 /// Of every so many objects one is freed, those first that are so far; then come some requests.
 #[derive(Clone, Debug)]
 struct Round {
     first: usize,
     every: usize,
-    requests: Vec<u64>,
+    /// Bytes, and the power of two of the alignment.
+    requests: Vec<(u64, u32)>,
 }
 
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let bytes = prop_oneof![Just(4_u64), 1u64..40, 1u64..700, 4000u64..9000];
-    let requests = prop::collection::vec(bytes, 1..12);
+    let requests = prop::collection::vec((bytes, prop_oneof![Just(0u32), 0u32..=12]), 1..12);
     let round = (any::<prop::sample::Index>(), 1usize..50, requests);
     let round =
         round.prop_map(|(first, every, requests)| Round { first: first.index(2000), every, requests });
@@ -196,8 +229,8 @@ proptest! {
                 set.free(place).unwrap();
             }
             set.validate().unwrap();
-            for bytes in requests {
-                set.alloc(&Request::new(bytes)).unwrap();
+            for (bytes, shift) in requests {
+                set.alloc(&Request::new(bytes).align(1 << shift)).unwrap();
                 set.validate().unwrap();
                 // One that comes between two looks at its chunk.
                 let some = set.objects().nth(first).map(|(place, _)| place);
@@ -289,7 +322,7 @@ fn large_steps() -> impl Strategy<Value = Vec<Large>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// In units with runs too long for searches to tell apart, and with several blocks to a group of those freed in.
+    /// In units with runs too long for searches to tell apart, and with several blocks to a mark of those freed in.
     #[test]
     fn hints_of_large_units_are_exact(
         unit_bytes in prop::sample::select(&[256 << 10, 260 << 10, 1 << 20, MAX_UNIT_BYTES][..]),

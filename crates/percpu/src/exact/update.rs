@@ -3,7 +3,6 @@
 use super::Hints;
 use super::front::Placed;
 use super::record::Run;
-use crate::bitmap::Bits as _;
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use crate::object_map::ObjectMap;
 use core::ops::Range;
@@ -38,12 +37,11 @@ impl Hints {
         }
     }
 
-    /// An object, or several that lie one right behind the other, was placed in a run that is known; `used` has it
-    /// already.
+    /// An object, or several that lie one right behind the other, was placed in a block's best run; `used` has it already.
     #[inline]
     pub(super) fn took(&mut self, used: &ObjectMap, object: &Range<u32>, probe: &mut impl Probe) {
         self.freed.is_not_alone();
-        let run = self.run_around(used, object);
+        let run = self.run_around(object);
         self.shorten_edges(object);
         let (block, tail_block) = (block_of(run.start), block_of(object.end));
         let head = Run::new(in_block(run.start), object.start - run.start);
@@ -55,28 +53,35 @@ impl Hints {
         }
     }
 
-    /// The free run that `object` was cut from.
+    /// The free run that `object` was cut from: a block's best one, as nothing is placed elsewhere. It is as long as the
+    /// records say, not as the bits do: what was freed behind it may be another block's by them.
     #[inline]
-    fn run_around(&self, used: &ObjectMap, object: &Range<u32>) -> Range<u32> {
-        let block = block_of(object.start);
-        let (base, best) = (base_of(block), self.blocks[block as usize].runs.best);
-        let start = base + best.start();
-        if start <= object.start && object.end <= start + best.len() {
-            let (end, edge) = (start + best.len(), base_of(block + 1));
-            let goes_on = end >= edge && self.blocks[block as usize].right > 0 && !self.is_settled();
-            // The block behind may have been looked at, and this one not yet.
-            return start..if goes_on { edge + self.free_after(block) } else { end };
+    fn run_around(&self, object: &Range<u32>) -> Range<u32> {
+        let mut block = block_of(object.start);
+        let mut run = self.best_of(block);
+        if object.start < run.start || run.end < object.end {
+            // Its alignment took it out of the block that the run starts in.
+            block = block_of(base_of(block) - self.free_before(block));
+            run = self.best_of(block);
         }
-        let mut start = used.after_last_set(base..object.start);
-        if start == base {
-            start -= self.free_before(block);
+        debug_assert!(
+            run.start <= object.start && object.end <= run.end,
+            "an object is placed in a best run"
+        );
+        let edge = base_of(block + 1);
+        if run.end >= edge && self.blocks[block as usize].right > 0 && !self.is_settled() {
+            // The block behind was looked at before this one, and its left edge may have become longer.
+            run.end = edge + self.free_after(block);
         }
-        let last = block_of(object.end - 1);
-        let mut end = used.next_set(object.end..base_of(last + 1));
-        if end == base_of(last + 1) {
-            end += self.free_after(last);
-        }
-        start..end
+        run
+    }
+
+    /// The best run of a block.
+    #[inline]
+    fn best_of(&self, block: u32) -> Range<u32> {
+        let best = self.blocks[block as usize].runs.best;
+        let start = base_of(block) + best.start();
+        start..start + best.len()
     }
 
     /// No edge of a block reaches into the object any more.

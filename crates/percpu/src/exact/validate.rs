@@ -19,10 +19,17 @@ pub(super) fn validate(chunk: &Chunk<Hints>) -> Result<(), Broken> {
         for run in [best, record.runs.second] {
             let start = base + run.start();
             let free = used.next_set(start..start + run.len()) == start + run.len();
-            check(free, "P7", "a block's best run is free, and the second", start)?;
+            check(free, "P7", "a block's best and second runs are free", start)?;
             let apart = run.is_none() || start >= promised;
             check(apart, "P7", "no block's runs are another's, too", start)?;
         }
+        let (first, last) = if best.start() < record.runs.second.start() {
+            (best, record.runs.second)
+        } else {
+            (record.runs.second, best)
+        };
+        let apart = first.is_none() || last.is_none() || first.start() + first.len() <= last.start();
+        check(apart, "P7", "a block's best and second runs have no bit in common", base)?;
         let ends = [best, record.runs.second].map(|run| base + run.start() + run.len());
         promised = ends.into_iter().fold(promised, u32::max);
         let count = used.count(block);

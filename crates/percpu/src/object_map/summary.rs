@@ -1,4 +1,4 @@
-//! What is known of a block without its lines, in one word.
+//! What is known of a block without the bounds in its words, in one word.
 //!
 //! ```text
 //!   | used bits, up to 1024 | 0 | words 16 to 0 continue | words 15 to 0 whole |
