@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A block knows the longest free run that *starts* in it, however far it goes on; a chunk knows the longest of
-//! its blocks' runs. Both are exact but for what was just freed, so a request looks at one chunk: the first on the list of the smallest
-//! longest run that will do. There it takes the start of the tightest of the blocks' runs that will do, sixteen of
-//! which are in a cache line (`rooms.rs`). No bits are searched. Lists are one per length up to 256 bits, and 4 for
-//! every doubling beyond.
+//! its blocks' runs. Both are exact but for what was just freed, so a request looks at one chunk: the first on the list
+//! of the smallest longest run that will do. There it takes the start of the tightest of the blocks' runs that will do,
+//! sixteen of which are in a cache line (`rooms.rs`). No bits are searched. Lists are one per length up to 256 bits, and 4
+//! for every doubling beyond.
 //!
 //! Taking the chunk whose best is just enough keeps the long runs of others whole: with random sizes, under 2 % of
 //! the memory is in holes, where first fit leaves 10 %.

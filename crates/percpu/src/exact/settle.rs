@@ -4,10 +4,9 @@
 //! those that are placed since. So the blocks in which something was freed are those whose counts are lower. Only marked
 //! blocks (`freed.rs`) are compared.
 //!
-//! A pass goes through the blocks of a chunk, from the last to the first; each is right when it was looked at, but for
-//! a run that goes on into a block before. It stops after a few, and goes on before the next request: until then the
-//! hints promise less than there is, and never the same bits twice, so that requests are placed by them as ever. What
-//! is freed meanwhile is for another pass.
+//! A pass goes through the blocks of a chunk, from the last to the first, as a run of one may go on into those behind.
+//! It stops after a few, and goes on before the next request: until then the hints promise less than there is, and never
+//! the same bits twice, so that requests are placed by them as ever. What is freed meanwhile is for another pass.
 //!
 //! Cost: after one free, about what a free would cost that joins runs at once. After several, 1024 bits for each
 //! block that they were in, and for each block before whose run goes on into one.
