@@ -191,11 +191,10 @@ fn what_was_freed_behind_an_object_is_left_to_its_block() {
     aligned_out_of_a_block([2045..2088, 3072..3172], 2088..3072, [144, 4320, 400]);
 }
 
-/// Of every so many objects one is freed, those first that are so far; then come some requests.
+/// Of some stretches of objects every so-manieth is freed; then come some requests.
 #[derive(Clone, Debug)]
 struct Round {
-    first: usize,
-    every: usize,
+    stretches: Vec<(prop::sample::Index, usize, usize)>,
     /// Bytes, and the power of two of the alignment.
     requests: Vec<(u64, u32)>,
 }
@@ -203,38 +202,40 @@ struct Round {
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let bytes = prop_oneof![Just(4_u64), 1u64..40, 1u64..700, 4000u64..9000];
     let requests = prop::collection::vec((bytes, prop_oneof![Just(0u32), 0u32..=12]), 1..12);
-    let round = (any::<prop::sample::Index>(), 1usize..50, requests);
-    let round =
-        round.prop_map(|(first, every, requests)| Round { first: first.index(2000), every, requests });
+    let every = prop_oneof![Just(1_usize), 1usize..50, 400usize..1100];
+    let len = prop_oneof![1usize..60, 1usize..1500, Just(usize::MAX)];
+    let stretches = prop::collection::vec((any::<prop::sample::Index>(), len, every), 1..6);
+    let round = (stretches, requests).prop_map(|(stretches, requests)| Round { stretches, requests });
     prop::collection::vec(round, 1..8)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     /// What is known stays true while a chunk is looked at in part, and objects come and go meanwhile.
     #[test]
     fn requests_are_placed_in_chunks_that_are_settled_in_part(
         unit_bytes in prop::sample::select(&[MIN_UNIT_BYTES, 64 << 10, 512 << 10][..]),
-        small in 4u64..80,
+        small in prop_oneof![Just(4_u64), 4u64..80],
         rounds in rounds(),
     ) {
         let mut set = ChunkSet::<Exact>::new(Config::new(unit_bytes, 1)).unwrap();
         for _ in 0..u64::from(unit_bytes) * 5 / 4 / small {
             set.alloc(&Request::new(small)).unwrap();
         }
-        for Round { first, every, requests } in rounds {
-            let freed: Vec<Place> = set.objects().skip(first).step_by(every).map(|(place, _)| place).collect();
-            for place in freed {
-                set.free(place).unwrap();
+        for Round { stretches, requests } in rounds {
+            for (first, len, every) in stretches {
+                let live: Vec<Place> = set.objects().map(|(place, _)| place).collect();
+                let stretch = live.iter().skip(first.index(live.len().max(1))).take(len).step_by(every);
+                stretch.for_each(|place| assert!(set.free(*place).is_ok()));
             }
             set.validate().unwrap();
             for (bytes, shift) in requests {
-                set.alloc(&Request::new(bytes).align(1 << shift)).unwrap();
+                let place = set.alloc(&Request::new(bytes).align(1 << shift)).unwrap();
                 set.validate().unwrap();
                 // One that comes between two looks at its chunk.
-                let some = set.objects().nth(first).map(|(place, _)| place);
-                some.map_or(Ok(0), |place| set.free(place)).unwrap();
+                let next = set.objects().find(|(other, _)| *other > place).map(|(place, _)| place);
+                next.map_or(Ok(0), |place| set.free(place)).unwrap();
                 set.validate().unwrap();
             }
         }
