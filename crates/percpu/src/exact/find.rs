@@ -1,7 +1,7 @@
 //! A place for a request: the tightest chunk, the tightest of its blocks' best runs, the start of that.
 
 use super::classes::{class, class_of_at_least};
-use super::settle::settle_some;
+use super::settle::{LOOK, settle_some};
 use super::{Hints, front};
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::Chunks;
@@ -15,9 +15,9 @@ use freehold_units::{Probe, Work};
 /// Chunks whose longest run may or may not do are tried so often before one is taken that will.
 const TRIES: u32 = 4;
 
-/// So many blocks in which something was freed are looked at before a request is placed, and as many again as long as
-/// there is no room for it.
-const SETTLED: u32 = 2;
+/// Two blocks in which something was freed are looked at before a request is placed, or more that are free as a whole;
+/// and as many again as long as there is no room for it.
+const SETTLED: u32 = 2 * LOOK;
 
 /// A place in a chunk that is there.
 #[inline]

@@ -45,41 +45,45 @@ impl Pass {
     }
 }
 
-/// Settles chunks until so many blocks were looked at; all that a single object was in count, and are looked at
-/// together. Returns whether there was a chunk to be settled.
+/// What it takes to look at a block: bit by bit, or at once as all of it is free.
+pub(super) const LOOK: u32 = 16;
+const GLANCE: u32 = 1;
+
+/// Settles chunks until it took so much; all blocks that a single object was in are looked at together. Returns whether
+/// there was a chunk to be settled.
 #[inline]
 pub(super) fn settle_some(chunks: &mut Chunks<Hints>, most: u32, probe: &mut impl Probe) -> bool {
     if chunks.unsettled.is_empty() {
         return false;
     }
-    let mut looked_at = 0;
-    while looked_at < most
+    let mut took = 0;
+    while took < most
         && let Some(index) = chunks.unsettled.pop()
     {
-        looked_at += settle(chunks, index, most - looked_at, probe);
+        took += settle(chunks, index, most - took, probe);
     }
     true
 }
 
-/// Settles a chunk, as far as `most` blocks that are looked at go. Returns how many were.
+/// Settles a chunk, as far as that takes no more than `most`. Returns what it took.
 #[inline]
 fn settle(chunks: &mut Chunks<Hints>, index: u32, most: u32, probe: &mut impl Probe) -> u32 {
     let chunk = chunks.at_mut(index);
     if chunk.hints.is_settled() {
         return 0;
     }
-    let looked_at = chunk.hints.settle(&chunk.used, chunk.objects, most, probe);
+    let took = chunk.hints.settle(&chunk.used, chunk.objects, most, probe);
     let (slot, settled) = (chunk.hints.slot(), chunk.hints.is_settled());
     if !settled {
         chunks.unsettled.push(index);
     }
     chunks.relocate(index, slot);
-    looked_at
+    took
 }
 
 impl Hints {
-    /// Makes everything exact, as far as `most` blocks that are looked at go; the chunk has so many objects. Returns how
-    /// many were.
+    /// Makes everything exact, as far as that takes no more than `most`; the chunk has so many objects. Returns what it
+    /// took.
     pub(super) fn settle(
         &mut self,
         used: &ObjectMap,
@@ -91,30 +95,30 @@ impl Hints {
             && let Some(object) = self.freed.only(objects)
         {
             self.freed.take();
-            return self.join(used, &object, probe);
+            return self.join(used, &object, probe) * LOOK;
         }
-        let mut looked_at = 0;
-        while looked_at < most && !self.is_settled() {
+        let mut took = 0;
+        while took < most && !self.is_settled() {
             if self.pass.is_over() {
                 self.pass = Pass { marks: self.freed.take(), end: self.count(), grown_after: false };
             }
-            looked_at += u32::from(self.look_at_next(used, probe));
+            took += self.look_at_next(used, probe);
         }
         self.freed.is_not_alone();
-        looked_at
+        took
     }
 
-    /// Goes on to the next block of the pass. Returns whether its bits were looked at.
-    fn look_at_next(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> bool {
+    /// Goes on to the next block of the pass. Returns what that took.
+    fn look_at_next(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
         let Pass { marks, end, grown_after } = self.pass;
         let end = if grown_after { end } else { marks.end_before(end) };
         let Some(block) = end.checked_sub(1) else {
             self.pass = Pass::NONE;
-            return false;
+            return 0;
         };
         let stale = self.is_stale(used, block);
         if stale {
-            self.find_new_edges(used, block, probe);
+            self.find_edges(used, block);
         }
         let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
         let looks = stale || (right > 0 && grown_after);
@@ -123,18 +127,17 @@ impl Hints {
             self.put_runs(block, runs);
             self.note_used(used, block);
         }
+        let next_left = self.blocks.get(block as usize + 1).map_or(0, |next| next.left);
+        if stale && right > 0 && next_left > 0 {
+            // A run that started where this block ends is part of one of it, or of a block before, now.
+            self.withdraw(used, block + 1, 0, probe);
+        }
         let grown_after = stale || (u32::from(left) == BLOCK_BITS && grown_after);
         self.pass = Pass { marks, end: block, grown_after };
-        looks
-    }
-
-    /// Notes the edges of a block in which something was freed. A run that started where the block ends is part of one
-    /// that starts in it or before it now.
-    fn find_new_edges(&mut self, used: &ObjectMap, block: u32, probe: &mut impl Probe) {
-        self.find_edges(used, block);
-        let next_left = self.blocks.get(block as usize + 1).map_or(0, |next| next.left);
-        if self.blocks[block as usize].right > 0 && next_left > 0 {
-            self.withdraw(used, block + 1, 0, probe);
+        match looks {
+            false => 0,
+            true if used.is_free(block) => GLANCE,
+            true => LOOK,
         }
     }
 
