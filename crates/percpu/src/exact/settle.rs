@@ -102,14 +102,15 @@ impl Hints {
             if self.pass.is_over() {
                 self.pass = Pass { marks: self.freed.take(), end: self.count(), grown_after: false };
             }
-            took += self.look_at_next(used, probe);
+            took += self.look_at_next(used, most - took > GLANCE, probe);
         }
         self.freed.is_not_alone();
         took
     }
 
-    /// Goes on to the next block of the pass. Returns what that took.
-    fn look_at_next(&mut self, used: &ObjectMap, probe: &mut impl Probe) -> u32 {
+    /// Goes on to the next block of the pass. Returns what that took. `again` says whether the one before is looked at,
+    /// too, before anything is placed, if this one took no more than a glance.
+    fn look_at_next(&mut self, used: &ObjectMap, again: bool, probe: &mut impl Probe) -> u32 {
         let Pass { marks, end, grown_after } = self.pass;
         let end = if grown_after { end } else { marks.end_before(end) };
         let Some(block) = end.checked_sub(1) else {
@@ -119,6 +120,11 @@ impl Hints {
         let stale = self.is_stale(used, block);
         if stale {
             self.find_edges(used, block);
+            let joins = |before| used.is_free(before) && self.is_stale(used, before);
+            if again && used.is_free(block) && block.checked_sub(1).is_some_and(joins) {
+                // No run starts in this block, then: all that there was of one would soon be withdrawn.
+                self.find_edges(used, block - 1);
+            }
         }
         let (left, right) = (self.blocks[block as usize].left, self.blocks[block as usize].right);
         let looks = stale || (right > 0 && grown_after);
