@@ -191,6 +191,22 @@ fn what_was_freed_behind_an_object_is_left_to_its_block() {
     aligned_out_of_a_block([2045..2088, 3072..3172], 2088..3072, [144, 4320, 400]);
 }
 
+#[test]
+fn a_row_of_free_blocks_is_settled_in_two_goes() {
+    let mut set = ChunkSet::<Exact>::new(Config::new(512 << 10, 1).population(Population::Whole)).unwrap();
+    let places: Vec<Place> = (0..128 * 1024).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
+    // Runs of ten bits, one at an edge and one behind it, are known when all behind that edge is freed.
+    let (edge, known) = (95 * 1024, 95 * 1024 + 500..95 * 1024 + 510);
+    (edge - 10..edge).chain(known.clone()).for_each(|at| assert!(set.free(places[at]).is_ok()));
+    set.balance().unwrap();
+    let rest = (edge..128 * 1024).filter(|at| !known.contains(at));
+    rest.for_each(|at| assert!(set.free(places[at]).is_ok()));
+    for _ in 0..3 {
+        set.alloc(&Request::new(40)).unwrap();
+        set.validate().unwrap();
+    }
+}
+
 /// Of some stretches of objects every so-manieth is freed; then come some requests.
 #[derive(Clone, Debug)]
 struct Round {
