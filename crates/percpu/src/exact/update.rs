@@ -95,7 +95,8 @@ impl Hints {
             if record.used == 0 {
                 self.free_blocks.clear(block);
             }
-            record.used += (end - start) as u16;
+            // Where much is freed and placed again before the block is looked at, this stays above any count.
+            record.used = (record.used + (end - start) as u16).min(2 * BLOCK_BITS as u16);
             record.left = record.left.min(start as u16);
             record.right = record.right.min((BLOCK_BITS - end) as u16);
         }
