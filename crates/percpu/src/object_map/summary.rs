@@ -61,6 +61,7 @@ impl Summary {
 
     /// The part of the object that starts with a word, which is whole, if all words that it has are whole and in this
     /// block.
+    /// What [`Summary::part`] would say, but at 21 instructions less, a seventh of a free.
     #[inline]
     pub(super) fn whole_object(self, word: u32) -> Option<Self> {
         let (first, following) = (word % BLOCK_WORDS, self.following(word));
