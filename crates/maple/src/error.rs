@@ -1,25 +1,7 @@
 //! What can be wrong with a request, an enum for each question.
 
 use core::fmt;
-use freehold_units::Span;
-
-/// There is no memory for another node, or the map's limit of nodes is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory;
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no memory for another node")
-    }
-}
-
-impl core::error::Error for OutOfMemory {}
-
-impl From<alloc::collections::TryReserveError> for OutOfMemory {
-    fn from(_: alloc::collections::TryReserveError) -> Self {
-        Self
-    }
-}
+use freehold_units::{OutOfMemory, Span};
 
 /// Why nothing was stored. The value comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,7 +70,8 @@ mod plan;
 mod tree;
 
 pub use entry::{Entry, NonNullEntry, Word};
-pub use error::{AllocError, Broken, InsertError, OutOfMemory, Rejected, SortedError};
+pub use error::{AllocError, Broken, InsertError, Rejected, SortedError};
+pub use freehold_units::OutOfMemory;
 pub use map::{
     Cursor, CursorMut, Gaps, IntoIter, Iter, MapEntry, OccupiedEntry, RangeMap, Request, Transaction,
     VacantEntry,

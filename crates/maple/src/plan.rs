@@ -7,8 +7,8 @@
 //!
 //! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", 2025.
 
+use crate::OutOfMemory;
 use crate::entry::Entry;
-use crate::error::OutOfMemory;
 use crate::map::RangeMap;
 use crate::node::{Full, Shape};
 use crate::tree::Spot;

@@ -1,20 +1,26 @@
-//! The words that every engine speaks: [`Span`], [`Align`], [`Bytes`] and [`Probe`].
+//! What every engine is written in: [`Span`], [`Align`], [`Bytes`], [`Probe`], and the [`pool`] of a tree's nodes.
 //!
-//! Addresses are `u64` and the whole space `0..=u64::MAX` is usable, both ends included. Nothing here
-//! allocates, panics or wraps: what cannot be represented is `None` or an error.
+//! Addresses are `u64` and the whole space `0..=u64::MAX` is usable, both ends included. Nothing wraps: what
+//! cannot be represented is `None` or an error. Only [`pool`] asks for memory.
 
 #![forbid(unsafe_code)]
 #![no_std]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 mod align;
 mod bytes;
+mod extent;
+mod memory;
+pub mod pool;
 mod probe;
 mod span;
 
 pub use align::Align;
 pub use bytes::{Bytes, ParseBytesError};
+pub use extent::Extent;
+pub use memory::OutOfMemory;
 pub use probe::{Probe, Tally, Work};
 pub use span::{ParseSpanError, Span};

@@ -1,6 +1,7 @@
 //! The kernel's error codes, as far as its tree gives them.
 
-use crate::error::{AllocError, InsertError, OutOfMemory, Rejected};
+use crate::OutOfMemory;
+use crate::error::{AllocError, InsertError, Rejected};
 use core::fmt;
 
 /// Why a call was refused. Nothing has changed.

@@ -10,8 +10,9 @@
 //! two. At either end it stays where it is, and says so.
 
 use super::{RangeMap, words};
+use crate::OutOfMemory;
 use crate::entry::Entry;
-use crate::error::{InsertError, OutOfMemory, Rejected};
+use crate::error::{InsertError, Rejected};
 use crate::node::{Full, Shape};
 use crate::tree::Place;
 use freehold_units::Span;

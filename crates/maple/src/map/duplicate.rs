@@ -1,8 +1,8 @@
 //! Copying a map.
 
 use super::{RangeMap, words};
+use crate::OutOfMemory;
 use crate::entry::Entry;
-use crate::error::OutOfMemory;
 use crate::node::Shape;
 use core::alloc::Layout;
 

@@ -1,8 +1,9 @@
 //! Building a map of sorted entries, and adding several.
 
 use super::RangeMap;
+use crate::OutOfMemory;
 use crate::entry::Entry;
-use crate::error::{OutOfMemory, Rejected, SortedError};
+use crate::error::{Rejected, SortedError};
 use crate::node::Shape;
 use crate::tree::Builder;
 use core::marker::PhantomData;

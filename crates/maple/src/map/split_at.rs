@@ -1,8 +1,8 @@
 //! Taking the upper part of a map off.
 
 use super::{RangeMap, words};
+use crate::OutOfMemory;
 use crate::entry::{Entry, Word};
-use crate::error::OutOfMemory;
 use crate::node::Shape;
 use crate::tree::{Builder, Spot, Subtrees, Words};
 use freehold_units::Span;

@@ -1,8 +1,9 @@
 //! Storing and erasing.
 
 use super::{RangeMap, words};
+use crate::OutOfMemory;
 use crate::entry::{Entry, Word};
-use crate::error::{InsertError, OutOfMemory, Rejected};
+use crate::error::{InsertError, Rejected};
 use crate::node::Shape;
 use crate::tree::{Path, Spot, Subtrees, Words};
 use freehold_units::{Probe, Span};

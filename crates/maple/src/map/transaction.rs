@@ -1,8 +1,9 @@
 //! Several stores, all or nothing.
 
 use super::{RangeMap, words};
+use crate::OutOfMemory;
 use crate::entry::{Entry, Word};
-use crate::error::{OutOfMemory, Rejected};
+use crate::error::Rejected;
 use crate::node::Shape;
 use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Spot, Subtree, Subtrees, Words};
 use alloc::vec::Vec;

@@ -9,7 +9,7 @@
 //! does. Pivots beyond the last are `u64::MAX`, so that a search counts all fifteen without asking for `len`.
 //! (The kernel's node with gaps has ten children in as many bytes: its gaps take eight bytes each, its children too.)
 
-use super::slab::Node;
+use super::PoolNode;
 use super::{Extent, NONE, NodeId};
 use core::hint::select_unpredictable;
 
@@ -30,7 +30,7 @@ pub(crate) struct Inner {
 
 const _: () = assert!(size_of::<Inner>() == 256);
 
-impl Node for Inner {
+impl PoolNode for Inner {
     const VACANT: Self = Self {
         pivots: [u64::MAX; FANOUT - 1],
         len: 0,

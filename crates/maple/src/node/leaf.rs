@@ -13,7 +13,7 @@
 //! Pivots ascend. Two gaps never follow each other, in a leaf or from one to the next. Pivots and entries together
 //! take no more than 31 words. Every slot has an index: nothing is empty.
 
-use super::slab::Node;
+use super::PoolNode;
 use super::{Extent, NodeId};
 use crate::entry::Word;
 use core::hint::select_unpredictable;
@@ -92,7 +92,7 @@ impl Used {
     }
 }
 
-impl Node for Leaf {
+impl PoolNode for Leaf {
     const VACANT: Self = Self { words: [ptr::null_mut(); WORDS + 1] };
 
     fn link(&self) -> NodeId {

@@ -1,25 +1,17 @@
-//! The two kinds of node, 256 bytes each, and the slabs they live in.
+//! The two kinds of node, 256 bytes each, which live in pools.
 //!
 //! Nodes do not know their parents, and name their children by number: who works on a tree holds its
 //! [`Path`](crate::tree). All leaves are at the same height.
 
 mod edit;
-mod extent;
 mod inner;
 mod leaf;
-mod slab;
 
 pub(crate) use edit::{Edit, Slots};
-pub(crate) use extent::Extent;
+pub(crate) use freehold_units::Extent;
+pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
 pub(crate) use inner::{Child, Inner};
 pub(crate) use leaf::Leaf;
-pub(crate) use slab::{Node, Nothing, Slab, boxed};
-
-/// A node's number in its slab.
-pub(crate) type NodeId = u32;
-
-/// No node.
-pub(crate) const NONE: NodeId = NodeId::MAX;
 
 /// How much of a node is used: trees of small nodes reach every case of splitting and merging with few entries.
 pub trait Shape {

@@ -11,8 +11,8 @@
 
 use super::path::MAX_HEIGHT;
 use super::{Need, Path, Tree};
+use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::error::OutOfMemory;
 use crate::node::{Child, Extent, Inner, Leaf, NodeId, Shape};
 use arrayvec::ArrayVec;
 use core::mem;

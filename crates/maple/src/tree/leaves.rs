@@ -1,7 +1,7 @@
 //! Going from leaf to leaf: the children of one parent after each other, then down from the root to the next parent.
 
 use super::Tree;
-use crate::node::{Inner, Leaf, Node, Shape};
+use crate::node::{Inner, Leaf, PoolNode, Shape};
 use freehold_units::Span;
 
 /// How many leaves ahead memory is asked for what is not in the cache: the time that takes is that of a few leaves.

@@ -38,9 +38,9 @@ pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees,
 pub(crate) use search::{Side, Want};
 pub(crate) use store::Spot;
 
+use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::error::OutOfMemory;
-use crate::node::{Inner, Leaf, NONE, Node, NodeId, Nothing, Shape, Slab};
+use crate::node::{Inner, Leaf, NONE, NodeId, NoneInline, Pool, PoolNode, Shape};
 use core::marker::PhantomData;
 use undo::Undo;
 
@@ -65,8 +65,8 @@ pub(crate) struct Tree<S> {
     /// Entries.
     len: u64,
     /// The first leaf lies in the tree itself: a map of a few entries has no other memory.
-    leaves: Slab<Leaf, [Leaf; 1]>,
-    inners: Slab<Inner, Nothing>,
+    leaves: Pool<Leaf, [Leaf; 1]>,
+    inners: Pool<Inner, NoneInline>,
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
     undo: Undo,
@@ -79,8 +79,8 @@ impl<S: Shape> Tree<S> {
             root: NONE,
             height: 0,
             len: 0,
-            leaves: Slab::new([Leaf::VACANT]),
-            inners: Slab::new(Nothing),
+            leaves: Pool::new([Leaf::VACANT]),
+            inners: Pool::new(NoneInline),
             taken: 0,
             undo: Undo::new(),
             shape: PhantomData,
@@ -119,30 +119,30 @@ impl<S: Shape> Tree<S> {
 
     #[inline(always)]
     pub(crate) fn leaf(&self, id: NodeId) -> &Leaf {
-        self.leaves.get(id)
+        &self.leaves[id]
     }
 
     #[inline(always)]
     pub(crate) fn inner(&self, id: NodeId) -> &Inner {
-        self.inners.get(id)
+        &self.inners[id]
     }
 
     /// A leaf that is about to be changed.
     #[inline(always)]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
         if self.undo.is_on() {
-            self.undo.keep_leaf(id, self.leaves.get(id));
+            self.undo.keep_leaf(id, &self.leaves[id]);
         }
-        self.leaves.get_mut(id)
+        &mut self.leaves[id]
     }
 
     /// An inner node that is about to be changed.
     #[inline(always)]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
         if self.undo.is_on() {
-            self.undo.keep_inner(id, self.inners.get(id));
+            self.undo.keep_inner(id, &self.inners[id]);
         }
-        self.inners.get_mut(id)
+        &mut self.inners[id]
     }
 
     #[inline(never)]
@@ -154,7 +154,7 @@ impl<S: Shape> Tree<S> {
     fn new_leaf(&mut self, fill: impl FnOnce(&mut Leaf)) -> NodeId {
         self.taken += 1;
         let id = self.leaves.take();
-        fill(self.leaves.get_mut(id));
+        fill(&mut self.leaves[id]);
         self.undo.made_leaf(id);
         id
     }
@@ -162,7 +162,7 @@ impl<S: Shape> Tree<S> {
     fn new_inner(&mut self, inner: Inner) -> NodeId {
         self.taken += 1;
         let id = self.inners.take();
-        *self.inners.get_mut(id) = inner;
+        self.inners[id] = inner;
         self.undo.made_inner(id);
         id
     }
@@ -205,7 +205,7 @@ impl<S: Shape> Tree<S> {
         let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
             self.walk(index, &mut path, &mut ());
-            self.leaves.get_mut(path.leaf().id).twin_words(&twin);
+            self.leaves[path.leaf().id].twin_words(&twin);
             next = path.whole.last().checked_add(1);
         }
     }

@@ -20,7 +20,7 @@ impl<S: Shape> Tree<S> {
         });
         let (below, above) = part(path.whole, last);
         let (half, half_whole) = if edit.is_above(at) { (upper, above) } else { (id, below) };
-        let half = self.leaves.get_mut(half);
+        let half = &mut self.leaves[half];
         edit.in_half(half, half_whole, at).apply(half, entry, twin);
         let (gap, gap_above) = (self.leaf(id).largest_gap(below), self.leaf(upper).largest_gap(above));
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);

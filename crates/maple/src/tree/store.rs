@@ -3,8 +3,8 @@
 use super::path::Step;
 use super::slot::gap_with_room;
 use super::{Need, Path, Subtrees, Tree, Words};
+use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::error::OutOfMemory;
 use crate::node::{Edit, Leaf, NONE, Shape};
 use freehold_units::{Probe, Span};
 

@@ -5,7 +5,7 @@
 
 use super::Tree;
 use super::path::MAX_HEIGHT;
-use crate::error::OutOfMemory;
+use crate::OutOfMemory;
 use crate::node::{Inner, Leaf, NodeId, Shape, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -132,10 +132,10 @@ impl<S: Shape> Tree<S> {
     pub(crate) fn roll_back(&mut self) {
         let Some(changes) = self.undo.changes() else { return };
         for (id, leaf) in changes.leaves.drain(..).rev() {
-            *self.leaves.get_mut(id) = leaf;
+            self.leaves[id] = leaf;
         }
         for (id, inner) in changes.inners.drain(..).rev() {
-            *self.inners.get_mut(id) = inner;
+            self.inners[id] = inner;
         }
         for &id in &changes.made.0 {
             self.leaves.give_back(id);

@@ -1,4 +1,4 @@
-//! How long a gap is, in 32 bits: what a parent knows of the longest gap below a child.
+//! How long a gap is, in 31 bits: what a parent knows of the longest gap below a child.
 //!
 //! ```text
 //!   0                  no gap
@@ -9,20 +9,20 @@
 //! Order is kept: a longer gap never has the smaller code. So a subtree whose code is smaller than that of what is
 //! wanted has no room for it; one whose code is not smaller is looked into, in vain once in 2^25 times at most.
 
-/// The code of the longest of some gaps.
+/// The code of the length of a gap. See the [module](self) on its order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Extent(u32);
+pub struct Extent(u32);
 
 /// Bits that are kept of a length.
 const KEPT: u32 = 26;
 
 impl Extent {
     /// There is no gap.
-    pub(crate) const NONE: Self = Self(0);
+    pub const NONE: Self = Self(0);
 
     /// The code of a gap whose last index is `reach` above its first.
     #[inline]
-    pub(crate) const fn of_reach(reach: u64) -> Self {
+    pub const fn of_reach(reach: u64) -> Self {
         if reach >> KEPT == 0 {
             return Self(reach as u32 + 1);
         }

@@ -1,0 +1,321 @@
+//! A pool of nodes: the first may lie in the pool itself, the others in pieces of 64 that never move.
+//!
+//! ```text
+//!   number   0 .. own         .. 64           .. 128          .. 192
+//!            | in the pool | first piece | second piece | third piece | ...
+//!                           1, 4, 16, 64    all at once
+//! ```
+//!
+//! A node keeps its number for life. Memory is requested in [`reserve`](Pool::reserve) alone, so that what was
+//! reserved can be taken without failing. Vacant nodes form a list, linked through the nodes themselves.
+//! Cost: every operation is constant, but for the first piece, which grows by copying up to 16 nodes.
+
+use crate::OutOfMemory;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// The number of a node in its pool.
+pub type NodeId = u32;
+
+/// No node.
+pub const NO_NODE: NodeId = NodeId::MAX;
+
+/// Nodes of a piece; those in the pool itself count for the first.
+const PIECE: usize = 64;
+
+/// What a pool needs of a node: room for a number while it is vacant.
+pub trait PoolNode: Sized {
+    /// A vacant node.
+    const VACANT: Self;
+    /// The next vacant node.
+    fn link(&self) -> NodeId;
+    /// Sets the next vacant node.
+    fn set_link(&mut self, next: NodeId);
+}
+
+/// No nodes in the pool itself. (An empty array would be aligned as its nodes are, which takes room.)
+#[derive(Clone, Copy, Debug)]
+pub struct NoneInline;
+
+impl<T> AsRef<[T]> for NoneInline {
+    #[inline]
+    fn as_ref(&self) -> &[T] {
+        &[]
+    }
+}
+
+impl<T> AsMut<[T]> for NoneInline {
+    #[inline]
+    fn as_mut(&mut self) -> &mut [T] {
+        &mut []
+    }
+}
+
+/// The nodes of one kind of one tree. `I` is an array of the nodes that lie in the pool itself, or [`NoneInline`].
+///
+/// Nodes are reached by `pool[number]`. A number that was never taken panics: only a broken tree has one.
+#[derive(Clone, Debug)]
+pub struct Pool<T, I = NoneInline> {
+    /// The pool's own nodes.
+    own: I,
+    /// The rest of the first piece, as far as it has grown.
+    first: Vec<T>,
+    /// The other pieces, whole.
+    rest: Vec<Box<[T; PIECE]>>,
+    /// First of the list of vacant nodes.
+    vacant: NodeId,
+    /// Nodes in that list.
+    vacant_len: u32,
+    /// Nodes that have been in use or vacant: those with lower numbers.
+    made: u32,
+    /// Nodes that may be in use at once.
+    limit: u32,
+}
+
+impl<T, I> Pool<T, I> {
+    /// A pool with nodes of its own, all vacant.
+    pub const fn new(own: I) -> Self {
+        Self {
+            own,
+            first: Vec::new(),
+            rest: Vec::new(),
+            vacant: NO_NODE,
+            vacant_len: 0,
+            made: 0,
+            limit: u32::MAX,
+        }
+    }
+}
+
+impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
+    /// A node that is not of the first piece, which a small tree has in the cache anyway.
+    #[inline]
+    pub fn get_far(&self, id: NodeId) -> Option<&T> {
+        let at = id as usize;
+        self.rest.get((at / PIECE).wrapping_sub(1)).map(|piece| &piece[at % PIECE])
+    }
+
+    /// Nodes that have been made, in use or vacant.
+    #[must_use]
+    pub fn made(&self) -> usize {
+        self.made as usize
+    }
+
+    /// Nodes in use.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        (self.made - self.vacant_len) as usize
+    }
+
+    /// Bytes of memory that are held for nodes, without the pool's own.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let nodes = self.first.capacity() + PIECE * self.rest.len();
+        nodes * size_of::<T>() + self.rest.capacity() * size_of::<Box<[T; PIECE]>>()
+    }
+
+    /// Has no more than `limit` nodes in use from now on; more cannot be reserved.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    }
+
+    /// Sees to it that `count` nodes can be taken.
+    ///
+    /// # Errors
+    /// Memory is exhausted, or the limit reached; then nothing has changed but spare room.
+    #[inline]
+    pub fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        if count == 0 {
+            return Ok(());
+        }
+        if self.in_use() + count > self.limit as usize {
+            return Err(OutOfMemory);
+        }
+        while (self.vacant_len as usize) < count {
+            self.make()?;
+        }
+        Ok(())
+    }
+
+    /// Makes one vacant node.
+    #[cold]
+    fn make(&mut self) -> Result<(), OutOfMemory> {
+        let id = self.made;
+        if id == NO_NODE {
+            return Err(OutOfMemory);
+        }
+        self.grow(id as usize)?;
+        self.made += 1;
+        self.give_back(id);
+        Ok(())
+    }
+
+    /// Sees to it that there is a node of that number; there is one of every lower number.
+    fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
+        if at < self.own.as_ref().len() {
+            return Ok(());
+        }
+        if at < PIECE {
+            if self.first.len() == self.first.capacity() {
+                self.first.try_reserve_exact((4 * at).clamp(1, PIECE) - at)?;
+            }
+            self.first.push(T::VACANT);
+        } else if at.is_multiple_of(PIECE) {
+            self.rest.try_reserve(1)?;
+            self.rest.push(boxed(core::iter::repeat_with(|| T::VACANT))?);
+        }
+        Ok(())
+    }
+
+    /// Takes a node that was reserved. It holds whatever it held before; the caller sets its content.
+    #[inline]
+    pub fn take(&mut self) -> NodeId {
+        debug_assert!(self.vacant_len > 0, "a node is taken that was not reserved");
+        let id = self.vacant;
+        self.vacant = self[id].link();
+        self.vacant_len -= 1;
+        id
+    }
+
+    /// Gives a node back; it keeps its memory for the next.
+    #[inline]
+    pub fn give_back(&mut self, id: NodeId) {
+        let next = self.vacant;
+        self[id].set_link(next);
+        self.vacant = id;
+        self.vacant_len += 1;
+    }
+
+    /// A copy, with the same numbers.
+    ///
+    /// # Errors
+    /// Memory is exhausted.
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory>
+    where
+        T: Clone,
+        I: Clone,
+    {
+        let mut first = Vec::new();
+        first.try_reserve_exact(self.first.len())?;
+        first.extend_from_slice(&self.first);
+        let mut rest = Vec::new();
+        rest.try_reserve_exact(self.rest.len())?;
+        for piece in &self.rest {
+            rest.push(boxed(piece.iter().cloned())?);
+        }
+        Ok(Self { own: self.own.clone(), first, rest, ..*self })
+    }
+
+    /// Every node that has been made, in use or vacant, to change what all of them know.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let rest = self.rest.iter_mut().flat_map(|piece| piece.iter_mut());
+        self.own.as_mut().iter_mut().chain(&mut self.first).chain(rest).take(self.made as usize)
+    }
+
+    /// The numbers in the list of vacant nodes, for `validate`. A list that goes in circles ends at last.
+    pub fn vacant(&self) -> impl Iterator<Item = NodeId> {
+        let mut next = self.vacant;
+        core::iter::from_fn(move || {
+            let id = next;
+            (id != NO_NODE).then(|| {
+                next = self[id].link();
+                id
+            })
+        })
+        .take(self.made() + 1)
+    }
+}
+
+impl<T, I: AsRef<[T]>> Index<NodeId> for Pool<T, I> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, id: NodeId) -> &T {
+        let (at, own) = (id as usize, self.own.as_ref());
+        if at >= PIECE {
+            &self.rest[at / PIECE - 1][at % PIECE]
+        } else if at < own.len() {
+            &own[at]
+        } else {
+            &self.first[at - own.len()]
+        }
+    }
+}
+
+impl<T, I: AsRef<[T]> + AsMut<[T]>> IndexMut<NodeId> for Pool<T, I> {
+    #[inline]
+    fn index_mut(&mut self, id: NodeId) -> &mut T {
+        let at = id as usize;
+        if at >= PIECE {
+            return &mut self.rest[at / PIECE - 1][at % PIECE];
+        }
+        let own = self.own.as_mut();
+        if at < own.len() { &mut own[at] } else { &mut self.first[at - own.len()] }
+    }
+}
+
+/// `N` values in a box.
+///
+/// # Errors
+/// Memory is exhausted, or there are fewer values.
+pub fn boxed<T, const N: usize>(values: impl IntoIterator<Item = T>) -> Result<Box<[T; N]>, OutOfMemory> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(N)?;
+    all.extend(values.into_iter().take(N));
+    all.into_boxed_slice().try_into().map_err(|_| OutOfMemory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[derive(Clone, Debug)]
+    struct Number(u32, NodeId);
+
+    impl PoolNode for Number {
+        const VACANT: Self = Self(0, NO_NODE);
+        fn link(&self) -> NodeId {
+            self.1
+        }
+        fn set_link(&mut self, next: NodeId) {
+            self.1 = next;
+        }
+    }
+
+    #[test]
+    fn nodes_keep_number_and_place() {
+        let mut pool = Pool::new([Number::VACANT]);
+        let mut ids = Vec::new();
+        for value in 0..300 {
+            pool.reserve(1).unwrap();
+            let id = pool.take();
+            pool[id].0 = value;
+            ids.push(id);
+        }
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 300);
+        let places: Vec<_> = ids[64..].iter().map(|&id| core::ptr::from_ref(&pool[id])).collect();
+        pool.reserve(1000).unwrap();
+        for (value, &id) in (0u32..).zip(&ids) {
+            assert_eq!(pool[id].0, value);
+        }
+        assert!(ids[64..].iter().zip(&places).all(|(&id, &place)| core::ptr::eq(&pool[id], place)));
+        let copy = pool.try_clone().unwrap();
+        assert!(ids.iter().all(|&id| copy[id].0 == pool[id].0));
+        assert_eq!((copy.in_use(), copy.made(), copy.vacant().count()), (300, 1300, 1000));
+    }
+
+    #[test]
+    fn a_node_given_back_is_taken_again() {
+        let mut pool: Pool<Number> = Pool::new(NoneInline);
+        pool.reserve(3).unwrap();
+        let (a, b) = (pool.take(), pool.take());
+        pool.give_back(a);
+        assert_eq!((pool.take(), pool.in_use()), (a, 2));
+        assert_ne!(a, b);
+        assert_eq!(pool.iter_mut().count(), 3);
+        pool.set_limit(2);
+        assert_eq!(pool.reserve(1), Err(OutOfMemory));
+    }
+}
