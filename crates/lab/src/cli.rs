@@ -55,7 +55,8 @@ pub(crate) enum Command {
         /// Traces, vector files, or `churn:N` for N live objects.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
-        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
+        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more. `floor`, which does no work, is
+        /// shown beneath, whoever is named.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
         /// Timed rounds; engines take turns in each.

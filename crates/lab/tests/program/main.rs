@@ -131,6 +131,38 @@ fn json_is_one_document_of_flat_rows() {
 }
 
 #[test]
+fn the_floor_is_in_every_run_and_no_rival() {
+    let bench = ["bench", "kva", "--quick", "--workload", "churn", "--n", "100", "--engine", "rbtree:lowest"]
+        .as_slice();
+    let replay = ["replay", "churn:200", "--rounds", "1", "--engine", "rbtree:lowest"].as_slice();
+    for (args, ops) in [(replay, ["alloc", "free", "loop"]), (bench, ["alloc", "free", "pair"])] {
+        let output = freehold(&[args, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        let floor: Vec<_> = rows.iter().filter(|row| row["engine"] == "floor").collect();
+        assert_eq!(floor.iter().map(|row| row["op"].as_str().unwrap()).collect::<Vec<_>>(), ops);
+        let count = |engine: &str| {
+            let of = rows.iter().filter(|row| row["engine"] == engine);
+            of.map(|row| row["count"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(count("floor"), count("rbtree"));
+        for row in floor {
+            assert!(row["note"].as_str().unwrap().contains("not judged"), "{row}");
+            let judged = ["ratio", "default", "work_mean", "failures", "metadata_peak_bytes"];
+            assert!(judged.iter().all(|key| row[key].is_null()), "{row}");
+        }
+        let tables = text(&freehold(args).stdout);
+        let lines = tables.lines().filter(|line| line.contains("floor (not judged)")).count();
+        assert_eq!(lines, if args[0] == "bench" { 2 } else { 1 }, "{tables}");
+        assert!(tables.contains(freehold_lab::family::FLOOR_NOTE));
+    }
+    // It is no engine that could be named, so that nothing verifies or stresses it.
+    assert_eq!(freehold(&["replay", "churn:200", "--engine", "floor"]).status.code(), Some(2));
+    assert_eq!(freehold(&["stress", "kva", "--mode", "smoke", "--engine", "floor"]).status.code(), Some(2));
+}
+
+#[test]
 fn a_variant_is_run_by_its_full_name_alone() {
     let labels = |engine: &str| {
         let args =
@@ -139,7 +171,8 @@ fn a_variant_is_run_by_its_full_name_alone() {
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let rows = document["rows"].as_array().unwrap();
-        let placements = rows.iter().map(|row| row["placement"].as_str().unwrap().to_owned());
+        let placements = rows.iter().filter(|row| row["engine"] != "floor");
+        let placements = placements.map(|row| row["placement"].as_str().unwrap().to_owned());
         placements.collect::<std::collections::BTreeSet<_>>()
     };
     assert_eq!(Vec::from_iter(labels("rbtree:lowest+hot+lazy")), ["lowest+hot+lazy"]);
