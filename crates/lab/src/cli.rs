@@ -62,6 +62,10 @@ pub(crate) enum Command {
         /// Timed rounds; engines take turns in each.
         #[arg(long, default_value_t = ROUNDS, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
         rounds: usize,
+        /// Count instructions instead of time, kind of operation by kind, under valgrind's callgrind: figures that
+        /// are the same in every run.
+        #[arg(long, conflicts_with_all = ["rounds", "report"])]
+        instructions: bool,
         /// Write an HTML report there.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
@@ -122,8 +126,10 @@ pub(crate) enum Command {
     /// Run a workload on engines for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
+        /// A workload of `replay`, or with a size one of `bench kva`.
         workload: String,
-        n: u32,
+        #[arg(long)]
+        n: Option<u32>,
         #[arg(required = true)]
         engines: Vec<String>,
     },

@@ -97,8 +97,10 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
         &["stress", "maple", "--unit", "64K"],
-        &["count-instructions", "fly", "1", "rbtree:lowest"],
-        &["count-instructions", "fix_size", "1", "nobody"],
+        &["count-instructions", "fly", "--n=1", "rbtree:lowest"],
+        &["count-instructions", "fix_size", "--n=1", "nobody"],
+        &["count-instructions", "churn:100", "rbtree"],
+        &["replay", "churn:100", "--instructions", "--rounds", "3"],
     ] {
         assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
     }
@@ -183,9 +185,43 @@ fn a_variant_is_run_by_its_full_name_alone() {
 fn all_variants_answer_alike_where_instructions_are_counted() {
     let names =
         ["rbtree:lowest", "rbtree:lowest+hot", "rbtree:lowest+lazy", "btree:lowest-hot", "btree:lowest"];
-    for (workload, n) in [("full_fit", "1"), ("churn", "300"), ("zone", "300"), ("burst", "300")] {
+    for (workload, n) in
+        [("full_fit", "--n=1"), ("churn", "--n=300"), ("zone", "--n=300"), ("burst", "--n=300")]
+    {
         let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn instructions_are_counted_by_kind_and_the_same_again() {
+    let args = ["replay", "churn:100", "--engine", "rbtree:linux", "--instructions"];
+    let lacking = Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).env("PATH", "").output().unwrap();
+    assert_eq!(lacking.status.code(), Some(4));
+    assert!(text(&lacking.stderr).contains("valgrind is not installed"), "{}", text(&lacking.stderr));
+    if !freehold_lab::measure::instructions::can_count() {
+        println!("not run: valgrind is not installed");
+        return;
+    }
+    let rows = || {
+        let output = freehold(&[&args[..], &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["rows"].as_array().unwrap().clone()
+    };
+    let first = rows();
+    assert_eq!(first, rows());
+    let figure = |engine: &str, op: &str| {
+        let row = first.iter().find(|row| row["engine"] == engine && row["op"] == op).unwrap();
+        (row["count"].as_f64().unwrap(), row["instructions_mean"].as_f64().unwrap())
+    };
+    for engine in ["rbtree", "floor"] {
+        let [alloc, free, all] = ["alloc", "free", "all"].map(|op| figure(engine, op));
+        let sum = alloc.0 * alloc.1 + free.0 * free.1;
+        assert!((sum - all.0 * all.1).abs() < 0.5 && alloc.0 + free.0 == all.0, "{engine}");
+    }
+    for op in ["alloc", "free"] {
+        assert!(figure("floor", op).1 > 1.0 && figure("rbtree", op).1 > 2.0 * figure("floor", op).1, "{op}");
     }
 }
 

@@ -5,10 +5,12 @@
 mod tables;
 
 use super::Progress;
+use super::instructions::UNDER_CALLGRIND;
 use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS, find_engines};
 use crate::failure::Failure;
+use crate::family::Kva;
 use crate::measure::bench::{Bench, Budget, bench};
-use crate::measure::instructions;
+use crate::measure::instructions::{self, Instructions};
 use crate::output::Document;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::CaseInfo;
@@ -120,10 +122,10 @@ fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
 /// Instructions per operation of the engines that ran.
 fn count_instructions(bench: &Bench, name: &str, n: u32) -> anyhow::Result<Vec<f64>> {
     let workload = BenchWorkload::new(bench.workload.case, n, COUNTED, 1)?;
-    let mut arguments = vec!["count-instructions".to_owned(), name.to_owned(), n.to_string()];
+    let mut arguments = vec![UNDER_CALLGRIND.to_owned(), name.to_owned(), format!("--n={n}")];
     arguments.extend(bench.runs.iter().map(|run| run.entry.label()));
-    let totals = instructions::count(&arguments, bench.runs.len())?;
-    Ok(totals.into_iter().map(|total| total as f64 / workload.ops.len().max(1) as f64).collect())
+    let counted = instructions::count::<Kva>(&arguments, bench.runs.len(), &workload.ops)?;
+    Ok(counted.iter().filter_map(|kinds| Instructions::sum(kinds).mean()).collect())
 }
 
 /// What is run under callgrind: the operations whose instructions are counted, on each engine in turn.
@@ -131,6 +133,12 @@ fn count_instructions(bench: &Bench, name: &str, n: u32) -> anyhow::Result<Vec<f
 /// # Errors
 /// No workload or engine has such a name, or an engine answers otherwise than the first.
 pub fn run_under_callgrind(workload: &str, n: u32, engines: &[String]) -> anyhow::Result<()> {
-    let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?;
-    instructions::run(&in_order(engines)?, &workload).map_err(anyhow::Error::msg)
+    let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?.into_workload();
+    let engines = in_order(engines)?;
+    let answers = instructions::run::<Kva>(&engines, &workload).map_err(anyhow::Error::msg)?;
+    let differs = answers.iter().position(|answers_of_one| answers.first() != Some(answers_of_one));
+    match differs.and_then(|at| engines.get(at)) {
+        Some(entry) => anyhow::bail!("{} answers otherwise than the first engine", entry.label()),
+        None => Ok(()),
+    }
 }
