@@ -123,15 +123,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: stress::Options,
     },
-    /// Run a workload on engines for callgrind to count.
+    /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
         /// A workload of `replay`, or with a size one of `bench kva`.
         workload: String,
         #[arg(long)]
         n: Option<u32>,
-        #[arg(required = true)]
-        engines: Vec<String>,
+        /// One engine.
+        engine: String,
     },
     /// Show what is in a trace or vector file.
     Inspect {

@@ -94,10 +94,10 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(Command::CountInstructions { workload, n, engines }) => {
+        Some(Command::CountInstructions { workload, n, engine }) => {
             match n {
-                Some(n) => commands::wishes::run_under_callgrind(workload, *n, engines)?,
-                None => commands::instructions::run_under_callgrind(workload, engines)?,
+                Some(n) => commands::wishes::run_under_callgrind(workload, *n, engine)?,
+                None => commands::instructions::run_under_callgrind(workload, engine)?,
             }
             Ok(false)
         }

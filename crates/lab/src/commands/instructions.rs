@@ -8,7 +8,7 @@ use crate::measure::instructions::{self, Instructions};
 use crate::measure::{Replay, measure, ratio};
 use crate::output::{Document, Row, Table, count, fixed};
 
-/// What the program is called with under callgrind, before the workload and the engines.
+/// What the program is called with under callgrind, before the workload and the engine.
 pub const UNDER_CALLGRIND: &str = "count-instructions";
 
 /// Counts the instructions of every workload on the engines named.
@@ -45,11 +45,14 @@ fn one<F: Replayable>(
     let replay = measure(F::workload(name)?, &engines, 0, &mut |what| progress.tick(what))?;
     let able = replay.runs.iter().map(|run| run.entry);
     let able: Vec<F::Entry> = able.chain(replay.floor.iter().map(|floor| floor.entry)).collect();
-    let mut arguments = vec![UNDER_CALLGRIND.to_owned(), name.to_owned()];
-    arguments.extend(able.iter().map(Entry::label));
-    progress.tick(&format!("{name}: counting instructions"));
-    let counted = instructions::count::<F>(&arguments, able.len(), &replay.workload.ops)?;
-    describe::<F>(document, &replay, &able.into_iter().zip(counted).collect::<Vec<_>>());
+    let mut counted = Vec::new();
+    for entry in able {
+        let label = entry.label();
+        progress.tick(&format!("{name}: counting instructions of {label}"));
+        let arguments = [UNDER_CALLGRIND, name, &label];
+        counted.push((entry, instructions::count::<F>(&arguments, &replay.workload.ops)?));
+    }
+    describe::<F>(document, &replay, &counted);
     Ok(())
 }
 
@@ -101,22 +104,20 @@ fn columns<F: Replayable>(kinds: &[Instructions]) -> Vec<(&'static str, Instruct
     were.chain([("all", Instructions::sum(kinds))]).collect()
 }
 
-/// What is run under callgrind: a workload's operations on each of the engines in turn.
+/// What is run under callgrind: a workload's operations on an engine.
 ///
 /// # Errors
-/// There is no such workload or engine, or an engine answers otherwise in another run.
-pub fn run_under_callgrind(name: &str, engines: &[String]) -> anyhow::Result<()> {
+/// There is no such workload or engine, or the engine answers otherwise in another run.
+pub fn run_under_callgrind(name: &str, engine: &str) -> anyhow::Result<()> {
     match Suite::of_workload(name)? {
-        Suite::Kva => run_each::<Kva>(name, engines),
-        Suite::Percpu => run_each::<Percpu>(name, engines),
-        Suite::Maple => run_each::<Maple>(name, engines),
+        Suite::Kva => run_one::<Kva>(name, engine),
+        Suite::Percpu => run_one::<Percpu>(name, engine),
+        Suite::Maple => run_one::<Maple>(name, engine),
     }
 }
 
-fn run_each<F: Replayable>(name: &str, labels: &[String]) -> anyhow::Result<()> {
-    let entries: Result<Vec<F::Entry>, Failure> = labels.iter().map(|label| entry::<F>(label)).collect();
-    instructions::run::<F>(&entries?, &F::workload(name)?).map_err(anyhow::Error::msg)?;
-    Ok(())
+fn run_one<F: Replayable>(name: &str, engine: &str) -> anyhow::Result<()> {
+    instructions::run::<F>(&entry::<F>(engine)?, &F::workload(name)?).map_err(anyhow::Error::msg)
 }
 
 /// The engine of that label, the floor among them.

@@ -1,7 +1,8 @@
 //! Instructions that operations take, which no noisy machine can bend: counted by valgrind's callgrind.
 //!
-//! The program runs itself under valgrind, several engines in turn, each once for each kind of operation. Of all that
-//! it does there only what happens inside `measured` is counted: the runs of operations of that one kind. After the last
+//! The program runs itself under valgrind, for one engine alone, so that no other engine's memory lies in its way; the
+//! operations run once for each of their kinds. Of all that happens there only what is inside `measured` is counted:
+//! the runs of operations of that one kind. After the last
 //! of them callgrind writes out how much that was. (It does so only after functions that were entered while it
 //! counted: hence `last` beside `measured`.)
 //!
@@ -59,16 +60,12 @@ pub fn can_count() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Runs the program, with arguments that make it call [`run`] for that many engines and those operations, under
-/// callgrind. Returns for each of the engines, in their order, the instructions of each kind of operation.
+/// Runs the program, with arguments that make it call [`run`] for those operations, under callgrind. Returns the
+/// instructions of each kind of operation.
 ///
 /// # Errors
 /// Valgrind fails, or does not write what it should.
-pub fn count<F: Family>(
-    arguments: &[String],
-    engines: usize,
-    ops: &[F::Op],
-) -> anyhow::Result<Vec<Vec<Instructions>>> {
+pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec<Instructions>> {
     let folder = Scratch::new()?;
     let out = folder.0.join("out");
     let ran = Command::new("valgrind")
@@ -84,22 +81,17 @@ pub fn count<F: Family>(
         let said = String::from_utf8_lossy(&ran.stderr);
         return Err(Failure::Lacking(format!("valgrind failed: {}", said.trim())).into());
     }
-    let operations = operations_of_kinds::<F>(ops);
     let mut files = 0_usize;
-    let mut all = Vec::new();
-    for _ in 0..engines {
-        let mut kinds = Vec::new();
-        for &operations in &operations {
-            let mut counted = Instructions { operations, total: 0 };
-            if operations > 0 {
-                files += 1;
-                counted.total = total(&out.with_extension(files.to_string()))?;
-            }
-            kinds.push(counted);
+    let mut kinds = Vec::new();
+    for operations in operations_of_kinds::<F>(ops) {
+        let mut counted = Instructions { operations, total: 0 };
+        if operations > 0 {
+            files += 1;
+            counted.total = total(&out.with_extension(files.to_string()))?;
         }
-        all.push(kinds);
+        kinds.push(counted);
     }
-    Ok(all)
+    Ok(kinds)
 }
 
 /// The instructions of one of callgrind's files.
@@ -116,26 +108,22 @@ fn operations_of_kinds<F: Family>(ops: &[F::Op]) -> Vec<u64> {
     (0..F::KINDS.len()).map(of_kind).collect()
 }
 
-/// What the program does under callgrind: each engine in turn is set up and runs the workload's operations, once for
-/// each kind that they have. Returns the answers of each.
+/// What the program does under callgrind: sets the engine up and runs the workload's operations, once for each kind
+/// that they have.
 ///
 /// # Errors
-/// An engine cannot be made, or answers otherwise in another run.
-pub fn run<F: Family>(engines: &[F::Entry], workload: &Workload<F>) -> Result<Vec<Vec<F::Answer>>, String> {
-    let mut all = Vec::new();
-    for entry in engines {
-        let mut expected: Option<Vec<F::Answer>> = None;
-        let operations = operations_of_kinds::<F>(&workload.ops);
-        for kind in (0..F::KINDS.len()).filter(|&kind| operations.get(kind).is_some_and(|&n| n > 0)) {
-            let answers = run_once::<F>(entry, workload, kind)?;
-            if expected.as_ref().is_some_and(|expected| !entry.repeats(expected, &answers)) {
-                return Err(format!("{} answers otherwise in another run", entry.label()));
-            }
-            expected = Some(answers);
+/// The engine cannot be made, or answers otherwise in another run.
+pub fn run<F: Family>(entry: &F::Entry, workload: &Workload<F>) -> Result<(), String> {
+    let mut expected: Option<Vec<F::Answer>> = None;
+    let operations = operations_of_kinds::<F>(&workload.ops);
+    for kind in (0..F::KINDS.len()).filter(|&kind| operations.get(kind).is_some_and(|&n| n > 0)) {
+        let answers = run_once::<F>(entry, workload, kind)?;
+        if expected.as_ref().is_some_and(|expected| !entry.repeats(expected, &answers)) {
+            return Err(format!("{} answers otherwise in another run", entry.label()));
         }
-        all.push(expected.unwrap_or_default());
+        expected = Some(answers);
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Runs all operations on a fresh engine, one run of a kind after the other; those of one kind count.

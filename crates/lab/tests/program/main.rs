@@ -182,20 +182,26 @@ fn a_variant_is_run_by_its_full_name_alone() {
 }
 
 #[test]
-fn all_variants_answer_alike_where_instructions_are_counted() {
-    let names =
-        ["rbtree:lowest", "rbtree:lowest+hot", "rbtree:lowest+lazy", "btree:lowest-hot", "btree:lowest"];
-    for (workload, n) in
-        [("full_fit", "--n=1"), ("churn", "--n=300"), ("zone", "--n=300"), ("burst", "--n=300")]
-    {
-        let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+fn every_variant_runs_where_instructions_are_counted() {
+    for engine in [
+        "rbtree:lowest",
+        "rbtree:lowest+hot",
+        "rbtree:lowest+lazy",
+        "btree:lowest-hot",
+        "btree:lowest",
+        "splay",
+    ] {
+        for (workload, n) in [("full_fit", "--n=1"), ("churn", "--n=300"), ("zone", "--n=300")] {
+            let output = freehold(&["count-instructions", workload, n, engine]);
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        }
     }
 }
 
 #[test]
 fn instructions_are_counted_by_kind_and_the_same_again() {
     let args = ["replay", "churn:100", "--engine", "rbtree:linux", "--instructions"];
+    let both = ["replay", "churn:100", "--engine", "gap-list", "--engine", "rbtree:linux", "--instructions"];
     let lacking = Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).env("PATH", "").output().unwrap();
     assert_eq!(lacking.status.code(), Some(4));
     assert!(text(&lacking.stderr).contains("valgrind is not installed"), "{}", text(&lacking.stderr));
@@ -203,17 +209,21 @@ fn instructions_are_counted_by_kind_and_the_same_again() {
         println!("not run: valgrind is not installed");
         return;
     }
-    let rows = || {
-        let output = freehold(&[&args[..], &["--json"]].concat());
+    let rows = |args: &[&str]| {
+        let output = freehold(&[args, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         document["rows"].as_array().unwrap().clone()
     };
-    let first = rows();
-    assert_eq!(first, rows());
-    let figure = |engine: &str, op: &str| {
-        let row = first.iter().find(|row| row["engine"] == engine && row["op"] == op).unwrap();
+    let (alone, with_another) = (rows(&args), rows(&both));
+    let of = |rows: &[serde_json::Value], engine: &str, op: &str| {
+        let row = rows.iter().find(|row| row["engine"] == engine && row["op"] == op).unwrap();
         (row["count"].as_f64().unwrap(), row["instructions_mean"].as_f64().unwrap())
+    };
+    let figure = |engine: &str, op: &str| {
+        let figures = of(&alone, engine, op);
+        assert_eq!(figures, of(&with_another, engine, op), "{engine}");
+        figures
     };
     for engine in ["rbtree", "floor"] {
         let [alloc, free, all] = ["alloc", "free", "all"].map(|op| figure(engine, op));

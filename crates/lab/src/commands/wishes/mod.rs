@@ -122,23 +122,24 @@ fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
 /// Instructions per operation of the engines that ran.
 fn count_instructions(bench: &Bench, name: &str, n: u32) -> anyhow::Result<Vec<f64>> {
     let workload = BenchWorkload::new(bench.workload.case, n, COUNTED, 1)?;
-    let mut arguments = vec![UNDER_CALLGRIND.to_owned(), name.to_owned(), format!("--n={n}")];
-    arguments.extend(bench.runs.iter().map(|run| run.entry.label()));
-    let counted = instructions::count::<Kva>(&arguments, bench.runs.len(), &workload.ops)?;
-    Ok(counted.iter().filter_map(|kinds| Instructions::sum(kinds).mean()).collect())
+    let size = format!("--n={n}");
+    let count =
+        |label: &str| instructions::count::<Kva>(&[UNDER_CALLGRIND, name, label, &size], &workload.ops);
+    let mut means = Vec::new();
+    for run in &bench.runs {
+        means.extend(Instructions::sum(&count(&run.entry.label())?).mean());
+    }
+    Ok(means)
 }
 
-/// What is run under callgrind: the operations whose instructions are counted, on each engine in turn.
+/// What is run under callgrind: the operations whose instructions are counted, on an engine.
 ///
 /// # Errors
-/// No workload or engine has such a name, or an engine answers otherwise than the first.
-pub fn run_under_callgrind(workload: &str, n: u32, engines: &[String]) -> anyhow::Result<()> {
+/// No workload or engine has such a name, or the engine answers otherwise in another run.
+pub fn run_under_callgrind(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?.into_workload();
-    let engines = in_order(engines)?;
-    let answers = instructions::run::<Kva>(&engines, &workload).map_err(anyhow::Error::msg)?;
-    let differs = answers.iter().position(|answers_of_one| answers.first() != Some(answers_of_one));
-    match differs.and_then(|at| engines.get(at)) {
-        Some(entry) => anyhow::bail!("{} answers otherwise than the first engine", entry.label()),
-        None => Ok(()),
+    for entry in find_engines(&[engine.to_owned()], Compared::IfNamed)? {
+        instructions::run::<Kva>(&entry, &workload).map_err(anyhow::Error::msg)?;
     }
+    Ok(())
 }
