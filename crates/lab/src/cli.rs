@@ -55,12 +55,17 @@ pub(crate) enum Command {
         /// Traces, vector files, or `churn:N` for N live objects.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
-        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
+        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more. `floor`, which does no work, is
+        /// shown beneath, whoever is named.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
         /// Timed rounds; engines take turns in each.
         #[arg(long, default_value_t = ROUNDS, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
         rounds: usize,
+        /// Count instructions instead of time, kind of operation by kind, under valgrind's callgrind: figures that
+        /// are the same in every run.
+        #[arg(long, conflicts_with_all = ["rounds", "report"])]
+        instructions: bool,
         /// Write an HTML report there.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
@@ -118,13 +123,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: stress::Options,
     },
-    /// Run a workload on engines for callgrind to count.
+    /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
+        /// A workload of `replay`, or with a size one of `bench kva`.
         workload: String,
-        n: u32,
-        #[arg(required = true)]
-        engines: Vec<String>,
+        #[arg(long)]
+        n: Option<u32>,
+        /// One engine.
+        engine: String,
     },
     /// Show what is in a trace or vector file.
     Inspect {

@@ -52,7 +52,12 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(command @ Command::Replay { files, engine, rounds, report }) => {
+        Some(command @ Command::Replay { files, engine, instructions: true, .. }) => {
+            let document = commands::instructions::run(files, engine, &mut progress)?;
+            drop(progress);
+            finish(&cli.common, command.name(), &document, None)
+        }
+        Some(command @ Command::Replay { files, engine, rounds, report, .. }) => {
             let (document, replays) = commands::replay::run(files, engine, *rounds, &mut progress)?;
             drop(progress);
             let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[], &[]));
@@ -89,8 +94,11 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(Command::CountInstructions { workload, n, engines }) => {
-            commands::wishes::run_under_callgrind(workload, *n, engines)?;
+        Some(Command::CountInstructions { workload, n, engine }) => {
+            match n {
+                Some(n) => commands::wishes::run_under_callgrind(workload, *n, engine)?,
+                None => commands::instructions::run_under_callgrind(workload, engine)?,
+            }
             Ok(false)
         }
         Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n, .. }) => {

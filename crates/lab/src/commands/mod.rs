@@ -4,6 +4,7 @@ pub mod bench;
 pub mod bench_maple;
 pub mod bench_percpu;
 pub mod inspect;
+pub mod instructions;
 pub mod main_job;
 pub mod replay;
 pub mod reproduce;

@@ -1,8 +1,8 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
 use super::Progress;
-use crate::family::{Entry, Kva, Maple, Percpu, Replayable, Suite};
-use crate::measure::{EngineRun, OpTimes, Replay, measure};
+use crate::family::{Entry, FLOOR_NOTE, Kva, Maple, Percpu, Replayable, Suite};
+use crate::measure::{EngineRun, FloorRun, OpTimes, Replay, Timed, measure, ratio};
 use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
 use crate::report::{Drawn, Replayed};
 use freehold::units::Bytes;
@@ -65,7 +65,7 @@ fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
     let title = workload.title();
     let measured = count(workload.ops.len() as u64);
     let heading = format!("{title}: {} ({measured} operations)", workload.description);
-    document.tables.push(time_table(&heading, &mut replay.runs));
+    document.tables.push(time_table(&heading, &mut replay.runs, replay.floor.as_mut()));
     document.tables.push(work_table(&format!("{title}: work and space"), &mut replay.runs));
     for (kind, skipped) in &workload.skipped {
         document.notes.push(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
@@ -73,34 +73,39 @@ fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
     for (entry, reason) in &replay.refused {
         document.notes.push(format!("{title}: {} left out: {reason}", entry.label()));
     }
-    let loops: Vec<f64> = replay.runs.iter().map(|run| run.timed.loop_median_ns()).collect();
+    if replay.floor.is_some() && document.notes.iter().all(|note| note != FLOOR_NOTE) {
+        document.notes.push(FLOOR_NOTE.to_owned());
+    }
+    add_rows(document, replay);
+}
+
+/// Adds the rows: for each engine those of its kinds of operations, and that of the loop.
+fn add_rows<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
+    let workload = &replay.workload;
+    let base = |entry: &F::Entry| {
+        let row = F::scene_row(&workload.scene, entry.row());
+        Row { workload: Some(workload.name.clone()), file: workload.file.clone(), n: workload.n, ..row }
+    };
+    let operations = workload.ops.len() as u64;
+    let first_loop = replay.runs.first().map(|run| run.timed.loop_median_ns());
     let mut firsts: Vec<f64> = Vec::new();
     for (at, run) in replay.runs.iter_mut().enumerate() {
-        let workload = &replay.workload;
-        let base = Row {
-            workload: Some(workload.name.clone()),
-            file: workload.file.clone(),
-            n: workload.n,
-            ..F::scene_row(&workload.scene, run.entry.row())
-        };
+        let base = base(&run.entry);
         for kind in 0..F::KINDS.len() {
             let row = kind_row(base.clone(), run, kind);
             let ns = row.ns_median.unwrap_or(0.0);
             if at == 0 {
                 firsts.push(ns);
             }
-            let first = firsts.get(kind).filter(|&&first| first > 0.0);
-            document.rows.push(Row { ratio: first.map(|first| ns / first), ..row });
+            document.rows.push(Row { ratio: ratio(ns, firsts.get(kind).copied()), ..row });
         }
-        let first = loops.first().filter(|&&first| first > 0.0);
-        document.rows.push(Row {
-            op: Some("loop"),
-            count: Some(workload.ops.len() as u64),
-            ns_median: loops.get(at).copied(),
-            ns_median_range: range(run.timed.loop_ns.iter().copied()),
-            ratio: loops.get(at).zip(first).map(|(ns, first)| ns / first),
-            ..base
-        });
+        let ratio = ratio(run.timed.loop_median_ns(), first_loop);
+        document.rows.push(Row { ratio, ..loop_row(base, &run.timed, operations) });
+    }
+    if let Some(floor) = &replay.floor {
+        let of_kind = (0..F::KINDS.len()).map(|kind| times_row::<F>(base(&floor.entry), &floor.timed, kind));
+        document.rows.extend(of_kind);
+        document.rows.push(loop_row(base(&floor.entry), &floor.timed, operations));
     }
 }
 
@@ -114,7 +119,11 @@ fn times(value: f64, first: f64) -> String {
     if first > 0.0 { format!("{}x", fixed(value / first)) } else { "-".to_owned() }
 }
 
-fn time_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
+fn time_table<F: Replayable>(
+    title: &str,
+    runs: &mut [EngineRun<F>],
+    floor: Option<&mut FloorRun<F>>,
+) -> Table {
     let mut table = Table::new(title, &["engine"]);
     for kind in F::KINDS {
         table.header.extend([format!("{} p50", kind.op), "p99".into(), "p99.9".into(), "ratio".into()]);
@@ -122,24 +131,39 @@ fn time_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
     table.header.extend(["loop/op".to_owned(), "ratio".to_owned()]);
     let mut first: Option<Vec<f64>> = None;
     for run in runs {
-        let timed = &mut run.timed;
-        let mut medians: Vec<f64> = timed.kinds.iter_mut().map(OpTimes::median_ns).collect();
-        medians.push(timed.loop_median_ns());
+        let medians = medians(&mut run.timed);
         let first = first.get_or_insert_with(|| medians.clone());
-        let ratios = medians.iter().zip(first.iter()).map(|(&ns, &first)| times(ns, first));
-        let mut cells = vec![run.entry.label()];
-        let mut spreads = timed
-            .kinds
-            .iter_mut()
-            .map(|kind| [990, 999].map(|per_mille| nanoseconds(kind.all_ns.percentile(per_mille) as f64)));
-        for (&ns, ratio) in medians.iter().zip(ratios) {
-            cells.push(nanoseconds(ns));
-            cells.extend(spreads.next().into_iter().flatten());
-            cells.push(ratio);
-        }
-        table.row(cells);
+        let ratios = medians.iter().zip(first.iter()).map(|(&ns, &first)| times(ns, first)).collect();
+        table.row(time_cells(run.entry.table_label(), &mut run.timed, ratios));
+    }
+    if let Some(floor) = floor {
+        let none = vec!["-".to_owned(); F::KINDS.len() + 1];
+        table.row(time_cells(floor.entry.table_label(), &mut floor.timed, none));
     }
     table
+}
+
+/// The median of each kind of operation, and the loop's.
+fn medians(timed: &mut Timed) -> Vec<f64> {
+    let mut medians: Vec<f64> = timed.kinds.iter_mut().map(OpTimes::median_ns).collect();
+    medians.push(timed.loop_median_ns());
+    medians
+}
+
+/// A line of the table: `ratios` are those of the kinds of operations and of the loop.
+fn time_cells(label: String, timed: &mut Timed, ratios: Vec<String>) -> Vec<String> {
+    let mut cells = vec![label];
+    let medians = medians(timed);
+    let mut spreads = timed
+        .kinds
+        .iter_mut()
+        .map(|kind| [990, 999].map(|per_mille| nanoseconds(kind.all_ns.percentile(per_mille) as f64)));
+    for (ns, ratio) in medians.into_iter().zip(ratios) {
+        cells.push(nanoseconds(ns));
+        cells.extend(spreads.next().into_iter().flatten());
+        cells.push(ratio);
+    }
+    cells
 }
 
 fn work_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
@@ -164,19 +188,13 @@ fn work_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
 
 /// The row of a kind of operation. What concerns the whole run is in that of the first kind.
 fn kind_row<F: Replayable>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Row {
-    let (mut work, mut times) = (run.counted.work_of(kind), run.timed.of(kind));
+    let mut work = run.counted.work_of(kind);
     let row = Row {
-        op: F::KINDS.get(kind).map(|kind| kind.op),
-        count: Some(work.len() as u64),
-        ns_median: Some(times.median_ns()),
-        ns_median_range: range(times.medians_ns.iter().map(|&ns| ns as f64)),
-        ns_p99: Some(times.all_ns.percentile(990)),
-        ns_p999: Some(times.all_ns.percentile(999)),
         work_mean: Some(work.mean()),
         work_p99: Some(work.percentile(990)),
         work_p999: Some(work.percentile(999)),
         work_max: Some(work.percentile(1000)),
-        ..base
+        ..times_row::<F>(base, &run.timed, kind)
     };
     if kind > 0 {
         return row;
@@ -186,5 +204,30 @@ fn kind_row<F: Replayable>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Ro
         failures: Some(run.counted.failures),
         metadata_peak_bytes: Some(run.counted.metadata_peak_bytes as u64),
         ..row
+    }
+}
+
+/// The times of a kind of operation.
+fn times_row<F: Replayable>(base: Row, timed: &Timed, kind: usize) -> Row {
+    let mut times = timed.of(kind);
+    Row {
+        op: F::KINDS.get(kind).map(|kind| kind.op),
+        count: Some((times.all_ns.len() / timed.loop_ns.len().max(1)) as u64),
+        ns_median: Some(times.median_ns()),
+        ns_median_range: range(times.medians_ns.iter().map(|&ns| ns as f64)),
+        ns_p99: Some(times.all_ns.percentile(990)),
+        ns_p999: Some(times.all_ns.percentile(999)),
+        ..base
+    }
+}
+
+/// The time of the whole run for each operation.
+fn loop_row(base: Row, timed: &Timed, operations: u64) -> Row {
+    Row {
+        op: Some("loop"),
+        count: Some(operations),
+        ns_median: Some(timed.loop_median_ns()),
+        ns_median_range: range(timed.loop_ns.iter().copied()),
+        ..base
     }
 }

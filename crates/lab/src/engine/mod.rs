@@ -2,6 +2,7 @@
 
 mod driven;
 mod features;
+mod floor;
 mod lines;
 mod list;
 pub mod maple;
@@ -13,6 +14,7 @@ pub mod vma;
 
 pub use driven::Driven;
 pub use features::{FEATURES, Features, FixedPlace};
+pub use floor::FLOOR;
 pub use lines::Touched;
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;

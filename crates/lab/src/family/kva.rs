@@ -1,7 +1,7 @@
 //! Address ranges: the family `kva`.
 
 use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
-use crate::engine::{Compared, ENGINES, EngineEntry, Session, Takes, find_engines};
+use crate::engine::{Compared, ENGINES, EngineEntry, FLOOR, Session, Takes, find_engines};
 use crate::failure::Failure;
 use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture};
 use crate::output::{Row, count, fixed};
@@ -120,6 +120,7 @@ impl Replayable for Kva {
 
 impl Entry<Kva> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const FLOOR: Option<Self> = Some(FLOOR);
 
     fn engine(&self) -> &'static str {
         self.engine

@@ -4,7 +4,7 @@
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
 use super::{Checker, Counts};
-use crate::engine::{EngineEntry, Session, Touched};
+use crate::engine::{EngineEntry, FLOOR, Session, Touched};
 use crate::workload::bench::BenchWorkload;
 use freehold::units::{Align, Span, Work};
 use freehold_trace::kva::{Answer, Op};
@@ -69,6 +69,8 @@ pub struct Bench {
     pub workload: BenchWorkload,
     /// The engines that ran.
     pub runs: Vec<BenchRun>,
+    /// The engine that does no work: neither checked nor counted.
+    pub floor: BenchRun,
     /// The others, and why.
     pub left_out: Vec<(EngineEntry, String)>,
 }
@@ -94,7 +96,8 @@ pub fn bench(
     budget: &Budget,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Bench> {
-    let mut bench = Bench { workload, runs: Vec::new(), left_out: Vec::new() };
+    let (floor, mut floor_session) = floor(&workload, rounds).map_err(anyhow::Error::msg)?;
+    let mut bench = Bench { workload, runs: Vec::new(), floor, left_out: Vec::new() };
     let name = bench.workload.case.name;
     let mut sessions = Vec::new();
     for entry in engines {
@@ -111,6 +114,7 @@ pub fn bench(
     for round in 0..rounds {
         tick(&format!("{name}: timing, round {} of {rounds}", round + 1));
         let mut turn: Vec<_> = bench.runs.iter_mut().zip(&mut sessions).collect();
+        turn.push((&mut bench.floor, &mut floor_session));
         if round % 2 == 1 {
             turn.reverse();
         }
@@ -217,6 +221,19 @@ fn check(
 
 fn is_unconstrained(op: &Op) -> bool {
     matches!(op, Op::Alloc { window, .. } if *window == Span::ALL)
+}
+
+/// The engine that does no work, and what it says in every round.
+fn floor(workload: &BenchWorkload, rounds: usize) -> Result<(BenchRun, Box<dyn Session>), String> {
+    let mut run = BenchRun { round: workload.round, ..BenchRun::new(&FLOOR, false) };
+    let mut session = ready(&run, workload)?;
+    for piece in workload.pieces(0, rounds * run.round) {
+        let mut answers = vec![Answer::default(); piece.len()];
+        session.run(piece, &mut answers);
+        run.answers.extend(answers);
+    }
+    let session = ready(&run, workload)?;
+    Ok((run, session))
 }
 
 /// A fresh engine in the state to start from.

@@ -31,7 +31,7 @@ pub use fragmentation::Fragmentation;
 pub use glitch::{Budget, Cost, Glitches, ns_per_work};
 pub use growth::{GrowthPoint, growth};
 pub use picture::Picture;
-pub use replay::{EngineRun, Replay, measure};
+pub use replay::{EngineRun, FloorRun, Replay, measure};
 pub use sampled::{Piece, Sample, Sampled, SampledRun, Sampling, Source, Spread, Stretch, Sum, Total};
 pub use timed::{OpTimes, Timed};
 pub use zone::{FULL_PERCENT, Way, Zone, ZoneRun, Zones};

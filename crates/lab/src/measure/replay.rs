@@ -2,6 +2,7 @@
 
 use super::counted::BUCKETS;
 use super::{Counted, Timed, count_run};
+use crate::engine::Driven;
 use crate::family::{Entry, Kva, Replayable};
 use crate::workload::Workload;
 
@@ -16,6 +17,17 @@ pub struct EngineRun<F: Replayable = Kva> {
     pub timed: Timed,
 }
 
+/// The run of the engine that does no work.
+#[derive(Clone, Debug)]
+pub struct FloorRun<F: Replayable = Kva> {
+    /// The engine.
+    pub entry: F::Entry,
+    /// What it says in every round.
+    answers: Vec<F::Answer>,
+    /// How long it took.
+    pub timed: Timed,
+}
+
 /// A workload and what each engine made of it.
 #[derive(Clone, Debug)]
 pub struct Replay<F: Replayable = Kva> {
@@ -23,6 +35,8 @@ pub struct Replay<F: Replayable = Kva> {
     pub workload: Workload<F>,
     /// The engines, in the order of the list; ratios are to the first.
     pub runs: Vec<EngineRun<F>>,
+    /// The engine that does no work, where the family has one.
+    pub floor: Option<FloorRun<F>>,
     /// Engines that cannot run it, and why.
     pub refused: Vec<(F::Entry, String)>,
     /// Timed rounds.
@@ -39,7 +53,8 @@ pub fn measure<F: Replayable>(
     rounds: usize,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Replay<F>> {
-    let mut replay = Replay { workload, runs: Vec::new(), refused: Vec::new(), rounds };
+    let floor = FloorRun::of(&workload).map_err(anyhow::Error::msg)?;
+    let mut replay = Replay { workload, runs: Vec::new(), floor, refused: Vec::new(), rounds };
     for entry in engines {
         tick(&format!("{}: checking {}", replay.workload.name, entry.label()));
         if let Err(reason) = entry.start(&replay.workload.scene) {
@@ -65,15 +80,29 @@ pub fn measure<F: Replayable>(
     for round in 0..rounds {
         tick(&format!("{}: timing, round {} of {rounds}", replay.workload.name, round + 1));
         let workload = &replay.workload;
-        let mut turn: Vec<&mut EngineRun<F>> = replay.runs.iter_mut().collect();
+        let engines = replay.runs.iter_mut().map(|run| (&run.entry, &run.counted.answers, &mut run.timed));
+        let floor = replay.floor.iter_mut().map(|floor| (&floor.entry, &floor.answers, &mut floor.timed));
+        let mut turn: Vec<_> = engines.chain(floor).collect();
         if round % 2 == 1 {
             turn.reverse();
         }
-        for run in turn {
-            let label = run.entry.label();
-            let result = run.timed.round::<F>(&run.entry, workload, &run.counted.answers);
+        for (entry, answers, timed) in turn {
+            let result = timed.round::<F>(entry, workload, answers);
+            let label = entry.label();
             result.map_err(|reason| anyhow::anyhow!("{}: {label}: {reason}", workload.name))?;
         }
     }
     Ok(replay)
+}
+
+impl<F: Replayable> FloorRun<F> {
+    /// Runs it once, for what it says; `None` if the family has no such engine.
+    fn of(workload: &Workload<F>) -> Result<Option<Self>, String> {
+        let Some(entry) = F::Entry::FLOOR else { return Ok(None) };
+        let mut session = entry.start(&workload.scene)?;
+        session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+        let mut answers = vec![F::Answer::default(); workload.ops.len()];
+        session.run(&workload.ops, &mut answers);
+        Ok(Some(Self { entry, answers, timed: Timed::default() }))
+    }
 }

@@ -4,9 +4,11 @@
 //! Sized workloads allocate and free in batches, so that each kind can be timed in a loop of its own. The others
 //! alternate, and are timed as pairs.
 
+use super::Workload;
 use super::suite::{self, Case, CaseInfo, Params};
 use super::synthetic::{Settled, settle};
-use freehold::units::Span;
+use crate::family::Space;
+use freehold::units::{Align, Span};
 use freehold_trace::kva::Op;
 
 /// The suite's cases that are benched: those whose bodies run more than once.
@@ -84,5 +86,22 @@ impl BenchWorkload {
             at = 0;
         }
         pieces
+    }
+
+    /// The same as any workload is: placed objects, then the operations.
+    #[must_use]
+    pub fn into_workload(self) -> Workload {
+        Workload {
+            name: self.case.name.to_owned(),
+            file: None,
+            description: self.case.about.to_owned(),
+            scene: Space { layout: self.layout.to_vec(), granule: Align::PAGE },
+            setup: self.placed,
+            ops: self.ops,
+            at_ns: None,
+            objects: self.objects,
+            n: self.n,
+            skipped: Vec::new(),
+        }
     }
 }

@@ -97,8 +97,10 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
         &["stress", "maple", "--unit", "64K"],
-        &["count-instructions", "fly", "1", "rbtree:lowest"],
-        &["count-instructions", "fix_size", "1", "nobody"],
+        &["count-instructions", "fly", "--n=1", "rbtree:lowest"],
+        &["count-instructions", "fix_size", "--n=1", "nobody"],
+        &["count-instructions", "churn:100", "rbtree"],
+        &["replay", "churn:100", "--instructions", "--rounds", "3"],
     ] {
         assert_eq!(freehold(args).status.code(), Some(2), "{args:?}");
     }
@@ -131,6 +133,38 @@ fn json_is_one_document_of_flat_rows() {
 }
 
 #[test]
+fn the_floor_is_in_every_run_and_no_rival() {
+    let bench = ["bench", "kva", "--quick", "--workload", "churn", "--n", "100", "--engine", "rbtree:lowest"]
+        .as_slice();
+    let replay = ["replay", "churn:200", "--rounds", "1", "--engine", "rbtree:lowest"].as_slice();
+    for (args, ops) in [(replay, ["alloc", "free", "loop"]), (bench, ["alloc", "free", "pair"])] {
+        let output = freehold(&[args, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        let floor: Vec<_> = rows.iter().filter(|row| row["engine"] == "floor").collect();
+        assert_eq!(floor.iter().map(|row| row["op"].as_str().unwrap()).collect::<Vec<_>>(), ops);
+        let count = |engine: &str| {
+            let of = rows.iter().filter(|row| row["engine"] == engine);
+            of.map(|row| row["count"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(count("floor"), count("rbtree"));
+        for row in floor {
+            assert!(row["note"].as_str().unwrap().contains("not judged"), "{row}");
+            let judged = ["ratio", "default", "work_mean", "failures", "metadata_peak_bytes"];
+            assert!(judged.iter().all(|key| row[key].is_null()), "{row}");
+        }
+        let tables = text(&freehold(args).stdout);
+        let lines = tables.lines().filter(|line| line.contains("floor (not judged)")).count();
+        assert_eq!(lines, if args[0] == "bench" { 2 } else { 1 }, "{tables}");
+        assert!(tables.contains(freehold_lab::family::FLOOR_NOTE));
+    }
+    // It is no engine that could be named, so that nothing verifies or stresses it.
+    assert_eq!(freehold(&["replay", "churn:200", "--engine", "floor"]).status.code(), Some(2));
+    assert_eq!(freehold(&["stress", "kva", "--mode", "smoke", "--engine", "floor"]).status.code(), Some(2));
+}
+
+#[test]
 fn a_variant_is_run_by_its_full_name_alone() {
     let labels = |engine: &str| {
         let args =
@@ -139,7 +173,8 @@ fn a_variant_is_run_by_its_full_name_alone() {
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let rows = document["rows"].as_array().unwrap();
-        let placements = rows.iter().map(|row| row["placement"].as_str().unwrap().to_owned());
+        let placements = rows.iter().filter(|row| row["engine"] != "floor");
+        let placements = placements.map(|row| row["placement"].as_str().unwrap().to_owned());
         placements.collect::<std::collections::BTreeSet<_>>()
     };
     assert_eq!(Vec::from_iter(labels("rbtree:lowest+hot+lazy")), ["lowest+hot+lazy"]);
@@ -147,12 +182,56 @@ fn a_variant_is_run_by_its_full_name_alone() {
 }
 
 #[test]
-fn all_variants_answer_alike_where_instructions_are_counted() {
-    let names =
-        ["rbtree:lowest", "rbtree:lowest+hot", "rbtree:lowest+lazy", "btree:lowest-hot", "btree:lowest"];
-    for (workload, n) in [("full_fit", "1"), ("churn", "300"), ("zone", "300"), ("burst", "300")] {
-        let output = freehold(&[&["count-instructions", workload, n][..], &names].concat());
+fn every_variant_runs_where_instructions_are_counted() {
+    for engine in [
+        "rbtree:lowest",
+        "rbtree:lowest+hot",
+        "rbtree:lowest+lazy",
+        "btree:lowest-hot",
+        "btree:lowest",
+        "splay",
+    ] {
+        for (workload, n) in [("full_fit", "--n=1"), ("churn", "--n=300"), ("zone", "--n=300")] {
+            let output = freehold(&["count-instructions", workload, n, engine]);
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn instructions_are_counted_by_kind_and_the_same_again() {
+    let args = ["replay", "churn:100", "--engine", "rbtree:linux", "--instructions"];
+    let both = ["replay", "churn:100", "--engine", "gap-list", "--engine", "rbtree:linux", "--instructions"];
+    let lacking = Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).env("PATH", "").output().unwrap();
+    assert_eq!(lacking.status.code(), Some(4));
+    assert!(text(&lacking.stderr).contains("valgrind is not installed"), "{}", text(&lacking.stderr));
+    if !freehold_lab::measure::instructions::can_count() {
+        println!("not run: valgrind is not installed");
+        return;
+    }
+    let rows = |args: &[&str]| {
+        let output = freehold(&[args, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["rows"].as_array().unwrap().clone()
+    };
+    let (alone, with_another) = (rows(&args), rows(&both));
+    let of = |rows: &[serde_json::Value], engine: &str, op: &str| {
+        let row = rows.iter().find(|row| row["engine"] == engine && row["op"] == op).unwrap();
+        (row["count"].as_f64().unwrap(), row["instructions_mean"].as_f64().unwrap())
+    };
+    let figure = |engine: &str, op: &str| {
+        let figures = of(&alone, engine, op);
+        assert_eq!(figures, of(&with_another, engine, op), "{engine}");
+        figures
+    };
+    for engine in ["rbtree", "floor"] {
+        let [alloc, free, all] = ["alloc", "free", "all"].map(|op| figure(engine, op));
+        let sum = alloc.0 * alloc.1 + free.0 * free.1;
+        assert!((sum - all.0 * all.1).abs() < 0.5 && alloc.0 + free.0 == all.0, "{engine}");
+    }
+    for op in ["alloc", "free"] {
+        assert!(figure("floor", op).1 > 1.0 && figure("rbtree", op).1 > 2.0 * figure("floor", op).1, "{op}");
     }
 }
 

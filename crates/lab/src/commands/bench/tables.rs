@@ -1,11 +1,11 @@
 //! The bench for people and programs: a table per workload and operation, where rivals are faster, features, rows.
 
-use crate::commands::default_mark;
 use crate::engine::{EngineEntry, FEATURES, Features};
-use crate::family::Entry;
+use crate::family::{Entry, FLOOR_NOTE};
 use crate::measure::Counts;
 use crate::measure::bench::{Bench, BenchRun};
 use crate::output::{Document, Row, Table, count, fixed};
+use crate::workload::bench::BenchWorkload;
 
 /// Our own engines: what is faster than the default among them is no loss.
 const OURS: [&str; 2] = ["rbtree", "btree"];
@@ -60,6 +60,7 @@ pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: 
         document.tables.push(losses);
     }
     document.tables.push(feature_table(engines));
+    document.notes.push(FLOOR_NOTE.to_owned());
     document.notes.push(
         "Nanoseconds per operation: medians over rounds of whole loops, the engines taking turns; behind them the \
          ratio to the first. Every answer was checked before. Peers \
@@ -108,7 +109,16 @@ fn sized_table(group: &[Bench], op: &str, engines: &[EngineEntry]) -> Table {
         row.extend(group.iter().map(|bench| cell(bench, entry, op)));
         table.row(row);
     }
+    floor_row(&mut table, group, op);
     table
+}
+
+/// A last line: what the lab itself takes.
+fn floor_row<'a>(table: &mut Table, benches: impl IntoIterator<Item = &'a Bench>, op: &str) {
+    let floors: Vec<&BenchRun> = benches.into_iter().map(|bench| &bench.floor).collect();
+    let label = floors.first().map(|floor| floor.entry.table_label());
+    let figures = floors.iter().map(|floor| median_of(floor, op).map_or_else(|| "-".to_owned(), fixed));
+    table.row(label.into_iter().chain(figures).collect());
 }
 
 /// The searches and the memory of our engines on one workload.
@@ -135,6 +145,7 @@ fn small_table(benches: &[&Bench], engines: &[EngineEntry]) -> Table {
         row.extend(benches.iter().map(|bench| cell(bench, entry, "pair")));
         table.row(row);
     }
+    floor_row(&mut table, benches.iter().copied(), "pair");
     table
 }
 
@@ -237,36 +248,44 @@ fn left_out(document: &mut Document, group: &[Bench], engines: &[EngineEntry]) {
 
 fn rows(document: &mut Document, bench: &mut Bench) {
     let ours = first(bench).map(|run| run.timed().map(|(_, times)| median(times)));
-    let (case, n) = (bench.workload.case, bench.workload.n);
     for run in &mut bench.runs {
-        let base = Row {
-            suite: "kva",
-            workload: Some(case.name.to_owned()),
-            engine: Some(run.entry.engine),
-            placement: run.entry.placement,
-            default: default_mark(&run.entry),
-            n,
-            note: run.natural.then(|| "set up without fixed addresses".to_owned()),
-            ..Row::default()
-        };
-        let timed = run.timed().map(|(op, times)| (op, times.to_vec()));
-        for (at, (op, times)) in timed.into_iter().enumerate() {
-            let Some(ns) = median(&times) else { continue };
-            let ours = ours.and_then(|ours| ours.get(at).copied().flatten());
-            let mut row = base.clone();
-            row.op = Some(op);
-            row.count = Some((run.round / 2 * times.len()) as u64);
-            row.ns_median = Some(ns);
-            row.ns_median_range = range(&times);
-            row.ratio = ours.filter(|&ours| ours > 0.0).map(|ours| ns / ours);
-            match op {
-                "alloc" => add_alloc(&mut row, run),
-                "free" => add_work(&mut row, &mut run.free_work, &run.free_lines),
+        for (at, row) in timed_rows(&bench.workload, run) {
+            let ours = ours.and_then(|ours| ours.get(at).copied().flatten()).filter(|&ours| ours > 0.0);
+            let ratio = row.ns_median.zip(ours).map(|(ns, ours)| ns / ours);
+            let mut row = Row { ratio, ..row };
+            match row.op {
+                Some("alloc") => add_alloc(&mut row, run),
+                Some("free") => add_work(&mut row, &mut run.free_work, &run.free_lines),
                 _ => {}
             }
             document.rows.push(row);
         }
     }
+    document.rows.extend(timed_rows(&bench.workload, &bench.floor).into_iter().map(|(_, row)| row));
+}
+
+/// The times of each operation that was timed, with its number among [`BenchRun::timed`].
+fn timed_rows(workload: &BenchWorkload, run: &BenchRun) -> Vec<(usize, Row)> {
+    let base = run.entry.row();
+    let natural = run.natural.then(|| "set up without fixed addresses".to_owned());
+    let base = Row {
+        workload: Some(workload.case.name.to_owned()),
+        n: workload.n,
+        note: natural.or(base.note),
+        ..base
+    };
+    let timed = run.timed().into_iter().enumerate();
+    let row = |(at, (op, times)): (usize, (&'static str, &[f64]))| {
+        let row = Row {
+            op: Some(op),
+            count: Some((run.round / 2 * times.len()) as u64),
+            ns_median: Some(median(times)?),
+            ns_median_range: range(times),
+            ..base.clone()
+        };
+        Some((at, row))
+    };
+    timed.filter_map(row).collect()
 }
 
 fn add_alloc(row: &mut Row, run: &mut BenchRun) {

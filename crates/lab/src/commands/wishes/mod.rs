@@ -5,10 +5,12 @@
 mod tables;
 
 use super::Progress;
+use super::instructions::UNDER_CALLGRIND;
 use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS, find_engines};
 use crate::failure::Failure;
+use crate::family::Kva;
 use crate::measure::bench::{Bench, Budget, bench};
-use crate::measure::instructions;
+use crate::measure::instructions::{self, Instructions};
 use crate::output::Document;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::CaseInfo;
@@ -120,17 +122,24 @@ fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
 /// Instructions per operation of the engines that ran.
 fn count_instructions(bench: &Bench, name: &str, n: u32) -> anyhow::Result<Vec<f64>> {
     let workload = BenchWorkload::new(bench.workload.case, n, COUNTED, 1)?;
-    let mut arguments = vec!["count-instructions".to_owned(), name.to_owned(), n.to_string()];
-    arguments.extend(bench.runs.iter().map(|run| run.entry.label()));
-    let totals = instructions::count(&arguments, bench.runs.len())?;
-    Ok(totals.into_iter().map(|total| total as f64 / workload.ops.len().max(1) as f64).collect())
+    let size = format!("--n={n}");
+    let count =
+        |label: &str| instructions::count::<Kva>(&[UNDER_CALLGRIND, name, label, &size], &workload.ops);
+    let mut means = Vec::new();
+    for run in &bench.runs {
+        means.extend(Instructions::sum(&count(&run.entry.label())?).mean());
+    }
+    Ok(means)
 }
 
-/// What is run under callgrind: the operations whose instructions are counted, on each engine in turn.
+/// What is run under callgrind: the operations whose instructions are counted, on an engine.
 ///
 /// # Errors
-/// No workload or engine has such a name, or an engine answers otherwise than the first.
-pub fn run_under_callgrind(workload: &str, n: u32, engines: &[String]) -> anyhow::Result<()> {
-    let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?;
-    instructions::run(&in_order(engines)?, &workload).map_err(anyhow::Error::msg)
+/// No workload or engine has such a name, or the engine answers otherwise in another run.
+pub fn run_under_callgrind(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
+    let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?.into_workload();
+    for entry in find_engines(&[engine.to_owned()], Compared::IfNamed)? {
+        instructions::run::<Kva>(&entry, &workload).map_err(anyhow::Error::msg)?;
+    }
+    Ok(())
 }
