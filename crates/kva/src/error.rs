@@ -3,21 +3,9 @@
 mod sub_space;
 
 use core::fmt;
-use freehold_units::{Align, Bytes, Span};
+use freehold_units::{Align, Bytes, OutOfMemory, Span};
 
 pub use sub_space::{AdoptError, ReturnError};
-
-/// The allocator that holds the engine's own nodes had no memory left. Nothing was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory;
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no memory for the index")
-    }
-}
-
-impl core::error::Error for OutOfMemory {}
 
 /// Why a space could not be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,15 @@
 //! Hands out non-overlapping ranges of an address space.
 //!
-//! [`AddressSpace`] is kept in a [`FreeIndex`]. By default that is the [`BTree`]: one B+tree of free blocks and regions,
-//! each with the caller's value, where every node knows the room below each child. With [`RbTree`] the free blocks
-//! are in the augmented red-black tree of the 2019 rework of the Linux vmalloc allocator, and the regions in a
-//! tree of their own.
+//! [`AddressSpace`] keeps its regions, each with the caller's value, in one B+tree; the gaps between them are what is
+//! free. A [`FreeIndex`] says where there is room. By default that is the [`BTree`], which searches the tree of regions
+//! itself. [`RbTree`] has the free blocks once more, in the augmented red-black tree of the 2019 rework of the Linux
+//! vmalloc allocator.
 //!
 //! ```text
 //!          first                                                     last
 //!  space     |####|......|########|g|..........|#####|.................|
 //!            busy  free   busy guard    free     busy        free
-//!            |     |      |             |        |           |
-//!  BTree     +-----+------+-------------+--------+-----------+   one tree
+//!  BTree     +-----------+---------------------+-----------------------+   entries: a region and the gap behind it
 //! ```
 //!
 //! ```
@@ -38,28 +37,23 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod arena;
 mod bplus;
 pub mod btree;
-mod busy;
 pub mod by_size;
 mod error;
 mod fit;
 mod index;
 pub mod rbtree;
+mod regions;
 mod request;
-mod shortcuts;
 mod space;
-mod two_trees;
 
 pub use btree::{BTree, Placement};
 pub use by_size::BySize;
-pub use error::{
-    AdoptError, AllocError, Broken, FreeError, LayoutError, OutOfMemory, Rejected, ResizeError, ReturnError,
-};
+pub use error::{AdoptError, AllocError, Broken, FreeError, LayoutError, Rejected, ResizeError, ReturnError};
 pub use fit::{Fit, Merge};
+pub use freehold_units::OutOfMemory;
 pub use index::FreeIndex;
 pub use rbtree::RbTree;
 pub use request::Request;
-pub use shortcuts::Shortcuts;
 pub use space::{AddressSpace, Region, Stats, snapshot};

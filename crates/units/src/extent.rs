@@ -33,7 +33,16 @@ impl Extent {
     }
 }
 
-const _: () = assert!((64 - KEPT) as u64 * (1 << (KEPT - 1)) + (1 << KEPT) + 2 < u32::MAX as u64);
+const _: () = assert!((64 - KEPT) as u64 * (1 << (KEPT - 1)) + (1 << KEPT) + 2 < i32::MAX as u64);
+
+impl Extent {
+    /// The code itself, below 2^31: codes compare as lengths do.
+    #[inline]
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        self.0
+    }
+}
 
 #[cfg(test)]
 mod tests {

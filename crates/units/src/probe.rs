@@ -85,18 +85,6 @@ pub trait Probe {
     fn counts(&self) -> bool {
         true
     }
-
-    /// Whether [`Probe::touch`] does anything: what only counts memory can be spared if not.
-    #[inline(always)]
-    fn counts_lines(&self) -> bool {
-        false
-    }
-
-    /// All of `memory` was read or written: for whoever counts cache lines.
-    #[inline(always)]
-    fn touch<T: ?Sized>(&mut self, memory: &T) {
-        let _ = memory;
-    }
 }
 
 /// Counts nothing.

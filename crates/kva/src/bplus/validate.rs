@@ -1,81 +1,82 @@
-//! Checking a tree from scratch: K7, K8, K9.
+//! Checking the shape from scratch.
 
-use super::columns::Key;
-use super::{Columns, Summaries, Tree};
-use crate::arena::Link;
+use super::inner::Rows;
+use super::{LeafNode, MAX_HEIGHT, Tree};
 use crate::error::{Broken, check};
+use freehold_units::pool::NodeId;
 
-impl<C: Columns, S: Summaries<C>, const L: usize, const N: usize> Tree<C, S, L, N> {
-    pub(crate) fn validate(&self) -> Result<(), Broken> {
-        let mut walk = Walk { previous: Link::NONE, leaves: 0, inners: 0, entries: 0 };
-        self.check_below(self.root, self.height, (C::Key::default(), C::Key::MAX), &mut walk)?;
-        let end = &self.leaves[walk.previous];
-        check(end.next.is_none(), "K8", "the last leaf is the end of the list", 0)?;
-        check(walk.entries == self.len(), "K8", "the length is the number of entries", 0)?;
-        check(walk.leaves == self.leaves.in_use(), "K7", "every leaf in use is in the tree", 0)?;
-        check(walk.inners == self.inners.in_use(), "K7", "every inner node in use is in the tree", 0)
+/// What a leaf is checked for: its number and the keys that it may hold, from `low` on and below `end`.
+pub(crate) struct Whole<K> {
+    pub(crate) leaf: NodeId,
+    /// The leaf's separator; `None` for the first leaf.
+    pub(crate) low: Option<K>,
+    pub(crate) end: Option<K>,
+}
+
+impl<L: LeafNode> Tree<L> {
+    /// Checks K7 and K8, and by `check_leaf` every leaf in order. `check_leaf` says what is known of the leaf;
+    /// `check_child` compares what a parent knows of a child with what is so. Cost: linear.
+    pub(crate) fn validate(
+        &self,
+        address: impl Fn(L::Key) -> u64,
+        check_leaf: &mut impl FnMut(Whole<L::Key>) -> Result<<L::Rows as Rows>::Summary, Broken>,
+        check_child: &impl Fn(&L::Rows, usize, <L::Rows as Rows>::Summary) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        check(self.height < MAX_HEIGHT, "K8", "a tree is not higher than its paths", 0)?;
+        let mut seen = Seen { leaves: 0, inners: 0 };
+        let whole = Whole { leaf: self.root, low: None, end: None };
+        self.check_below(self.height, whole, &mut seen, &address, check_leaf, check_child)?;
+        let leaves = self.leaves.vacant().count();
+        check(self.leaves.made() == seen.leaves + leaves, "K7", "a leaf is in the tree once, or vacant", 0)?;
+        let inners = self.inners.vacant().count();
+        check(
+            self.inners.made() == seen.inners + inners,
+            "K7",
+            "an inner node is in the tree once, or vacant",
+            0,
+        )
     }
 
-    /// Checks the subtree at `link`, whose keys must lie within `bounds`; its summary.
     fn check_below(
         &self,
-        link: Link,
         height: usize,
-        bounds: (C::Key, C::Key),
-        walk: &mut Walk,
-    ) -> Result<S::One, Broken> {
-        let (low, high) = bounds;
-        // The root, and what order of arrival leaves behind on the right edge, may be nearly empty.
-        let may_be_few = height == self.height || high == C::Key::MAX;
+        whole: Whole<L::Key>,
+        seen: &mut Seen,
+        address: &impl Fn(L::Key) -> u64,
+        check_leaf: &mut impl FnMut(Whole<L::Key>) -> Result<<L::Rows as Rows>::Summary, Broken>,
+        check_child: &impl Fn(&L::Rows, usize, <L::Rows as Rows>::Summary) -> Result<(), Broken>,
+    ) -> Result<<L::Rows as Rows>::Summary, Broken> {
         let Some(below) = height.checked_sub(1) else {
-            self.check_leaf(link, bounds, may_be_few, walk)?;
-            return Ok(self.leaf_sum(link));
+            seen.leaves += 1;
+            return check_leaf(whole);
         };
-        let inner = &self.inners[link];
-        let few = if may_be_few { 2 } else { Self::FEW_CHILDREN };
-        check((few..=N).contains(&inner.len), "K8", "an inner node is a quarter full", low.address())?;
-        walk.inners += 1;
-        for at in 0..inner.len {
-            let knows = below == 0 || self.above(inner.children[at]) == Some((link, at));
-            check(knows, "K8", "a node knows its parent", low.address())?;
-            let from = if at == 0 { low } else { inner.lows[at] };
-            let to = if at + 1 < inner.len { inner.lows[at + 1].before() } else { high };
-            check(low <= from && from <= to && to <= high, "K8", "lows ascend", from.address())?;
-            let sum = self.check_below(inner.children[at], below, (from, to), walk)?;
-            check(
-                sum == self.sums.get(link, at),
-                "K9",
-                "a child's summary is that of its entries",
-                from.address(),
-            )?;
+        seen.inners += 1;
+        let inner = &self.inners[whole.leaf];
+        let len = inner.len();
+        let at = whole.low.map_or(0, address);
+        check(
+            len > usize::from(height == self.height),
+            "K8",
+            "no inner node is empty, no root has one child",
+            at,
+        )?;
+        for slot in 0..len {
+            let low = if slot == 0 { whole.low } else { Some(inner.low(slot)) };
+            let exact = slot > 0 || whole.low.is_none_or(|low| low == inner.low(0));
+            check(exact, "K8", "a node's separator is that of its first child", at)?;
+            let end = if slot + 1 < len { Some(inner.low(slot + 1)) } else { whole.end };
+            let ascend = end.is_none_or(|end| low.is_none_or(|low| low < end));
+            check(ascend, "K8", "separators ascend", low.map_or(0, address))?;
+            let child = Whole { leaf: inner.child(slot), low, end };
+            let summary = self.check_below(below, child, seen, address, check_leaf, check_child)?;
+            check_child(&inner.rows, slot, summary)?;
         }
-        Ok(self.inner_sum(link))
-    }
-
-    fn check_leaf(
-        &self,
-        link: Link,
-        (low, high): (C::Key, C::Key),
-        may_be_few: bool,
-        walk: &mut Walk,
-    ) -> Result<(), Broken> {
-        let leaf = &self.leaves[link];
-        check(may_be_few || leaf.len() >= Self::FEW_ENTRIES, "K8", "a leaf is half full", low.address())?;
-        check(leaf.previous == walk.previous, "K8", "leaves are linked in order", low.address())?;
-        let inside = leaf.keys().iter().all(|&key| low <= key && key <= high);
-        check(inside, "K8", "a key is in its leaf", low.address())?;
-        check(leaf.keys().is_sorted_by(|a, b| a < b), "K8", "keys ascend", low.address())?;
-        walk.previous = link;
-        walk.leaves += 1;
-        walk.entries += leaf.len();
-        Ok(())
+        Ok(inner.rows.total(len))
     }
 }
 
-/// What a walk over the whole tree has seen.
-struct Walk {
-    previous: Link,
+/// Nodes that were met.
+struct Seen {
     leaves: usize,
     inners: usize,
-    entries: usize,
 }

@@ -1,13 +1,13 @@
 //! Cutting a span out of a block: the four fits.
 
-use super::insert::Place;
-use super::node::Side;
-use super::{Block, RbTree};
+use super::insert::LinkPoint;
+use super::node::{Link, Side};
+use super::{Block, Policy, RbTree};
 use crate::Fit;
-use crate::arena::Link;
 use freehold_units::{Probe, Span, Work};
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
+    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
     #[inline]
     pub(super) fn carve_node(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
         let link = block.link;
@@ -36,7 +36,7 @@ impl RbTree {
 
     /// Gives the node another span, between the same neighbours.
     pub(super) fn resize(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
-        if self.shortcuts.lazy_fixups {
+        if P::LAZY_FIXUPS {
             return self.resize_lazily(link, span, probe);
         }
         self.nodes[link].span = span;
@@ -44,14 +44,13 @@ impl RbTree {
     }
 
     /// The vacant place just below `link` in address order, found from the node itself, not from the root.
-    pub(super) fn place_below(&self, link: Link, probe: &mut impl Probe) -> Place {
+    pub(super) fn place_below(&self, link: Link, probe: &mut impl Probe) -> LinkPoint {
         probe.count(Work::LinkVisited, 1);
-        let mut place = Place { parent: link, side: Side::Left };
+        let mut place = LinkPoint { parent: link, side: Side::Left };
         let mut next = self.nodes[link].left;
         while !next.is_none() {
             probe.count(Work::LinkVisited, 1);
-            probe.touch(&self.nodes[next]);
-            place = Place { parent: next, side: Side::Right };
+            place = LinkPoint { parent: next, side: Side::Right };
             next = self.nodes[next].right;
         }
         place

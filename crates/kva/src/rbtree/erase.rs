@@ -1,8 +1,7 @@
 //! Taking a block out, and rotating back into balance.
 
-use super::RbTree;
-use super::node::{Colour, Side};
-use crate::arena::Link;
+use super::node::{Colour, Link, Side};
+use super::{Policy, RbTree};
 use freehold_units::Probe;
 
 /// A place that may lack a black node: the child of `parent` on `side`.
@@ -11,7 +10,7 @@ struct Deficit {
     side: Side,
 }
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     /// Removes the node. Maxima are put right before the tree is balanced, so that rotations carry right ones.
     pub(super) fn erase(&mut self, node: Link, probe: &mut impl Probe) {
         self.settle_before_erasing(node, probe);

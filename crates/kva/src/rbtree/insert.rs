@@ -1,20 +1,19 @@
 //! Linking a block in at a known place, and rotating back into balance.
 
-use super::RbTree;
-use super::node::{Colour, Node, Side};
-use crate::arena::Link;
+use super::node::{Colour, Link, Node, Side};
+use super::{Policy, RbTree};
 use freehold_units::{Probe, Span, Work};
 
 /// A vacant place of the tree, and the nodes that enclose it in address order.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LinkPoint {
     pub(super) parent: Link,
     pub(super) side: Side,
 }
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     /// Adds a node for `span` at `place`. A node was reserved.
-    pub(super) fn insert_at(&mut self, place: Place, span: Span, probe: &mut impl Probe) -> Link {
+    pub(super) fn insert_at(&mut self, place: LinkPoint, span: Span, probe: &mut impl Probe) -> Link {
         self.settle(probe);
         let link = self.nodes.take();
         self.nodes[link] = Node { span, parent: place.parent, colour: Colour::Red, ..Node::SENTINEL };
@@ -23,7 +22,6 @@ impl RbTree {
         } else {
             self.nodes[place.parent].set_child(place.side, link);
         }
-        probe.touch(&self.nodes[link]);
         self.rebalance_after_insert(link, probe);
         // A rotation may have given the new node a maximum. At 0 it cannot pass for right, so the walk up that
         // makes its block known to its ancestors is sure to start.
@@ -89,9 +87,6 @@ impl RbTree {
         probe.count(Work::Rotated, 1);
         let up = self.nodes[down].child(side.other());
         let across = self.nodes[up].child(side);
-        for touched in [down, up, across, self.nodes[down].parent] {
-            probe.touch(&self.nodes[touched]);
-        }
         self.replace_child(down, up);
         self.nodes[down].set_child(side.other(), across);
         if !across.is_none() {

@@ -13,11 +13,11 @@
 //!
 //! Source: the talk's wish to fix the tree only when the block is switched.
 
-use super::RbTree;
-use crate::arena::Link;
+use super::node::Link;
+use super::{Policy, RbTree};
 use freehold_units::{Probe, Span};
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     /// Gives the node another span, and climbs only if it now has more than is known of it.
     pub(super) fn resize_lazily(&mut self, link: Link, span: Span, probe: &mut impl Probe) {
         if self.pending != link {
@@ -40,7 +40,7 @@ impl RbTree {
     /// Puts the maxima above the pending node right.
     #[inline]
     pub(super) fn settle(&mut self, probe: &mut impl Probe) {
-        if !self.pending.is_none() {
+        if P::LAZY_FIXUPS && !self.pending.is_none() {
             let pending = core::mem::replace(&mut self.pending, Link::NONE);
             self.propagate(pending, Link::NONE, probe);
         }

@@ -15,7 +15,7 @@
 //! previous block, the last turn left past the next one.
 //!
 //! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact, but
-//! above the one node that [`Shortcuts::lazy_fixups`] may leave pending; K16 what is known of the hot block.
+//! above the one node that [`LazyFixups`] may leave pending; K16 what is known of the hot block.
 //! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
 //! with an alignment may visit more, in the worst case all.
 //! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
@@ -28,6 +28,7 @@ mod hot;
 mod insert;
 mod lazy;
 mod node;
+mod policy;
 mod propagate;
 mod release;
 mod search;
@@ -36,14 +37,17 @@ mod tests;
 mod validate;
 mod view;
 
-use crate::arena::{Arena, Link};
-use crate::two_trees::TwoTrees;
-use crate::{Fit, FreeIndex, OutOfMemory, Shortcuts};
+use crate::error::{Broken, check};
+use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
+use crate::regions::{EntryPath, RegionTree};
+use crate::{Merge, OutOfMemory};
+use core::marker::PhantomData;
 use freehold_units::{Align, Probe, Span};
 use hot::Hot;
-use node::Node;
+use node::{Link, Node, Nodes};
 
 pub use node::{Colour, NodeView};
+pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
 /// Which of the addresses that can serve a request is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,19 +66,19 @@ pub enum Placement {
     Linux,
 }
 
-/// Free blocks in an augmented red-black tree. See the [module](self).
+/// Free blocks in an augmented red-black tree. See the [module](self). `P` is which of the talk's wishes it has.
 #[derive(Clone, Debug)]
-pub struct RbTree {
-    nodes: Arena<Node>,
+pub struct RbTree<P = Plain> {
+    nodes: Nodes,
     root: Link,
     /// What every block starts at a multiple of.
     granule: Align,
     /// Where the first address was ever free.
     lowest: u64,
-    shortcuts: Shortcuts,
     hot: Hot,
     /// The node whose shrinking its ancestors do not know of yet.
     pending: Link,
+    policy: PhantomData<P>,
 }
 
 /// A node of the tree, valid until the tree changes.
@@ -82,39 +86,77 @@ pub struct RbTree {
 pub struct Block {
     link: Link,
     /// A size that no block before it has, or [`Hot::UNKNOWN`].
-    none_below: u64,
+    no_fit_below: u64,
 }
 
-impl FreeIndex for RbTree {
+impl<P: Policy> FreeIndex for RbTree<P> {
     type Placement = Placement;
-    type Map<V> = TwoTrees<V>;
+
+    #[inline]
+    fn find<V>(
+        &self,
+        _: &RegionTree<V>,
+        placement: Placement,
+        request: &CheckedRequest,
+        probe: &mut impl Probe,
+    ) -> Option<(Block, Span)> {
+        self.find_block(placement, request, probe)
+    }
 }
 
-impl RbTree {
-    pub(crate) fn new(granule: Align) -> Result<Self, OutOfMemory> {
+impl<P: Policy> FollowChanges for RbTree<P> {
+    type Block = Block;
+    const USES_BOUNDS: bool = false;
+
+    fn empty(granule: Align) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            nodes: Arena::new(Node::SENTINEL)?,
+            nodes: Nodes::new()?,
             root: Link::NONE,
             granule,
             lowest: u64::MAX,
-            shortcuts: Shortcuts::NONE,
             hot: Hot::NONE,
             pending: Link::NONE,
+            policy: PhantomData,
         })
     }
 
-    pub(crate) fn set_shortcuts(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
-        self.settle(probe);
-        self.hot = Hot::NONE;
-        self.shortcuts = shortcuts;
-    }
-
-    /// Makes sure that `blocks` more blocks can be created without asking for memory.
     #[inline]
-    pub(crate) fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
-        self.nodes.reserve(blocks, || Node::SENTINEL)
+    fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
+        self.nodes.reserve(blocks)
     }
 
+    fn block_at(&self, _: EntryPath, block: Span) -> Block {
+        self.floor(block.first()).expect("K4: every gap between regions is a block").0
+    }
+
+    #[inline]
+    fn carve<V>(
+        &mut self,
+        regions: &RegionTree<V>,
+        block: &Block,
+        taken: Span,
+        probe: &mut impl Probe,
+    ) -> EntryPath {
+        self.carve_node(*block, taken, probe);
+        regions.entry_before(taken.first()).expect("K4: every gap between regions lies behind an entry")
+    }
+
+    #[inline]
+    fn release<V>(&mut self, _: &RegionTree<V>, span: Span, _: Merge, probe: &mut impl Probe) {
+        self.release_span(span, probe).expect("K4: regions and free blocks are apart");
+    }
+
+    fn bytes(&self) -> usize {
+        self.nodes.bytes()
+    }
+
+    fn validate<V>(&self, regions: &RegionTree<V>) -> Result<(), Broken> {
+        self.check_nodes()?;
+        check(self.iter().eq(regions.blocks()), "K4", "the blocks are the gaps between regions", 0)
+    }
+}
+
+impl<P: Policy> RbTree<P> {
     /// All blocks in address order.
     pub fn iter(&self) -> impl Iterator<Item = Span> {
         self.ascending()
@@ -142,16 +184,5 @@ impl RbTree {
     #[must_use]
     pub fn metadata_bytes(&self) -> usize {
         self.nodes.bytes()
-    }
-
-    /// Takes `span` out of `block`, which covers it. May create one block, which was reserved.
-    #[inline]
-    pub(crate) fn carve(&mut self, block: Block, span: Span, probe: &mut impl Probe) -> Fit {
-        self.carve_node(block, span, probe)
-    }
-
-    /// The block before `block` in address order.
-    pub(crate) fn before(&self, block: Block) -> Option<(Block, Span)> {
-        self.predecessor(block.link)
     }
 }

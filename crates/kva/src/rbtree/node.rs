@@ -1,7 +1,8 @@
 //! A node: a free block, its links, and the largest block below it.
 
-use crate::arena::{Chained, Link};
-use freehold_units::Span;
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+use freehold_units::{OutOfMemory, Span};
 
 /// The colour of a node of a red-black tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +70,97 @@ impl Node {
     }
 }
 
-impl Chained for Node {
-    fn chain(&mut self) -> &mut Link {
-        &mut self.parent
+/// The number of a node. [`Link::NONE`] is the sentinel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link(u32);
+
+impl Link {
+    /// No node.
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// All nodes, in one vector: a search follows a link at every step, and a pool's pieces cost it a third more
+/// instructions. The first node is the sentinel; vacant ones form a list. The vector grows by a sixteenth, so that
+/// little of it is spare.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+    vacant: Link,
+    vacant_len: usize,
+}
+
+impl Nodes {
+    /// The sentinel alone.
+    pub(super) fn new() -> Result<Self, OutOfMemory> {
+        let mut nodes = Vec::new();
+        nodes.try_reserve_exact(1)?;
+        nodes.push(Node::SENTINEL);
+        Ok(Self { nodes, vacant: Link::NONE, vacant_len: 0 })
+    }
+
+    /// Makes sure that `count` nodes can be taken.
+    #[inline]
+    pub(super) fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        while self.vacant_len < count {
+            self.grow()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), OutOfMemory> {
+        let len = self.nodes.len();
+        if len == self.nodes.capacity() {
+            self.nodes.try_reserve_exact((len / 16).max(4))?;
+        }
+        let link = Link(u32::try_from(len).map_err(|_| OutOfMemory)?);
+        self.nodes.push(Node::SENTINEL);
+        self.give_back(link);
+        Ok(())
+    }
+
+    /// A node that was reserved.
+    pub(super) fn take(&mut self) -> Link {
+        let link = self.vacant;
+        debug_assert!(!link.is_none(), "K7: a node is reserved before it is taken");
+        self.vacant = self[link].parent;
+        self.vacant_len -= 1;
+        link
+    }
+
+    pub(super) fn give_back(&mut self, link: Link) {
+        self[link].parent = self.vacant;
+        self.vacant = link;
+        self.vacant_len += 1;
+    }
+
+    /// Nodes of blocks.
+    pub(super) fn in_use(&self) -> usize {
+        self.nodes.len() - 1 - self.vacant_len
+    }
+
+    /// Bytes held, spare room included.
+    pub(super) fn bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+    }
+}
+
+impl Index<Link> for Nodes {
+    type Output = Node;
+    #[inline]
+    fn index(&self, link: Link) -> &Node {
+        &self.nodes[link.0 as usize]
+    }
+}
+
+impl IndexMut<Link> for Nodes {
+    #[inline]
+    fn index_mut(&mut self, link: Link) -> &mut Node {
+        &mut self.nodes[link.0 as usize]
     }
 }
 

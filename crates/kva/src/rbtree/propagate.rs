@@ -1,10 +1,10 @@
 //! Keeping `subtree_max_size` right: bottom-up, stopping at the first node that is right already (K3).
 
-use super::{Node, RbTree};
-use crate::arena::Link;
+use super::node::Link;
+use super::{Node, Policy, RbTree};
 use freehold_units::{Probe, Work};
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     /// What the node's maximum must be, given its children's.
     #[inline]
     pub(super) fn computed_max(&self, node: &Node) -> u64 {
@@ -20,9 +20,6 @@ impl RbTree {
         while at != until {
             probe.count(Work::MaxRecomputed, 1);
             let node = &self.nodes[at];
-            for touched in [at, node.left, node.right] {
-                probe.touch(&self.nodes[touched].subtree_max_size);
-            }
             let max = self.computed_max(node);
             let node = &mut self.nodes[at];
             if node.subtree_max_size == max {

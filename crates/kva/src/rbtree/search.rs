@@ -6,73 +6,80 @@
 //! window starts with the very block, that subtree is entered twice, as in Linux.)
 
 use super::hot::Hot;
-use super::{Block, Placement, RbTree};
-use crate::arena::Link;
-use crate::index::Want;
+use super::node::Link;
+use super::{Block, Placement, Policy, RbTree};
+use crate::index::CheckedRequest;
 use freehold_units::{Align, Probe, Span, Work};
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     #[inline]
-    pub(crate) fn search(
+    pub(super) fn find_block(
         &self,
         placement: Placement,
-        want: &Want,
+        request: &CheckedRequest,
         probe: &mut impl Probe,
     ) -> Option<(Block, Span)> {
-        let (link, span, none_below) = match placement {
+        let (link, span, no_fit_below) = match placement {
             Placement::Lowest => {
-                if let Some(found) = self.in_hot_block(want, probe) {
+                if P::HOT_BLOCK
+                    && let Some(found) = self.in_hot_block(request, probe)
+                {
                     return Some(found);
                 }
-                let (link, span) = self.lowest(want, want.size_bytes, want.window.last(), probe)?;
-                (link, span, self.none_below(want))
+                let (link, span) = self.lowest(request, request.size_bytes, request.window.last(), probe)?;
+                (link, span, self.no_fit_below(request))
             }
             Placement::Linux => {
-                let (link, span) = self.linux(want, probe)?;
+                let (link, span) = self.linux(request, probe)?;
                 (link, span, Hot::UNKNOWN)
             }
-            Placement::Highest => return self.highest(self.root, want, probe),
+            Placement::Highest => return self.highest(self.root, request, probe),
         };
         // Blocks come in address order, so if the first that fits passes the window's end, so does every other.
-        (span.last() <= want.window.last()).then_some((Block { link, none_below }, span))
+        (span.last() <= request.window.last()).then_some((Block { link, no_fit_below }, span))
     }
 
     /// The first block in address order that holds the request, among those that the walk steps on when it
     /// enters only subtrees with a block of `length` bytes, up to the first that starts above `until`. Exact if
     /// `length` is the request's size.
     #[inline]
-    fn lowest(&self, want: &Want, length: u64, until: u64, probe: &mut impl Probe) -> Option<(Link, Span)> {
-        self.walk(want, length, until, |link| self.nodes[link].subtree_max_size, probe)
+    fn lowest(
+        &self,
+        request: &CheckedRequest,
+        length: u64,
+        until: u64,
+        probe: &mut impl Probe,
+    ) -> Option<(Link, Span)> {
+        self.walk(request, length, until, |link| self.nodes[link].subtree_max_size, probe)
     }
 
     /// [`RbTree::lowest`], as the kernel asks for it: while a node is pending, which it does not know of, by the
     /// maxima that will be.
     #[inline]
-    fn linux(&self, want: &Want, probe: &mut impl Probe) -> Option<(Link, Span)> {
-        let length = self.linux_length(want);
-        if self.pending.is_none() {
-            self.lowest(want, length, u64::MAX, probe)
+    fn linux(&self, request: &CheckedRequest, probe: &mut impl Probe) -> Option<(Link, Span)> {
+        let length = self.linux_length(request);
+        if !P::LAZY_FIXUPS || self.pending.is_none() {
+            self.lowest(request, length, u64::MAX, probe)
         } else {
-            self.walk(want, length, u64::MAX, |link| self.settled_max(link), probe)
+            self.walk(request, length, u64::MAX, |link| self.settled_max(link), probe)
         }
     }
 
     #[inline]
     fn walk(
         &self,
-        want: &Want,
+        request: &CheckedRequest,
         length: u64,
         until: u64,
         max: impl Fn(Link) -> u64,
         probe: &mut impl Probe,
     ) -> Option<(Link, Span)> {
-        let &Want { size_bytes, align, window } = want;
+        let &CheckedRequest { size_bytes, align, window } = request;
         let mut from = window.first();
         let mut at = self.root;
         while !at.is_none() {
             probe.count(Work::NodeVisited, 1);
             let node = &self.nodes[at];
-            probe.touch(node);
             self.count_peek(node.left, probe);
             if from < node.span.first() && max(node.left) >= length {
                 at = node.left;
@@ -97,7 +104,6 @@ impl RbTree {
                 probe.count(Work::NodeVisited, 1);
                 probe.count(Work::NodeClimbed, 1);
                 let node = &self.nodes[at];
-                probe.touch(node);
                 if let Some(span) = node.span.lowest_fit(size_bytes, align, from) {
                     return Some((at, span));
                 }
@@ -114,35 +120,34 @@ impl RbTree {
     }
 
     /// The mirror of the exact search: right first, the highest place of each block, as deep as the tree.
-    fn highest(&self, top: Link, want: &Want, probe: &mut impl Probe) -> Option<(Block, Span)> {
+    fn highest(&self, top: Link, request: &CheckedRequest, probe: &mut impl Probe) -> Option<(Block, Span)> {
         let node = &self.nodes[top];
         // The sentinel offers nothing, so an absent child ends here.
-        if node.subtree_max_size < want.size_bytes {
+        if node.subtree_max_size < request.size_bytes {
             return None;
         }
         probe.count(Work::NodeVisited, 1);
         let (first, last) = (node.span.first(), node.span.last());
-        if last < want.window.last()
-            && let Some(found) = self.highest(node.right, want, probe)
+        if last < request.window.last()
+            && let Some(found) = self.highest(node.right, request, probe)
         {
             return Some(found);
         }
-        let fit = node.span.highest_fit(want.size_bytes, want.align, want.window.last());
-        if let Some(fit) = fit.filter(|fit| fit.first() >= want.window.first()) {
-            return Some((Block { link: top, none_below: Hot::UNKNOWN }, fit));
+        let fit = node.span.highest_fit(request.size_bytes, request.align, request.window.last());
+        if let Some(fit) = fit.filter(|fit| fit.first() >= request.window.first()) {
+            return Some((Block { link: top, no_fit_below: Hot::UNKNOWN }, fit));
         }
-        if first > want.window.first() { self.highest(node.left, want, probe) } else { None }
+        if first > request.window.first() { self.highest(node.left, request, probe) } else { None }
     }
 
     #[inline]
     fn count_peek(&self, child: Link, probe: &mut impl Probe) {
         if !child.is_none() {
             probe.count(Work::ChildPeeked, 1);
-            probe.touch(&self.nodes[child].subtree_max_size);
         }
     }
 
-    pub(crate) fn floor(&self, address: u64) -> Option<(Block, Span)> {
+    pub(super) fn floor(&self, address: u64) -> Option<(Block, Span)> {
         let (mut at, mut best) = (self.root, Link::NONE);
         while !at.is_none() {
             let node = &self.nodes[at];
@@ -157,13 +162,13 @@ impl RbTree {
     }
 
     /// The length that Linux 6.12 asks of a subtree. A granule above a page stands for a machine's larger page.
-    fn linux_length(&self, want: &Want) -> u64 {
-        let exact_window = want.window.size_bytes() == u128::from(want.size_bytes);
-        if want.align <= Align::PAGE.max(self.granule) || exact_window {
-            want.size_bytes
+    fn linux_length(&self, request: &CheckedRequest) -> u64 {
+        let exact_window = request.window.size_bytes() == u128::from(request.size_bytes);
+        if request.align <= Align::PAGE.max(self.granule) || exact_window {
+            request.size_bytes
         } else {
             // The kernel's sum wraps. A wrapped length prunes less, so the answer is still a block that fits.
-            want.size_bytes.wrapping_add(want.align.mask())
+            request.size_bytes.wrapping_add(request.align.mask())
         }
     }
 }

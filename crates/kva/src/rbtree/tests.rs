@@ -1,7 +1,7 @@
 mod shortcuts;
 
 use super::{Colour, Placement, RbTree};
-use crate::index::Want;
+use crate::index::CheckedRequest;
 use crate::{Fit, Merge};
 use freehold_units::{Align, Span, Tally, Work};
 use std::vec::Vec;
@@ -12,7 +12,7 @@ fn pages(first: u64, pages: u64) -> Span {
     Span::from_size(first * PAGE, pages * PAGE).unwrap()
 }
 
-fn want(size: u64, align: u64, window: Span) -> Want {
+fn request(size: u64, align: u64, window: Span) -> Want {
     Want { size_bytes: size * PAGE, align: Align::new(align * PAGE).unwrap(), window }
 }
 
@@ -42,7 +42,7 @@ fn the_four_fits_and_merges() {
     let mut tree = talk();
     tree.reserve(2).unwrap();
     let mut take = |size, align, window| {
-        let (block, span) = tree.search(Placement::Lowest, &want(size, align, window), &mut ()).unwrap();
+        let (block, span) = tree.search(Placement::Lowest, &request(size, align, window), &mut ()).unwrap();
         (tree.carve(block, span, &mut ()), span)
     };
     assert_eq!(take(2, 1, Span::ALL), (Fit::Full, pages(2, 2)));
@@ -68,7 +68,7 @@ fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
     for (first, size) in [(100, 2), (8, 4), (200, 64)] {
         tree.release(pages(first, size), &mut ()).unwrap();
     }
-    let tight = want(4, 8, Span::ALL);
+    let tight = request(4, 8, Span::ALL);
     let at = |placement| tree.search(placement, &tight, &mut ()).map(|(_, span)| span);
     assert_eq!(at(Placement::Lowest), Some(pages(8, 4)));
     assert_eq!(at(Placement::Linux), Some(pages(200, 4)));
@@ -78,7 +78,7 @@ fn linux_passes_over_a_tight_fit_and_lowest_does_not() {
 fn a_step_of_work_is_a_step_counted() {
     let tree = talk();
     let mut tally = Tally::default();
-    tree.search(Placement::Lowest, &want(4, 1, Span::ALL), &mut tally);
+    tree.search(Placement::Lowest, &request(4, 1, Span::ALL), &mut tally);
     assert_eq!(tally.of(Work::NodeVisited), 3);
     assert_eq!(tally.of(Work::NodeClimbed), 0);
 }
@@ -103,6 +103,6 @@ fn a_window_from_a_blocks_first_byte_enters_its_right_subtree_twice_as_linux_doe
         tree.release(pages(first, size), &mut ()).unwrap();
     }
     let mut tally = Tally::default();
-    assert!(tree.search(Placement::Lowest, &want(6, 4, Span::ALL), &mut tally).is_none());
+    assert!(tree.search(Placement::Lowest, &request(6, 4, Span::ALL), &mut tally).is_none());
     assert_eq!((tally.of(Work::NodeVisited), tally.of(Work::NodeClimbed)), (5, 2));
 }

@@ -1,12 +1,11 @@
 //! Checking the tree from scratch: K1, K2, K3 and that no node is lost.
 
-use super::node::Colour;
-use super::{Node, RbTree};
-use crate::arena::Link;
+use super::node::{Colour, Link};
+use super::{Node, Policy, RbTree};
 use crate::error::{Broken, check};
 
-impl RbTree {
-    pub(crate) fn validate(&self) -> Result<(), Broken> {
+impl<P: Policy> RbTree<P> {
+    pub(super) fn check_nodes(&self) -> Result<(), Broken> {
         check(self.nodes[Link::NONE].subtree_max_size == 0, "K3", "the sentinel's maximum is 0", 0)?;
         check(self.nodes[Link::NONE].colour == Colour::Black, "K2", "the sentinel is black", 0)?;
         let root = &self.nodes[self.root];

@@ -1,11 +1,11 @@
 //! Reading the tree from outside: blocks in address order, nodes in preorder, neighbours.
 
 use super::hot::Hot;
-use super::{Block, NodeView, RbTree};
-use crate::arena::Link;
+use super::node::Link;
+use super::{Block, NodeView, Policy, RbTree};
 use freehold_units::Span;
 
-impl RbTree {
+impl<P: Policy> RbTree<P> {
     /// Every node, parents before children, left before right: the tree's shape. Cost: linear.
     pub fn preorder(&self) -> impl Iterator<Item = NodeView> {
         let mut at = self.root;
@@ -62,7 +62,7 @@ impl RbTree {
         if link.is_none() {
             None
         } else {
-            Some((Block { link, none_below: Hot::UNKNOWN }, self.nodes[link].span))
+            Some((Block { link, no_fit_below: Hot::UNKNOWN }, self.nodes[link].span))
         }
     }
 
@@ -87,23 +87,5 @@ impl RbTree {
             }
             at = parent;
         }
-    }
-
-    pub(super) fn predecessor(&self, link: Link) -> Option<(Block, Span)> {
-        let mut at = self.nodes[link].left;
-        if at.is_none() {
-            at = link;
-            loop {
-                let parent = self.nodes[at].parent;
-                if parent.is_none() || self.nodes[parent].right == at {
-                    return self.block(parent);
-                }
-                at = parent;
-            }
-        }
-        while !self.nodes[at].right.is_none() {
-            at = self.nodes[at].right;
-        }
-        self.block(at)
     }
 }

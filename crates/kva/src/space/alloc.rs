@@ -1,7 +1,8 @@
 //! Allocating: check the request, find a block, cut it, remember the region.
 
-use super::{AddressSpace, BlockOf};
-use crate::index::{Map, Want, guard_granules};
+use super::AddressSpace;
+use crate::index::{CheckedRequest, guard_granules};
+use crate::regions::Terms;
 use crate::{AllocError, FreeIndex, Rejected, Request};
 use freehold_units::{Probe, Span};
 
@@ -13,8 +14,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
     ///
     /// # Cost
-    /// O(log n), amortised: the structures' own memory grows by a sixteenth at a time. What a placement adds for
-    /// alignments is said with it.
+    /// O(log n). What a placement adds for alignments is said with it.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
         self.alloc_probed(request, value, &mut ())
@@ -31,32 +31,19 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         value: V,
         probe: &mut impl Probe,
     ) -> Result<Span, Rejected<V>> {
-        let (want, guard_granules) = match self.check(request) {
+        let (checked, terms) = match self.check(request) {
             Ok(checked) => checked,
             Err(cause) => return Err(Rejected { value, cause }),
         };
-        if let Err(cause) = self.map.prepare(&want, probe) {
+        if let Err(cause) = self.reserve(1) {
             return Err(Rejected { value, cause: cause.into() });
         }
-        let Some((block, taken)) = self.map.find(self.placement, &want, probe) else {
-            return Err(Rejected { value, cause: self.no_space_for(&want) });
+        let Some((block, taken)) = self.index.search(&mut self.regions, self.placement, &checked, probe)
+        else {
+            return Err(Rejected { value, cause: self.no_space_for(&checked) });
         };
-        self.occupy(block, taken, guard_granules, value, probe);
-        Ok(Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken))
-    }
-
-    /// Takes `taken` out of the free block that covers it, for a region; a region was reserved.
-    #[inline]
-    pub(super) fn occupy(
-        &mut self,
-        block: BlockOf<V, I>,
-        taken: Span,
-        guard_granules: u32,
-        value: V,
-        probe: &mut impl Probe,
-    ) {
-        self.map.occupy(block, taken, guard_granules, value, probe);
-        self.free_bytes -= taken.size_bytes();
+        self.occupy(&block, taken, terms, value, probe);
+        Ok(usable(taken, request))
     }
 
     /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.
@@ -64,9 +51,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Errors
     /// As [`AddressSpace::alloc`].
     pub fn find(&self, request: &Request, placement: I::Placement) -> Result<Span, AllocError> {
-        let (want, _) = self.check(request)?;
-        let (_, taken) = self.look(placement, &want, &mut ())?;
-        Ok(Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken))
+        let (checked, _) = self.check(request)?;
+        match self.index.find(&self.regions, placement, &checked, &mut ()) {
+            Some((_, taken)) => Ok(usable(taken, request)),
+            None => Err(self.no_space_for(&checked)),
+        }
     }
 
     /// Everything that can fail, with nothing changed but spare room: the block, what to cut from it, the guard.
@@ -75,38 +64,30 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         &mut self,
         request: &Request,
         probe: &mut impl Probe,
-    ) -> Result<(BlockOf<V, I>, Span, u32), AllocError> {
-        let (want, guard_granules) = self.check(request)?;
-        self.map.prepare(&want, probe)?;
-        let (block, taken) = self.look(self.placement, &want, probe)?;
-        Ok((block, taken, guard_granules))
-    }
-
-    #[inline]
-    fn look(
-        &self,
-        placement: I::Placement,
-        want: &Want,
-        probe: &mut impl Probe,
-    ) -> Result<(BlockOf<V, I>, Span), AllocError> {
-        self.map.find(placement, want, probe).ok_or_else(|| self.no_space_for(want))
+    ) -> Result<(I::Block, Span, Terms), AllocError> {
+        let (checked, terms) = self.check(request)?;
+        self.reserve(1)?;
+        match self.index.search(&mut self.regions, self.placement, &checked, probe) {
+            Some((block, taken)) => Ok((block, taken, terms)),
+            None => Err(self.no_space_for(&checked)),
+        }
     }
 
     /// Why one range was not found.
     #[cold]
-    pub(super) fn no_space_for(&self, want: &Want) -> AllocError {
-        let &Want { size_bytes, align, window } = want;
+    pub(super) fn no_space_for(&self, checked: &CheckedRequest) -> AllocError {
+        let &CheckedRequest { size_bytes, align, window } = checked;
         if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
             return self.in_the_way(window);
         }
-        self.no_space(want, Span::new(0, size_bytes.saturating_sub(1)).unwrap_or(Span::ALL))
+        self.no_space(checked, Span::from_size(0, size_bytes).expect("K6: a request has a granule"))
     }
 
     /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`
     /// for base 0.
     #[cold]
-    pub(super) fn no_space(&self, want: &Want, extent: Span) -> AllocError {
-        let &Want { size_bytes, align, window } = want;
+    pub(super) fn no_space(&self, checked: &CheckedRequest, extent: Span) -> AllocError {
+        let &CheckedRequest { size_bytes, align, window } = checked;
         let reach = window.intersection(self.hull).unwrap_or(window);
         if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
             let room = reach.size_bytes().min(self.total_bytes);
@@ -118,12 +99,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if place.is_none_or(|place| place.last() > reach.last()) {
             return AllocError::NoMultiple { size_bytes, align, window };
         }
-        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.map.largest_bytes() }
+        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.regions.largest_bytes() }
     }
 
-    /// The request as the index sees it, and its guard in granules.
+    /// The request as the index sees it, and what its region keeps of it.
     #[inline]
-    pub(super) fn check(&self, request: &Request) -> Result<(Want, u32), AllocError> {
+    pub(super) fn check(&self, request: &Request) -> Result<(CheckedRequest, Terms), AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
         self.check_granular(guard_bytes)?;
@@ -132,7 +113,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
         self.check_window(window)?;
-        Ok((Want { size_bytes, align: request.align.max(self.granule), window }, guard_granules))
+        let align = request.align.max(self.granule);
+        let terms = Terms { guard_granules, align: align.bytes().trailing_zeros() as u8 };
+        Ok((CheckedRequest { size_bytes, align, window }, terms))
     }
 
     pub(super) fn check_size(&self, size_bytes: u64) -> Result<(), AllocError> {
@@ -154,4 +137,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             Err(AllocError::WindowOutside { window, space: self.hull })
         }
     }
+}
+
+/// What a request gets of what was taken for it: all but the guard.
+#[inline]
+pub(super) fn usable(taken: Span, request: &Request) -> Span {
+    Span::from_size(taken.first(), request.size_bytes).expect("K4: a region lies in what was taken for it")
 }

@@ -10,7 +10,7 @@
 //! a base that would do, so the answer is the highest one.
 
 use super::AddressSpace;
-use crate::index::{Map, Want};
+use crate::index::CheckedRequest;
 use crate::{AllocError, FreeIndex, Rejected};
 use alloc::vec::Vec;
 use freehold_units::{Align, Probe, Span};
@@ -25,7 +25,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Cost
     /// O(areas · log n) for each free block that the base is pulled past, and O(areas²) to see that no two areas
-    /// overlap. Every area reserves a leaf of the index of regions.
+    /// overlap. Every area reserves a leaf of the tree of regions.
     #[doc(alias = "pcpu_get_vm_areas")]
     pub fn alloc_congruent(
         &mut self,
@@ -50,11 +50,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare_congruent(&areas, align, window) {
             Ok(base) => {
                 for (area, value) in areas {
-                    let span = area.shifted(base);
-                    let block = span.and_then(|span| self.map.block_at_or_below(span.first()));
-                    if let (Some(span), Some((block, _))) = (span, block) {
-                        self.occupy(block, span, 0, value, probe);
-                    }
+                    let span = area.shifted(base).expect("K4: an area lies in a free block");
+                    let block = self.block_over(span).expect("K4: an area lies in a free block");
+                    self.occupy(&block, span, self.unaligned(), value, probe);
                 }
                 Ok(base)
             }
@@ -71,12 +69,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let align = align.max(self.granule);
         self.check_window(window)?;
         self.check_areas(areas)?;
-        self.map.reserve(areas.len(), 0)?;
+        self.reserve(areas.len())?;
         self.highest_base(areas, align, window).ok_or_else(|| {
             let size_bytes =
                 areas.iter().fold(0u64, |sum, (area, _)| sum.saturating_add(area.size_saturating()));
             let extent = areas.iter().map(|&(area, _)| area).reduce(Span::hull);
-            self.no_space(&Want { size_bytes, align, window }, extent.unwrap_or(Span::ALL))
+            self.no_space(
+                &CheckedRequest { size_bytes, align, window },
+                extent.expect("K6: a congruent request has an area"),
+            )
         })
     }
 
@@ -114,16 +115,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
-        let (mut block, mut span) = self.map.block_at_or_below(area.shifted(base)?.last())?;
+        let (_, mut block) = self.regions.block_at_or_below(area.shifted(base)?.last())?;
         loop {
             let needed = area.shifted(base)?;
-            if span.covers(needed) {
+            if block.covers(needed) {
                 return Some(base);
             }
-            if span.last() < needed.last() {
-                base = align.down(span.last().checked_sub(area.last())?);
+            if block.last() < needed.last() {
+                base = align.down(block.last().checked_sub(area.last())?);
             } else {
-                (block, span) = self.map.block_before(block)?;
+                (_, block) = self.regions.block_at_or_below(block.first().checked_sub(1)?)?;
             }
         }
     }

@@ -1,15 +1,10 @@
 //! Regions at a fixed place: taking one, and making one longer or shorter where it is.
 
-use super::{AddressSpace, BlockOf};
-use crate::index::{Map, Want};
-use crate::{AllocError, FreeIndex, Rejected, Request, ResizeError};
-use freehold_units::Span;
-
-/// Where a region was before it moved.
-struct Old {
-    taken: Span,
-    guard_granules: u32,
-}
+use super::AddressSpace;
+use crate::index::CheckedRequest;
+use crate::regions::Terms;
+use crate::{AllocError, FreeIndex, Rejected, ResizeError};
+use freehold_units::{Align, Span};
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes exactly `span`.
@@ -47,11 +42,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at(span) {
             Ok(block) => {
-                self.occupy(block, span, 0, value, &mut ());
+                self.occupy(&block, span, self.unaligned(), value, &mut ());
                 Ok(span)
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
+    }
+
+    /// What a region keeps that was given its place: no guard, and no alignment but the granule.
+    pub(super) fn unaligned(&self) -> Terms {
+        Terms { guard_granules: 0, align: self.granule.bytes().trailing_zeros() as u8 }
     }
 
     /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns
@@ -65,98 +65,85 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Cost
     /// O(log n).
     pub fn resize(&mut self, first: u64, size_bytes: u64) -> Result<Span, ResizeError> {
-        let Some((place, entry)) = self.map.region(first) else {
+        let Some((place, entry)) = self.regions.region(first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
-        let (old, old_taken) = (entry.span, entry.taken);
+        let old_taken = entry.taken;
+        let guard_bytes = entry.taken.above(entry.span).map_or(0, Span::size_saturating);
         self.check_whole(first)?;
         self.check_size(size_bytes)?;
-        let guard_bytes = u64::try_from(old_taken.size_bytes() - old.size_bytes()).unwrap_or(u64::MAX);
         let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let span = Span::from_size(first, size_bytes).ok_or(AllocError::SizeOverflow)?;
         let taken = Span::from_size(first, taken_bytes).ok_or(AllocError::SizeOverflow)?;
         if let Some(more) = taken.above(old_taken) {
             let block = self.prepare_at(more)?;
-            self.map.extend(place, block, more, &mut ());
+            self.index.carve(&self.regions, &block, more, &mut ());
+            self.regions.set_end(&place, taken.last());
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
-            self.map.reserve(1, 0).map_err(AllocError::from)?;
-            self.map.shorten(place, less, &mut ());
+            self.index.reserve(1).map_err(AllocError::from)?;
+            let merge = self.regions.set_end(&place, taken.last());
+            self.index.release(&self.regions, less, merge, &mut ());
             self.free_bytes += less.size_bytes();
         }
         Ok(span)
     }
 
-    /// Moves the region that starts at `first`, with its value, to where `request` puts it. The place is looked
-    /// for while the old one is still taken, and if there is none, as if it were free. Returns the new addresses.
+    /// Moves the region that starts at `first`, with its value, to where the space's placement puts it within `window`:
+    /// size, alignment and guard are kept. The place is looked for while the old one is still taken, and if there is
+    /// none, as if it were free. Returns the new addresses.
     ///
     /// # Errors
-    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if the
-    /// request cannot be served; then the region is where it was.
+    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if there is no
+    /// place; then the region is where it was.
     ///
     /// # Cost
     /// O(log n), as [`AddressSpace::alloc`].
-    pub fn move_to(&mut self, first: u64, request: &Request) -> Result<Span, ResizeError> {
-        let (want, guard_granules) = self.check(request)?;
-        let Some((place, entry)) = self.map.region(first) else {
+    pub fn move_to(&mut self, first: u64, window: Span) -> Result<Span, ResizeError> {
+        let Some((_, entry)) = self.regions.region(first) else {
             return Err(ResizeError::Address(self.why_not(first)));
         };
-        let old = Old { taken: entry.taken, guard_granules: entry.guard_granules };
+        let (old, terms, size_bytes) = (entry.taken, entry.terms, entry.span.size_saturating());
+        let align = Align::new(1 << terms.align).expect("K6: alignments are powers of two");
         self.check_whole(first)?;
-        self.map.prepare(&want, &mut ()).map_err(AllocError::from)?;
-        // The old place may come back as a block, and may have to be taken again.
-        self.map.reserve(2, 1).map_err(AllocError::from)?;
-        let found = self.map.find(self.placement, &want, &mut ()).map(|(_, taken)| taken);
-        let Some(value) = self.map.vacate(place, old.taken, &mut ()) else {
-            return Err(ResizeError::Address(self.why_not(first)));
+        self.check_window(window).map_err(ResizeError::Size)?;
+        // A region of all addresses has nowhere to go.
+        let taken_bytes = u64::try_from(old.size_bytes()).map_err(|_| AllocError::SizeOverflow)?;
+        let request = CheckedRequest { size_bytes: taken_bytes, align, window };
+        // The old place comes back as a block, and may have to be taken again.
+        self.reserve(2).map_err(AllocError::from)?;
+        let placement = self.placement;
+        let found =
+            self.index.search(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken);
+        let (_, value) = self.free_region(first, &mut ())?;
+        let found = match found {
+            Some(taken) => Some(taken),
+            None => {
+                self.index.search(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken)
+            }
         };
-        self.free_bytes += old.taken.size_bytes();
-        let taken = self.settle(found, old, &want, guard_granules, value)?;
-        Ok(Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken))
-    }
-
-    /// Takes the place that was found while the old one was taken; if there was none, one that may overlap the old
-    /// one; if there is none either, the old one.
-    fn settle(
-        &mut self,
-        found: Option<Span>,
-        old: Old,
-        want: &Want,
-        guard_granules: u32,
-        value: V,
-    ) -> Result<Span, AllocError> {
-        let place = match found {
-            Some(taken) => self.map.block_at_or_below(taken.first()).map(|(block, _)| (block, taken)),
-            None => self.map.find(self.placement, want, &mut ()),
-        };
-        if let Some((block, taken)) = place {
-            self.occupy(block, taken, guard_granules, value, &mut ());
-            return Ok(taken);
-        }
-        // The region itself is out of the index now, and so not in its own way.
-        let refused = self.no_space_for(want);
-        if let Some((block, _)) = self.map.block_at_or_below(old.taken.first()) {
-            self.occupy(block, old.taken, old.guard_granules, value, &mut ());
-        }
-        Err(refused)
+        // The region itself is out of the tree now, and so not in its own way.
+        let place = found.ok_or_else(|| self.no_space_for(&request));
+        let taken = *place.as_ref().unwrap_or(&old);
+        let block = self.block_over(taken).expect("K4: what was found free, or given back, is free");
+        self.occupy(&block, taken, terms, value, &mut ());
+        let moved = place?;
+        Ok(Span::from_size(moved.first(), size_bytes).expect("K4: a region lies in what was taken for it"))
     }
 
     /// The free block that covers `span`, or what is in the way; room for one more region and block.
-    fn prepare_at(&mut self, span: Span) -> Result<BlockOf<V, I>, AllocError> {
+    fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }
-        self.map.reserve(1, 0)?;
-        match self.map.block_at_or_below(span.first()) {
-            Some((block, free)) if free.covers(span) => Ok(block),
-            _ => Err(self.in_the_way(span)),
-        }
+        self.reserve(1)?;
+        self.block_over(span).ok_or_else(|| self.in_the_way(span))
     }
 
     /// Why `span` is not free.
     #[cold]
     pub(super) fn in_the_way(&self, span: Span) -> AllocError {
-        match self.map.region_over(span) {
+        match self.regions.region_over(span) {
             Some(entry) => AllocError::Occupied { region: entry.span },
             None => AllocError::PlaceOutside { place: span, space: self.hull },
         }

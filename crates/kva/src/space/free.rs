@@ -1,7 +1,6 @@
 //! Freeing by address.
 
 use super::AddressSpace;
-use crate::index::Map;
 use crate::{FreeError, FreeIndex};
 use freehold_units::{Probe, Span};
 
@@ -33,16 +32,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees a region that may be carved.
     #[inline]
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        let Some((place, entry)) = self.map.region(first) else { return Err(self.why_not(first)) };
-        let (usable, taken) = (entry.span, entry.taken);
-        self.map.reserve(0, 1)?;
-        match self.map.vacate(place, taken, probe) {
-            Some(value) => {
-                self.free_bytes += taken.size_bytes();
-                Ok((usable, value))
-            }
-            None => Err(self.why_not(first)),
-        }
+        self.index.reserve(1)?;
+        let removed = match I::USES_BOUNDS {
+            true => self.regions.remove(first, probe),
+            false => self.regions.remove(first, &mut ()),
+        };
+        let Some(removed) = removed else { return Err(self.why_not(first)) };
+        self.index.release(&self.regions, removed.taken, removed.merge, probe);
+        self.free_bytes += removed.taken.size_bytes();
+        Ok((removed.span, removed.value))
     }
 
     /// Refuses the start of a carved region.
@@ -54,7 +52,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
-        if let Some(entry) = self.map.region_at(address) {
+        if let Some((_, entry)) = self.regions.region_at(address) {
             let region = entry.span;
             let starts = region.first() == address;
             return if starts {
@@ -63,7 +61,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 FreeError::Interior { address, region }
             };
         }
-        match self.map.block_at_or_below(address) {
+        match self.regions.block_at_or_below(address) {
             Some((_, block)) if block.contains(address) => FreeError::AlreadyFree { address, block },
             _ => FreeError::Unknown { address },
         }

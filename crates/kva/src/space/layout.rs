@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use super::carved::{Carved, Origin};
-use crate::index::Map;
+use crate::regions::RegionTree;
 use crate::{FreeIndex, LayoutError, OutOfMemory};
 use freehold_units::{Align, Probe, Span};
 
@@ -38,7 +38,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// A space with no address yet.
     pub(super) fn bare(hull: Span, granule: Align, placement: I::Placement) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            map: I::Map::new(granule)?,
+            regions: RegionTree::empty(granule),
+            index: I::empty(granule)?,
             carved: Carved::default(),
             origin: Origin::NONE,
             hull,
@@ -69,15 +70,21 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if self.is_sub_space() {
             return Err(LayoutError::SubSpace { space: self.hull });
         }
-        if let Some(entry) = self.map.region_over(span) {
+        if let Some(entry) = self.regions.region_over(span) {
             return Err(LayoutError::Overlap { span, block: entry.taken });
         }
-        self.map.reserve(1, 0)?;
-        if let Err(block) = self.map.add(span, probe) {
-            return Err(LayoutError::Overlap { span, block });
-        }
+        self.reserve(1)?;
+        self.release_new(span, probe).map_err(|block| LayoutError::Overlap { span, block })?;
         self.hull = self.hull.hull(span);
         self.total_bytes += span.size_bytes();
+        Ok(())
+    }
+
+    /// Makes `span` free, which overlaps no region; a region was reserved. A free block that it overlaps is the error,
+    /// and nothing was changed.
+    pub(super) fn release_new(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
+        let merge = self.regions.add_span(span)?;
+        self.index.release(&self.regions, span, merge, probe);
         self.free_bytes += span.size_bytes();
         Ok(())
     }

@@ -6,7 +6,6 @@ mod congruent;
 mod fixed;
 mod free;
 mod layout;
-mod pieces;
 mod region;
 pub mod snapshot;
 mod sub_space;
@@ -14,8 +13,9 @@ mod sub_space;
 mod tests;
 mod validate;
 
-use crate::index::Map;
-use crate::{BTree, FreeIndex, RbTree, Shortcuts};
+use crate::rbtree::Policy;
+use crate::regions::{RegionTree, Terms};
+use crate::{BTree, FreeIndex, OutOfMemory, RbTree};
 use carved::{Carved, Origin};
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
@@ -24,8 +24,8 @@ pub use region::{Region, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.
 ///
-/// `V` is what the caller keeps with each region: its device, its owner. `I` is what
-/// the space is kept in.
+/// `V` is what the caller keeps with each region: its device, its owner. `I` is how
+/// free places are found.
 ///
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
@@ -43,8 +43,10 @@ pub use region::{Region, Stats};
 /// Values move within the index as regions come and go: put wide ones into a `Box` or an `Arc`. A value whose
 /// `Drop` panics is gone and the space is as it should be; a `Clone` that panics leaves the original untouched.
 pub struct AddressSpace<V, I: FreeIndex = BTree> {
-    /// What is free and what is taken, by address.
-    map: I::Map<V>,
+    /// What is taken, by address, and what is free between.
+    regions: RegionTree<V>,
+    /// Where there is room.
+    index: I,
     /// The regions that sub-spaces hand out.
     carved: Carved,
     /// What makes a sub-space known to its parent.
@@ -77,20 +79,35 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.placement
     }
 
-    /// Takes these [`Shortcuts`] from now on. Answers stay the same.
-    pub fn set_shortcuts(&mut self, shortcuts: Shortcuts) {
-        self.set_shortcuts_probed(shortcuts, &mut ());
+    /// Makes sure that so many regions can be added without asking for memory.
+    #[inline]
+    fn reserve(&mut self, regions: usize) -> Result<(), OutOfMemory> {
+        self.regions.reserve(regions)?;
+        self.index.reserve(regions)
     }
 
-    /// [`AddressSpace::set_shortcuts`], with the work counted of what was put off until now.
-    pub fn set_shortcuts_probed(&mut self, shortcuts: Shortcuts, probe: &mut impl Probe) {
-        self.map.set_shortcuts(shortcuts, probe);
+    /// Takes `taken` out of the free block that covers it, for a region; a region was reserved.
+    #[inline]
+    fn occupy(&mut self, block: &I::Block, taken: Span, terms: Terms, value: V, probe: &mut impl Probe) {
+        let before = self.index.carve(&self.regions, block, taken, probe);
+        if I::USES_BOUNDS {
+            self.regions.insert(&before, taken, terms, value, probe);
+        } else {
+            self.regions.insert(&before, taken, terms, value, &mut ());
+        }
+        self.free_bytes -= taken.size_bytes();
+    }
+
+    /// The free block that covers `span`.
+    fn block_over(&self, span: Span) -> Option<I::Block> {
+        let (entry, block) = self.regions.block_over(span)?;
+        Some(self.index.block_at(entry, block))
     }
 
     /// The number of regions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.map.region_count()
+        self.regions.len()
     }
 
     /// Whether nothing is allocated.
@@ -100,17 +117,23 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 }
 
-impl<V> AddressSpace<V, RbTree> {
+impl<V, P: Policy> AddressSpace<V, RbTree<P>> {
     /// The red-black tree of free blocks, to look at.
     #[must_use]
-    pub fn free_index(&self) -> &RbTree {
-        &self.map.free
+    pub fn free_index(&self) -> &RbTree<P> {
+        &self.index
     }
 }
 
 impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
     fn clone(&self) -> Self {
-        Self { map: self.map.duplicate(), carved: self.carved.clone(), origin: self.origin.clone(), ..*self }
+        Self {
+            regions: self.regions.clone(),
+            index: self.index.clone(),
+            carved: self.carved.clone(),
+            origin: self.origin.clone(),
+            ..*self
+        }
     }
 }
 
@@ -121,6 +144,3 @@ impl<V, I: FreeIndex> fmt::Debug for AddressSpace<V, I> {
         shown.field("stats", &self.stats()).finish_non_exhaustive()
     }
 }
-
-/// A free block of a space.
-type BlockOf<V, I> = <<I as FreeIndex>::Map<V> as Map<V>>::Block;

@@ -2,7 +2,7 @@
 
 use super::AddressSpace;
 use crate::FreeIndex;
-use crate::index::{Entry, Map};
+use crate::regions::RegionEntry;
 use freehold_units::Span;
 
 /// An allocated region and the caller's value.
@@ -53,10 +53,10 @@ pub struct Stats {
     pub free_bytes: u128,
     /// Bytes of the largest free block; `u64::MAX` for 2^64.
     pub largest_free_bytes: u64,
-    /// Bytes of memory that the free-space index holds, spare room included. Where one tree has both free blocks and
-    /// regions, its memory is divided between them by their numbers.
+    /// Bytes of memory that the free-space index holds, spare nodes included. 0 on a [`BTree`](crate::BTree), which
+    /// finds free space between the regions.
     pub free_index_bytes: usize,
-    /// Bytes of memory that the index of regions holds, values, marks of carved regions and spare room included.
+    /// Bytes of memory that the tree of regions holds, values, marks of carved regions and spare nodes included.
     pub busy_index_bytes: usize,
 }
 
@@ -68,49 +68,47 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let entry = self.map.region_at(address)?;
+        let (_, entry) = self.regions.region_at(address)?;
         if entry.span.contains(address) { Some(self.region(entry)) } else { None }
     }
 
     /// The region whose guard `address` lies in: whose end was overrun.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let region = self.region(self.map.region_at(address)?);
+        let region = self.region(self.regions.region_at(address)?.1);
         if region.guard.is_some_and(|guard| guard.contains(address)) { Some(region) } else { None }
     }
 
     /// The value of the region that `address` belongs to, to change.
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
-        let (last, value) = self.map.value_at(address)?;
-        if address <= last { Some(value) } else { None }
+        self.regions.value_at(address)
     }
 
     /// All regions in address order.
     pub fn regions(&self) -> impl Iterator<Item = Region<'_, V>> {
-        self.map.regions().map(|entry| self.region(entry))
+        self.regions.regions().map(|entry| self.region(entry))
     }
 
     /// All free blocks in address order.
     pub fn free_blocks(&self) -> impl Iterator<Item = Span> {
-        self.map.blocks()
+        self.regions.blocks()
     }
 
-    /// The figures of the space. Cost: constant.
+    /// The figures of the space. Cost: constant, a look at one node.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let (free_index_bytes, busy_index_bytes) = self.map.bytes();
         Stats {
-            regions: self.map.region_count(),
+            regions: self.regions.len(),
             busy_bytes: self.total_bytes - self.free_bytes,
-            free_blocks: self.map.block_count(),
+            free_blocks: self.regions.block_count(),
             free_bytes: self.free_bytes,
-            largest_free_bytes: self.map.largest_bytes(),
-            free_index_bytes,
-            busy_index_bytes: busy_index_bytes.saturating_add(self.carved.bytes()),
+            largest_free_bytes: self.regions.largest_bytes(),
+            free_index_bytes: self.index.bytes(),
+            busy_index_bytes: self.regions.bytes().saturating_add(self.carved.bytes()),
         }
     }
 
-    fn region<'a>(&self, entry: Entry<'a, V>) -> Region<'a, V> {
+    fn region<'a>(&self, entry: RegionEntry<'a, V>) -> Region<'a, V> {
         let guard = entry.taken.above(entry.span);
         let is_carved = self.carved.holds(entry.span.first());
         Region { span: entry.span, guard, value: entry.value, is_carved }

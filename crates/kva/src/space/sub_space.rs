@@ -16,9 +16,10 @@
 //! Invariant: K13 a sub-space has exactly the addresses of a region that its parent has marked as carved. So
 //! a parent does not free, resize or move such a region, and a sub-space is given no other addresses.
 
+use super::AddressSpace;
+use super::alloc::usable;
 use super::carved::Origin;
-use super::{AddressSpace, BlockOf};
-use crate::index::Map;
+use crate::regions::Terms;
 use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
 use freehold_units::Span;
 
@@ -62,8 +63,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         placement: J::Placement,
     ) -> Result<AddressSpace<W, J>, Rejected<V>> {
         match self.prepare_carve(request, placement) {
-            Ok((block, taken, guard_granules, child)) => {
-                self.occupy(block, taken, guard_granules, value, &mut ());
+            Ok((block, taken, terms, child)) => {
+                self.occupy(&block, taken, terms, value, &mut ());
                 self.carved.set(child.hull.first(), child.origin.address());
                 Ok(child)
             }
@@ -78,13 +79,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         &mut self,
         request: &Request,
         placement: J::Placement,
-    ) -> Result<(BlockOf<V, I>, Span, u32, AddressSpace<W, J>), AllocError> {
-        let (block, taken, guard_granules) = self.prepare(request, &mut ())?;
+    ) -> Result<(I::Block, Span, Terms, AddressSpace<W, J>), AllocError> {
+        let (block, taken, terms) = self.prepare(request, &mut ())?;
         self.carved.reserve()?;
-        let usable = Span::from_size(taken.first(), request.size_bytes).unwrap_or(taken);
         // One span, made of granules: only memory can be lacking.
-        let child = AddressSpace::new(usable, self.granule, placement).map_err(|_| OutOfMemory)?;
-        Ok((block, taken, guard_granules, AddressSpace { origin: Origin::new()?, ..child }))
+        let child =
+            AddressSpace::new(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
+        Ok((block, taken, terms, AddressSpace { origin: Origin::new()?, ..child }))
     }
 
     /// Ends an empty sub-space and frees the region that it was carved from, its guard with it. Returns the
@@ -112,8 +113,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.carved.remove(first);
                     return Ok(freed);
                 }
-                // By K12 a region starts there, and by K4 it is not free.
-                Err(_) => ReturnError::OutOfMemory,
+                Err(FreeError::OutOfMemory) => ReturnError::OutOfMemory,
+                Err(error) => panic!("K12: a mark is the start of a region: {error}"),
             }
         };
         Err(Rejected { value: sub_space, cause })
@@ -133,7 +134,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         first: u64,
         child: &mut AddressSpace<W, J>,
     ) -> Result<Span, AdoptError> {
-        let Some((_, entry)) = self.map.region(first) else {
+        let Some((_, entry)) = self.regions.region(first) else {
             return Err(AdoptError::Address(self.why_not(first)));
         };
         let (region, space) = (entry.span, child.hull);

@@ -1,10 +1,9 @@
 //! Checking the whole space from scratch.
 
 use super::AddressSpace;
-use super::pieces::Piece;
 use crate::FreeIndex;
 use crate::error::{Broken, check};
-use crate::index::Map;
+use crate::regions::Piece;
 use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
@@ -13,11 +12,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Errors
     /// The first invariant that fails, by its number in `INVARIANTS.md`.
     pub fn validate(&self) -> Result<(), Broken> {
-        self.map.validate()?;
-        self.carved.validate(|first| self.map.region(first).is_some())?;
+        self.regions.validate()?;
+        self.index.validate(&self.regions)?;
+        self.carved.validate(|first| self.regions.region(first).is_some())?;
         let (mut free_bytes, mut busy_bytes) = (0u128, 0u128);
         let mut previous: Option<Span> = None;
-        for piece in self.pieces() {
+        for piece in self.regions.pieces() {
             let span = piece.extent();
             match piece {
                 Piece::Free(_) => free_bytes += span.size_bytes(),
@@ -26,8 +26,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.check_piece(previous, span)?;
             previous = Some(span);
         }
-        let largest = self.map.blocks().map(Span::size_saturating).max().unwrap_or(0);
-        check(largest == self.map.largest_bytes(), "K5", "largest_bytes is the largest block's", 0)?;
+        let largest = self.regions.blocks().map(Span::size_saturating).max().unwrap_or(0);
+        check(largest == self.regions.largest_bytes(), "K5", "largest_bytes is the largest block's", 0)?;
         check(free_bytes == self.free_bytes, "K5", "free_bytes is the sum of the free blocks", 0)?;
         let all = free_bytes + busy_bytes == self.total_bytes;
         check(all, "K4", "every byte of the layout is free or taken", 0)?;

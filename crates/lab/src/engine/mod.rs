@@ -3,7 +3,6 @@
 mod driven;
 mod features;
 mod floor;
-mod lines;
 mod list;
 pub mod maple;
 pub mod percpu;
@@ -15,7 +14,6 @@ pub mod vma;
 pub use driven::Driven;
 pub use features::{FEATURES, Features, FixedPlace};
 pub use floor::FLOOR;
-pub use lines::Touched;
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use session::Session;
 pub use space::SpaceEngine;

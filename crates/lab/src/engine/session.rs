@@ -1,14 +1,11 @@
 //! What sessions of the kva family can do beyond running operations.
 
-use super::{Driven, Touched};
+use super::Driven;
 use freehold::units::Span;
 use freehold_trace::kva::{Answer, Driver, Engine, Op};
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {
-    /// Runs one operation and counts its work and the cache lines that it touches.
-    fn run_touching(&mut self, op: &Op) -> (Answer, Touched);
-
     /// Shows every free block in address order.
     fn free_blocks(&self, visit: &mut dyn FnMut(Span));
 
@@ -20,12 +17,6 @@ pub trait Session: Driven<Op, Answer> {
 }
 
 impl<E: Engine + 'static> Session for Driver<E> {
-    fn run_touching(&mut self, op: &Op) -> (Answer, Touched) {
-        let mut touched = Touched::default();
-        let answer = self.run(op, &mut touched);
-        (answer, touched)
-    }
-
     fn free_blocks(&self, visit: &mut dyn FnMut(Span)) {
         self.engine().free_blocks(visit);
     }

@@ -1,6 +1,6 @@
 //! Our [`AddressSpace`] as an engine of the lab.
 
-use freehold::kva::{AddressSpace, BTree, FreeIndex, Request, Shortcuts};
+use freehold::kva::{AddressSpace, BTree, FreeIndex, Request};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::Engine;
 
@@ -19,13 +19,6 @@ impl<I: FreeIndex> SpaceEngine<I> {
     pub fn new(layout: &[Span], granule: Align, placement: I::Placement) -> Result<Self, String> {
         let space = AddressSpace::with_layout(layout, granule, placement);
         Ok(Self { space: space.map_err(|error| error.to_string())? })
-    }
-
-    /// The same with these shortcuts.
-    #[must_use]
-    pub fn with_shortcuts(mut self, shortcuts: Shortcuts) -> Self {
-        self.space.set_shortcuts(shortcuts);
-        self
     }
 }
 

@@ -4,9 +4,9 @@
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
 use super::{Checker, Counts};
-use crate::engine::{EngineEntry, FLOOR, Session, Touched};
+use crate::engine::{EngineEntry, FLOOR, Session};
 use crate::workload::bench::BenchWorkload;
-use freehold::units::{Align, Span, Work};
+use freehold::units::{Align, Span, Tally, Work};
 use freehold_trace::kva::{Answer, Op};
 use std::time::{Duration, Instant};
 
@@ -42,10 +42,6 @@ pub struct BenchRun {
     pub alloc_nodes: Counts,
     /// Work of each free.
     pub free_work: Counts,
-    /// Cache lines that each allocation touches; 0 for engines that do not tell.
-    pub alloc_lines: Counts,
-    /// Cache lines that each free touches.
-    pub free_lines: Counts,
     /// Bytes of the engine's own structures at the end of the checked run.
     pub metadata_bytes: usize,
     /// Live regions then.
@@ -189,7 +185,7 @@ fn check(
     let mut done = 0;
     while done < wanted && started.elapsed() < limit {
         for op in workload.pieces(done, workload.period).into_iter().flatten() {
-            let (answer, mut touched) = session.run_touching(op);
+            let (answer, tally) = session.run_counted(op);
             let at = run.answers.len();
             let checked = checker.check(op, answer);
             checked.map_err(|reason| Stop::Wrong(format!("operation {at}: {reason}")))?;
@@ -201,7 +197,7 @@ fn check(
                 }
                 _ => {}
             }
-            run.note(op, answer, &mut touched);
+            run.note(op, answer, &tally);
         }
         done += workload.period;
     }
@@ -256,8 +252,6 @@ impl BenchRun {
             alloc_work: Counts::default(),
             alloc_nodes: Counts::default(),
             free_work: Counts::default(),
-            alloc_lines: Counts::default(),
-            free_lines: Counts::default(),
             metadata_bytes: 0,
             live: 0,
             free_blocks: 0,
@@ -268,19 +262,14 @@ impl BenchRun {
         }
     }
 
-    fn note(&mut self, op: &Op, answer: Answer, touched: &mut Touched) {
+    fn note(&mut self, op: &Op, answer: Answer, tally: &Tally) {
         self.answers.push(answer);
         self.failures += u64::from(answer == Answer::NoRoom);
-        let (work, lines) = if op.is_free() {
-            (&mut self.free_work, &mut self.free_lines)
-        } else {
-            (&mut self.alloc_work, &mut self.alloc_lines)
-        };
-        work.add(touched.tally.steps());
+        let work = if op.is_free() { &mut self.free_work } else { &mut self.alloc_work };
+        work.add(tally.steps());
         if !op.is_free() {
-            self.alloc_nodes.add(touched.tally.of(Work::NodeVisited));
+            self.alloc_nodes.add(tally.of(Work::NodeVisited));
         }
-        lines.add(touched.lines());
     }
 
     /// Times one round. Where operations come in batches of a kind, each batch is timed by itself.

@@ -63,9 +63,6 @@ pub struct Row {
     /// Nodes that a search visits, without what keeps them up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes_p999: Option<u64>,
-    /// Cache lines of 64 bytes that an operation touches.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lines_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions_mean: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,16 +24,16 @@ impl Pair {
         Self { plain, short, taken: Vec::new() }
     }
 
-    fn take(&mut self, placement: Placement, want: &Want) {
+    fn take(&mut self, placement: Placement, request: &CheckedRequest) {
         for other in [Placement::Lowest, Placement::Highest, Placement::Linux] {
             let answers =
-                [&self.plain, &self.short].map(|tree| tree.search(other, want, &mut ()).map(|(_, at)| at));
-            assert_eq!(answers[0], answers[1], "{other:?} {want:?}");
+                [&self.plain, &self.short].map(|tree| tree.search(other, request, &mut ()).map(|(_, at)| at));
+            assert_eq!(answers[0], answers[1], "{other:?} {request:?}");
         }
         let mut fits = Vec::new();
         for tree in [&mut self.plain, &mut self.short] {
             tree.reserve(1).unwrap();
-            if let Some((block, span)) = tree.search(placement, want, &mut ()) {
+            if let Some((block, span)) = tree.search(placement, request, &mut ()) {
                 fits.push((tree.carve(block, span, &mut ()), span));
             }
         }
@@ -98,7 +98,7 @@ proptest! {
                 pair.give(if pick % 2 == 0 { last } else { usize::from(pick) % pair.taken.len() });
             } else {
                 let align = 1 << (shift * u32::from(kind % 3 == 0));
-                pair.take(placement, &want(1 + u64::from(pick % 9), align, window));
+                pair.take(placement, &request(1 + u64::from(pick % 9), align, window));
             }
         }
     }
@@ -110,7 +110,7 @@ fn a_request_like_the_last_one_takes_one_step() {
     tree.set_shortcuts(Shortcuts { hot_block: true, ..Shortcuts::NONE }, &mut ());
     let mut steps = |size| {
         let mut tally = Tally::default();
-        let (block, span) = tree.search(Placement::Lowest, &want(size, 1, Span::ALL), &mut tally).unwrap();
+        let (block, span) = tree.search(Placement::Lowest, &request(size, 1, Span::ALL), &mut tally).unwrap();
         tree.carve(block, span, &mut ());
         (span.first() / PAGE, tally.of(Work::NodeVisited))
     };

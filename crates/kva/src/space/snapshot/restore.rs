@@ -2,7 +2,7 @@
 
 use super::RestoreError;
 use super::read::{Part, Run, Runs};
-use crate::index::Map;
+use crate::regions::Terms;
 use crate::{AddressSpace, FreeIndex};
 use freehold_units::Span;
 
@@ -54,24 +54,22 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 let taken = guard.map_or(span, |guard| span.hull(guard));
                 // First a block, from which it is then taken.
                 self.rebuild_block(taken, run.at)?;
-                self.map.reserve(1, 0)?;
+                self.reserve(1)?;
                 if is_carved {
                     self.carved.reserve()?;
                     self.carved.set(span.first(), None);
                 }
-                if let Some((block, _)) = self.map.block_at_or_below(taken.first()) {
-                    self.occupy(block, taken, guard_granules, value, &mut ());
-                }
+                let block = self.block_over(taken).expect("K4: what was added is free");
+                let terms = Terms { guard_granules, ..self.unaligned() };
+                self.occupy(&block, taken, terms, value, &mut ());
                 Ok(Some(taken))
             }
         }
     }
 
     fn rebuild_block<E>(&mut self, block: Span, at: usize) -> Result<(), RestoreError<E>> {
-        self.map.reserve(1, 0)?;
+        self.reserve(1)?;
         // It overlaps no other: every run starts where the last one ended.
-        self.map.add(block, &mut ()).map_err(|_| RestoreError::Order { at })?;
-        self.free_bytes += block.size_bytes();
-        Ok(())
+        self.release_new(block, &mut ()).map_err(|_| RestoreError::Order { at })
     }
 }

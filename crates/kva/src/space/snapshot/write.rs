@@ -2,7 +2,7 @@
 
 use super::checksum::crc32;
 use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, VERSION, kind};
-use crate::space::pieces::Piece;
+use crate::regions::Piece;
 use crate::{AddressSpace, FreeIndex, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
@@ -81,7 +81,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         to.put(&[0; 8]);
         // The first address not told yet; none behind the last there is.
         let mut next = Some(0);
-        for piece in self.pieces() {
+        for piece in self.regions.pieces() {
             let extent = piece.extent();
             if let Some(hole) = next.and_then(|next| Span::new(next, extent.first().checked_sub(1)?)) {
                 to.put(&[kind::HOLE]);
@@ -96,7 +96,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     let is_carved = self.carved.holds(entry.span.first());
                     to.put(&[if is_carved { kind::CARVED } else { kind::REGION }]);
                     to.number(less_one(entry.span));
-                    to.number(entry.guard_granules.into());
+                    to.number(entry.terms.guard_granules.into());
                     value.bytes.clear();
                     encode(entry.value, &mut value);
                     to.number(value.bytes.len() as u64);

@@ -255,7 +255,7 @@ fn rows(document: &mut Document, bench: &mut Bench) {
             let mut row = Row { ratio, ..row };
             match row.op {
                 Some("alloc") => add_alloc(&mut row, run),
-                Some("free") => add_work(&mut row, &mut run.free_work, &run.free_lines),
+                Some("free") => add_work(&mut row, &mut run.free_work),
                 _ => {}
             }
             document.rows.push(row);
@@ -296,11 +296,10 @@ fn add_alloc(row: &mut Row, run: &mut BenchRun) {
     row.nodes_p999 = Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0);
     row.bytes_per_free_block = run.bytes_each().map(|(block, _)| block);
     row.bytes_per_region = run.bytes_each().map(|(_, region)| region);
-    add_work(row, &mut run.alloc_work, &run.alloc_lines);
+    add_work(row, &mut run.alloc_work);
 }
 
-fn add_work(row: &mut Row, work: &mut Counts, lines: &Counts) {
-    row.lines_mean = Some(lines.mean()).filter(|&mean| mean > 0.0);
+fn add_work(row: &mut Row, work: &mut Counts) {
     row.work_mean = Some(work.mean());
     row.work_p99 = Some(work.percentile(990));
     row.work_p999 = Some(work.percentile(999));

@@ -1,0 +1,87 @@
+//! A new leaf: it comes behind one that there is, and full nodes above are split.
+
+use super::inner::{Child, FANOUT, Inner, Rows};
+use super::{LeafNode, LeafPath, Step, Tree};
+use freehold_units::pool::{NodeId, PoolNode};
+
+/// What is known of a child.
+type Summary<L> = <<L as LeafNode>::Rows as Rows>::Summary;
+
+impl<L: LeafNode> Tree<L> {
+    /// A vacant leaf, which was reserved.
+    pub(crate) fn take_leaf(&mut self) -> NodeId {
+        let id = self.leaves.take();
+        self.leaves[id] = L::VACANT;
+        id
+    }
+
+    /// Puts `leaf`, whose keys start at `low`, behind the leaf at the end of `path`, of which `left` is known now.
+    /// Nodes were reserved. Paths are void after it.
+    pub(crate) fn insert_leaf(
+        &mut self,
+        path: &LeafPath,
+        left: Summary<L>,
+        low: L::Key,
+        leaf: NodeId,
+        summary: Summary<L>,
+    ) {
+        let (mut left, mut new) = (left, Child { low, id: leaf, summary });
+        for level in 0..self.height {
+            let Step { inner: id, slot } = path.steps[level];
+            let slot = slot as usize;
+            let inner = &mut self.inners[id];
+            inner.rows.set(slot, left);
+            if inner.len() < FANOUT {
+                inner.insert(slot + 1, new);
+                return self.sum_up(path, level);
+            }
+            new = self.split_inner(id, slot + 1, new);
+            let inner = &self.inners[id];
+            left = inner.rows.total(inner.len());
+        }
+        self.raise_root(path, left, new);
+    }
+
+    /// Splits a full node that is to have a new child at `slot`. The node to the right of it.
+    fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<L>) -> Child<L> {
+        let right_id = self.inners.take();
+        let mut right = Inner::VACANT;
+        let left = &mut self.inners[id];
+        // Leaves that are appended one after the other leave full nodes behind.
+        let keep = if slot == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
+        left.move_tail(keep, &mut right);
+        if slot <= keep {
+            left.insert(slot, new);
+        } else {
+            right.insert(slot - keep, new);
+        }
+        let child = Child { low: right.low(0), id: right_id, summary: right.rows.total(right.len()) };
+        self.inners[right_id] = right;
+        child
+    }
+
+    /// A root above the old one and its new neighbour.
+    fn raise_root(&mut self, path: &LeafPath, left: Summary<L>, new: Child<L>) {
+        let mut root = Inner::VACANT;
+        // What lies below all keys belongs to the first child, so its separator is never asked for.
+        let low = match self.height.checked_sub(1) {
+            Some(top) => self.inners[path.steps[top].inner].low(0),
+            None => new.low,
+        };
+        root.push(Child { low, id: self.root, summary: left });
+        root.push(new);
+        self.root = self.inners.take();
+        self.inners[self.root] = root;
+        self.height += 1;
+    }
+
+    /// Puts right what the nodes above `level` know of it.
+    pub(super) fn sum_up(&mut self, path: &LeafPath, level: usize) {
+        for level in level + 1..self.height {
+            let below = &self.inners[path.steps[level - 1].inner];
+            let total = below.rows.total(below.len());
+            let step = path.steps[level];
+            self.inners[step.inner].rows.set(step.slot(), total);
+        }
+    }
+}

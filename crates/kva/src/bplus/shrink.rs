@@ -1,0 +1,94 @@
+//! A leaf that goes: nodes with few children are joined with a neighbour, empty ones go as well.
+
+use super::inner::{FANOUT, Inner, Rows};
+use super::{LeafNode, LeafPath, Tree};
+use freehold_units::pool::{NodeId, PoolNode};
+
+/// A node with fewer children is joined with a neighbour, if both together leave room for more.
+const FEW: usize = FANOUT / 4;
+const JOINED: usize = FANOUT * 3 / 4;
+
+impl<L: LeafNode> Tree<L> {
+    /// Takes the leaf at the end of `path` out of the tree and makes it vacant. It is not the only one. Paths are
+    /// void after it.
+    pub(crate) fn remove_leaf(&mut self, path: &LeafPath) {
+        self.leaves.give_back(path.leaf);
+        let mut level = 0;
+        loop {
+            debug_assert!(level < self.height, "K8: a tree has a leaf");
+            let step = path.steps[level];
+            self.inners[step.inner].remove(step.slot());
+            if self.inners[step.inner].len() > 0 {
+                if step.slot() == 0 {
+                    self.raise_low(path, level + 1, self.inners[step.inner].low(0));
+                }
+                break;
+            }
+            self.inners.give_back(step.inner);
+            level += 1;
+        }
+        self.join_few(path, level);
+        self.shrink_root();
+    }
+
+    /// The first key of the leaf at the end of `path` is now `low`.
+    pub(crate) fn set_low(&mut self, path: &LeafPath, low: L::Key) {
+        self.raise_low(path, 0, low);
+    }
+
+    /// Separators from `level` on, up to the first node of which the path takes another child than the first.
+    fn raise_low(&mut self, path: &LeafPath, level: usize, low: L::Key) {
+        for step in &path.steps[level.min(self.height)..self.height] {
+            self.inners[step.inner].set_low(step.slot(), low);
+            if step.slot > 0 {
+                break;
+            }
+        }
+    }
+
+    /// Goes up from `level`, joins nodes that have few children with a neighbour, and puts right what is known of
+    /// each.
+    fn join_few(&mut self, path: &LeafPath, level: usize) {
+        for level in level..self.height - 1 {
+            let (below, parent) = (path.steps[level].inner, path.steps[level + 1]);
+            let total = self.inners[below].rows.total(self.inners[below].len());
+            self.inners[parent.inner].rows.set(parent.slot(), total);
+            if self.inners[below].len() < FEW {
+                let left = parent.slot().saturating_sub(1);
+                if !self.join_children(parent.inner, left) {
+                    self.join_children(parent.inner, parent.slot());
+                }
+            }
+        }
+    }
+
+    /// Joins the child at `slot` with the one behind it, if there is one and both are few enough.
+    fn join_children(&mut self, parent: NodeId, slot: usize) -> bool {
+        let node = &self.inners[parent];
+        if slot + 1 >= node.len() {
+            return false;
+        }
+        let (left, right) = (node.child(slot), node.child(slot + 1));
+        if self.inners[left].len() + self.inners[right].len() > JOINED {
+            return false;
+        }
+        let mut gone = core::mem::replace(&mut self.inners[right], Inner::VACANT);
+        let joined = &mut self.inners[left];
+        gone.move_tail(0, joined);
+        let total = joined.rows.total(joined.len());
+        self.inners.give_back(right);
+        let node = &mut self.inners[parent];
+        node.rows.set(slot, total);
+        node.remove(slot + 1);
+        true
+    }
+
+    fn shrink_root(&mut self) {
+        while self.height > 0 && self.inners[self.root].len() == 1 {
+            let root = self.root;
+            self.root = self.inners[root].child(0);
+            self.inners.give_back(root);
+            self.height -= 1;
+        }
+    }
+}

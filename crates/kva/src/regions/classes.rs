@@ -1,0 +1,81 @@
+//! Which alignments inner nodes keep rooms for: none at all, and the three that paid last.
+//!
+//! A request whose alignment has no class is searched for by the class of the next smaller alignment, whose rooms are
+//! bounds for it too. It may then enter leaves in vain. An alignment gets a class once as many leaves were entered in
+//! vain for it as giving it one looks at: so the price of a class is paid before, and requests that alternate between
+//! many alignments cost at most twice what they cost without.
+
+/// Classes of alignment, the first of which is that of one granule.
+pub(super) const CLASSES: usize = 4;
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Classes {
+    /// The alignment of each class less one, in granules; 0 but for the first: no class.
+    masks: [u64; CLASSES],
+    /// When each class was last asked for.
+    asked: [u64; CLASSES],
+    /// Requests so far.
+    clock: u64,
+    /// Leaves entered in vain for alignments without a class.
+    in_vain: usize,
+}
+
+impl Classes {
+    pub(super) const NONE: Self = Self { masks: [0; CLASSES], asked: [0; CLASSES], clock: 0, in_vain: 0 };
+
+    /// The class to search by: the largest alignment that is not above that of `mask`.
+    #[inline]
+    pub(super) fn class_for(&self, mask: u64) -> usize {
+        if mask == 0 {
+            return 0;
+        }
+        let mut best = 0;
+        for class in 1..CLASSES {
+            if self.masks[class] <= mask && self.masks[class] > self.masks[best] {
+                best = class;
+            }
+        }
+        best
+    }
+
+    /// The alignment of a class less one, in granules.
+    #[inline]
+    pub(super) fn mask(&self, class: usize) -> u64 {
+        self.masks[class]
+    }
+
+    /// The classes that are kept beside the first.
+    #[inline]
+    pub(super) fn aligned(&self) -> impl Iterator<Item = (usize, u64)> {
+        (1..CLASSES).map(|class| (class, self.masks[class])).filter(|&(_, mask)| mask != 0)
+    }
+
+    /// A search by `class` for the alignment of `mask` entered so many leaves in vain. Returns the class that the
+    /// alignment gets now, if it gets one at the price of looking at `price` nodes.
+    #[inline]
+    pub(super) fn searched(
+        &mut self,
+        class: usize,
+        mask: u64,
+        in_vain: usize,
+        price: usize,
+    ) -> Option<usize> {
+        self.clock += 1;
+        self.asked[class] = self.clock;
+        if in_vain == 0 || self.masks[class] == mask {
+            return None;
+        }
+        self.in_vain += in_vain;
+        (self.in_vain >= price).then(|| self.replace_oldest(mask))
+    }
+
+    #[cold]
+    fn replace_oldest(&mut self, mask: u64) -> usize {
+        self.in_vain = 0;
+        let oldest = (1..CLASSES).min_by_key(|&class| self.asked[class]).expect("there are classes");
+        self.masks[oldest] = mask;
+        self.asked[oldest] = self.clock;
+        oldest
+    }
+}

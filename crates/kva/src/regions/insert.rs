@@ -1,0 +1,122 @@
+//! Adding a region: it takes a part of a gap, and the rest behind it becomes its own.
+//!
+//! ```text
+//!   before   |##|..............|##|          after   |##|....|####|.....|##|
+//!             e        gap       n                    e   gap  new  gap   n
+//! ```
+
+use super::leaf::{Entry, Leaf, Terms, WIDTH};
+use super::{EntryPath, RegionTree};
+use crate::bplus::LeafPath;
+use freehold_units::{Probe, Span};
+
+impl<V> RegionTree<V> {
+    /// Adds a region in the gap behind the entry `at`; an entry was reserved. Paths are void after it.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        at: &EntryPath,
+        taken: Span,
+        terms: Terms,
+        value: V,
+        probe: &mut impl Probe,
+    ) {
+        let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
+        let &EntryPath { ref path, slot } = at;
+        let leaf = &mut self.tree.leaves[path.leaf];
+        if leaf.len() == WIDTH || leaf.is_tail(slot) {
+            return self.insert_cold(at, start, last, terms, value, probe);
+        }
+        let (end, next) = (leaf.end[slot], leaf.next[slot]);
+        let (from, to) = ((start - leaf.base) as i32, (last - leaf.base) as i32 + 1);
+        debug_assert!(end <= from && to <= next, "K4: a region lies in a gap");
+        leaf.push_within(slot, from, to, terms, value);
+        let gap_start = leaf.base + end as u64;
+        self.regions += 1;
+        self.blocks += usize::from(end < from) + usize::from(to < next);
+        self.blocks -= 1;
+        self.lower(path, gap_start, (next - end) as u64, probe);
+    }
+
+    /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
+    #[cold]
+    fn insert_cold(
+        &mut self,
+        at: &EntryPath,
+        start: u64,
+        last: u64,
+        terms: Terms,
+        value: V,
+        probe: &mut impl Probe,
+    ) {
+        let &EntryPath { ref path, slot } = at;
+        let leaf = &mut self.tree.leaves[path.leaf];
+        let (gap_start, gap, next) = (leaf.end(slot), leaf.gap(slot), leaf.next(slot));
+        let end = u128::from(last) + 1;
+        debug_assert!(gap_start <= start.into() && end <= next, "K4: a region lies in a gap");
+        leaf.set_gap(slot, gap_start, start.into());
+        self.regions += 1;
+        self.blocks += usize::from(gap_start < start.into()) + usize::from(end < next);
+        self.blocks -= 1;
+        let entry = Entry { start, end, next, terms, value: Some(value) };
+        if self.insert_entry(path, entry) {
+            self.lower(path, gap_start as u64, gap, probe);
+        }
+    }
+
+    /// Adds an entry to a leaf, or to one of the two that it becomes. Returns whether it is one still; what is known of
+    /// two is right already, and paths are void.
+    pub(super) fn insert_entry(&mut self, path: &LeafPath, entry: Entry<V>) -> bool {
+        let leaf = &mut self.tree.leaves[path.leaf];
+        if leaf.len() < WIDTH && leaf.reaches(entry.start) {
+            leaf.push(entry);
+            return true;
+        }
+        let id = self.tree.take_leaf();
+        let leaf = &mut self.tree.leaves[path.leaf];
+        let right = if entry.start < leaf.base {
+            core::mem::replace(leaf, Leaf::of(entry))
+        } else if leaf.start(leaf.last()) < entry.start {
+            // Regions that are appended one after the other leave full leaves behind.
+            Leaf::of(entry)
+        } else {
+            let mut right = leaf.split();
+            if entry.start < right.base {
+                leaf.push(entry)
+            } else {
+                right.push(entry)
+            };
+            right
+        };
+        let (left, right_summary) = (self.summary(&self.tree.leaves[path.leaf]), self.summary(&right));
+        let low = right.low();
+        self.tree.leaves[id] = right;
+        self.tree.insert_leaf(path, left, low, id, right_summary);
+        false
+    }
+}
+
+impl<V> Leaf<V> {
+    /// A leaf of one entry.
+    fn of(entry: Entry<V>) -> Self {
+        let mut leaf = Self::starting_at(entry.start);
+        leaf.push(entry);
+        leaf
+    }
+
+    /// Moves the upper half of the entries to a new leaf.
+    fn split(&mut self) -> Self {
+        let order = self.in_order();
+        let start = |at: usize| self.start(order[at].into());
+        // A region that starts where its marker does stays with it, for both have the same key.
+        let half = WIDTH / 2 + usize::from(start(WIDTH / 2) == start(WIDTH / 2 - 1));
+        let left = Self::starting_at(start(0));
+        let mut right = Self::starting_at(start(half));
+        let mut whole = core::mem::replace(self, left);
+        for (at, &slot) in order.iter().enumerate() {
+            let leaf = if at < half { &mut *self } else { &mut right };
+            leaf.push(whole.take(slot.into()));
+        }
+        right
+    }
+}

@@ -1,0 +1,166 @@
+//! What is asked of all entries of a leaf at once: one pass over the lanes, without a branch.
+//!
+//! The compiler makes vector instructions of these loops. So a condition is a mask, not a jump:
+//! `i32::from(equal).wrapping_neg() & code` becomes a comparison and an "and", where `if equal { code } else { 0 }`
+//! becomes 32 branches. The best entry and its slot come from one minimum over `address << 5 | slot`.
+
+use super::leaf::{Leaf, REACH, WIDTH};
+use super::wanted::Wanted;
+
+/// Bits of a slot below an address.
+const SLOT_BITS: u32 = WIDTH.trailing_zeros();
+
+const _: () = assert!((REACH as i64) << SLOT_BITS <= 1 << 31);
+
+impl<V> Leaf<V> {
+    /// The region that starts at `lane`, and the entry whose gap ends there: slots, if they are in this leaf.
+    #[inline]
+    pub(super) fn region_and_before(&self, lane: i32) -> (Option<usize>, Option<usize>) {
+        let (mut region, mut before) = (0i32, 0i32);
+        for slot in 0..WIDTH {
+            let code = slot as i32 + 1;
+            region |= i32::from(self.start[slot] == lane).wrapping_neg() & code;
+            before |= i32::from(self.next[slot] == lane).wrapping_neg() & code;
+        }
+        ((region as usize).checked_sub(1), (before as usize).checked_sub(1))
+    }
+
+    /// The region that starts highest at or below `granule`.
+    #[inline]
+    pub(super) fn region_at_or_below(&self, granule: u64) -> Option<usize> {
+        let lane = self.clamped(granule);
+        let mut best = -1;
+        for slot in 0..WIDTH {
+            let start = self.start[slot];
+            let key = start << SLOT_BITS | slot as i32;
+            let known = start >= 0 && start <= lane;
+            best = best.max(if known { key } else { -1 });
+        }
+        slot_of(best)
+    }
+
+    /// The entry with the highest gap that starts at or below `granule`, be the gap empty.
+    pub(super) fn gap_at_or_below(&self, granule: u64) -> Option<usize> {
+        if let Some(tail) = self.tail().filter(|&tail| self.end(tail) <= u128::from(granule)) {
+            return Some(tail);
+        }
+        let lane = self.clamped(granule);
+        let mut best = -1;
+        for slot in 0..WIDTH {
+            let end = self.end[slot];
+            best = best.max(if end <= lane { end << SLOT_BITS | slot as i32 } else { -1 });
+        }
+        slot_of(best)
+    }
+
+    /// The lowest place for a request in this leaf: the entry before it, and its first granule.
+    #[inline]
+    pub(super) fn lowest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
+        let Some((size, mask)) = wanted.lanes() else {
+            let order = self.in_order();
+            return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
+        };
+        let (from, base) = (self.clamped(wanted.from), self.base as i32);
+        let mut best = i32::MAX;
+        for slot in 0..WIDTH {
+            let end = self.end[slot].max(from);
+            let place = end + (base.wrapping_add(end).wrapping_neg() & mask);
+            let fits = self.next[slot].wrapping_sub(place) >= size;
+            best = best.min(if fits { place << SLOT_BITS | slot as i32 } else { i32::MAX });
+        }
+        if best == i32::MAX {
+            return self.lowest_behind(self.tail()?, wanted);
+        }
+        Some((best as usize % WIDTH, self.base + (best >> SLOT_BITS) as u64))
+    }
+
+    /// The highest place for a request in this leaf: the entry before it, and its first granule.
+    #[inline]
+    pub(super) fn highest(&self, wanted: &Wanted) -> Option<(usize, u64)> {
+        let Some((size, mask)) = wanted.lanes() else {
+            let order = self.in_order();
+            return order[..self.len()]
+                .iter()
+                .rev()
+                .find_map(|&slot| self.highest_behind(slot.into(), wanted));
+        };
+        if let Some(found) = self.tail().and_then(|tail| self.highest_behind(tail, wanted)) {
+            return Some(found);
+        }
+        // One past the last granule of the window.
+        let until = if wanted.until < self.base { 0 } else { self.clamped(wanted.until) + 1 };
+        let base = self.base as i32;
+        let mut best = -1;
+        for slot in 0..WIDTH {
+            let place = self.next[slot].min(until) - size;
+            let place = place - (base.wrapping_add(place) & mask);
+            best = best.max(if place >= self.end[slot] { place << SLOT_BITS | slot as i32 } else { -1 });
+        }
+        let slot = slot_of(best)?;
+        let place = self.base + (best >> SLOT_BITS) as u64;
+        (place >= wanted.from).then_some((slot, place))
+    }
+
+    /// Granules of the largest gap.
+    #[inline]
+    pub(super) fn largest_gap(&self) -> u64 {
+        let mut most = 0;
+        for slot in 0..WIDTH {
+            most = most.max(self.next[slot].wrapping_sub(self.end[slot]));
+        }
+        (most as u64).max(self.tail().map_or(0, |tail| self.gap(tail)))
+    }
+
+    /// Granules of the largest gap, counted from its first multiple of an alignment.
+    #[inline]
+    pub(super) fn largest_room(&self, mask: u64) -> u64 {
+        let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
+        if mask >= REACH as u64 {
+            let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
+            return rooms.fold(beyond, u64::max);
+        }
+        let (mask, base) = (mask as i32, self.base as i32);
+        let mut most = 0;
+        for slot in 0..WIDTH {
+            let end = self.end[slot];
+            let pad = base.wrapping_add(end).wrapping_neg() & mask;
+            most = most.max(self.next[slot].wrapping_sub(end + pad));
+        }
+        (most as u64).max(beyond)
+    }
+
+    /// The lowest place in the gap behind one entry. Exact for every size and alignment.
+    pub(super) fn lowest_behind(&self, slot: usize, wanted: &Wanted) -> Option<(usize, u64)> {
+        let mask = u128::from(wanted.mask);
+        let place = (self.end(slot).max(wanted.from.into()) + mask) & !mask;
+        let fits = place + u128::from(wanted.size) <= self.next(slot);
+        // The gap ends at 2^64 at most, so a place in it is below.
+        fits.then_some((slot, place as u64))
+    }
+
+    /// The highest place in the gap behind one entry. Exact for every size and alignment.
+    pub(super) fn highest_behind(&self, slot: usize, wanted: &Wanted) -> Option<(usize, u64)> {
+        let until = self.next(slot).min(u128::from(wanted.until) + 1);
+        let place = until.checked_sub(wanted.size.into())? & !u128::from(wanted.mask);
+        let fits = place >= self.end(slot) && place >= wanted.from.into();
+        fits.then_some((slot, place as u64))
+    }
+
+    /// An address as a lane, or the nearest that a lane holds.
+    #[inline]
+    fn clamped(&self, granule: u64) -> i32 {
+        granule.saturating_sub(self.base).min(REACH as u64) as i32
+    }
+}
+
+/// The slot in a key that a maximum was taken of.
+#[inline]
+fn slot_of(key: i32) -> Option<usize> {
+    (key >= 0).then_some(key as usize % WIDTH)
+}
+
+/// Granules of a gap of `gap` granules that starts at `end`, counted from its first multiple of an alignment.
+#[inline]
+pub(super) fn room(end: u64, gap: u64, mask: u64) -> u64 {
+    gap.saturating_sub(end.wrapping_neg() & mask)
+}

@@ -1,0 +1,300 @@
+//! A leaf: up to 32 regions in no order, each with the gap behind it.
+//!
+//! ```text
+//!              base                                          leaf after it
+//!   addresses   |####..........|######|.......|##|..........|###
+//!               ^   ^          ^
+//!   slot 4:  start  end       next                  gap = next - end, free
+//!
+//!   lanes    start  | 31 | 4 | -1 |  0 | ...        distances from the base in granules
+//!            end    | 33 | 9 |  0 |  4 | ...
+//!            next   | 40 |31 |  0 | 19 | ...
+//! ```
+//!
+//! An entry that is added takes the first vacant slot, and the last entry fills the slot of one that is removed. A
+//! search looks at all lanes at once (`lanes.rs`), so order has no use.
+//!
+//! A span of the layout starts with a marker, an entry of no length and without value. So a gap always has an entry
+//! before it. A marker's `start` is inverted, as a region may start at the same address.
+//!
+//! Lanes hold distances below 2^26 granules. What passes that, the end of a long region or of a long gap, can only
+//! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
+
+use super::rooms::Rooms;
+use crate::bplus::{FANOUT, LeafNode};
+use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
+
+/// Entries of a leaf.
+pub(super) const WIDTH: usize = 32;
+/// Lanes hold distances from the base below this, in granules.
+pub(super) const REACH: i32 = 1 << 26;
+/// The end of a vacant slot, and of the tail: no search finds it.
+pub(super) const BEYOND: i32 = REACH + 1;
+/// `next` of a vacant slot, and of the tail.
+const NO_GAP: i32 = -1;
+/// `start` of a vacant slot.
+const VACANT_START: i32 = i32::MIN;
+/// No slot.
+const NO_SLOT: u32 = u32::MAX;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Leaf<V> {
+    pub(super) start: [i32; WIDTH],
+    pub(super) end: [i32; WIDTH],
+    pub(super) next: [i32; WIDTH],
+    /// The address that lanes count from, in granules.
+    pub(super) base: u64,
+    len: u32,
+    /// The slot of the tail; the next vacant node of a vacant leaf.
+    tail: u32,
+    tail_end: u128,
+    tail_next: u128,
+    /// Granules of guard, which are part of the region.
+    guards: [u32; WIDTH],
+    /// Logarithms of the alignments that regions were allocated with.
+    aligns: [u8; WIDTH],
+    /// `None` for markers.
+    values: [Option<V>; WIDTH],
+}
+
+/// What a region keeps of its request but size and value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terms {
+    /// Granules of guard behind it.
+    pub(crate) guard_granules: u32,
+    /// The logarithm of its alignment in bytes.
+    pub(crate) align: u8,
+}
+
+/// An entry in full, in granules.
+#[derive(Debug)]
+pub(super) struct Entry<V> {
+    pub(super) start: u64,
+    pub(super) end: u128,
+    pub(super) next: u128,
+    pub(super) terms: Terms,
+    pub(super) value: Option<V>,
+}
+
+impl<V> PoolNode for Leaf<V> {
+    const VACANT: Self = Self {
+        start: [VACANT_START; WIDTH],
+        end: [BEYOND; WIDTH],
+        next: [NO_GAP; WIDTH],
+        base: 0,
+        len: 0,
+        tail: NO_NODE,
+        tail_end: 0,
+        tail_next: 0,
+        guards: [0; WIDTH],
+        aligns: [0; WIDTH],
+        values: [const { None }; WIDTH],
+    };
+
+    fn link(&self) -> NodeId {
+        self.tail
+    }
+
+    fn set_link(&mut self, next: NodeId) {
+        debug_assert!(self.len == 0, "K7: a vacant leaf has no entry");
+        self.tail = next;
+    }
+}
+
+const _: () = assert!(NO_SLOT == NO_NODE);
+
+impl<V> LeafNode for Leaf<V> {
+    /// An address in granules.
+    type Key = u64;
+    type Rows = Rooms;
+    const NO_LOWS: [u64; FANOUT] = [0; FANOUT];
+}
+
+impl<V> Leaf<V> {
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The distance of an address from the base, if a region can start there.
+    #[inline]
+    pub(super) fn lane_of(&self, granule: u64) -> Option<i32> {
+        let distance = granule.wrapping_sub(self.base);
+        (distance < REACH as u64).then_some(distance as i32)
+    }
+
+    #[inline]
+    pub(super) fn is_region(&self, slot: usize) -> bool {
+        self.start[slot] >= 0
+    }
+
+    /// The first granule of an entry.
+    #[inline]
+    pub(super) fn start(&self, slot: usize) -> u64 {
+        let lane = self.start[slot];
+        // Inverted if it is negative.
+        self.base + (lane ^ (lane >> 31)) as u64
+    }
+
+    /// One granule past an entry, guard included: where its gap starts.
+    #[inline]
+    pub(super) fn end(&self, slot: usize) -> u128 {
+        if self.is_tail(slot) { self.tail_end } else { u128::from(self.base) + self.end[slot] as u128 }
+    }
+
+    /// Where the gap behind an entry ends: the next entry starts there, or a hole of the layout.
+    #[inline]
+    pub(super) fn next(&self, slot: usize) -> u128 {
+        if self.is_tail(slot) { self.tail_next } else { u128::from(self.base) + self.next[slot] as u128 }
+    }
+
+    /// Granules of the gap behind an entry; `u64::MAX` for 2^64.
+    #[inline]
+    pub(super) fn gap(&self, slot: usize) -> u64 {
+        u64::try_from(self.next(slot) - self.end(slot)).unwrap_or(u64::MAX)
+    }
+
+    #[inline]
+    pub(super) fn terms(&self, slot: usize) -> Terms {
+        Terms { guard_granules: self.guards[slot], align: self.aligns[slot] }
+    }
+
+    fn set_terms(&mut self, slot: usize, terms: Terms) {
+        (self.guards[slot], self.aligns[slot]) = (terms.guard_granules, terms.align);
+    }
+
+    #[inline]
+    pub(super) fn value(&self, slot: usize) -> Option<&V> {
+        self.values[slot].as_ref()
+    }
+
+    pub(super) fn value_mut(&mut self, slot: usize) -> Option<&mut V> {
+        self.values[slot].as_mut()
+    }
+
+    /// Whether the entry's end and gap are kept beside the lanes.
+    #[inline]
+    pub(super) fn is_tail(&self, slot: usize) -> bool {
+        self.tail as usize == slot
+    }
+
+    /// The entry whose end and gap are kept beside the lanes, which is the last one.
+    #[inline]
+    pub(super) fn tail(&self) -> Option<usize> {
+        (self.tail != NO_SLOT).then_some(self.tail as usize)
+    }
+
+    /// Slots in the order of their addresses: the first `len`.
+    pub(super) fn in_order(&self) -> [u8; WIDTH] {
+        // Ends ascend as starts do, and a marker ends before the region that starts where it is.
+        let mut keys =
+            core::array::from_fn::<u32, WIDTH, _>(|slot| (self.end[slot] as u32) << 5 | slot as u32);
+        keys[..self.len()].sort_unstable();
+        keys.map(|key| key as u8 % WIDTH as u8)
+    }
+
+    /// The entry with the highest address.
+    pub(super) fn last(&self) -> usize {
+        let by_end = |&slot: &usize| self.end[slot];
+        (0..self.len()).max_by_key(by_end).expect("K8: a leaf in use has an entry")
+    }
+
+    /// The first granule of the entry with the lowest address.
+    pub(super) fn low(&self) -> u64 {
+        let first = self.start[..self.len()].iter().map(|&lane| lane ^ (lane >> 31)).min();
+        self.base + first.expect("K8: a leaf in use has an entry") as u64
+    }
+
+    /// Whether an entry can start there.
+    pub(super) fn reaches(&self, granule: u64) -> bool {
+        self.lane_of(granule).is_some()
+    }
+
+    /// Sets where an entry ends and its gap ends. Beyond the lanes' reach, it is the last entry.
+    pub(super) fn set_gap(&mut self, slot: usize, end: u128, next: u128) {
+        let base = u128::from(self.base);
+        debug_assert!(
+            end <= next && end >= u128::from(self.start(slot)),
+            "K4: an entry ends before its gap does"
+        );
+        if next - base < REACH as u128 {
+            if self.is_tail(slot) {
+                self.tail = NO_SLOT;
+            }
+            (self.end[slot], self.next[slot]) = ((end - base) as i32, (next - base) as i32);
+        } else {
+            debug_assert!(self.tail().is_none_or(|tail| tail == slot), "K8: a leaf has one tail");
+            self.tail = slot as u32;
+            (self.tail_end, self.tail_next) = (end, next);
+            (self.end[slot], self.next[slot]) = (BEYOND, NO_GAP);
+        }
+    }
+
+    /// Adds an entry. There is a vacant slot, and the entry starts within reach.
+    pub(super) fn push(&mut self, entry: Entry<V>) -> usize {
+        let slot = self.len();
+        let lane = self.lane_of(entry.start).expect("K8: an entry starts within its leaf's reach");
+        self.len += 1;
+        self.start[slot] = if entry.value.is_some() { lane } else { !lane };
+        self.set_terms(slot, entry.terms);
+        self.values[slot] = entry.value;
+        self.set_gap(slot, entry.end, entry.next);
+        slot
+    }
+
+    /// Adds a region of which all lies within the lanes' reach at the start of the gap behind `before`, or in it.
+    #[inline]
+    pub(super) fn push_within(&mut self, before: usize, start: i32, end: i32, terms: Terms, value: V) {
+        let slot = self.len();
+        self.len += 1;
+        self.start[slot] = start;
+        self.end[slot] = end;
+        self.next[slot] = core::mem::replace(&mut self.next[before], start);
+        self.set_terms(slot, terms);
+        self.values[slot] = Some(value);
+    }
+
+    /// Takes an entry out; the last slot's entry moves to its slot. The gap behind it belongs to nobody then: the
+    /// caller gives it to the entry before.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: usize) -> (Terms, Option<V>) {
+        let last = self.len() - 1;
+        if self.is_tail(slot) {
+            self.tail = NO_SLOT;
+        }
+        let (terms, value) = (self.terms(slot), self.values[slot].take());
+        if slot != last {
+            self.start[slot] = self.start[last];
+            self.end[slot] = self.end[last];
+            self.next[slot] = self.next[last];
+            self.set_terms(slot, self.terms(last));
+            self.values[slot] = self.values[last].take();
+            if self.is_tail(last) {
+                self.tail = slot as u32;
+            }
+        }
+        self.start[last] = VACANT_START;
+        self.end[last] = BEYOND;
+        self.next[last] = NO_GAP;
+        self.len -= 1;
+        (terms, value)
+    }
+
+    /// Moves an entry out of a leaf that is to be filled anew or given back.
+    pub(super) fn take(&mut self, slot: usize) -> Entry<V> {
+        Entry {
+            start: self.start(slot),
+            end: self.end(slot),
+            next: self.next(slot),
+            terms: self.terms(slot),
+            value: self.values[slot].take(),
+        }
+    }
+
+    /// A leaf whose lanes count from `base`, without entry.
+    pub(super) fn starting_at(base: u64) -> Self {
+        Self { base, ..Self::VACANT }
+    }
+}

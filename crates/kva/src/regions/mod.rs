@@ -1,0 +1,199 @@
+//! Every region of a space and the gap behind it, in one B+tree by address.
+//!
+//! ```text
+//!   addresses   |  hole  |######|g|....|####|.........|###|  hole  |
+//!   entries             * ~~~~~~~~      ~~~~           ~~~
+//!   gap behind          0          4         9            0           * a marker: here a span of the layout starts
+//! ```
+//!
+//! An allocation is one entry more and a free one less: free space needs no entries, no merging and no memory. Inner
+//! nodes keep bounds of the gaps below each child, by which the lowest or highest gap that can serve a request is
+//! found (`search.rs`). Leaves are unordered and searched whole (`leaf.rs`, `lanes.rs`).
+//!
+//! Addresses are in granules here. Ends may be 2^64, so they are `u128` where time does not matter.
+//!
+//! Invariants: K4 entries and gaps cover the layout without overlap; K8 the tree's shape, and the reach of lanes;
+//! K9 what inner nodes know of gaps.
+//! Cost: every operation visits O(log regions) nodes, but for leaves that a search enters in vain (`classes.rs`).
+//!
+//! Source: the talk's wish for a B-tree; regions and gaps in one entry are this project's.
+
+mod blocks;
+mod bounds;
+mod classes;
+mod insert;
+mod iter;
+mod lanes;
+mod layout;
+mod leaf;
+mod remove;
+mod rooms;
+mod search;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod wanted;
+
+use crate::bplus::{LeafPath, Tree};
+use classes::Classes;
+use freehold_units::pool::{NO_NODE, NoneInline, Pool};
+use freehold_units::{Align, OutOfMemory, Span};
+use leaf::Leaf;
+
+pub(crate) use iter::Piece;
+pub(crate) use leaf::Terms;
+pub(crate) use search::Order;
+pub(crate) use wanted::Wanted;
+
+/// An entry in its leaf. Valid until the tree changes.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryPath {
+    path: LeafPath,
+    slot: usize,
+}
+
+/// A region as the tree knows it.
+#[derive(Debug)]
+pub(crate) struct RegionEntry<'a, V> {
+    /// The usable addresses.
+    pub(crate) span: Span,
+    /// These and the guard's.
+    pub(crate) taken: Span,
+    pub(crate) terms: Terms,
+    pub(crate) value: &'a V,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct RegionTree<V> {
+    tree: Tree<Leaf<V>>,
+    classes: Classes,
+    /// The logarithm of the granule.
+    shift: u32,
+    regions: usize,
+    /// Gaps that are not empty.
+    blocks: usize,
+}
+
+impl<V> RegionTree<V> {
+    /// A tree of no span. [`RegionTree::add_span`] gives it the first.
+    pub(crate) fn empty(granule: Align) -> Self {
+        let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
+        Self {
+            tree: Tree { leaves, inners, root: NO_NODE, height: 0 },
+            classes: Classes::NONE,
+            shift: granule.bytes().trailing_zeros(),
+            regions: 0,
+            blocks: 0,
+        }
+    }
+
+    /// Makes sure that so many regions, or spans, can be added without asking for memory.
+    #[inline]
+    pub(crate) fn reserve(&mut self, entries: usize) -> Result<(), OutOfMemory> {
+        self.tree.reserve(entries)
+    }
+
+    #[inline]
+    pub(crate) fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// The number of regions.
+    pub(crate) fn len(&self) -> usize {
+        self.regions
+    }
+
+    /// The number of free blocks.
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks
+    }
+
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: one node.
+    pub(crate) fn largest_bytes(&self) -> u64 {
+        let granules = match self.tree.height {
+            _ if self.tree.root == NO_NODE => 0,
+            0 => self.tree.leaves[self.tree.root].largest_gap(),
+            _ => {
+                let root = &self.tree.inners[self.tree.root];
+                root.rows.largest_of(root.len())
+            }
+        };
+        u64::try_from(u128::from(granules) << self.shift).unwrap_or(u64::MAX)
+    }
+
+    /// Bytes of memory held, values and spare nodes included.
+    pub(crate) fn bytes(&self) -> usize {
+        self.tree.bytes()
+    }
+
+    /// The region that starts at `first`.
+    pub(crate) fn region(&self, first: u64) -> Option<(EntryPath, RegionEntry<'_, V>)> {
+        self.region_at(first).filter(|(_, entry)| entry.span.first() == first)
+    }
+
+    /// The region that `address` belongs to, or its guard.
+    #[inline]
+    pub(crate) fn region_at(&self, address: u64) -> Option<(EntryPath, RegionEntry<'_, V>)> {
+        let granule = address >> self.shift;
+        let path = self.path_to(granule)?;
+        let slot = self.tree.leaves[path.leaf].region_at_or_below(granule)?;
+        let found = EntryPath { path, slot };
+        Some((found, self.entry(found))).filter(|(_, entry)| entry.taken.contains(address))
+    }
+
+    /// The value of the region that `address` belongs to, guard excluded.
+    pub(crate) fn value_at(&mut self, address: u64) -> Option<&mut V> {
+        let (found, entry) = self.region_at(address)?;
+        if entry.span.contains(address) {
+            self.tree.leaves[found.path.leaf].value_mut(found.slot)
+        } else {
+            None
+        }
+    }
+
+    /// The highest region that overlaps `span`, its guard included.
+    pub(crate) fn region_over(&self, span: Span) -> Option<RegionEntry<'_, V>> {
+        let granule = span.last() >> self.shift;
+        let mut path = self.path_to(granule)?;
+        loop {
+            if let Some(slot) = self.tree.leaves[path.leaf].region_at_or_below(granule) {
+                return Some(self.entry(EntryPath { path, slot })).filter(|entry| entry.taken.overlaps(span));
+            }
+            // A leaf of markers alone.
+            if !self.tree.previous(&mut path) {
+                return None;
+            }
+        }
+    }
+
+    #[inline]
+    fn path_to(&self, granule: u64) -> Option<LeafPath> {
+        (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
+    }
+
+    /// The region at the end of a path.
+    fn entry(&self, found: EntryPath) -> RegionEntry<'_, V> {
+        let (leaf, slot) = (&self.tree.leaves[found.path.leaf], found.slot);
+        let terms = leaf.terms(slot);
+        let (start, end) = (leaf.start(slot).into(), leaf.end(slot));
+        RegionEntry {
+            span: self.span(start, end - u128::from(terms.guard_granules)),
+            taken: self.span(start, end),
+            terms,
+            value: leaf.value(slot).expect("K4: a region has a value"),
+        }
+    }
+
+    /// Granules from `start` on and below `end` in bytes.
+    #[inline]
+    fn span(&self, start: u128, end: u128) -> Span {
+        let (first, last) = (start << self.shift, (end << self.shift) - 1);
+        Span::new(first as u64, last as u64).expect("K4: a region or gap has an address")
+    }
+
+    /// The same, if there is any granule.
+    fn span_if(&self, start: u128, end: u128) -> Option<Span> {
+        (start < end).then(|| self.span(start, end))
+    }
+}
