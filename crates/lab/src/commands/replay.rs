@@ -76,7 +76,7 @@ fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
     for run in replay.runs.iter().filter(|run| run.counted.nodes_taken.iter().any(|&nodes| nodes > 0)) {
         let kinds = F::KINDS.iter().zip(&run.counted.nodes_taken).zip(&run.counted.work);
         let taken = kinds.map(|((kind, &nodes), work)| {
-            format!("{} nodes for {} times {}", count(nodes), count(work.len() as u64), kind.op)
+            format!("{} nodes in {} x {}", count(nodes), count(work.len() as u64), kind.op)
         });
         let taken: Vec<String> = taken.collect();
         document.notes.push(format!("{title}: {} took {}", run.entry.label(), taken.join(", ")));

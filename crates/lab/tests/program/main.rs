@@ -192,7 +192,7 @@ fn an_engine_of_one_tree_says_what_nodes_it_takes() {
     let taken = row("range-map")["nodes_used"].as_u64().unwrap();
     assert!(taken > 0 && row("btree")["nodes_used"].is_null());
     let note = document["notes"].to_string();
-    assert!(note.contains(&format!("range-map took {taken} nodes for 2_000 times alloc, ")), "{note}");
+    assert!(note.contains(&format!("range-map took {taken} nodes in 2_000 x alloc, ")), "{note}");
 }
 
 #[test]
