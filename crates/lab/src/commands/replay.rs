@@ -73,6 +73,14 @@ fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
     for (entry, reason) in &replay.refused {
         document.notes.push(format!("{title}: {} left out: {reason}", entry.label()));
     }
+    for run in replay.runs.iter().filter(|run| run.counted.nodes_taken.iter().any(|&nodes| nodes > 0)) {
+        let kinds = F::KINDS.iter().zip(&run.counted.nodes_taken).zip(&run.counted.work);
+        let taken = kinds.map(|((kind, &nodes), work)| {
+            format!("{} nodes in {} x {}", count(nodes), count(work.len() as u64), kind.op)
+        });
+        let taken: Vec<String> = taken.collect();
+        document.notes.push(format!("{title}: {} took {}", run.entry.label(), taken.join(", ")));
+    }
     if replay.floor.is_some() && document.notes.iter().all(|note| note != FLOOR_NOTE) {
         document.notes.push(FLOOR_NOTE.to_owned());
     }
@@ -194,6 +202,7 @@ fn kind_row<F: Replayable>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Ro
         work_p99: Some(work.percentile(990)),
         work_p999: Some(work.percentile(999)),
         work_max: Some(work.percentile(1000)),
+        nodes_used: run.counted.nodes_taken.get(kind).copied().filter(|&nodes| nodes > 0),
         ..times_row::<F>(base, &run.timed, kind)
     };
     if kind > 0 {

@@ -72,6 +72,17 @@ pub const FEATURES: &[Features] = &[
         structure: "B+tree, log F",
     },
     Features {
+        engine: "range-map",
+        alignment: true,
+        window: true,
+        fixed_place: FixedPlace::Yes,
+        top_down: false,
+        congruent: false,
+        policy: "lowest",
+        free_needs: "address",
+        structure: "one maple tree, log N; aligned O(F)",
+    },
+    Features {
         engine: "gap-list",
         alignment: true,
         window: true,

@@ -1,7 +1,7 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and a line
 //! here.
 
-use super::{Session, SpaceEngine, VARIANTS};
+use super::{OneTree, Session, SpaceEngine, VARIANTS};
 use crate::failure::Failure;
 use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
@@ -150,6 +150,15 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |layout, granule| {
             boxed(SpaceEngine::<BySize<BTree>>::new(layout, granule, by_size::Placement::BestFit))
         },
+    },
+    EngineEntry {
+        engine: "range-map",
+        placement: None,
+        about: "one RangeMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
+        takes: Takes::Lowest,
+        linear: false,
+        compared: Compared::InBench,
+        make: |layout, granule| boxed(OneTree::new(layout, granule)),
     },
     EngineEntry {
         engine: "gap-list",

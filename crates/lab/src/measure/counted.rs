@@ -4,6 +4,7 @@ use super::Counts;
 use crate::engine::Driven;
 use crate::family::{Entry, Outcome, Replayable, Seen, State, Watch};
 use crate::workload::Workload;
+use freehold::units::{Tally, Work};
 
 /// Points in time at which a run is sampled.
 pub(super) const BUCKETS: usize = 200;
@@ -19,6 +20,8 @@ pub struct Counted<F: Replayable> {
     pub unsupported: u64,
     /// Work of each operation, by kind.
     pub work: Vec<Counts>,
+    /// Nodes that operations took, by kind; 0 for engines that do not tell.
+    pub nodes_taken: Vec<u64>,
     /// The state over time.
     pub buckets: Vec<Bucket<F>>,
     /// Bytes of the engine's own structures, at most.
@@ -70,7 +73,7 @@ pub fn count_run<F: Replayable>(
             let (answer, tally) = session.run_counted(op);
             let noted = watch.note(&session, op, answer, Some(at));
             noted.map_err(|reason| format!("operation {at}: {reason}"))?;
-            run.note(op, answer, F::work(&tally), &mut works);
+            run.note(op, answer, &tally, &mut works);
         }
         run.metadata_peak_bytes = run.metadata_peak_bytes.max(session.metadata_bytes());
         run.buckets.push(Bucket {
@@ -82,8 +85,17 @@ pub fn count_run<F: Replayable>(
     }
     session.validate()?;
     let seen = watch.finish(&session, &run.buckets);
-    let Run { answers, failures, unsupported, work, buckets, metadata_peak_bytes } = run;
-    Ok(Some(Counted { answers, failures, unsupported, work, buckets, metadata_peak_bytes, seen }))
+    let Run { answers, failures, unsupported, work, nodes_taken, buckets, metadata_peak_bytes } = run;
+    Ok(Some(Counted {
+        answers,
+        failures,
+        unsupported,
+        work,
+        nodes_taken,
+        buckets,
+        metadata_peak_bytes,
+        seen,
+    }))
 }
 
 /// A run on its way.
@@ -92,6 +104,7 @@ struct Run<F: Replayable> {
     failures: u64,
     unsupported: u64,
     work: Vec<Counts>,
+    nodes_taken: Vec<u64>,
     buckets: Vec<Bucket<F>>,
     metadata_peak_bytes: usize,
 }
@@ -103,12 +116,14 @@ impl<F: Replayable> Run<F> {
             failures: 0,
             unsupported: 0,
             work: vec![Counts::default(); F::KINDS.len()],
+            nodes_taken: vec![0; F::KINDS.len()],
             buckets: Vec::new(),
             metadata_peak_bytes: 0,
         }
     }
 
-    fn note(&mut self, op: &F::Op, answer: F::Answer, steps: u64, works: &mut Counts) {
+    fn note(&mut self, op: &F::Op, answer: F::Answer, tally: &Tally, works: &mut Counts) {
+        let steps = F::work(tally);
         self.answers.push(answer);
         match F::outcome(answer) {
             Outcome::Done => {}
@@ -118,6 +133,9 @@ impl<F: Replayable> Run<F> {
         let kind = F::kind(op);
         if let Some(work) = self.work.get_mut(kind) {
             work.add(steps);
+        }
+        if let Some(nodes) = self.nodes_taken.get_mut(kind) {
+            *nodes += tally.of(Work::NodeTaken);
         }
         if kind == 0 {
             works.add(steps);

@@ -29,7 +29,7 @@ impl Palette {
     }
 
     /// The known engines alone, each family's from the first colour on, and those first that every comparison has, so
-    /// that these do not share a colour.
+    /// that these do not share a colour. An engine of two families has the colour that it has in the first.
     pub(super) fn known() -> Self {
         let mut engines: Vec<&EngineEntry> = ENGINES.iter().collect();
         engines.sort_by_key(|entry| entry.compared);

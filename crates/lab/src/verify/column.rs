@@ -3,7 +3,7 @@
 use super::Checked;
 use super::events::Events;
 use super::state::{free_digest, gap_digest};
-use crate::engine::SpaceEngine;
+use crate::engine::{OneTree, SpaceEngine};
 use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
 use freehold::units::{Align, Span, Work};
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
@@ -136,6 +136,7 @@ fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Na
         Column::Lowest => vec![
             ("rbtree", Some("lowest"), exact::<RbTree>(layout, granule, rbtree::Placement::Lowest)?),
             ("btree", Some("lowest"), exact::<BTree>(layout, granule, btree::Placement::Lowest)?),
+            ("range-map", None, Held::Exact(Box::new(Driver::new(OneTree::new(layout, granule)?)))),
             ("splay", None, Held::Exact(Box::new(Driver::new(Splay::new(layout, granule)?)))),
         ],
         Column::Highest => vec![

@@ -182,6 +182,20 @@ fn a_variant_is_run_by_its_full_name_alone() {
 }
 
 #[test]
+fn an_engine_of_one_tree_says_what_nodes_it_takes() {
+    let args = ["replay", "churn:1000", "--rounds", "1", "--engine", "btree:lowest", "--engine", "range-map"];
+    let output = freehold(&[&args[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let row = |engine: &str| rows.iter().find(|row| row["engine"] == engine && row["op"] == "alloc").unwrap();
+    let taken = row("range-map")["nodes_used"].as_u64().unwrap();
+    assert!(taken > 0 && row("btree")["nodes_used"].is_null());
+    let note = document["notes"].to_string();
+    assert!(note.contains(&format!("range-map took {taken} nodes in 2_000 x alloc, ")), "{note}");
+}
+
+#[test]
 fn every_variant_runs_where_instructions_are_counted() {
     for engine in [
         "rbtree:lowest",

@@ -48,8 +48,8 @@ pub(super) fn describe(document: &mut Document, benches: &mut [Bench], engines: 
         document.tables.push(index);
         document.notes.push(
             "Nodes are those that the search of an allocation visits, without those whose \
-             figures are put right after it. The btree's one tree has blocks and regions in the same leaves, each an \
-             entry of as many bytes: its memory, inner nodes and spare room included, is divided between them by \
+             figures are put right after it; range-map does not tell. The one tree of btree and of range-map has blocks \
+             and regions in the same leaves: its memory, inner nodes and spare room included, is divided between them by \
              their numbers."
                 .to_owned(),
         );
@@ -129,7 +129,7 @@ fn add_index(index: &mut Table, bench: &mut Bench) {
             bench.workload.case.name.to_owned(),
             bench.workload.n.map_or_else(|| "-".to_owned(), count),
             run.entry.label(),
-            count(run.alloc_nodes.percentile(999)),
+            Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0).map_or("-".to_owned(), count),
             fixed(block),
             fixed(region),
         ]);
