@@ -55,7 +55,7 @@ impl<T> AsMut<[T]> for NoneInline {
 /// The nodes of one kind of one tree. `I` is an array of the nodes that lie in the pool itself, or [`NoneInline`].
 ///
 /// Nodes are reached by `pool[number]`. A number that was never taken panics: only a broken tree has one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pool<T, I = NoneInline> {
     /// The pool's own nodes.
     own: I,
@@ -106,6 +106,13 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
     #[must_use]
     pub fn in_use(&self) -> usize {
         (self.made - self.vacant_len) as usize
+    }
+
+    /// Nodes that can be taken.
+    #[inline]
+    #[must_use]
+    pub fn vacant_len(&self) -> usize {
+        self.vacant_len as usize
     }
 
     /// Bytes of memory that are held for nodes, without the pool's own.
@@ -224,6 +231,15 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
             })
         })
         .take(self.made() + 1)
+    }
+}
+
+impl<T: Clone, I: Clone> Clone for Pool<T, I> {
+    fn clone(&self) -> Self {
+        // Node by node: a piece may be too large for the stack.
+        let piece = |piece: &Box<[T; PIECE]>| piece.to_vec().into_boxed_slice().try_into().ok();
+        let rest = self.rest.iter().filter_map(piece).collect();
+        Self { own: self.own.clone(), first: self.first.clone(), rest, ..*self }
     }
 }
 
