@@ -108,6 +108,14 @@ impl FollowChanges for BTree {
         probe.count(merge.work(), 1);
     }
 
+    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span> {
+        regions.block_at_or_below(address)
+    }
+
+    fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64 {
+        regions.largest_bytes()
+    }
+
     fn bytes(&self) -> usize {
         0
     }

@@ -91,6 +91,12 @@ pub trait FollowChanges: Sized {
     /// of `regions`.
     fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, merge: Merge, probe: &mut impl Probe);
 
+    /// The highest free block that starts at or below `address`.
+    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span>;
+
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: one node.
+    fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64;
+
     /// Bytes of memory held, spare nodes included.
     fn bytes(&self) -> usize;
 

@@ -136,6 +136,14 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         self.sizes.insert(whole);
     }
 
+    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span> {
+        self.inside.block_at_or_below(regions, address)
+    }
+
+    fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64 {
+        self.inside.largest_bytes(regions)
+    }
+
     fn bytes(&self) -> usize {
         self.inside.bytes().saturating_add(self.sizes.bytes())
     }

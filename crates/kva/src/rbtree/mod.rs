@@ -146,6 +146,14 @@ impl<P: Policy> FollowChanges for RbTree<P> {
         self.release_span(span, probe).expect("K4: regions and free blocks are apart");
     }
 
+    fn block_at_or_below<V>(&self, _: &RegionTree<V>, address: u64) -> Option<Span> {
+        self.floor(address).map(|(_, block)| block)
+    }
+
+    fn largest_bytes<V>(&self, _: &RegionTree<V>) -> u64 {
+        self.settled_max(self.root)
+    }
+
     fn bytes(&self) -> usize {
         self.nodes.bytes()
     }
@@ -172,12 +180,6 @@ impl<P: Policy> RbTree<P> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
-    #[must_use]
-    pub fn largest_bytes(&self) -> u64 {
-        self.settled_max(self.root)
     }
 
     /// The bytes of memory that the index holds, its spare room included.

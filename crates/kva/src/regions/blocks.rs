@@ -5,19 +5,15 @@ use crate::Merge;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
-    /// The highest free block that starts at or below `address`, and the entry before it.
-    pub(crate) fn block_at_or_below(&self, address: u64) -> Option<(EntryPath, Span)> {
-        let granule = address >> self.shift;
-        if let Some(entry) = self.entry_before(address) {
-            let near = self.block_behind(&entry).filter(|block| block.first() <= address);
-            if let Some(block) = near {
-                return Some((entry, block));
-            }
+    /// The highest free block that starts at or below `address`, in a tree that keeps bounds.
+    pub(crate) fn block_at_or_below(&self, address: u64) -> Option<Span> {
+        let near = self.entry_before(address).and_then(|entry| self.block_behind(&entry));
+        if let Some(block) = near.filter(|block| block.first() <= address) {
+            return Some(block);
         }
         // The highest granule that is free at or below the address.
-        let wanted = Wanted { size: 1, mask: 0, from: 0, until: granule };
-        let entry = self.find(Order::HighestFirst, &wanted, &mut ())?.entry;
-        Some((entry, self.block_behind(&entry)?))
+        let wanted = Wanted { size: 1, mask: 0, from: 0, until: address >> self.shift };
+        self.block_behind(&self.find(Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 
     /// The entry behind which `address` lies, which is free.
@@ -33,6 +29,11 @@ impl<V> RegionTree<V> {
     pub(crate) fn block_behind(&self, entry: &EntryPath) -> Option<Span> {
         let leaf = &self.tree.leaves[entry.path.leaf];
         self.span_if(leaf.end(entry.slot), leaf.next(entry.slot))
+    }
+
+    /// The free block that `address` lies in.
+    pub(crate) fn block_at(&self, address: u64) -> Option<Span> {
+        self.block_behind(&self.entry_before(address)?).filter(|block| block.contains(address))
     }
 
     /// The free block that covers `span`, and the entry before it.

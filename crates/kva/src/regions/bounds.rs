@@ -16,7 +16,7 @@ use freehold_units::{Probe, Work};
 impl<V> RegionTree<V> {
     /// What there is to know of a leaf.
     pub(super) fn summary(&self, leaf: &Leaf<V>) -> Summary {
-        let largest = leaf.largest_gap();
+        let largest = if self.keeps_bounds { leaf.largest_gap() } else { 0 };
         let mut summary = Summary { largest, rooms: [0; _] };
         summary.rooms[0] = code(largest);
         for (class, mask) in self.classes.aligned() {
@@ -39,7 +39,7 @@ impl<V> RegionTree<V> {
     #[inline]
     pub(super) fn raise(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
         let height = self.tree.height;
-        if height == 0 {
+        if height == 0 || !self.keeps_bounds {
             return;
         }
         let mut rooms = [code(gap), 0, 0, 0];
@@ -65,7 +65,7 @@ impl<V> RegionTree<V> {
     /// A gap of `gap` granules that started at `end`, in the leaf at the end of `path`, has been cut or is gone.
     #[inline]
     pub(super) fn lower(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
-        if self.tree.height == 0 {
+        if self.tree.height == 0 || !self.keeps_bounds {
             return;
         }
         let (step, slot) = (path.steps[0], path.steps[0].slot());

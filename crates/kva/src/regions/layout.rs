@@ -10,9 +10,9 @@ impl<V> RegionTree<V> {
     /// Makes `span` free, which overlaps no region; an entry was reserved. Where it overlaps a free block that block is
     /// the error, and nothing was changed. Cost: O(log n), and a leaf.
     pub(crate) fn add_span(&mut self, span: Span) -> Result<Merge, Span> {
-        if let Some((_, block)) =
-            self.block_at_or_below(span.last()).filter(|(_, block)| block.overlaps(span))
-        {
+        // No region lies in the span, so neither does a gap but the last one that starts in it or before.
+        let last = self.entry_before(span.last()).and_then(|entry| self.block_behind(&entry));
+        if let Some(block) = last.filter(|block| block.overlaps(span)) {
             return Err(block);
         }
         let (start, end) = (span.first() >> self.shift, (u128::from(span.last()) >> self.shift) + 1);

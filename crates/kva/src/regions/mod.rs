@@ -67,6 +67,8 @@ pub(crate) struct RegionEntry<'a, V> {
 #[derive(Clone, Debug)]
 pub struct RegionTree<V> {
     tree: Tree<Leaf<V>>,
+    /// Whether inner nodes keep bounds of gaps. An index that does not search by them does without.
+    keeps_bounds: bool,
     classes: Classes,
     /// The logarithm of the granule.
     shift: u32,
@@ -77,10 +79,11 @@ pub struct RegionTree<V> {
 
 impl<V> RegionTree<V> {
     /// A tree of no span. [`RegionTree::add_span`] gives it the first.
-    pub(crate) fn empty(granule: Align) -> Self {
+    pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Self {
         let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
         Self {
             tree: Tree { leaves, inners, root: NO_NODE, height: 0 },
+            keeps_bounds,
             classes: Classes::NONE,
             shift: granule.bytes().trailing_zeros(),
             regions: 0,
@@ -109,7 +112,8 @@ impl<V> RegionTree<V> {
         self.blocks
     }
 
-    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: one node.
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64, of a tree that keeps
+    /// bounds. Cost: one node.
     pub(crate) fn largest_bytes(&self) -> u64 {
         let granules = match self.tree.height {
             _ if self.tree.root == NO_NODE => 0,

@@ -99,7 +99,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if place.is_none_or(|place| place.last() > reach.last()) {
             return AllocError::NoMultiple { size_bytes, align, window };
         }
-        AllocError::NoSpace { size_bytes, align, window, largest_free_bytes: self.regions.largest_bytes() }
+        AllocError::NoSpace {
+            size_bytes,
+            align,
+            window,
+            largest_free_bytes: self.index.largest_bytes(&self.regions),
+        }
     }
 
     /// The request as the index sees it, and what its region keeps of it.

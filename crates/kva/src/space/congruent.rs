@@ -115,7 +115,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
-        let (_, mut block) = self.regions.block_at_or_below(area.shifted(base)?.last())?;
+        let mut block = self.index.block_at_or_below(&self.regions, area.shifted(base)?.last())?;
         loop {
             let needed = area.shifted(base)?;
             if block.covers(needed) {
@@ -124,7 +124,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             if block.last() < needed.last() {
                 base = align.down(block.last().checked_sub(area.last())?);
             } else {
-                (_, block) = self.regions.block_at_or_below(block.first().checked_sub(1)?)?;
+                block = self.index.block_at_or_below(&self.regions, block.first().checked_sub(1)?)?;
             }
         }
     }

@@ -61,9 +61,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 FreeError::Interior { address, region }
             };
         }
-        match self.regions.block_at_or_below(address) {
-            Some((_, block)) if block.contains(address) => FreeError::AlreadyFree { address, block },
-            _ => FreeError::Unknown { address },
+        match self.regions.block_at(address) {
+            Some(block) => FreeError::AlreadyFree { address, block },
+            None => FreeError::Unknown { address },
         }
     }
 }

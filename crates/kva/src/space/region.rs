@@ -102,7 +102,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             busy_bytes: self.total_bytes - self.free_bytes,
             free_blocks: self.regions.block_count(),
             free_bytes: self.free_bytes,
-            largest_free_bytes: self.regions.largest_bytes(),
+            largest_free_bytes: self.index.largest_bytes(&self.regions),
             free_index_bytes: self.index.bytes(),
             busy_index_bytes: self.regions.bytes().saturating_add(self.carved.bytes()),
         }

@@ -27,7 +27,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             previous = Some(span);
         }
         let largest = self.regions.blocks().map(Span::size_saturating).max().unwrap_or(0);
-        check(largest == self.regions.largest_bytes(), "K5", "largest_bytes is the largest block's", 0)?;
+        check(
+            largest == self.index.largest_bytes(&self.regions),
+            "K5",
+            "largest_bytes is the largest block's",
+            0,
+        )?;
         check(free_bytes == self.free_bytes, "K5", "free_bytes is the sum of the free blocks", 0)?;
         let all = free_bytes + busy_bytes == self.total_bytes;
         check(all, "K4", "every byte of the layout is free or taken", 0)?;
