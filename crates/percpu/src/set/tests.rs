@@ -9,7 +9,7 @@ use std::vec::Vec;
 /// Runs a check for every placement.
 macro_rules! for_every_placement {
     ($check:ident) => {
-        $check::<Exact>();
+        $check::<FirstFit>();
         $check::<Linux>();
         $check::<LinuxFixed>();
         $check::<Linux2017>();
@@ -94,9 +94,9 @@ fn refusals() {
     for_every_placement!(each_refusal_is_its_own_and_changes_nothing);
     for config in [Config::new(4096, 1), Config::new(MAX_UNIT_BYTES + 4096, 1), Config::new(40_000, 1)] {
         let error = ConfigError::UnitBytes { unit_bytes: config.unit_bytes };
-        assert_eq!(ChunkSet::<Exact>::new(config).unwrap_err(), error);
+        assert_eq!(ChunkSet::<FirstFit>::new(config).unwrap_err(), error);
     }
-    assert_eq!(ChunkSet::<Exact>::new(Config::new(MIN_UNIT_BYTES, 0)).unwrap_err(), ConfigError::NoCpus);
+    assert_eq!(ChunkSet::<FirstFit>::new(Config::new(MIN_UNIT_BYTES, 0)).unwrap_err(), ConfigError::NoCpus);
 }
 
 fn a_place_in_a_chunk_that_is_gone_is_unknown<P: Placement>() {
@@ -244,7 +244,7 @@ proptest! {
     #[test]
     fn memory_is_asked_for_once_and_given_back(steps in steps()) {
         for population in [Population::OnDemand, Population::Whole] {
-            play::<Exact>(&steps, population);
+            play::<FirstFit>(&steps, population);
             play::<Linux>(&steps, population);
             play::<LinuxFixed>(&steps, population);
             play::<Linux2017>(&steps, population);

@@ -1,13 +1,13 @@
 //! Our [`ChunkSet`] as an engine of the lab.
 
 use super::Limited;
-use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, Exact, Place, Placement, Request};
+use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, FirstFit, Place, Placement, Request};
 use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location};
 
 /// A set of chunks with no memory behind them but a count of it.
 #[derive(Clone, Debug)]
-pub struct ChunkSetEngine<P: Placement = Exact> {
+pub struct ChunkSetEngine<P: Placement = FirstFit> {
     /// The set.
     pub set: ChunkSet<P, Limited>,
 }

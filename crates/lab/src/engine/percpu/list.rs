@@ -2,7 +2,7 @@
 //! [`Engine`](freehold_trace::percpu::Engine) and a line here.
 
 use super::{ChunkSetEngine, Session};
-use freehold::percpu::{Config, Exact, Linux, Linux2017, LinuxFixed};
+use freehold::percpu::{Config, FirstFit, Linux, Linux2017, LinuxFixed};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Driver, Engine};
 
@@ -28,10 +28,10 @@ pub struct EngineEntry {
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "bitmap",
-        about: "bitmaps with exact hints; the chunk whose longest free run is just enough",
+        about: "bitmaps; the lowest place in a page that has objects, from where the last request alike left off",
         grain_bytes: 4,
         knows_pages: true,
-        make: |config, balances| boxed(ChunkSetEngine::<Exact>::new(config), balances),
+        make: |config, balances| boxed(ChunkSetEngine::<FirstFit>::new(config), balances),
     },
     EngineEntry {
         engine: "bitmap-linux",
