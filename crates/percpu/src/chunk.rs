@@ -18,7 +18,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// One chunk of a set. A vacant position has no maps; its hints are of no use.
 #[derive(Clone, Debug)]
-pub struct Chunk<H> {
+pub(crate) struct Chunk<H> {
     pub(crate) used: ObjectMap,
     pub(crate) pages: Pages,
     pub(crate) hints: H,

@@ -119,7 +119,7 @@ impl<P: Strategy> Chunks<P> {
     /// The list that a chunk belongs on by its room.
     #[inline]
     pub(crate) fn slot_of(&self, index: u32) -> u32 {
-        P::slot(self.at(index), &self.slots)
+        P::slot(self, index)
     }
 
     /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail

@@ -4,11 +4,9 @@
 //! object goes is the placement's: which chunks to look at, where in them, and what to remember of their free
 //! runs. [`Strategy`] is all that passes between the two; it cannot be named outside this crate.
 
-use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::Config;
 use crate::request::CheckedRequest;
-use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
 use core::fmt::Debug;
 use core::ops::Range;
@@ -69,7 +67,7 @@ pub trait Strategy: Sized {
     }
 
     /// The list that a chunk belongs on by what is known of it.
-    fn slot(chunk: &Chunk<Self::Hints>, slots: &Slots) -> u32;
+    fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32;
 
     /// The first list whose chunks may have pages without objects.
     fn first_slot_with_pages() -> u32;

@@ -46,7 +46,7 @@ struct Membership {
 
 /// Every list, and which lists have chunks.
 #[derive(Clone, Debug)]
-pub struct Slots {
+pub(crate) struct Slots {
     ring: Vec<Link>,
     positions: Vec<Membership>,
     /// A bit for each list that has a chunk.

@@ -1,10 +1,10 @@
 //! Finding a place: at the key's cursor, then in pages with objects whose bounds allow it, then in one without.
 
 use super::bounds::{first_at_least, highest};
-use super::fit::{first_place, longest_run, starts_in_word};
+use super::fit::{first_place, longest_after, starts_in_word};
 use super::keys::NOWHERE;
-use super::{FirstFit, Longest, wide};
-use crate::chunk::Chunk;
+use super::{FirstFit, Longest, slot_of_bound, wide};
+use crate::chunk::{Chunk, NONE};
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of};
 use crate::object_map::{BLOCK_WORDS, WORD, Word};
@@ -21,6 +21,9 @@ pub(super) fn find(
 ) -> Option<Location> {
     if request.bits > BLOCK_BITS {
         return wide::find(chunks, request, probe);
+    }
+    if request.bits > WORD {
+        return in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request));
     }
     let key = chunks.index.keys.of(request);
     let (index, word) = chunks.index.split(chunks.index.keys.from(key));
@@ -57,11 +60,11 @@ fn in_begun_page(
         if *known >= least {
             let chunk = chunks.at_mut(index);
             if let Some(bit) = in_chunk(chunk, word, request, probe) {
-                let position = chunks.index.base(index) + (bit / WORD) as i32;
-                chunks.index.keys.raise(key, position);
+                chunks.index.raise(key, index, bit);
                 return Some(Location { chunk: index, bit });
             }
             chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+            chunks.relocate(index);
         }
         word = 0;
         match first_at_least(&chunks.index.most, index as usize + 1, least) {
@@ -70,6 +73,37 @@ fn in_begun_page(
         }
     }
     chunks.index.keys.raise(key, NOWHERE);
+    None
+}
+
+/// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole.
+#[inline(never)]
+fn in_tight_chunk(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    let least = request.bits as i16;
+    let mut slot = slot_of_bound(least);
+    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
+        slot = occupied + 1;
+        if occupied == chunks.slots.free() {
+            continue;
+        }
+        let mut index = chunks.slots.first(occupied);
+        while index != NONE {
+            probe.count(Work::ChunkVisited, 1);
+            let next = chunks.slots.next(index);
+            if chunks.index.most[index as usize] >= least {
+                if let Some(bit) = in_chunk(chunks.at_mut(index), 0, request, probe) {
+                    return Some(Location { chunk: index, bit });
+                }
+                chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+                chunks.relocate(index);
+            }
+            index = next;
+        }
+    }
     None
 }
 
@@ -94,8 +128,8 @@ fn in_chunk(
             return Some(base_of(page) + bit);
         }
         probe.count(Work::BlockRescanned, 1);
-        probe.count(Work::BitScanned, u64::from(BLOCK_BITS));
-        chunk.hints[page as usize] = longest_run(words) as i16;
+        let bound = longest_after(words, request) as i16;
+        chunk.hints[page as usize] = chunk.hints[page as usize].min(bound);
         page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
         word = 0;
     }

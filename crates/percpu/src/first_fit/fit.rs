@@ -31,6 +31,10 @@ pub(super) fn first_place(words: &[Word], from: u32, request: &CheckedRequest) -
     let mut at = from;
     while at < BLOCK_WORDS {
         let free = !words[at as usize].used;
+        if free == 0 {
+            at += 1;
+            continue;
+        }
         let starts = starts_in_word(free, at, request);
         if starts != 0 {
             return Some(at * WORD + starts.trailing_zeros());
@@ -75,23 +79,32 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// The longest free run that starts in a page, whose words `words` are as above; at most a page's bits.
-pub(super) fn longest_run(words: &[Word]) -> u32 {
-    let (mut longest, mut run) = (0, 0);
+/// A bound over the free runs that start in a page in which the request has no place. `words` are as above.
+pub(super) fn longest_after(words: &[Word], request: &CheckedRequest) -> u32 {
+    if request.bits > WORD {
+        return longest_over_words(words);
+    }
+    let unaligned = CheckedRequest { align: 1, ..*request };
+    if request.align > 1 && first_place(words, 0, &unaligned).is_some() {
+        return request.bits + request.align - 2;
+    }
+    request.bits - 1
+}
+
+/// The longest free run that starts in a page and reaches over the end of a word; at least a word's bits, which no run
+/// within one exceeds.
+fn longest_over_words(words: &[Word]) -> u32 {
+    let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {
-        let free = !word.used;
-        if free == !0 {
+        if word.used == 0 {
             run += WORD;
             continue;
         }
-        longest = longest.max(run + free.trailing_ones());
+        longest = longest.max(run + word.used.trailing_zeros());
         if at >= BLOCK_WORDS {
             return longest.min(BLOCK_BITS);
         }
-        while longest < WORD && run_starts(free, longest + 1) != 0 {
-            longest += 1;
-        }
-        run = free.leading_ones();
+        run = word.used.leading_zeros();
     }
     longest.max(run).min(BLOCK_BITS)
 }

@@ -33,7 +33,7 @@ impl Index {
     /// Makes room for one more chunk, and for the positions of its words.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         let chunks = self.most.len() as u64 + 1;
-        if chunks << self.shift > super::keys::NOWHERE as u64 {
+        if chunks << self.shift > u64::from(super::keys::NOWHERE) {
             return Err(OutOfMemory);
         }
         [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare].into_iter().try_for_each(reserve_one)
@@ -54,14 +54,20 @@ impl Index {
 
     /// The position of the first word of a chunk.
     #[inline]
-    pub(super) fn base(&self, chunk: u32) -> i32 {
-        (chunk << self.shift) as i32
+    pub(super) fn base(&self, chunk: u32) -> u32 {
+        chunk << self.shift
+    }
+
+    /// A key has no place below a bit of a chunk.
+    #[inline]
+    pub(super) fn raise(&mut self, key: usize, chunk: u32, bit: u32) {
+        let position = self.base(chunk) + bit / WORD;
+        self.keys.raise(key, position);
     }
 
     /// The chunk of a position, and the word in it.
     #[inline]
-    pub(super) fn split(&self, position: i32) -> (u32, u32) {
-        let position = position as u32;
+    pub(super) fn split(&self, position: u32) -> (u32, u32) {
         (position >> self.shift, position & !(!0 << self.shift))
     }
 

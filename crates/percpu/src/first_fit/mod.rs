@@ -33,13 +33,11 @@ mod update;
 mod validate;
 mod wide;
 
-use crate::chunk::Chunk;
 use crate::chunks::Chunks;
-use crate::geometry::{BIT_BYTES, Config, MIN_UNIT_BYTES};
+use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config, MIN_UNIT_BYTES};
 use crate::memory::repeated;
 use crate::placement::{Location, Placement, Room, Strategy};
 use crate::request::CheckedRequest;
-use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -48,6 +46,9 @@ use index::Index;
 
 /// The most bits that can be asked for; longer runs are not told apart.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
+
+/// Chunks are listed by their bounds, in steps of so many bits.
+const LIST_BITS: u32 = 32;
 
 /// The lowest place in a page with objects; then the lowest page without.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +62,12 @@ impl Placement for FirstFit {
 /// without objects; at most 1024, 0 for a page without objects.
 type Longest = Vec<i16>;
 
+/// The list of chunks in which no page has a bound of more than so many bits: one for each word's bits.
+#[inline]
+fn slot_of_bound(most: i16) -> u32 {
+    most as u32 / LIST_BITS
+}
+
 impl Strategy for FirstFit {
     type Hints = Longest;
 
@@ -70,9 +77,8 @@ impl Strategy for FirstFit {
 
     const READIES_ASIDE: bool = false;
 
-    /// One: which chunks have room is the index's to know.
     fn lists(_: &Config) -> u32 {
-        1
+        slot_of_bound(BLOCK_BITS as i16) + 1
     }
 
     fn hints(config: &Config) -> Result<Longest, OutOfMemory> {
@@ -88,8 +94,12 @@ impl Strategy for FirstFit {
     }
 
     #[inline]
-    fn slot(chunk: &Chunk<Longest>, slots: &Slots) -> u32 {
-        if chunk.objects == 0 { slots.free() } else { 0 }
+    fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32 {
+        if chunks.at(chunk).objects == 0 {
+            chunks.slots.free()
+        } else {
+            slot_of_bound(chunks.index.most[chunk as usize])
+        }
     }
 
     fn first_slot_with_pages() -> u32 {

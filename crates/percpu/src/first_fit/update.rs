@@ -113,9 +113,12 @@ fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let bits = (run.end - run.start).min(BLOCK_BITS) as i16;
     raise(&mut chunks.at_mut(index).hints[page as usize], bits);
     let known = &mut chunks.index;
-    raise(&mut known.most[index as usize], bits);
     let base = known.base(index);
     known.keys.lower(base, run);
+    if known.most[index as usize] < bits {
+        known.most[index as usize] = bits;
+        chunks.relocate(index);
+    }
 }
 
 /// What is to be said of a run that touches the edge of a page: it goes on in a page without objects, or in the next one

@@ -50,10 +50,10 @@ fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Resul
         let bound = chunk.hints.get(page as usize).copied().unwrap_or(-1);
         let length = (end - start).min(BLOCK_BITS);
         check(length as i16 <= bound, "P7", "no run that starts in a page is longer than its bound", start)?;
-        for (bits, slack, from) in chunks.index.keys.all() {
-            let place = align_up(start, slack as u32 + 1);
-            let below = chunks.index.base(index) + ((place / WORD) as i32) < from;
-            let missed = below && place < at && place + bits as u32 <= end;
+        for key in chunks.index.keys.all() {
+            let place = align_up(start, key.align);
+            let below = chunks.index.base(index) + place / WORD < key.from;
+            let missed = below && place < at && place + key.bits <= end;
             check(!missed, "P8", "below a key's cursor no page has a place for it", place)?;
         }
     }

@@ -44,25 +44,28 @@ fn in_chunks(
     None
 }
 
-/// The lowest place in a chunk; the length of its longest run over pages if there is none.
+/// The lowest place in a chunk; a bound over its runs of more than a page if there is none.
 fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -> Result<u32, u32> {
-    // A run within a page is not looked at, and may be as long as that.
     let (mut start, mut longest) = (0, BLOCK_BITS);
     for page in 0..chunk.pages.count() {
         let bits = base_of(page)..base_of(page + 1);
         let begun = chunk.pages.is_begun(page);
-        let end = if begun { chunk.used.next_set(bits.clone()) } else { bits.end };
         if !begun && populated && !chunk.pages.is_populated(page) {
             start = bits.end;
             continue;
         }
-        let place = align_up(start, request.align);
-        if place + request.bits <= end {
-            return Ok(place);
+        if !begun || start < bits.start {
+            let end = if begun { chunk.used.next_set(bits.clone()) } else { bits.end };
+            let place = align_up(start, request.align);
+            if place + request.bits <= end {
+                return Ok(place);
+            }
+            longest = longest.max(end - start);
         }
-        longest = longest.max(end - start);
         if begun {
-            start = chunk.used.after_last_set(bits);
+            // What ends here or in the next page is long enough to look at only if the page's bound says so.
+            let goes_on = !chunk.pages.is_begun(page + 1) || chunk.hints[page as usize] >= BLOCK_BITS as i16;
+            start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }
     }
     Err(longest.min(MOST_BITS))

@@ -24,13 +24,11 @@ mod tests;
 mod update;
 mod validate;
 
-use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
 use crate::memory::repeated;
 use crate::placement::{Location, Placement, Room, Strategy};
 use crate::request::CheckedRequest;
-use crate::slots::Slots;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use block_md::BlockMd;
@@ -142,8 +140,8 @@ impl<R: Rules> Strategy for Kernel<R> {
     fn index(_: u32) {}
 
     #[inline]
-    fn slot(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
-        slots::slot::<R>(chunk, slots)
+    fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32 {
+        slots::slot::<R>(chunks.at(chunk), &chunks.slots)
     }
 
     fn first_slot_with_pages() -> u32 {
