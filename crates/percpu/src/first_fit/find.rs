@@ -76,7 +76,8 @@ fn in_begun_page(
     None
 }
 
-/// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole.
+/// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
+/// one that is set aside.
 #[inline(never)]
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
@@ -85,26 +86,45 @@ fn in_tight_chunk(
 ) -> Option<Location> {
     let least = request.bits as i16;
     let mut slot = slot_of_bound(least);
-    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
-        slot = occupied + 1;
-        if occupied == chunks.slots.free() {
-            continue;
-        }
+    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.sidelined()) {
         let mut index = chunks.slots.first(occupied);
         while index != NONE {
-            probe.count(Work::ChunkVisited, 1);
             let next = chunks.slots.next(index);
             if chunks.index.most[index as usize] >= least {
-                if let Some(bit) = in_chunk(chunks.at_mut(index), 0, request, probe) {
-                    return Some(Location { chunk: index, bit });
+                let found = in_listed_chunk(chunks, index, request, probe);
+                if found.is_some() {
+                    return found;
                 }
-                chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
-                chunks.relocate(index);
             }
             index = next;
         }
+        slot = occupied + 1;
+    }
+    let mut from = 0;
+    while let Some(index) = first_at_least(&chunks.index.most, from, least) {
+        let found = in_listed_chunk(chunks, index as u32, request, probe);
+        if found.is_some() {
+            return found;
+        }
+        from = index + 1;
     }
     None
+}
+
+/// The lowest place in a chunk's pages with objects. If there is none, the chunk's bound is lowered.
+fn in_listed_chunk(
+    chunks: &mut Chunks<FirstFit>,
+    index: u32,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    probe.count(Work::ChunkVisited, 1);
+    let bit = in_chunk(chunks.at_mut(index), 0, request, probe);
+    if bit.is_none() {
+        chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+        chunks.relocate(index);
+    }
+    bit.map(|bit| Location { chunk: index, bit })
 }
 
 /// The lowest place in a chunk's pages with objects, from a word on.
