@@ -246,6 +246,15 @@ impl ObjectMap {
             && self.words.iter().all(|word| word.starts & !word.used == 0)
     }
 
+    /// Turns a bit over, used or a start, as no operation does.
+    #[cfg(test)]
+    pub(crate) fn flip(&mut self, bit: u32, start: bool) {
+        self.words.resize((self.bits / WORD) as usize, Word::default());
+        let word = &mut self.words[(bit / WORD) as usize];
+        let map = if start { &mut word.starts } else { &mut word.used };
+        *map ^= 1 << (bit % WORD);
+    }
+
     /// The first used bit of the range; its end if there is none.
     #[inline]
     pub(crate) fn next_set(&self, range: Range<u32>) -> u32 {

@@ -218,6 +218,30 @@ impl Slots {
         (found < end).then_some(found)
     }
 
+    /// Whether a list whose last chunk is `last`, or that has none, ends at its own head.
+    pub(crate) fn ends_with(&self, slot: u32, last: u32) -> bool {
+        let link = if last == NONE { slot } else { self.link_of(last) };
+        self.at(link).next == slot && self.at(slot).previous == link
+    }
+
+    /// Heads and positions, for tests that break links.
+    #[cfg(test)]
+    pub(crate) fn links(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    /// What a head or position leads to.
+    #[cfg(test)]
+    pub(crate) fn leads_to(&self, from: u32) -> u32 {
+        self.ring[from as usize].next
+    }
+
+    /// Has it lead elsewhere, as no operation does.
+    #[cfg(test)]
+    pub(crate) fn set_link(&mut self, from: u32, to: u32) {
+        self.ring[from as usize].next = to;
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.ring.capacity() * size_of::<Link>()

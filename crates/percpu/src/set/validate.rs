@@ -39,8 +39,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let slots = &self.chunks.slots;
         let mut linked = 0;
         for slot in 0..slots.count() {
-            let mut previous = NONE;
-            for index in slots.list(slot) {
+            let (mut previous, mut index) = (NONE, slots.first(slot));
+            while index != NONE {
                 let broken = |broken| Broken { chunk: index, ..broken };
                 let live = self.chunks.positions().get(index as usize).is_some_and(Chunk::is_live);
                 check(live, "P1", "a list links chunks", 0).map_err(broken)?;
@@ -49,9 +49,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 linked += 1;
                 check(linked <= self.chunks.live(), "P1", "no list goes round", 0).map_err(broken)?;
                 self.validate_list_of(index, slot).map_err(broken)?;
-                previous = index;
+                (previous, index) = (index, slots.next(index));
             }
-            check(slots.last(slot) == previous, "P1", "a list ends with its last chunk", 0)?;
+            check(slots.ends_with(slot, previous), "P1", "a list ends with its last chunk", 0)?;
             let occupied = slots.next_occupied(slot, slot + 1).is_some();
             check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
         }

@@ -157,8 +157,10 @@ fn fill_second_halves(
     objects: u32,
 ) -> Result<Vec<Location>, String> {
     let half_bytes = config.unit_bytes / 2;
-    let units = objects.div_ceil((half_bytes / size.bytes).max(1));
-    let fillers = vec![size.bytes; units as usize * (config.unit_bytes / size.bytes) as usize];
+    let align = u32::try_from(size.align.bytes()).map_err(|_| "the alignment is too large")?;
+    let stride = size.bytes.next_multiple_of(align);
+    let units = objects.div_ceil((half_bytes / stride).max(1));
+    let fillers = vec![size.bytes; units as usize * (config.unit_bytes / stride) as usize];
     let mut places = Vec::with_capacity(fillers.len());
     session.fill(&fillers, size.align, &mut places);
     let (first, second): (Vec<Location>, Vec<Location>) =
