@@ -194,10 +194,17 @@ pub trait Replayable: Family {
     }
 }
 
+/// What is said of [`Entry::FLOOR`] wherever its figures stand.
+pub const FLOOR_NOTE: &str = "`floor` does no work: its figures are the lab's own share of all others. It is not judged, and no rival.";
+
 /// An engine of a family's list.
 pub trait Entry<F: Family>: Copy + Debug + 'static {
     /// Every engine of the family; the first is the one that users get, and what ratios are to.
     const ALL: &'static [Self];
+
+    /// The engine that does no work. It is not in [`Entry::ALL`], so that it is neither judged nor compared: only
+    /// tables of `replay` and `bench` show it, beneath the others.
+    const FLOOR: Option<Self> = None;
 
     /// Its name.
     fn engine(&self) -> &'static str;
@@ -220,6 +227,16 @@ pub trait Entry<F: Family>: Copy + Debug + 'static {
         Self::ALL.first().is_some_and(|first| first.label() == self.label())
     }
 
+    /// Whether it is the one that does no work.
+    fn is_floor(&self) -> bool {
+        Self::FLOOR.is_some_and(|floor| floor.label() == self.label())
+    }
+
+    /// What a table calls it.
+    fn table_label(&self) -> String {
+        if self.is_floor() { format!("{} (not judged)", self.label()) } else { self.label() }
+    }
+
     /// Makes one.
     ///
     /// # Errors
@@ -238,6 +255,7 @@ pub trait Entry<F: Family>: Copy + Debug + 'static {
             engine: Some(self.engine()),
             placement: self.placement(),
             default: self.is_default().then_some(true),
+            note: self.is_floor().then(|| FLOOR_NOTE.to_owned()),
             ..Row::default()
         }
     }
