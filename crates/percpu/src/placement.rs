@@ -73,11 +73,7 @@ pub trait Strategy: Sized {
     fn first_slot_with_pages() -> u32;
 
     /// A place for the request among the chunks that are there. May move chunks between lists.
-    fn find(
-        chunks: &mut Chunks<Self>,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<Location>;
+    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
 
     /// `object` was placed where `find` said, and had `begun` pages to itself first; the maps have it already. Puts the
     /// hints and the chunk's list right.

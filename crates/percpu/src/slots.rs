@@ -18,8 +18,8 @@
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
 use crate::OutOfMemory;
-use crate::memory::{reserve_one, with_room};
 use crate::chunk::NONE;
+use crate::memory::{reserve_one, with_room};
 use alloc::vec::Vec;
 
 /// Where in a list a chunk goes.
@@ -244,7 +244,6 @@ impl Slots {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.ring.capacity() * size_of::<Link>()
-            + self.positions.capacity() * size_of::<Membership>()
+        self.ring.capacity() * size_of::<Link>() + self.positions.capacity() * size_of::<Membership>()
     }
 }

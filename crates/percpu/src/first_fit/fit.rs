@@ -5,8 +5,7 @@ use crate::object_map::{BLOCK_WORDS, WORD, Word, ones};
 use crate::request::CheckedRequest;
 
 /// The multiples of 1, 2, 4, .. 64 in a word.
-const MULTIPLES: [u64; 7] =
-    [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1];
+const MULTIPLES: [u64; 7] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1];
 
 /// The bits of a word at which the request fits in the word. `at` is the word's place in its page or chunk.
 #[inline]

@@ -3,6 +3,7 @@
 use super::bounds::first_at_least;
 use super::keys::Keys;
 use crate::OutOfMemory;
+use crate::geometry::BLOCK_BITS;
 use crate::memory::reserve_one;
 use crate::object_map::WORD;
 use alloc::vec::Vec;
@@ -36,7 +37,9 @@ impl Index {
         if chunks << self.shift > u64::from(super::keys::NOWHERE) {
             return Err(OutOfMemory);
         }
-        [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare].into_iter().try_for_each(reserve_one)
+        [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare]
+            .into_iter()
+            .try_for_each(reserve_one)
     }
 
     /// Has a row for the chunk, for which room was made.
@@ -72,8 +75,10 @@ impl Index {
     }
 
     /// The bound over all free runs of a chunk.
-    pub(super) fn wide(&self, chunk: u32) -> u32 {
-        self.wide[chunk as usize] as u32
+    pub(super) fn longest(&self, chunk: u32) -> u32 {
+        let at = chunk as usize;
+        let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
+        (if self.wide[at] > BLOCK_BITS as i16 { self.wide[at] } else { page }) as u32
     }
 
     /// The first chunk with a page that has memory and no object.

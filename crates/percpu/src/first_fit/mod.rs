@@ -107,11 +107,7 @@ impl Strategy for FirstFit {
     }
 
     #[inline]
-    fn find(
-        chunks: &mut Chunks<Self>,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<Location> {
+    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
         find::find(chunks, request, probe)
     }
 
@@ -143,8 +139,9 @@ impl Strategy for FirstFit {
         update::pages(chunks, chunk);
     }
 
+    /// Bounds: a run as long as that may be there, a longer one is not.
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room {
-        Room { longest: chunks.index.wide(chunk), start: None, first_free: 0 }
+        Room { longest: chunks.index.longest(chunk), start: None, first_free: 0 }
     }
 
     fn hint_bytes(longest: &Longest) -> usize {

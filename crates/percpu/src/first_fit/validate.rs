@@ -28,7 +28,12 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
         let start = chunk.used.next_clear(at..bits);
         at = chunk.used.next_set(start..bits);
         let length = (at - start).min(MOST_BITS);
-        check(length <= BLOCK_BITS || length as i16 <= wide, "P7", "a chunk's run is no longer than its bound", start)?;
+        check(
+            length <= BLOCK_BITS || length as i16 <= wide,
+            "P7",
+            "a chunk's run is no longer than its bound",
+            start,
+        )?;
         validate_run(chunks, index, start..at)?;
     }
     Ok(())

@@ -148,11 +148,7 @@ impl<R: Rules> Strategy for Kernel<R> {
         slots::slot_of_bytes(BLOCK_BITS * BIT_BYTES)
     }
 
-    fn find(
-        chunks: &mut Chunks<Self>,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<Location> {
+    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
         search::find::<R>(chunks, request, probe)
     }
 

@@ -33,9 +33,9 @@ pub struct ChunkView {
     pub slot: u32,
     /// Bytes free.
     pub free_bytes: u32,
-    /// The longest free run that is known.
+    /// The longest free run that is known; with the default placement a bound from above.
     pub contig_bytes: u32,
-    /// Where that starts, if there is one.
+    /// Where that starts, if the placement knows; the default one does not.
     pub contig_start_bytes: Option<u32>,
     /// No byte below is free.
     pub first_free_bytes: u32,

@@ -133,7 +133,10 @@ fn the_last_name_of_a_position_is_not_used_again<P: Placement>() {
     let again: Vec<Place> = (0..3).map(|_| set.alloc(&all).unwrap()).collect();
     let gone: Vec<Place> = last.into_iter().filter(|place| !again.contains(place)).collect();
     assert_eq!(gone.len(), 1, "one free chunk was kept");
-    assert!(again.iter().all(|place| place.chunk.index() != gone[0].chunk.index()), "its position is retired");
+    assert!(
+        again.iter().all(|place| place.chunk.index() != gone[0].chunk.index()),
+        "its position is retired"
+    );
     assert_eq!(set.free(gone[0]), Err(FreeError::UnknownChunk { chunk: gone[0].chunk }));
     set.validate().unwrap();
 }

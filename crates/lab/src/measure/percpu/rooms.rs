@@ -134,8 +134,9 @@ fn place_between(from: u64, end: u64, pages: Option<&[bool]>, wanted: Wanted) ->
     let mut start = from.next_multiple_of(wanted.align);
     while start + wanted.size <= end {
         let mut touched = start / page_bytes..(start + wanted.size).div_ceil(page_bytes);
-        let populated =
-            |page: u64| pages.is_none_or(|pages| usize::try_from(page).is_ok_and(|at| pages.get(at) == Some(&true)));
+        let populated = |page: u64| {
+            pages.is_none_or(|pages| usize::try_from(page).is_ok_and(|at| pages.get(at) == Some(&true)))
+        };
         match touched.rfind(|&page| wanted.populated && !populated(page)) {
             None => return Some(start),
             Some(hole) => start = ((hole + 1) * page_bytes).next_multiple_of(wanted.align),
