@@ -18,7 +18,7 @@ pub(super) fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u6
     if align <= WORD {
         starts & MULTIPLES[align.ilog2() as usize % MULTIPLES.len()]
     } else {
-        starts & u64::from(at * WORD & (align - 1) == 0)
+        starts & u64::from((at * WORD) & (align - 1) == 0)
     }
 }
 
