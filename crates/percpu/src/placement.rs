@@ -26,6 +26,17 @@ pub struct Location {
     pub(crate) bit: u32,
 }
 
+/// An object that came or went.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The chunk's position.
+    pub(crate) chunk: u32,
+    /// Its bits.
+    pub(crate) object: Range<u32>,
+    /// Pages that had no object before it came, or have none now that it is gone.
+    pub(crate) pages: u32,
+}
+
 /// What is known of the free runs of a chunk, for those who look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
@@ -75,25 +86,11 @@ pub trait Strategy: Sized {
     /// A place for the request among the chunks that are there. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
 
-    /// `object` was placed where `find` said, and had `begun` pages to itself first; the maps have it already. Puts the
-    /// hints and the chunk's list right.
-    fn update_hint_alloc(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        begun: u32,
-        probe: &mut impl Probe,
-    );
+    /// An object was placed where `find` said; the maps have it already. Puts the hints and the chunk's list right.
+    fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe);
 
-    /// `object` was freed, which left `emptied` pages without objects; the maps have it already. Puts the hints and the
-    /// chunk's list right.
-    fn update_hint_free(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        emptied: u32,
-        probe: &mut impl Probe,
-    );
+    /// An object was freed; the maps have it no more. Puts the hints and the chunk's list right.
+    fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
 
     /// A chunk came, is gone, or has other pages with memory and without objects than before.
     #[inline]

@@ -36,11 +36,10 @@ mod wide;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config, MIN_UNIT_BYTES};
 use crate::memory::repeated;
-use crate::placement::{Location, Placement, Room, Strategy};
+use crate::placement::{Change, Location, Placement, Room, Strategy};
 use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
-use core::ops::Range;
 use freehold_units::Probe;
 use index::Index;
 
@@ -112,27 +111,15 @@ impl Strategy for FirstFit {
     }
 
     #[inline]
-    fn update_hint_alloc(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        begun: u32,
-        _: &mut impl Probe,
-    ) {
-        if begun > 0 {
-            update::begun(chunks, chunk, object);
+    fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, _: &mut impl Probe) {
+        if taken.pages > 0 {
+            update::begun(chunks, taken);
         }
     }
 
     #[inline]
-    fn update_hint_free(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        emptied: u32,
-        _: &mut impl Probe,
-    ) {
-        update::freed(chunks, chunk, object, emptied);
+    fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, _: &mut impl Probe) {
+        update::freed(chunks, freed);
     }
 
     fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {

@@ -5,11 +5,12 @@ use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use crate::object_map::{BLOCK_WORDS, WORD};
+use crate::placement::Change;
 use core::ops::Range;
 
 /// An object was placed that is the first one of a page or several. What is left of the last of them is a new run.
 #[cold]
-pub(super) fn begun(chunks: &mut Chunks<FirstFit>, index: u32, object: &Range<u32>) {
+pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
     let chunk = chunks.at(index);
     let page = block_of(object.end - 1);
     let part = object.end - object.start.max(base_of(page));
@@ -21,42 +22,42 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, index: u32, object: &Range<u3
     chunks.relocate(index);
 }
 
-/// An object was freed, which left `emptied` pages without objects.
+/// An object was freed.
 #[inline]
-pub(super) fn freed(chunks: &mut Chunks<FirstFit>, index: u32, object: &Range<u32>, emptied: u32) {
-    if emptied > 0 || block_of(object.start) != block_of(object.end - 1) {
-        return freed_in_pages(chunks, index, object, emptied);
+pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
+    let Change { chunk: index, ref object, pages } = *freed;
+    if pages > 0 || block_of(object.start) != block_of(object.end - 1) {
+        return freed_in_pages(chunks, freed);
     }
     let chunk = chunks.at(index);
     let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
     tell(chunks, index, &run);
 }
 
-/// The same of an object of several pages, or one that was the only one of its page.
+/// The same of an object of several pages, or one that was the only one of its page: of these, the first and the last may
+/// have others.
 #[inline(never)]
-fn freed_in_pages(chunks: &mut Chunks<FirstFit>, index: u32, object: &Range<u32>, emptied: u32) {
+fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
+    let Change { chunk: index, ref object, pages: emptied } = *freed;
     let (first, last) = (block_of(object.start), block_of(object.end - 1));
-    for page in first..=last {
-        if !chunks.at(index).pages.is_begun(page) {
-            chunks.at_mut(index).hints[page as usize] = 0;
-        }
+    let chunk = chunks.at_mut(index);
+    for page in (first..=last).filter(|&page| !chunk.pages.is_begun(page)) {
+        chunk.hints[page as usize] = 0;
     }
-    let chunk = chunks.at(index);
+    let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
+    if emptied == 0 {
+        return tell(chunks, index, &run);
+    }
     let begun = [first, last].map(|page| chunk.pages.is_begun(page));
-    let ends = end_of_run(chunk, object.end);
-    let starts = start_of_run(chunk, object.start);
     if begun[0] {
-        let joined = last == first + 1 && begun[1];
-        tell(chunks, index, &(starts..if joined { ends } else { base_of(first + 1) }));
+        tell(chunks, index, &(run.start..base_of(first + 1)));
     }
-    if begun[1] && last > first && !(begun[0] && last == first + 1) {
-        tell(chunks, index, &(base_of(last)..ends));
+    if begun[1] {
+        tell(chunks, index, &(base_of(last)..run.end));
     }
-    if emptied > 0 {
-        chunks.index.wide[index as usize] = MOST_BITS as i16;
-        pages(chunks, index);
-        chunks.relocate(index);
-    }
+    chunks.index.wide[index as usize] = MOST_BITS as i16;
+    pages(chunks, index);
+    chunks.relocate(index);
 }
 
 /// Where the free run begins that a freed object at `bit` is in. A page without objects ends it.

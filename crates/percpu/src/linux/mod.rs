@@ -27,14 +27,13 @@ mod validate;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
 use crate::memory::repeated;
-use crate::placement::{Location, Placement, Room, Strategy};
+use crate::placement::{Change, Location, Placement, Room, Strategy};
 use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use block_md::BlockMd;
 use core::fmt::Debug;
 use core::marker::PhantomData;
-use core::ops::Range;
 use freehold_units::Probe;
 
 /// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
@@ -153,27 +152,15 @@ impl<R: Rules> Strategy for Kernel<R> {
     }
 
     #[inline]
-    fn update_hint_alloc(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        _: u32,
-        probe: &mut impl Probe,
-    ) {
-        update::took::<R>(chunks.at_mut(chunk), object, probe);
-        chunks.relocate(chunk);
+    fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe) {
+        update::took::<R>(chunks.at_mut(taken.chunk), &taken.object, probe);
+        chunks.relocate(taken.chunk);
     }
 
     #[inline]
-    fn update_hint_free(
-        chunks: &mut Chunks<Self>,
-        chunk: u32,
-        object: &Range<u32>,
-        _: u32,
-        probe: &mut impl Probe,
-    ) {
-        update::gave::<R>(chunks.at_mut(chunk), object, probe);
-        chunks.relocate(chunk);
+    fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe) {
+        update::gave::<R>(chunks.at_mut(freed.chunk), &freed.object, probe);
+        chunks.relocate(freed.chunk);
     }
 
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room {

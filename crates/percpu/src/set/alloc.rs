@@ -3,7 +3,7 @@
 use super::{Backing, ChunkSet};
 use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
-use crate::placement::{Location, Placement};
+use crate::placement::{Change, Location, Placement};
 use crate::request::CheckedRequest;
 use crate::{AllocError, OutOfMemory, Place, Request};
 use core::ops::Range;
@@ -37,7 +37,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         };
         let object = bit..bit + checked.bits;
         self.populate_under(chunk, &object)?;
-        self.take(chunk, &object, probe);
+        self.take(chunk, object, probe);
         Ok(Place { chunk: self.chunks.id(chunk), offset_bytes: bit * BIT_BYTES })
     }
 
@@ -69,12 +69,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     #[inline]
-    fn take(&mut self, index: u32, object: &Range<u32>, probe: &mut impl Probe) {
+    fn take(&mut self, index: u32, object: Range<u32>, probe: &mut impl Probe) {
         let chunk = self.chunks.at_mut(index);
-        let begun = chunk.mark_taken(object);
+        let begun = chunk.mark_taken(&object);
         let isolated = chunk.isolated;
         self.objects += 1;
-        P::update_hint_alloc(&mut self.chunks, index, object, begun, probe);
+        let taken = Change { chunk: index, object, pages: begun };
+        P::update_hint_alloc(&mut self.chunks, &taken, probe);
         if isolated {
             self.reintegrate(index);
         } else {

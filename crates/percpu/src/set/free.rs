@@ -2,7 +2,7 @@
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, Population};
-use crate::placement::Placement;
+use crate::placement::{Change, Placement};
 use crate::{FreeError, Place};
 use freehold_units::Probe;
 
@@ -32,9 +32,11 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.objects -= 1;
         chunk.empty_pages += emptied;
         self.chunks.empty_pages += if chunk.isolated { 0 } else { emptied };
-        P::update_hint_free(&mut self.chunks, place.chunk.index, &object, emptied, probe);
+        let bits = object.end - object.start;
+        let freed = Change { chunk: place.chunk.index, object, pages: emptied };
+        P::update_hint_free(&mut self.chunks, &freed, probe);
         self.ask_for_balance(place.chunk.index);
-        Ok((object.end - object.start) * BIT_BYTES)
+        Ok(bits * BIT_BYTES)
     }
 
     /// Frees the object at `place`, which was allocated with `size_bytes`.
