@@ -22,7 +22,8 @@ pub(super) struct Rooms {
     seen: BTreeSet<u32>,
     /// Every chunk and its pages, if they were looked at.
     pages: Option<PageMap>,
-    changes: Option<u64>,
+    /// What there was to see when they were: changes of pages, and chunks with a number.
+    looked_at: Option<(u64, usize)>,
     missed: u64,
 }
 
@@ -44,7 +45,7 @@ impl Rooms {
             strict: ENGINES.first().is_some_and(|first| first.engine == entry.engine),
             seen: BTreeSet::new(),
             pages: None,
-            changes: None,
+            looked_at: None,
             missed: 0,
         }
     }
@@ -53,12 +54,12 @@ impl Rooms {
         self.missed
     }
 
-    /// Looks at the pages, if they changed.
+    /// Looks at the pages, if they or the chunks' numbers changed.
     pub(super) fn see_pages(&mut self, session: &dyn Session) {
-        let changes = session.page_changes();
-        if self.changes != Some(changes) {
+        let now = Some((session.page_changes(), self.seen.len()));
+        if self.looked_at != now {
             self.pages = session.page_map();
-            self.changes = Some(changes);
+            self.looked_at = now;
         }
     }
 
