@@ -21,6 +21,23 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Every operation is followed by a look at all bits, so that there are few cases.
+    #[test]
+    fn every_engine_agrees_with_the_model_in_larger_units(
+        which in 4u8..16,
+        bytes in prop::collection::vec(any::<u8>(), 0..240),
+    ) {
+        let ops = percpu_ops_from_bytes(&bytes);
+        for entry in ENGINES {
+            let result = run_percpu_ops(entry, Scene::of_any_unit(which), &ops);
+            prop_assert!(result.is_ok(), "{}", result.unwrap_err());
+        }
+    }
+}
+
 #[test]
 fn the_list_of_engines_is_in_order() {
     assert_eq!(ENGINES.iter().filter(|entry| entry.is_default()).count(), 1, "one engine is the default");

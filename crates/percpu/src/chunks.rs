@@ -1,61 +1,50 @@
 //! Every chunk of a set by position, and their lists.
 
-use crate::bitmap::reserve_one;
 use crate::chunk::{Chunk, NONE};
-use crate::exact::{Front, Unsettled};
+use crate::memory::reserve_one;
+use crate::placement::Strategy;
 use crate::slots::{End, Slots};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
 
-/// Chunks and vacant positions, the lists, and the count of empty pages.
+/// Chunks and vacant positions, the lists, the count of empty pages, and what the placement knows of all chunks.
 #[derive(Clone, Debug)]
-pub struct Chunks<H> {
-    chunks: Vec<Chunk<H>>,
+pub struct Chunks<P: Strategy> {
+    chunks: Vec<Chunk<P::Hints>>,
     live: u32,
     pub(crate) slots: Slots,
     /// Bits of a unit.
     pub(crate) bits: u32,
     /// Populated pages without any object, but for those of isolated chunks.
     pub(crate) empty_pages: u32,
-    /// Where the default placement puts requests like the last one; others leave it alone.
-    pub(crate) front: Front,
-    /// The chunks to be looked at before the next request is placed.
-    pub(crate) unsettled: Unsettled,
+    pub(crate) index: P::Index,
 }
 
-impl<H> Chunks<H> {
+impl<P: Strategy> Chunks<P> {
     pub(crate) fn new(slots: Slots, bits: u32) -> Self {
-        Self {
-            chunks: Vec::new(),
-            live: 0,
-            slots,
-            bits,
-            empty_pages: 0,
-            front: Front::NONE,
-            unsettled: Unsettled::NONE,
-        }
+        Self { chunks: Vec::new(), live: 0, slots, bits, empty_pages: 0, index: P::index(bits) }
     }
 
     #[inline]
-    pub(crate) fn at(&self, index: u32) -> &Chunk<H> {
+    pub(crate) fn at(&self, index: u32) -> &Chunk<P::Hints> {
         &self.chunks[index as usize]
     }
 
     #[inline]
-    pub(crate) fn at_mut(&mut self, index: u32) -> &mut Chunk<H> {
+    pub(crate) fn at_mut(&mut self, index: u32) -> &mut Chunk<P::Hints> {
         &mut self.chunks[index as usize]
     }
 
     /// What is at the position that `chunk` names. It is vacant if the name was made up.
     #[inline]
-    pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<H>, FreeError> {
+    pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get(chunk.index as usize);
         known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
     }
 
     /// The same, to be changed.
-    #[inline(always)]
-    pub(crate) fn find_mut(&mut self, chunk: ChunkId) -> Result<&mut Chunk<H>, FreeError> {
+    #[inline]
+    pub(crate) fn find_mut(&mut self, chunk: ChunkId) -> Result<&mut Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get_mut(chunk.index as usize);
         known.filter(|known| known.generation == chunk.generation).ok_or(FreeError::UnknownChunk { chunk })
     }
@@ -67,7 +56,7 @@ impl<H> Chunks<H> {
     }
 
     /// Every position, those without a chunk included.
-    pub(crate) fn positions(&self) -> &[Chunk<H>] {
+    pub(crate) fn positions(&self) -> &[Chunk<P::Hints>] {
         &self.chunks
     }
 
@@ -82,7 +71,7 @@ impl<H> Chunks<H> {
 
     /// Bytes held for chunks themselves, not for what they point at.
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.capacity() * size_of::<Chunk<H>>() + self.unsettled.bytes()
+        self.chunks.capacity() * size_of::<Chunk<P::Hints>>() + P::index_bytes(&self.index)
     }
 
     /// The position that the next chunk will have, and the generation it must carry; room for it is made.
@@ -92,7 +81,7 @@ impl<H> Chunks<H> {
             return Ok(self.id(vacant));
         }
         self.slots.reserve()?;
-        self.unsettled.reserve()?;
+        P::reserve(&mut self.index)?;
         reserve_one(&mut self.chunks)?;
         let index =
             u32::try_from(self.chunks.len()).ok().filter(|&index| index != NONE).ok_or(OutOfMemory)?;
@@ -100,7 +89,7 @@ impl<H> Chunks<H> {
     }
 
     /// Adds a chunk without objects where [`Chunks::reserve`] said.
-    pub(crate) fn add(&mut self, id: ChunkId, chunk: Chunk<H>) {
+    pub(crate) fn add(&mut self, id: ChunkId, chunk: Chunk<P::Hints>) {
         let free = self.slots.free();
         if let Some(vacant) = self.chunks.get_mut(id.index as usize) {
             *vacant = chunk;
@@ -108,17 +97,29 @@ impl<H> Chunks<H> {
         } else {
             self.chunks.push(chunk);
             self.slots.add(free);
-            self.unsettled.add();
         }
         self.slots.set_by_room(id.index, free);
         self.live += 1;
+        P::update_pages(self, id.index);
     }
 
-    /// Makes the position of a chunk without objects vacant.
+    /// Makes the position of a chunk without objects vacant. One whose generations are used up is retired, so that no
+    /// name comes twice (P4).
     pub(crate) fn remove(&mut self, index: u32) {
-        self.at_mut(index).vacate();
-        self.slots.move_to(index, self.slots.vacant(), End::Head);
+        let chunk = self.at_mut(index);
+        chunk.vacate();
+        let next = chunk.generation.checked_add(1);
+        chunk.generation = next.unwrap_or(chunk.generation);
+        let slot = if next.is_some() { self.slots.vacant() } else { self.slots.retired() };
+        self.slots.move_to(index, slot, End::Head);
         self.live -= 1;
+        P::update_pages(self, index);
+    }
+
+    /// The list that a chunk belongs on by its room.
+    #[inline]
+    pub(crate) fn slot_of(&self, index: u32) -> u32 {
+        P::slot(self, index)
     }
 
     /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail
@@ -126,8 +127,8 @@ impl<H> Chunks<H> {
     /// one that is set aside.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
-    pub(crate) fn relocate(&mut self, index: u32, slot: u32) {
-        let was = self.slots.by_room(index);
+    pub(crate) fn relocate(&mut self, index: u32) {
+        let (slot, was) = (self.slot_of(index), self.slots.by_room(index));
         if slot == was {
             return;
         }

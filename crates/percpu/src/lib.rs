@@ -10,7 +10,7 @@
 //!              a  b of CPU 0        a  b of CPU 1        a  b of CPU 2
 //! ```
 //!
-//! Where an object goes is the [`Placement`]'s: [`Exact`], the default, or one of the kernel's own, [`Linux`],
+//! Where an object goes is the [`Placement`]'s: [`FirstFit`], the default, or one of the kernel's own, [`Linux`],
 //! [`LinuxFixed`] and [`Linux2017`], which take the very offsets that the kernel takes.
 //!
 //! ```
@@ -36,21 +36,22 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod bitmap;
 mod chunk;
 mod chunks;
 mod error;
-pub mod exact;
+pub mod first_fit;
 mod geometry;
 pub mod linux;
+mod memory;
 mod object_map;
+mod pages;
 mod placement;
 mod request;
 mod set;
 mod slots;
 
 pub use error::{AllocError, Broken, ConfigError, FreeError, OutOfMemory};
-pub use exact::Exact;
+pub use first_fit::FirstFit;
 pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 pub use linux::{Linux, Linux2017, LinuxFixed};
 pub use placement::Placement;

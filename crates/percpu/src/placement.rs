@@ -4,17 +4,15 @@
 //! object goes is the placement's: which chunks to look at, where in them, and what to remember of their free
 //! runs. [`Strategy`] is all that passes between the two; it cannot be named outside this crate.
 
-use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::Config;
-use crate::request::Want;
-use crate::slots::Slots;
+use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use core::fmt::Debug;
 use core::ops::Range;
 use freehold_units::Probe;
 
-/// Where objects go: [`Exact`](crate::Exact), [`Linux`](crate::Linux), [`LinuxFixed`](crate::LinuxFixed) or
+/// Where objects go: [`FirstFit`](crate::FirstFit), [`Linux`](crate::Linux), [`LinuxFixed`](crate::LinuxFixed) or
 /// [`Linux2017`](crate::Linux2017).
 pub trait Placement: Strategy {
     /// The name, as the lab has it.
@@ -23,29 +21,31 @@ pub trait Placement: Strategy {
 
 /// A place for an object: the chunk's position and the first bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct Location {
     pub(crate) chunk: u32,
     pub(crate) bit: u32,
 }
 
-/// What is known of the free runs of a chunk, for those who look at it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Room {
-    /// The longest free run that is known; empty, wherever it was last, if there is none.
-    pub(crate) longest: Range<u32>,
-    /// No bit below is free.
-    pub(crate) first_free: u32,
+/// An object that came or went.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The chunk's position.
+    pub(crate) chunk: u32,
+    /// Its bits.
+    pub(crate) object: Range<u32>,
+    /// Pages that had no object before it came, or have none now that it is gone.
+    pub(crate) pages: u32,
 }
 
-/// What a free leaves to be done for its chunk.
+/// What is known of the free runs of a chunk, for those who look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gave {
-    /// Nothing.
-    Done,
-    /// It may belong on another list now.
-    Moves,
-    /// It is to be looked at before the next request is placed.
-    Unsettled,
+pub struct Room {
+    /// The longest run in bits, as far as the placement knows.
+    pub(crate) longest: u32,
+    /// Where that starts, if the placement knows.
+    pub(crate) start: Option<u32>,
+    /// No bit below is free.
+    pub(crate) first_free: u32,
 }
 
 /// What a set of chunks leaves to its placement.
@@ -53,55 +53,63 @@ pub trait Strategy: Sized {
     /// What a chunk knows of its free runs.
     type Hints: Clone + Debug;
 
+    /// What is known of all chunks together.
+    type Index: Clone + Debug;
+
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
-
-    /// Whether each free in a chunk with empty pages may set it aside, and puts it before others that were. Otherwise
-    /// only one that leaves a page empty may.
-    const ASIDE_BY_EACH_FREE: bool;
 
     /// Whether pages are kept ready in chunks that were set aside, too, where they do not count as ready.
     const READIES_ASIDE: bool;
 
-    /// The number of lists that chunks with room are kept on; list 0 is for those that nothing fits in.
+    /// The number of lists that chunks with objects are kept on.
     fn lists(config: &Config) -> u32;
 
     /// The hints of a chunk without objects.
     fn hints(config: &Config) -> Result<Self::Hints, OutOfMemory>;
 
-    /// The list that a chunk belongs on by what is known of it.
-    fn slot(chunk: &Chunk<Self::Hints>, slots: &Slots) -> u32;
+    /// What is known of no chunks, of so many bits each.
+    fn index(bits: u32) -> Self::Index;
 
-    /// The list for chunks whose longest free run has so many bits.
-    fn slot_of_run(bits: u32) -> u32;
-
-    /// A place for the request among the chunks that are there. May move chunks between lists.
-    fn find(chunks: &mut Chunks<Self::Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot>;
-
-    /// `object` was placed where `find` said; the maps have it already. Returns whether the chunk may belong on another
-    /// list now.
-    fn took(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool;
-
-    /// Something will be freed: what was put off until then is done.
-    #[inline]
-    fn pause(chunks: &mut Chunks<Self::Hints>, probe: &mut impl Probe) {
-        let _ = (chunks, probe);
+    /// Makes room in the index for one more chunk.
+    fn reserve(index: &mut Self::Index) -> Result<(), OutOfMemory> {
+        let _ = index;
+        Ok(())
     }
 
-    /// `object` was freed; the maps have it already.
-    fn gave(chunk: &mut Chunk<Self::Hints>, object: &Range<u32>, probe: &mut impl Probe) -> Gave;
+    /// The list that a chunk belongs on by what is known of it.
+    fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32;
 
-    /// Chunks will be looked at, filled with pages or destroyed: all that was put off is done.
-    fn catch_up(chunks: &mut Chunks<Self::Hints>) {
-        let _ = chunks;
+    /// The first list whose chunks may have pages without objects.
+    fn first_slot_with_pages() -> u32;
+
+    /// A place for the request among the chunks that are there. May move chunks between lists.
+    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
+
+    /// An object was placed where `find` said; the maps have it already. Puts the hints and the chunk's list right.
+    fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe);
+
+    /// An object was freed; the maps have it no more. Puts the hints and the chunk's list right.
+    fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
+
+    /// A chunk came, is gone, or has other pages with memory and without objects than before.
+    #[inline]
+    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {
+        let _ = (chunks, chunk);
     }
 
     /// What the next request would find known of the chunk's free runs.
-    fn room(chunk: &Chunk<Self::Hints>) -> Room;
+    fn room(chunks: &Chunks<Self>, chunk: u32) -> Room;
 
     /// Bytes that the hints hold outside themselves.
     fn hint_bytes(hints: &Self::Hints) -> usize;
 
-    /// Recomputes every hint from the maps. `waits` says whether the chunk is one of those to be looked at.
-    fn validate(chunk: &Chunk<Self::Hints>, waits: bool) -> Result<(), Broken>;
+    /// Bytes that the index holds outside itself.
+    fn index_bytes(index: &Self::Index) -> usize {
+        let _ = index;
+        0
+    }
+
+    /// Checks every hint of a chunk against the maps.
+    fn validate(chunks: &Chunks<Self>, chunk: u32) -> Result<(), Broken>;
 }

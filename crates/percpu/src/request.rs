@@ -43,7 +43,7 @@ impl Request {
 
     /// The request in bits, if it can be asked.
     #[inline]
-    pub(crate) fn check(&self) -> Result<Want, AllocError> {
+    pub(crate) fn check(&self) -> Result<CheckedRequest, AllocError> {
         let Self { size_bytes, align_bytes, atomic } = *self;
         if size_bytes == 0 {
             return Err(AllocError::ZeroSize);
@@ -59,13 +59,13 @@ impl Request {
         }
         // Both fit: they were compared with sizes of 32 bits.
         let (size, align) = (size_bytes as u32, align_bytes as u32);
-        Ok(Want { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
+        Ok(CheckedRequest { bits: size.div_ceil(BIT_BYTES), align: (align / BIT_BYTES).max(1), atomic })
     }
 }
 
 /// A checked request in bits: `bits` from 1 to a small unit's, `align` a power of two up to a block's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Want {
+pub struct CheckedRequest {
     pub(crate) bits: u32,
     pub(crate) align: u32,
     pub(crate) atomic: bool,

@@ -1,16 +1,16 @@
 //! The lists that chunks are kept on.
 //!
 //! ```text
-//!   0     1     2    ...   lists - 1  |  sidelined   free   to depopulate  |  vacant
-//!   full  by the room that a chunk has |  emptied     all    to be emptied  |  positions
-//!                                         already     free                     without a chunk
+//!   0     1     2    ...   lists - 1  |  sidelined   free   to depopulate  |  vacant      retired
+//!   full  by the room that a chunk has |  emptied     all    to be emptied  |  positions without a chunk
+//!                                         already     free                     to be used  never again
 //! ```
 //!
 //! A chunk is on exactly one list. A list is a ring through a head, so that to link a chunk or take it away asks nothing;
 //! rings lie aside from the chunks, so that moving one touches no other chunk:
 //!
 //! ```text
-//!   ring   | head of 0 | head of 1 | ... | head of vacant | position 0 | position 1 | ...
+//!   ring   | head of 0 | head of 1 | ... | head of retired | position 0 | position 1 | ...
 //! ```
 //!
 //! A bit for each list says whether it has a chunk, so that the next one that has is found without looking at empty ones.
@@ -18,8 +18,8 @@
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
 use crate::OutOfMemory;
-use crate::bitmap::{repeated, reserve_one};
 use crate::chunk::NONE;
+use crate::memory::{reserve_one, with_room};
 use alloc::vec::Vec;
 
 /// Where in a list a chunk goes.
@@ -46,29 +46,26 @@ struct Membership {
 
 /// Every list, and which lists have chunks.
 #[derive(Clone, Debug)]
-pub struct Slots {
+pub(crate) struct Slots {
     ring: Vec<Link>,
     positions: Vec<Membership>,
-    occupied: Vec<u64>,
-    /// Which words of `occupied` have a bit.
-    occupied_words: u64,
+    /// A bit for each list that has a chunk.
+    occupied: u64,
     /// The lists before the special ones.
     lists: u32,
 }
 
 /// The special lists.
-const SPECIAL: u32 = 4;
+const SPECIAL: u32 = 5;
 
 impl Slots {
     /// `lists` lists by room, and the special ones, all empty.
     pub(crate) fn new(lists: u32) -> Result<Self, OutOfMemory> {
         let heads = lists + SPECIAL;
-        let mut ring = Vec::new();
-        ring.try_reserve_exact(heads as usize).map_err(|_| OutOfMemory)?;
+        let mut ring = with_room(heads)?;
         ring.extend((0..heads).map(|head| Link { previous: head, next: head }));
-        let occupied = repeated(0, heads.div_ceil(u64::BITS))?;
-        debug_assert!(occupied.len() <= u64::BITS as usize, "one word marks all words");
-        Ok(Self { ring, positions: Vec::new(), occupied, occupied_words: 0, lists })
+        debug_assert!(heads <= u64::BITS, "a word marks all lists");
+        Ok(Self { ring, positions: Vec::new(), occupied: 0, lists })
     }
 
     /// Makes room for one more position, and for some beyond.
@@ -106,6 +103,11 @@ impl Slots {
     /// Positions whose chunks are gone.
     pub(crate) fn vacant(&self) -> u32 {
         self.lists + 3
+    }
+
+    /// Positions whose names are used up.
+    pub(crate) fn retired(&self) -> u32 {
+        self.lists + 4
     }
 
     /// All lists of chunks.
@@ -205,35 +207,43 @@ impl Slots {
     /// Notes whether a list has a chunk.
     #[inline]
     fn mark(&mut self, slot: u32) {
-        let (word, bit) = (slot / u64::BITS, slot % u64::BITS);
         let some = u64::from(self.at(slot).next != slot);
-        let lists = &mut self.occupied[word as usize];
-        *lists = *lists & !(1 << bit) | some << bit;
-        self.occupied_words = self.occupied_words & !(1 << word) | u64::from(*lists != 0) << word;
+        self.occupied = self.occupied & !(1 << slot) | some << slot;
     }
 
     /// The first list from `slot` on and before `end` that has a chunk.
     #[inline]
     pub(crate) fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
-        let (word, words) = ((slot / u64::BITS) as usize, &self.occupied);
-        let here = words[word] & !0 << (slot % u64::BITS);
-        let found = if here != 0 {
-            slot / u64::BITS * u64::BITS + here.trailing_zeros()
-        } else {
-            let behind = self.occupied_words & !1 << word;
-            if behind == 0 {
-                return None;
-            }
-            let word = behind.trailing_zeros();
-            word * u64::BITS + words[word as usize].trailing_zeros()
-        };
+        let found = (self.occupied & !0 << slot).trailing_zeros();
         (found < end).then_some(found)
+    }
+
+    /// Whether a list whose last chunk is `last`, or that has none, ends at its own head.
+    pub(crate) fn ends_with(&self, slot: u32, last: u32) -> bool {
+        let link = if last == NONE { slot } else { self.link_of(last) };
+        self.at(link).next == slot && self.at(slot).previous == link
+    }
+
+    /// Heads and positions, for tests that break links.
+    #[cfg(test)]
+    pub(crate) fn links(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    /// What a head or position leads to.
+    #[cfg(test)]
+    pub(crate) fn leads_to(&self, from: u32) -> u32 {
+        self.ring[from as usize].next
+    }
+
+    /// Has it lead elsewhere, as no operation does.
+    #[cfg(test)]
+    pub(crate) fn set_link(&mut self, from: u32, to: u32) {
+        self.ring[from as usize].next = to;
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.ring.capacity() * size_of::<Link>()
-            + self.positions.capacity() * size_of::<Membership>()
-            + self.occupied.capacity() * size_of::<u64>()
+        self.ring.capacity() * size_of::<Link>() + self.positions.capacity() * size_of::<Membership>()
     }
 }

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use freehold_percpu::{
-    AllocError, ChunkSet, Config, ConfigError, Exact, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place,
+    AllocError, ChunkSet, Config, ConfigError, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place,
     Placement, Population, Request,
 };
 /// The one allocator of all tests that refuse memory.
@@ -85,7 +85,7 @@ fn survives<P: Placement>() {
 
 #[test]
 fn the_default_placement() {
-    survives::<Exact>();
+    survives::<FirstFit>();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Objects that exist once per CPU: the family `percpu`.
 
 use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
-use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
+use crate::engine::percpu::{ENGINES, EngineEntry, FLOOR, Scene, Session};
 use crate::measure::percpu::Checker;
 use crate::measure::{Bucket, EngineRun};
 use crate::output::{Document, Row, Table, count};
@@ -86,6 +86,7 @@ impl Replayable for Percpu {
             pages: Some(seen.pages_peak),
             pages_mean: Some(seen.pages_mean),
             bytes_per_item: seen.bytes_per_object,
+            missed: Some(seen.missed),
             ..row
         }
     }
@@ -99,6 +100,7 @@ impl Replayable for Percpu {
 
 impl Entry<Percpu> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const FLOOR: Option<Self> = Some(FLOOR);
 
     fn engine(&self) -> &'static str {
         self.engine
@@ -194,6 +196,8 @@ pub struct PercpuSeen {
     pub live_pages_mean: f64,
     /// Bytes of metadata for an object, when there were most objects; `None` if there were none.
     pub bytes_per_object: Option<f64>,
+    /// Requests that were refused, or had a chunk made for them, though there was a place.
+    pub missed: u64,
 }
 
 impl PercpuSeen {
@@ -221,6 +225,7 @@ impl Watch<Percpu> for PercpuWatch {
         _: Option<usize>,
     ) -> Result<(), String> {
         self.judge.check(op, answer)?;
+        self.judge.checker.see_pages(session);
         if answer == Answer::NoRoom
             && let Some(reason) = self.judge.wrongly_refused(op, session)
         {
@@ -249,6 +254,7 @@ impl Watch<Percpu> for PercpuWatch {
             pages_mean: mean(self.pages_sum),
             live_pages_mean: mean(self.live_sum) / f64::from(PAGE_BYTES),
             bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
+            missed: self.judge.checker.missed(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
 use crate::measure::percpu::Checker;
-use freehold::percpu::{Config, MIN_UNIT_BYTES, PAGE_BYTES, Population};
+use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Op};
 use std::fmt::Write;
@@ -21,6 +21,19 @@ impl Scene {
         let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
         let config = Config::new(MIN_UNIT_BYTES, 2).population(population);
         Self { config, balances: which & 2 != 0 }
+    }
+
+    /// The same, in units of any size: of four times as many scenes, the first four are the tiny ones.
+    #[must_use]
+    pub fn of_any_unit(which: u8) -> Self {
+        let tiny = Self::tiny(which);
+        let unit_bytes = match which >> 2 & 3 {
+            0 => MIN_UNIT_BYTES,
+            1 => 2 * MIN_UNIT_BYTES,
+            2 => 1 << 20,
+            _ => MAX_UNIT_BYTES,
+        };
+        Self { config: Config { unit_bytes, ..tiny.config }, ..tiny }
     }
 }
 
@@ -42,6 +55,7 @@ impl PercpuModel {
     /// # Errors
     /// What is wrong, or which invariant is broken.
     pub fn step(&mut self, session: &mut dyn Session, entry: &EngineEntry, op: &Op) -> Result<(), String> {
+        self.checker.see_pages(session);
         let before = session.populated_pages();
         let (answer, _) = session.run_counted(op);
         self.checker.check(op, answer)?;
@@ -121,7 +135,7 @@ pub fn fuzz_percpu(bytes: &[u8]) {
     let Some((&which, bytes)) = bytes.split_first() else { return };
     let ops = percpu_ops_from_bytes(bytes);
     for entry in ENGINES {
-        let result = run_percpu_ops(entry, Scene::tiny(which), &ops);
+        let result = run_percpu_ops(entry, Scene::of_any_unit(which), &ops);
         assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
 }

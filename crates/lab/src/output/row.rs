@@ -88,6 +88,9 @@ pub struct Row {
     /// Of chunks, that have memory, in the mean over all operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages_mean: Option<f64>,
+    /// Requests that were refused, or had a chunk made for them, though there was a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_item: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -94,7 +94,9 @@ fn the_percpu_posting_is_reproduced_beside_its_figures() {
     assert!(pages("bitmap-linux", "alloc") > pages("bitmap-linux", "free"));
     assert_eq!(pages("bitmap", "alloc"), pages("bitmap", "free"));
     let hints = |engine| row("stale-hint", engine, None, Some("hint"));
-    assert_eq!(hints("bitmap")["mismatches"], 0);
+    // A bound that is raised at once and lowered in passing is more than the truth, now and then; were it made from the truth, it
+    // never would be.
+    assert!(hints("bitmap")["mismatches"].as_u64().unwrap() > 0);
     assert!(hints("bitmap-linux")["mismatches"].as_u64().unwrap() > 0);
     assert!(row("deletion", "bitmap", None, Some("balance"))["ratio"].as_f64().unwrap() > 2.0);
     let page = std::fs::read_to_string(page).unwrap();

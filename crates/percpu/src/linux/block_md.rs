@@ -6,7 +6,6 @@
 //! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
 //! stays as it was.
 
-use crate::bitmap::Bits as _;
 use crate::object_map::ObjectMap;
 use core::ops::Range;
 use freehold_units::{Probe, Work};

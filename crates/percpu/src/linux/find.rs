@@ -2,10 +2,9 @@
 
 use super::Hints;
 use super::block_md::better_aligned;
-use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of, in_block};
-use crate::request::Want;
+use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
 /// How far from where it may fit a request is looked for, beyond its own size.
@@ -27,7 +26,7 @@ struct Skipped {
 /// The fit test: the bit from which the request is to be looked for. Only one start is tried for the chunk as a
 /// whole, its longest run's, so that a chunk may be refused that has room elsewhere.
 #[doc(alias = "pcpu_find_block_fit")]
-pub(super) fn fit(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> Option<u32> {
+pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
     let (start, longest) = (hints.chunk.contig_hint_start, hints.chunk.contig_hint);
     if align_up(start, want.align) - start + want.bits > longest {
@@ -44,8 +43,8 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &Want, probe: &mut impl Probe) -> 
 }
 
 /// The first place from `at` on where the blocks' hints see room.
-fn candidate(hints: &Hints, at: u32, want: &Want, probe: &mut impl Probe) -> Option<Candidate> {
-    let Want { bits, align, .. } = *want;
+fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Candidate> {
+    let CheckedRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
     // A run that continues over the edge of the block before.
     let (mut start, mut len) = (0, 0);
@@ -86,11 +85,11 @@ fn candidate(hints: &Hints, at: u32, want: &Want, probe: &mut impl Probe) -> Opt
 pub(super) fn place(
     chunk: &mut Chunk<Hints>,
     from: u32,
-    want: &Want,
+    want: &CheckedRequest,
     remember: bool,
     probe: &mut impl Probe,
 ) -> Option<u32> {
-    let Want { bits, align, .. } = *want;
+    let CheckedRequest { bits, align, .. } = *want;
     let limit = (from + bits + SLACK_BITS).min(chunk.hints.chunk.bits);
     let mut skipped = Skipped::default();
     let mut at = from;

@@ -24,18 +24,16 @@ mod tests;
 mod update;
 mod validate;
 
-use crate::chunk::Chunk;
 use crate::chunks::Chunks;
 use crate::geometry::{BIT_BYTES, BLOCK_BITS, Config};
-use crate::placement::{Gave, Placement, Room, Spot, Strategy};
-use crate::request::Want;
-use crate::slots::Slots;
+use crate::memory::repeated;
+use crate::placement::{Change, Location, Placement, Room, Strategy};
+use crate::request::CheckedRequest;
 use crate::{Broken, OutOfMemory};
 use alloc::vec::Vec;
 use block_md::BlockMd;
 use core::fmt::Debug;
 use core::marker::PhantomData;
-use core::ops::Range;
 use freehold_units::Probe;
 
 /// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
@@ -122,9 +120,9 @@ impl<R: Rules> Placement for Kernel<R> {
 impl<R: Rules> Strategy for Kernel<R> {
     type Hints = Hints;
 
-    const ISOLATES: bool = R::ISOLATES;
+    type Index = ();
 
-    const ASIDE_BY_EACH_FREE: bool = true;
+    const ISOLATES: bool = R::ISOLATES;
 
     /// The kernel does, so that each balancing populates some more, up to the whole chunk.
     const READIES_ASIDE: bool = true;
@@ -134,47 +132,47 @@ impl<R: Rules> Strategy for Kernel<R> {
     }
 
     fn hints(config: &Config) -> Result<Hints, OutOfMemory> {
-        let count = config.blocks() as usize;
-        let mut blocks = Vec::new();
-        blocks.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
-        blocks.resize(count, BlockMd::free(BLOCK_BITS));
+        let blocks = repeated(BlockMd::free(BLOCK_BITS), config.blocks())?;
         Ok(Hints { chunk: BlockMd::free(config.bits()), blocks })
     }
 
+    fn index(_: u32) {}
+
     #[inline]
-    fn slot(chunk: &Chunk<Hints>, slots: &Slots) -> u32 {
-        slots::slot::<R>(chunk, slots)
+    fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32 {
+        slots::slot::<R>(chunks.at(chunk), &chunks.slots)
     }
 
-    fn slot_of_run(bits: u32) -> u32 {
-        slots::slot_of_bytes(bits * BIT_BYTES)
+    fn first_slot_with_pages() -> u32 {
+        slots::slot_of_bytes(BLOCK_BITS * BIT_BYTES)
     }
 
-    fn find(chunks: &mut Chunks<Hints>, want: &Want, probe: &mut impl Probe) -> Option<Spot> {
-        search::find::<R>(chunks, want, probe)
-    }
-
-    fn took(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> bool {
-        update::took::<R>(chunk, object, probe);
-        true
+    fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
+        search::find::<R>(chunks, request, probe)
     }
 
     #[inline]
-    fn gave(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) -> Gave {
-        update::gave::<R>(chunk, object, probe);
-        Gave::Moves
+    fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe) {
+        update::took::<R>(chunks.at_mut(taken.chunk), &taken.object, probe);
+        chunks.relocate(taken.chunk);
     }
 
-    fn room(chunk: &Chunk<Hints>) -> Room {
-        let BlockMd { contig_hint, contig_hint_start, first_free, .. } = chunk.hints.chunk;
-        Room { longest: contig_hint_start..contig_hint_start + contig_hint, first_free }
+    #[inline]
+    fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe) {
+        update::gave::<R>(chunks.at_mut(freed.chunk), &freed.object, probe);
+        chunks.relocate(freed.chunk);
+    }
+
+    fn room(chunks: &Chunks<Self>, chunk: u32) -> Room {
+        let BlockMd { contig_hint, contig_hint_start, first_free, .. } = chunks.at(chunk).hints.chunk;
+        Room { longest: contig_hint, start: (contig_hint > 0).then_some(contig_hint_start), first_free }
     }
 
     fn hint_bytes(hints: &Hints) -> usize {
         hints.blocks.capacity() * size_of::<BlockMd>()
     }
 
-    fn validate(chunk: &Chunk<Hints>, _: bool) -> Result<(), Broken> {
-        validate::validate::<R>(chunk)
+    fn validate(chunks: &Chunks<Self>, chunk: u32) -> Result<(), Broken> {
+        validate::validate::<R>(chunks.at(chunk))
     }
 }

@@ -2,12 +2,12 @@
 
 use super::find::{fit, place};
 use super::slots::slot_of_bytes;
-use super::{Hints, Rules};
+use super::{Kernel, Rules};
 use crate::chunk::NONE;
 use crate::chunks::Chunks;
 use crate::geometry::BIT_BYTES;
-use crate::placement::Spot;
-use crate::request::Want;
+use crate::placement::Location;
+use crate::request::CheckedRequest;
 use crate::slots::End;
 use freehold_units::{Probe, Work};
 
@@ -17,10 +17,10 @@ const DEMOTE_BELOW: u32 = 3;
 
 /// A place in the first chunk that has one.
 pub(super) fn find<R: Rules>(
-    chunks: &mut Chunks<Hints>,
-    want: &Want,
+    chunks: &mut Chunks<Kernel<R>>,
+    want: &CheckedRequest,
     probe: &mut impl Probe,
-) -> Option<Spot> {
+) -> Option<Location> {
     let end = chunks.slots.to_depopulate();
     let mut slot = slot_of_bytes(want.bits * BIT_BYTES);
     while let Some(occupied) = chunks.slots.next_occupied(slot, end) {
@@ -30,7 +30,7 @@ pub(super) fn find<R: Rules>(
             let next = chunks.slots.next(index);
             if let Some(from) = fit(chunks.at(index), want, probe) {
                 if let Some(bit) = place(chunks.at_mut(index), from, want, R::SCAN_HINT, probe) {
-                    return Some(Spot { chunk: index, bit });
+                    return Some(Location { chunk: index, bit });
                 }
             } else if R::DEMOTES && occupied < DEMOTE_BELOW {
                 chunks.slots.move_to(index, 0, End::Head);

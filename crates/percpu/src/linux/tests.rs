@@ -1,7 +1,7 @@
 //! What the kernel's placements are known for.
 
 use crate::{
-    ChunkSet, Config, Exact, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place, Placement, Population,
+    ChunkSet, Config, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place, Placement, Population,
     Request,
 };
 use std::vec::Vec;
@@ -45,5 +45,5 @@ fn chunk_after_a_refusal<P: Placement>() -> u32 {
 fn a_chunk_of_little_room_that_refused_is_passed_over() {
     assert_eq!(chunk_after_a_refusal::<LinuxFixed>(), 1, "the kernel puts it on the list of full chunks");
     assert_eq!(chunk_after_a_refusal::<Linux2017>(), 0);
-    assert_eq!(chunk_after_a_refusal::<Exact>(), 0);
+    assert_eq!(chunk_after_a_refusal::<FirstFit>(), 0);
 }

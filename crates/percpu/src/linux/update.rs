@@ -1,7 +1,6 @@
 //! Keeping the hints right as objects come and go.
 
 use super::{Hints, Rules};
-use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use core::ops::Range;

@@ -3,7 +3,6 @@
 use super::block_md::BlockMd;
 use super::{Hints, Rules};
 use crate::Broken;
-use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};

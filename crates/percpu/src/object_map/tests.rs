@@ -1,5 +1,5 @@
-use super::*;
-use crate::geometry::base_of;
+use super::{Found, ObjectMap};
+use crate::geometry::{BLOCK_BITS, base_of, block_of};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -16,21 +16,18 @@ proptest! {
         for (start, len) in steps {
             let end = (start + len).min(BITS);
             if let Some(end) = model.remove(&start) {
-                let (bits, emptied) = map.give(start).unwrap();
-                prop_assert_eq!(bits, end - start);
-                let blocks = block_of(start)..block_of(end - 1) + 1;
-                let free = |block: &u32| map.next_set(base_of(*block)..base_of(*block + 1)) == base_of(*block + 1);
-                prop_assert_eq!(emptied, blocks.filter(free).count() as u32);
+                prop_assert_eq!(map.give(start), Some(end));
             } else if map.next_set(start..end) == end {
                 map.take(&(start..end));
                 model.insert(start, end);
             }
         }
-        let all: Vec<_> = map.objects(BITS).map(|object| (object.start, object.end)).collect();
+        let all: Vec<_> = map.objects().map(|object| (object.start, object.end)).collect();
         prop_assert_eq!(all, model.iter().map(|(&start, &end)| (start, end)).collect::<Vec<_>>());
         for block in 0..block_of(BITS) {
-            let used = (base_of(block)..base_of(block + 1)).filter(|&bit| map.get(bit)).count();
-            prop_assert_eq!(usize::from(map.count(block)), used);
+            let bits = base_of(block)..base_of(block + 1);
+            let used = bits.clone().filter(|&bit| map.find(bit) != Found::Free).count();
+            prop_assert_eq!(map.count(bits) as usize, used);
         }
         for bit in 0..BITS {
             let around = model.range(..=bit).next_back().filter(|(_, end)| bit < **end);

@@ -1,12 +1,12 @@
 //! Allocating: check the request, find a place, put memory behind it, mark it.
 
 use super::{Backing, ChunkSet};
-use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
-use crate::placement::{Placement, Spot};
-use crate::request::Want;
+use crate::placement::{Change, Location, Placement};
+use crate::request::CheckedRequest;
 use crate::{AllocError, OutOfMemory, Place, Request};
+use core::ops::Range;
 use freehold_units::Probe;
 
 /// Fewer empty pages than this, and balancing is asked for, so that requests that cannot wait find some.
@@ -30,61 +30,54 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// As [`ChunkSet::alloc`].
     #[inline]
     pub fn alloc_probed(&mut self, request: &Request, probe: &mut impl Probe) -> Result<Place, AllocError> {
-        let want = request.check()?;
-        let spot = match P::find(&mut self.chunks, &want, probe) {
-            Some(spot) => spot,
-            None => self.make_room(&want, request, probe)?,
+        let checked = request.check()?;
+        let Location { chunk, bit } = match P::find(&mut self.chunks, &checked, probe) {
+            Some(location) => location,
+            None => self.find_in_new_chunk(&checked, request, probe)?,
         };
-        self.populate_under(spot, &want)?;
-        self.take(spot, &want, probe);
-        Ok(Place { chunk: self.chunks.id(spot.chunk), offset_bytes: spot.bit * BIT_BYTES })
+        let object = bit..bit + checked.bits;
+        self.populate_under(chunk, &object)?;
+        self.take(chunk, object, probe);
+        Ok(Place { chunk: self.chunks.id(chunk), offset_bytes: bit * BIT_BYTES })
     }
 
     /// A place in a chunk made for the request, if it may wait for one.
     #[cold]
-    fn make_room(
+    fn find_in_new_chunk(
         &mut self,
-        want: &Want,
+        checked: &CheckedRequest,
         request: &Request,
         probe: &mut impl Probe,
-    ) -> Result<Spot, AllocError> {
-        if want.atomic {
+    ) -> Result<Location, AllocError> {
+        if checked.atomic {
             self.atomic_failed = true;
             self.balance_wanted = true;
             return Err(AllocError::NoPopulatedRoom { size_bytes: request.size_bytes });
         }
         self.create_chunk()?;
         // A chunk without objects holds whatever may be asked for.
-        P::find(&mut self.chunks, want, probe).ok_or(AllocError::OutOfMemory)
+        P::find(&mut self.chunks, checked, probe).ok_or(AllocError::OutOfMemory)
     }
 
     /// Puts memory behind the pages of the place that have none.
     #[inline]
-    fn populate_under(&mut self, spot: Spot, want: &Want) -> Result<(), OutOfMemory> {
-        let chunk = self.chunks.at(spot.chunk);
-        if chunk.populated_pages == self.config.blocks() {
+    fn populate_under(&mut self, chunk: u32, object: &Range<u32>) -> Result<(), OutOfMemory> {
+        if self.chunks.at(chunk).pages.are_populated(object) {
             return Ok(());
         }
-        let pages = Chunk::<P::Hints>::pages_of(&(spot.bit..spot.bit + want.bits));
-        if chunk.populated.next_clear(pages.clone()) < pages.end {
-            self.populate(spot.chunk, pages, u32::MAX)?;
-        }
-        Ok(())
+        self.populate(chunk, Chunk::<P::Hints>::pages_of(object), u32::MAX).map(|_| ())
     }
 
     #[inline]
-    fn take(&mut self, spot: Spot, want: &Want, probe: &mut impl Probe) {
-        let object = spot.bit..spot.bit + want.bits;
-        let chunk = self.chunks.at_mut(spot.chunk);
+    fn take(&mut self, index: u32, object: Range<u32>, probe: &mut impl Probe) {
+        let chunk = self.chunks.at_mut(index);
         let begun = chunk.mark_taken(&object);
-        let moves = P::took(chunk, &object, probe);
         let isolated = chunk.isolated;
         self.objects += 1;
-        if moves {
-            self.relocate(spot.chunk);
-        }
+        let taken = Change { chunk: index, object, pages: begun };
+        P::update_hint_alloc(&mut self.chunks, &taken, probe);
         if isolated {
-            self.reintegrate(spot.chunk);
+            self.reintegrate(index);
         } else {
             self.chunks.empty_pages -= begun;
         }

@@ -4,9 +4,7 @@
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::bitmap::Bits as _;
 use crate::chunk::NONE;
-use crate::geometry::BLOCK_BITS;
 use crate::placement::Placement;
 use crate::slots::End;
 
@@ -19,7 +17,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
-        P::catch_up(&mut self.chunks);
         self.destroy_free_chunks(false);
         self.empty_isolated_chunks();
         let populated = self.populate_some();
@@ -74,7 +71,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let mut page = self.config.blocks();
         while page > 0 && self.chunks.at(index).empty_pages > 0 {
             let end = page;
-            while page > 0 && self.is_empty_page(index, page - 1) {
+            while page > 0 && self.chunks.at(index).pages.is_empty(page - 1) {
                 page -= 1;
             }
             if page < end {
@@ -83,11 +80,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 page -= 1;
             }
         }
-    }
-
-    fn is_empty_page(&self, index: u32, page: u32) -> bool {
-        let chunk = self.chunks.at(index);
-        chunk.populated.get(page) && chunk.used.is_free(page)
     }
 
     /// Populates pages until a few empty ones are ready; after a request that could not wait has failed, as many
@@ -101,7 +93,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
             };
             self.atomic_failed = false;
-            for slot in P::slot_of_run(BLOCK_BITS)..=self.chunks.slots.free() {
+            for slot in P::first_slot_with_pages()..=self.chunks.slots.free() {
                 if wanted == 0 {
                     return Ok(());
                 }

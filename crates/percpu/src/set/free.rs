@@ -2,7 +2,7 @@
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, Population};
-use crate::placement::{Gave, Placement};
+use crate::placement::{Change, Placement};
 use crate::{FreeError, Place};
 use freehold_units::Probe;
 
@@ -27,19 +27,16 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// As [`ChunkSet::free`].
     #[inline]
     pub fn free_probed(&mut self, place: Place, probe: &mut impl Probe) -> Result<u32, FreeError> {
-        P::pause(&mut self.chunks, probe);
         let chunk = self.chunks.find_mut(place.chunk)?;
         let (object, emptied) = chunk.mark_free(place)?;
         self.objects -= 1;
-        match P::gave(chunk, &object, probe) {
-            Gave::Done => {}
-            Gave::Moves => self.relocate(place.chunk.index),
-            Gave::Unsettled => self.chunks.unsettled.push(place.chunk.index),
-        }
-        if emptied > 0 || P::ASIDE_BY_EACH_FREE {
-            self.note_empty_pages(place.chunk.index, emptied);
-        }
-        Ok((object.end - object.start) * BIT_BYTES)
+        chunk.empty_pages += emptied;
+        self.chunks.empty_pages += if chunk.isolated { 0 } else { emptied };
+        let bits = object.end - object.start;
+        let freed = Change { chunk: place.chunk.index, object, pages: emptied };
+        P::update_hint_free(&mut self.chunks, &freed, probe);
+        self.ask_for_balance(place.chunk.index);
+        Ok(bits * BIT_BYTES)
     }
 
     /// Frees the object at `place`, which was allocated with `size_bytes`.
@@ -54,27 +51,22 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free(place).map(|_| ())
     }
 
-    /// Counts the pages of a chunk that have become empty. Asks for balancing if the chunk is to go: it is free as
-    /// another one is, or has many empty pages to spare.
+    /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
+    #[doc(alias = "pcpu_should_reclaim_chunk")]
     #[inline]
-    fn note_empty_pages(&mut self, index: u32, emptied: u32) {
-        let chunk = self.chunks.at_mut(index);
-        chunk.empty_pages += emptied;
-        let (own, objects, isolated) = (chunk.empty_pages, chunk.objects, chunk.isolated);
-        self.chunks.empty_pages += if isolated { 0 } else { emptied };
-        if objects == 0 && !isolated {
+    fn ask_for_balance(&mut self, index: u32) {
+        let chunk = self.chunks.at(index);
+        let own = chunk.empty_pages;
+        if chunk.objects == 0 && !chunk.isolated {
             let (slots, free) = (&self.chunks.slots, self.chunks.slots.free());
             self.balance_wanted |= slots.first(free) != slots.last(free);
-        } else if own > 0 && self.should_empty(own, isolated) {
+        } else if (own >= self.config.blocks() / 4 && self.chunks.empty_pages > EMPTY_PAGES_HIGH + own
+            || chunk.isolated && own > 0)
+            && P::ISOLATES
+            && self.config.population == Population::OnDemand
+        {
             self.isolate(index);
             self.balance_wanted = true;
         }
-    }
-
-    #[doc(alias = "pcpu_should_reclaim_chunk")]
-    #[inline]
-    fn should_empty(&self, own: u32, isolated: bool) -> bool {
-        let to_spare = || self.chunks.empty_pages > EMPTY_PAGES_HIGH + own && own >= self.config.blocks() / 4;
-        P::ISOLATES && self.config.population == Population::OnDemand && (isolated || to_spare())
     }
 }

@@ -4,15 +4,15 @@ mod alloc;
 mod backing;
 mod balance;
 mod free;
+mod isolate;
 mod populate;
-mod relocate;
 mod stats;
 #[cfg(test)]
 mod tests;
 mod validate;
 
 use crate::chunks::Chunks;
-use crate::exact::Exact;
+use crate::first_fit::FirstFit;
 use crate::geometry::Config;
 use crate::placement::Placement;
 use crate::slots::Slots;
@@ -32,9 +32,9 @@ pub use stats::{ChunkView, Stats};
 /// # Cost
 /// What the placement says; the set adds a constant, and a page's population where one is first used.
 #[derive(Clone, Debug)]
-pub struct ChunkSet<P: Placement = Exact, B: Backing = ()> {
+pub struct ChunkSet<P: Placement = FirstFit, B: Backing = ()> {
     config: Config,
-    pub(crate) chunks: Chunks<P::Hints>,
+    pub(crate) chunks: Chunks<P>,
     backing: B,
     /// Live objects.
     objects: u64,

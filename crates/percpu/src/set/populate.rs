@@ -2,7 +2,6 @@
 
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
-use crate::bitmap::Bits as _;
 use crate::chunk::Chunk;
 use crate::geometry::Population;
 use crate::placement::Placement;
@@ -42,15 +41,15 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let id = self.chunks.id(index);
         let (mut done, mut at) = (0, pages.start);
         while done < most {
-            let populated = &self.chunks.at(index).populated;
-            let start = populated.next_clear(at..pages.end);
-            at = populated.next_set(start..pages.end).min(start.saturating_add(most - done));
+            let known = &self.chunks.at(index).pages;
+            let start = known.next_bare(at..pages.end);
+            at = known.next_populated(start..pages.end).min(start.saturating_add(most - done));
             if start == at {
                 break;
             }
             self.backing.populate(id, start..at)?;
             let chunk = self.chunks.at_mut(index);
-            chunk.populated.set_range(start..at);
+            chunk.pages.set_populated(start..at, true);
             chunk.populated_pages += at - start;
             chunk.empty_pages += at - start;
             if !chunk.isolated {
@@ -58,6 +57,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             }
             self.populated_pages += u64::from(at - start);
             done += at - start;
+            P::update_pages(&mut self.chunks, index);
         }
         Ok(done)
     }
@@ -68,21 +68,22 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let id = self.chunks.id(index);
         let mut at = pages.start;
         loop {
-            let populated = &self.chunks.at(index).populated;
-            let start = populated.next_set(at..pages.end);
-            at = populated.next_clear(start..pages.end);
+            let known = &self.chunks.at(index).pages;
+            let start = known.next_populated(at..pages.end);
+            at = known.next_bare(start..pages.end);
             if start == at {
                 return;
             }
             self.backing.depopulate(id, start..at);
             let chunk = self.chunks.at_mut(index);
-            chunk.populated.clear_range(start..at);
+            chunk.pages.set_populated(start..at, false);
             chunk.populated_pages -= at - start;
             chunk.empty_pages -= at - start;
             if !chunk.isolated {
                 self.chunks.empty_pages -= at - start;
             }
             self.populated_pages -= u64::from(at - start);
+            P::update_pages(&mut self.chunks, index);
         }
     }
 }

@@ -33,9 +33,9 @@ pub struct ChunkView {
     pub slot: u32,
     /// Bytes free.
     pub free_bytes: u32,
-    /// The longest free run that is known.
+    /// The longest free run that is known; with the default placement a bound from above.
     pub contig_bytes: u32,
-    /// Where that starts, if there is one.
+    /// Where that starts, if the placement knows; the default one does not.
     pub contig_start_bytes: Option<u32>,
     /// No byte below is free.
     pub first_free_bytes: u32,
@@ -91,13 +91,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     fn view(&self, index: u32) -> ChunkView {
         let chunk = self.chunks.at(index);
-        let Room { longest, first_free } = P::room(chunk);
+        let Room { longest, start, first_free } = P::room(&self.chunks, index);
         ChunkView {
             id: self.chunks.id(index),
             slot: self.chunks.slots.of(index),
             free_bytes: chunk.free_bits * BIT_BYTES,
-            contig_bytes: (longest.end - longest.start) * BIT_BYTES,
-            contig_start_bytes: (!longest.is_empty()).then_some(longest.start * BIT_BYTES),
+            contig_bytes: longest * BIT_BYTES,
+            contig_start_bytes: start.map(|start| start * BIT_BYTES),
             first_free_bytes: first_free * BIT_BYTES,
             populated_pages: chunk.populated_pages,
             empty_pages: chunk.empty_pages,
@@ -110,7 +110,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     pub fn objects(&self) -> impl Iterator<Item = (Place, u32)> {
         self.chunks.indexes().flat_map(move |index| {
             let chunk = self.chunks.id(index);
-            self.chunks.at(index).used.objects(self.chunks.bits).map(move |object| {
+            self.chunks.at(index).used.objects().map(move |object| {
                 let place = Place { chunk, offset_bytes: object.start * BIT_BYTES };
                 (place, (object.end - object.start) * BIT_BYTES)
             })

@@ -9,7 +9,7 @@ use std::vec::Vec;
 /// Runs a check for every placement.
 macro_rules! for_every_placement {
     ($check:ident) => {
-        $check::<Exact>();
+        $check::<FirstFit>();
         $check::<Linux>();
         $check::<LinuxFixed>();
         $check::<Linux2017>();
@@ -94,9 +94,9 @@ fn refusals() {
     for_every_placement!(each_refusal_is_its_own_and_changes_nothing);
     for config in [Config::new(4096, 1), Config::new(MAX_UNIT_BYTES + 4096, 1), Config::new(40_000, 1)] {
         let error = ConfigError::UnitBytes { unit_bytes: config.unit_bytes };
-        assert_eq!(ChunkSet::<Exact>::new(config).unwrap_err(), error);
+        assert_eq!(ChunkSet::<FirstFit>::new(config).unwrap_err(), error);
     }
-    assert_eq!(ChunkSet::<Exact>::new(Config::new(MIN_UNIT_BYTES, 0)).unwrap_err(), ConfigError::NoCpus);
+    assert_eq!(ChunkSet::<FirstFit>::new(Config::new(MIN_UNIT_BYTES, 0)).unwrap_err(), ConfigError::NoCpus);
 }
 
 fn a_place_in_a_chunk_that_is_gone_is_unknown<P: Placement>() {
@@ -119,6 +119,66 @@ fn a_place_in_a_chunk_that_is_gone_is_unknown<P: Placement>() {
 #[test]
 fn names_of_chunks_are_not_used_again() {
     for_every_placement!(a_place_in_a_chunk_that_is_gone_is_unknown);
+}
+
+fn the_last_name_of_a_position_is_not_used_again<P: Placement>() {
+    let mut set: ChunkSet<P> = ChunkSet::new(small()).unwrap();
+    let all = Request::new(u64::from(MIN_UNIT_BYTES));
+    let first = [set.alloc(&all).unwrap(), set.alloc(&all).unwrap()];
+    set.chunks.at_mut(0).generation = u32::MAX;
+    set.chunks.at_mut(1).generation = u32::MAX;
+    let last = first.map(|place| Place { chunk: set.chunks.id(place.chunk.index()), ..place });
+    last.into_iter().for_each(|place| assert_eq!(set.free(place), Ok(MIN_UNIT_BYTES)));
+    set.balance().unwrap();
+    let again: Vec<Place> = (0..3).map(|_| set.alloc(&all).unwrap()).collect();
+    let gone: Vec<Place> = last.into_iter().filter(|place| !again.contains(place)).collect();
+    assert_eq!(gone.len(), 1, "one free chunk was kept");
+    assert!(
+        again.iter().all(|place| place.chunk.index() != gone[0].chunk.index()),
+        "its position is retired"
+    );
+    assert_eq!(set.free(gone[0]), Err(FreeError::UnknownChunk { chunk: gone[0].chunk }));
+    set.validate().unwrap();
+}
+
+#[test]
+fn names_of_chunks_do_not_wrap() {
+    for_every_placement!(the_last_name_of_a_position_is_not_used_again);
+}
+
+/// Whatever is broken, there is an answer, and it is no.
+fn broken_sets_are_told<P: Placement + Clone>() {
+    let mut set: ChunkSet<P> = ChunkSet::new(small()).unwrap();
+    for bytes in [4, 3000, 8, 32_768, 12, 9000] {
+        set.alloc(&Request::new(bytes)).unwrap();
+    }
+    set.validate().unwrap();
+    let is_seen = |change: &dyn Fn(&mut ChunkSet<P>)| {
+        let mut broken = set.clone();
+        change(&mut broken);
+        broken.validate().unwrap_err()
+    };
+    is_seen(&|set| set.objects += 1);
+    is_seen(&|set| set.chunks.empty_pages += 1);
+    is_seen(&|set| set.chunks.at_mut(0).free_bits -= 1);
+    is_seen(&|set| set.chunks.at_mut(0).used.flip(0, false));
+    is_seen(&|set| set.chunks.at_mut(0).used.flip(5000, true));
+    is_seen(&|set| set.chunks.at_mut(0).used.flip(8191, false));
+    is_seen(&|set| set.chunks.at_mut(0).pages.set_populated(0..1, false));
+    let links = set.chunks.slots.links();
+    for from in 0..links {
+        for to in (0..links).chain([links, u32::MAX]).filter(|&to| to != set.chunks.slots.leads_to(from)) {
+            let mut broken = set.clone();
+            broken.chunks.slots.set_link(from, to);
+            // A link of a list of positions without a chunk is no chunk's.
+            assert!(broken.validate().is_err() || from >= set.chunks.slots.vacant(), "{from} to {to}");
+        }
+    }
+}
+
+#[test]
+fn validate_answers_for_broken_sets() {
+    for_every_placement!(broken_sets_are_told);
 }
 
 /// Memory that notes what it is asked for, and that may refuse to give any.
@@ -244,7 +304,7 @@ proptest! {
     #[test]
     fn memory_is_asked_for_once_and_given_back(steps in steps()) {
         for population in [Population::OnDemand, Population::Whole] {
-            play::<Exact>(&steps, population);
+            play::<FirstFit>(&steps, population);
             play::<Linux>(&steps, population);
             play::<LinuxFixed>(&steps, population);
             play::<Linux2017>(&steps, population);

@@ -1,11 +1,10 @@
-//! Checking the whole set from scratch.
+//! Checking the whole set from scratch. Whatever is broken, it answers.
 
 use super::{Backing, ChunkSet};
 use crate::Broken;
-use crate::bitmap::Bits as _;
 use crate::chunk::{Chunk, NONE};
 use crate::error::check;
-use crate::geometry::{BLOCK_BITS, base_of};
+use crate::geometry::base_of;
 use crate::object_map::Found;
 use crate::placement::Placement;
 
@@ -19,9 +18,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let (mut objects, mut populated, mut empty) = (0, 0, 0);
         for index in self.chunks.indexes() {
             let chunk = self.chunks.at(index);
-            self.validate_chunk(chunk).map_err(|broken| Broken { chunk: index, ..broken })?;
-            let waits = self.chunks.unsettled.holds(index);
-            P::validate(chunk, waits).map_err(|broken| Broken { chunk: index, ..broken })?;
+            let in_chunk = |broken| Broken { chunk: index, ..broken };
+            self.validate_chunk(chunk).map_err(in_chunk)?;
+            P::validate(&self.chunks, index).map_err(in_chunk)?;
             objects += u64::from(chunk.objects);
             populated += u64::from(chunk.populated_pages);
             empty += if chunk.isolated { 0 } else { chunk.empty_pages };
@@ -40,18 +39,19 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let slots = &self.chunks.slots;
         let mut linked = 0;
         for slot in 0..slots.count() {
-            let mut previous = NONE;
-            for index in slots.list(slot) {
-                let chunk = self.chunks.at(index);
-                let right = chunk.is_live() && slots.of(index) == slot && slots.previous(index) == previous;
+            let (mut previous, mut index) = (NONE, slots.first(slot));
+            while index != NONE {
                 let broken = |broken| Broken { chunk: index, ..broken };
+                let live = self.chunks.positions().get(index as usize).is_some_and(Chunk::is_live);
+                check(live, "P1", "a list links chunks", 0).map_err(broken)?;
+                let right = slots.of(index) == slot && slots.previous(index) == previous;
                 check(right, "P1", "a list links its chunks both ways", 0).map_err(broken)?;
                 linked += 1;
                 check(linked <= self.chunks.live(), "P1", "no list goes round", 0).map_err(broken)?;
                 self.validate_list_of(index, slot).map_err(broken)?;
-                previous = index;
+                (previous, index) = (index, slots.next(index));
             }
-            check(slots.last(slot) == previous, "P1", "a list ends with its last chunk", 0)?;
+            check(slots.ends_with(slot, previous), "P1", "a list ends with its last chunk", 0)?;
             let occupied = slots.next_occupied(slot, slot + 1).is_some();
             check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
         }
@@ -64,13 +64,14 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
         check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
         let by_room = slots.by_room(index);
-        check(by_room == self.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
+        check(by_room == self.chunks.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
         let right = aside || slot == 0 || slot == by_room;
         check(right, "P1", "a chunk is on the list of its room", 0)
     }
 
     fn validate_chunk(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
         let bits = self.chunks.bits;
+        check(chunk.used.starts_are_used(), "P2", "objects start at used bits", 0)?;
         let (mut objects, mut used, mut at) = (0, 0, 0);
         while at < bits {
             let start = chunk.used.next_set(at..bits);
@@ -80,11 +81,9 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             let Found::Object(end) = chunk.used.find(start) else {
                 return check(false, "P2", "where used bits start an object does", start);
             };
+            check(start < end && end <= bits, "P2", "an object ends behind its start, in its unit", start)?;
             at = end;
-            let whole = chunk.used.next_clear(start..at) == at;
-            check(whole && at <= bits, "P2", "an object is used to its end", start)?;
-            let populated = chunk.hole_in_pages(&(start..at)).is_none();
-            check(populated, "P5", "an object's pages have memory", start)?;
+            check(chunk.pages.are_populated(&(start..end)), "P5", "an object's pages have memory", start)?;
             objects += 1;
             used += at - start;
         }
@@ -94,15 +93,15 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     fn validate_pages(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
+        let count = self.config.blocks();
+        check(chunk.pages.count() == count, "P6", "a chunk has all its pages", 0)?;
         let (mut populated, mut empty) = (0, 0);
-        for page in 0..self.config.blocks() {
-            let bits = base_of(page)..base_of(page + 1);
-            let free = chunk.used.next_set(bits.clone()) == bits.end;
-            let count = bits.filter(|&bit| chunk.used.get(bit)).count();
-            let counted = usize::from(chunk.used.count(page)) == count;
-            check(counted, "P6", "the used bits of a block are counted", page * BLOCK_BITS)?;
-            populated += u32::from(chunk.populated.get(page));
-            empty += u32::from(chunk.populated.get(page) && free);
+        for page in 0..count {
+            let used = chunk.used.count(base_of(page)..base_of(page + 1));
+            let counted = chunk.pages.used_bits(page) == used;
+            check(counted, "P6", "the used bits of a page are counted", base_of(page))?;
+            populated += u32::from(chunk.pages.is_populated(page));
+            empty += u32::from(chunk.pages.is_empty(page));
         }
         check(populated == chunk.populated_pages, "P6", "populated_pages is their number", 0)?;
         check(empty == chunk.empty_pages, "P6", "empty_pages is their number", 0)

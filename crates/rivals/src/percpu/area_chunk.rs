@@ -160,7 +160,6 @@ impl AreaChunk {
         mut first_free: Option<usize>,
         probe: &mut impl Probe,
     ) -> u32 {
-        let reached_end = at + 1 == self.used();
         if head > 0 && at > 0 && (head < LEAST_PIECE || self.is_free(at - 1)) {
             // The head goes to the area before.
             self.map[at] += head;
@@ -192,7 +191,9 @@ impl AreaChunk {
             largest = largest.max(tail);
         }
         self.first_free = first_free.unwrap_or(at + 1);
-        self.contig_hint = if reached_end { largest } else { self.contig_hint.max(largest) };
+        // Only what was cut to the very end of the unit lowers the hint: a tail that is left counts as an entry behind.
+        let is_last = at + 1 == self.used();
+        self.contig_hint = if is_last { largest } else { self.contig_hint.max(largest) };
         self.free_bytes -= size;
         self.objects += 1;
         offset
@@ -274,5 +275,21 @@ impl AreaChunk {
             return Err(format!("{free} bytes are free, {largest} in one area, {objects} objects"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AreaChunk;
+
+    #[test]
+    fn an_object_cut_from_the_last_area_lowers_the_hint_only_if_no_tail_is_left() {
+        let mut chunk = AreaChunk::new(4096, 0);
+        assert_eq!(chunk.alloc(96, 4, &mut ()), Some(0));
+        assert_eq!(chunk.contig_hint, 4096, "a tail of 4000 bytes is left");
+        assert_eq!(chunk.alloc(4096, 4, &mut ()), None, "one search that is too large");
+        assert_eq!(chunk.contig_hint, 4000, "which lowers it");
+        assert_eq!(chunk.alloc(4000, 4, &mut ()), Some(96));
+        assert_eq!(chunk.contig_hint, 0, "nothing is left");
     }
 }

@@ -157,12 +157,17 @@ fn record(text: &str, slot: &mut Option<Run>) -> Result<AreaRecord, String> {
 }
 
 impl AreaRun {
-    /// The chunks that are there when the run starts counting: as many as hold its objects in lower halves.
-    fn chunks_before(&self) -> Result<u32, String> {
+    /// The chunks that are there when the run starts counting: as many as hold its objects in lower halves, each at a
+    /// multiple of the alignment.
+    ///
+    /// # Errors
+    /// No object fits, or there would be too many chunks.
+    pub fn chunks_before(&self) -> Result<u32, String> {
         if !self.half {
             return Ok(0);
         }
-        let per_chunk = (self.unit_bytes / 2).checked_div(self.size_bytes).unwrap_or(0);
+        let stride = self.size_bytes.checked_next_multiple_of(self.align.bytes()).unwrap_or(0);
+        let per_chunk = (self.unit_bytes / 2).checked_div(stride).unwrap_or(0);
         if per_chunk == 0 {
             return Err("no object fits the lower half of a unit".to_owned());
         }

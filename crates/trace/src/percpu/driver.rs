@@ -1,7 +1,7 @@
 //! Runs operations on an engine: remembers where objects are, numbers chunks as the files do, and has the work
 //! that operations leave done right after them, if it is to be done at all.
 
-use super::{Answer, ChunkKey, ChunkLine, Engine, Location, Op};
+use super::{Answer, ChunkKey, ChunkLine, Engine, Location, Op, PageMap};
 use crate::Drive;
 use freehold_units::Probe;
 
@@ -93,6 +93,12 @@ impl<E: Engine> Driver<E> {
     #[must_use]
     pub fn chunk_lines(&self) -> Option<Vec<ChunkLine>> {
         self.engine.chunk_lines(&|chunk| self.numbers.known(chunk))
+    }
+
+    /// Which pages of every chunk have memory, by the numbers of the answers.
+    #[must_use]
+    pub fn page_map(&self) -> Option<PageMap> {
+        self.engine.page_map(&|chunk| self.numbers.known(chunk))
     }
 
     /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.

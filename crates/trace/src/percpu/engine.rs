@@ -38,6 +38,10 @@ pub struct Footprint {
     pub metadata_bytes: u64,
 }
 
+/// For each chunk its number, if it ever held an object, and whether each of its pages has memory; pages behind the last
+/// have none.
+pub type PageMap = Vec<(Option<u32>, Vec<bool>)>;
+
 /// A per-CPU allocator, ours or another's.
 pub trait Engine {
     /// Places an object of `size_bytes`, not 0, at a multiple of `align`; if `atomic`, in pages that have memory.
@@ -84,6 +88,18 @@ pub trait Engine {
     fn chunk_lines(&self, number: &dyn Fn(ChunkKey) -> Option<u32>) -> Option<Vec<ChunkLine>> {
         let _ = number;
         None
+    }
+
+    /// Which pages of every chunk have memory, for judges; `number` knows how chunks are called. `None` if it has no
+    /// pages.
+    fn page_map(&self, number: &dyn Fn(ChunkKey) -> Option<u32>) -> Option<PageMap> {
+        let _ = number;
+        None
+    }
+
+    /// How often pages got memory or lost it.
+    fn page_changes(&self) -> u64 {
+        0
     }
 
     /// The same engine in the same state; `None` if it cannot be copied.

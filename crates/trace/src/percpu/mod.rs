@@ -16,7 +16,7 @@ mod tests;
 pub use area::{AllocTotals, AllocWork, AreaFormat, AreaRecord, AreaRun, AreaVectors, FreeOrder, FreeWork};
 pub use digest::{ChunkLine, Digest, chunk_lines_hash};
 pub use driver::Driver;
-pub use engine::{ChunkKey, Engine, Footprint, Location};
+pub use engine::{ChunkKey, Engine, Footprint, Location, PageMap};
 pub use events::{AllocFlags, Event, EventKind, Events};
 pub use op::{Answer, Op};
 pub use replay::{Recording, Skipped};

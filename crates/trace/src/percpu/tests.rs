@@ -207,6 +207,19 @@ fn a_run_over_half_filled_units_starts_with_their_chunks() {
 }
 
 #[test]
+fn half_filled_units_hold_objects_at_multiples_of_their_alignment() {
+    let run = AreaRun {
+        unit_bytes: 32_768,
+        size_bytes: 4,
+        align: Align::new(8).unwrap(),
+        half: true,
+        objects: 4096,
+        order: FreeOrder::InOrder,
+    };
+    assert_eq!(run.chunks_before(), Ok(2), "2048 to a lower half, 8 bytes apart");
+}
+
+#[test]
 fn malformed_area_files_are_errors_with_their_line() {
     let with = |from: &str, to: &str| read_area(&AREA.replacen(from, to, 1));
     fails_at(read_area(""), 1, "cut off");

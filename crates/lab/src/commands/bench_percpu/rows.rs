@@ -1,7 +1,7 @@
 //! Measurements of the percpu family as rows, whoever prints them.
 
 use crate::engine::percpu::EngineEntry;
-use crate::family::Entry;
+use crate::family::{Entry, FLOOR_NOTE};
 use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, StaleHintRun};
 use crate::measure::{median, ratio, spread};
 use crate::output::Row;
@@ -15,6 +15,7 @@ pub(crate) fn row(workload: &str, entry: &EngineEntry, unit_bytes: u32) -> Row {
         engine: Some(entry.engine),
         default: entry.is_default().then_some(true),
         unit: Some(u64::from(unit_bytes)),
+        note: entry.is_floor().then(|| FLOOR_NOTE.to_owned()),
         ..Row::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::engine::percpu::EngineEntry;
-use crate::family::Entry;
+use crate::family::{Entry, FLOOR_NOTE};
 use crate::measure::percpu::{ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, Pages, StaleHintRun};
 use crate::measure::{median, ratio};
 use crate::output::{Document, Row, Table, count, fixed};
@@ -20,6 +20,13 @@ impl Tables {
         Self { document: Document::default(), unit_bytes }
     }
 
+    /// Says once what the engine is that does no work.
+    fn note_floor(&mut self) {
+        if self.document.notes.iter().all(|note| note != FLOOR_NOTE) {
+            self.document.notes.push(FLOOR_NOTE.to_owned());
+        }
+    }
+
     fn unit(&self) -> Bytes {
         Bytes::from(u64::from(self.unit_bytes))
     }
@@ -32,11 +39,12 @@ impl Tables {
             &["engine", "objects", "alloc", "in-order", "alternating", "reverse", "random"],
         );
         for run in runs {
-            let mut cells = vec![run.entry.engine.to_owned(), count(u64::from(run.objects))];
+            let mut cells = vec![run.entry.table_label(), count(u64::from(run.objects))];
             cells.push(fixed(median(&run.alloc_ns)));
             cells.extend(ORDERS.map(|order| fixed(run.free_ns(order))));
             table.row(cells);
         }
+        self.note_floor();
         self.document.rows.extend(rows::fill(name, size, runs, self.unit_bytes));
         self.document.tables.push(table);
     }
@@ -69,12 +77,13 @@ impl Tables {
         for run in runs {
             let pages = run.end.populated_pages;
             table.row(vec![
-                run.entry.engine.to_owned(),
+                run.entry.table_label(),
                 fixed(median(&run.pair_ns)),
                 count(pages),
                 format!("{:.3}", pages as f64 / ideal.max(1) as f64),
             ]);
         }
+        self.note_floor();
         self.document.rows.extend(rows::churn(name, runs, self.unit_bytes));
         self.document.tables.push(table);
     }

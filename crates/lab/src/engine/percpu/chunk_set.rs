@@ -1,13 +1,13 @@
 //! Our [`ChunkSet`] as an engine of the lab.
 
 use super::Limited;
-use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, Exact, Place, Placement, Request};
+use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, FirstFit, Place, Placement, Request};
 use freehold::units::{Align, Probe};
-use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location};
+use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location, PageMap};
 
 /// A set of chunks with no memory behind them but a count of it.
 #[derive(Clone, Debug)]
-pub struct ChunkSetEngine<P: Placement = Exact> {
+pub struct ChunkSetEngine<P: Placement = FirstFit> {
     /// The set.
     pub set: ChunkSet<P, Limited>,
 }
@@ -83,6 +83,15 @@ impl<P: Placement + Clone> Engine for ChunkSetEngine<P> {
 
     fn chunk_lines(&self, number: &dyn Fn(ChunkKey) -> Option<u32>) -> Option<Vec<ChunkLine>> {
         Some(self.set.chunks().map(|chunk| line(&chunk, number(key(chunk.id)))).collect())
+    }
+
+    fn page_map(&self, number: &dyn Fn(ChunkKey) -> Option<u32>) -> Option<PageMap> {
+        let chunks = self.set.backing().chunks().iter();
+        Some(chunks.map(|(&chunk, pages)| (number(key(chunk)), pages.clone())).collect())
+    }
+
+    fn page_changes(&self) -> u64 {
+        self.set.backing().changes()
     }
 
     fn duplicate(&self) -> Option<Self> {

@@ -1,8 +1,8 @@
 //! The one list of engines of the percpu family. A new engine is a file with its
 //! [`Engine`](freehold_trace::percpu::Engine) and a line here.
 
-use super::{ChunkSetEngine, Session};
-use freehold::percpu::{Config, Exact, Linux, Linux2017, LinuxFixed};
+use super::{ChunkSetEngine, Floor, Session};
+use freehold::percpu::{Config, FirstFit, Linux, Linux2017, LinuxFixed};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Driver, Engine};
 
@@ -28,10 +28,10 @@ pub struct EngineEntry {
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "bitmap",
-        about: "bitmaps with exact hints; the chunk whose longest free run is just enough",
+        about: "bitmaps; the lowest place in a page that has objects, from where the last request alike left off",
         grain_bytes: 4,
         knows_pages: true,
-        make: |config, balances| boxed(ChunkSetEngine::<Exact>::new(config), balances),
+        make: |config, balances| boxed(ChunkSetEngine::<FirstFit>::new(config), balances),
     },
     EngineEntry {
         engine: "bitmap-linux",
@@ -62,6 +62,15 @@ pub const ENGINES: &[EngineEntry] = &[
         make: |config, balances| boxed(AreaMap::new(config.unit_bytes), balances),
     },
 ];
+
+/// The engine that does no work.
+pub const FLOOR: EngineEntry = EngineEntry {
+    engine: "floor",
+    about: "no work at all: addresses that go up",
+    grain_bytes: 1,
+    knows_pages: false,
+    make: |_, balances| boxed(Ok(Floor::default()), balances),
+};
 
 fn boxed<E: Engine + 'static>(engine: Result<E, String>, balances: bool) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?, balances)))

@@ -1,13 +1,15 @@
 //! The engines of the percpu family: ours and its predecessor, behind one trait and in one list.
 
 mod chunk_set;
+mod floor;
 mod limited;
 mod list;
 mod scene;
 mod session;
 
 pub use chunk_set::ChunkSetEngine;
+pub use floor::Floor;
 pub use limited::Limited;
-pub use list::{ENGINES, EngineEntry, Make};
+pub use list::{ENGINES, EngineEntry, FLOOR, Make};
 pub use scene::Scene;
 pub use session::Session;

@@ -2,11 +2,7 @@
 
 use crate::engine::Driven;
 use freehold::units::Align;
-use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op};
-use std::hint::black_box;
-
-/// So many turns of a churn are looked up ahead.
-const AHEAD: usize = 64;
+use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op, PageMap};
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {
@@ -42,6 +38,12 @@ pub trait Session: Driven<Op, Answer> {
     /// A line for every chunk, if the engine keeps such.
     fn chunk_lines(&self) -> Option<Vec<ChunkLine>>;
 
+    /// Which pages of every chunk have memory, if the engine has pages.
+    fn page_map(&self) -> Option<PageMap>;
+
+    /// How often that changed.
+    fn page_changes(&self) -> u64;
+
     /// The same engine in the same state; `None` if it cannot be copied.
     fn duplicate(&self) -> Option<Box<dyn Session>>;
 }
@@ -69,20 +71,15 @@ impl<E: Engine + 'static> Session for Driver<E> {
     fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize {
         let engine = self.engine_mut();
         let mut failed = 0;
-        for (victims, sizes_bytes) in victims.chunks(AHEAD).zip(sizes_bytes.chunks(AHEAD)) {
-            // All are read at once before: an engine's time is not to hold the wait for this table.
-            let offsets = victims.iter().filter_map(|&victim| places.get(victim as usize));
-            black_box(offsets.fold(0, |all, place| all ^ place.offset_bytes));
-            for (&victim, &size) in victims.iter().zip(sizes_bytes) {
-                let Some(place) = places.get_mut(victim as usize) else {
-                    failed += 1;
-                    continue;
-                };
-                failed += usize::from(!engine.free(*place, &mut ()));
-                match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
-                    Some(new) => *place = new,
-                    None => failed += 1,
-                }
+        for (&victim, &size) in victims.iter().zip(sizes_bytes) {
+            let Some(place) = places.get_mut(victim as usize) else {
+                failed += 1;
+                continue;
+            };
+            failed += usize::from(!engine.free(*place, &mut ()));
+            match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
+                Some(new) => *place = new,
+                None => failed += 1,
             }
         }
         failed
@@ -110,6 +107,14 @@ impl<E: Engine + 'static> Session for Driver<E> {
 
     fn chunk_lines(&self) -> Option<Vec<ChunkLine>> {
         Self::chunk_lines(self)
+    }
+
+    fn page_map(&self) -> Option<PageMap> {
+        Self::page_map(self)
+    }
+
+    fn page_changes(&self) -> u64 {
+        self.engine().page_changes()
     }
 
     fn duplicate(&self) -> Option<Box<dyn Session>> {

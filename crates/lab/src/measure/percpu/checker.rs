@@ -1,6 +1,7 @@
 //! Holding answers against what any allocator of the family must do, operation by operation: each object aligned,
 //! within its unit, and apart from the others. Cost: a walk of a tree of the live objects for each answer.
 
+use super::rooms::Rooms;
 use crate::engine::percpu::{EngineEntry, Session};
 use freehold::percpu::{Config, PAGE_BYTES};
 use freehold_trace::percpu::{Answer, ChunkLine, Op};
@@ -16,6 +17,7 @@ pub struct Checker {
     taken: BTreeMap<(u32, u64), u64>,
     live: HashMap<u32, (u32, u64)>,
     live_bytes: u64,
+    rooms: Rooms,
 }
 
 impl Checker {
@@ -29,14 +31,28 @@ impl Checker {
             taken: BTreeMap::new(),
             live: HashMap::new(),
             live_bytes: 0,
+            rooms: Rooms::new(entry, config),
         }
     }
 
-    /// Checks one answer and remembers what it means. Whether a refusal is right is not looked at.
+    /// Sees which pages have memory before the next operation, so that it can be said whether a refusal is right.
+    pub fn see_pages(&mut self, session: &dyn Session) {
+        self.rooms.see_pages(session);
+    }
+
+    /// Requests that were refused, or had a chunk made for them, though there was a place.
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        self.rooms.missed()
+    }
+
+    /// Checks one answer and remembers what it means. A place that was missed is counted, and wrong for the default
+    /// engine.
     ///
     /// # Errors
     /// What is wrong with the answer.
     pub fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        self.rooms.judge(op, answer, &self.taken)?;
         match (*op, answer) {
             (Op::Free { object }, Answer::Freed) => {
                 let place = self.live.remove(&object).ok_or("an object that is not live was freed")?;

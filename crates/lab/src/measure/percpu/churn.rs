@@ -2,6 +2,7 @@
 
 use super::Objects;
 use crate::engine::percpu::{EngineEntry, Session};
+use crate::family::Entry;
 use crate::measure::figures::turns;
 use crate::workload::percpu::Churn;
 use freehold::percpu::Config;
@@ -75,6 +76,9 @@ fn finish(
         if let Some(slot) = sizes.get_mut(victim as usize) {
             *slot = size;
         }
+    }
+    if run.entry.is_floor() {
+        return Ok(run);
     }
     let mut objects = Objects::new(run.entry.grain_bytes);
     objects.add(places, sizes);

@@ -7,6 +7,7 @@ mod fill;
 mod holes;
 mod mass_free;
 mod pages;
+mod rooms;
 mod watch;
 
 pub use check::Objects;

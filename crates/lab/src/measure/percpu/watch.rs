@@ -7,16 +7,19 @@
 //! ```
 //!
 //! The truth is kept apart from the engine, from its answers alone: a bit for every 4 bytes of every chunk. So each
-//! placement is checked as it is answered, and so is that no hint promises more than there is. Nothing is timed.
+//! placement is checked as it is answered, and so is that no hint promises more than there is, and no bound less. Nothing
+//! is timed.
 
 use crate::engine::percpu::{EngineEntry, Session};
 use crate::workload::percpu::{Churn, Deletion, StaleHint};
-use freehold::percpu::Config;
+use freehold::percpu::{Config, MIN_UNIT_BYTES};
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Op};
 
 /// Objects take whole multiples of this, in bytes.
 const GRAIN_BYTES: u32 = 4;
+/// The largest object in bytes: an engine need not tell longer runs apart.
+const MOST_BYTES: u32 = MIN_UNIT_BYTES;
 /// How often a run is looked at in each of its phases.
 pub const LOOKS: usize = 60;
 
@@ -29,17 +32,20 @@ pub struct ChunkSeen {
     pub used_bytes: u32,
     /// The longest free run, in bytes.
     pub longest_bytes: u32,
-    /// What the engine believes it to be, in bytes; never more.
+    /// What the engine believes it to be, in bytes: never more where it tells of a place, never less where it tells of a
+    /// bound.
     pub hint_bytes: u32,
     /// Its pages that have memory, in each unit.
     pub pages: u32,
 }
 
 impl ChunkSeen {
-    /// What the hint says of the truth, from 0 to 1; `None` where there is no room to know of.
+    /// How far hint and truth agree, from 0 to 1: the lesser as a part of the greater, runs longer than any object taken as
+    /// that long. `None` where there is no room to know of.
     #[must_use]
     pub fn known(&self) -> Option<f64> {
-        (self.longest_bytes > 0).then(|| f64::from(self.hint_bytes) / f64::from(self.longest_bytes))
+        let (hint, truth) = (self.hint_bytes.min(MOST_BYTES), self.longest_bytes.min(MOST_BYTES));
+        (truth > 0).then(|| f64::from(hint.min(truth)) / f64::from(hint.max(truth)))
     }
 }
 
@@ -237,9 +243,16 @@ impl Watch {
             let Some(grains) = self.chunks.get(number as usize) else { continue };
             let longest_bytes = grains.longest_free() * GRAIN_BYTES;
             let hint_bytes = u32::try_from(line.contig_bytes).unwrap_or(u32::MAX);
-            if hint_bytes > longest_bytes {
+            // A hint without a start is a bound from above.
+            let is_bound = hint_bytes > 0 && line.contig_start_bytes.is_none();
+            let (is_wrong, how) = if is_bound {
+                (hint_bytes < longest_bytes.min(MOST_BYTES), "at most ")
+            } else {
+                (hint_bytes > longest_bytes, "")
+            };
+            if is_wrong {
                 return Err(format!(
-                    "chunk {number} is said to have {hint_bytes} bytes in a row, and has {longest_bytes}"
+                    "chunk {number} is said to have {how}{hint_bytes} bytes in a row, and has {longest_bytes}"
                 ));
             }
             let used_bytes = grains.used * GRAIN_BYTES;
@@ -347,14 +360,19 @@ mod tests {
         assert!(!Grains::new(64).change(60, 5, true), "beyond the end");
     }
 
-    /// What the page is to show: the kernel's hints are stale, ours say all there is.
+    /// What the page is to show: the kernel's hints are stale; ours, which are bounds, miss no hole.
     #[test]
-    fn stale_hints_are_seen_and_exact_ones_too() {
+    fn stale_hints_are_seen_and_bounds_too() {
         let config = Config::new(32 << 10, 2);
         let seen = |name: &str| watch_stale_hint(&engine(name), &config, WORKLOAD).unwrap();
         let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
         assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
-        assert!(ours.looks.iter().filter_map(Look::mean_known).all(|known| known == 1.0));
+        let seen = ours.looks.iter().flat_map(|look| &look.chunks);
+        assert!(seen.clone().all(|chunk| chunk.hint_bytes >= chunk.longest_bytes.min(MOST_BYTES)));
+        assert!(
+            seen.clone().any(|chunk| chunk.hint_bytes > chunk.longest_bytes),
+            "bounds, not the truth itself"
+        );
         let holes = |watched: &Watched| watched.looks[2 * LOOKS - 1].mean_known().unwrap();
         assert_eq!(holes(&stock), 0.0, "seven of eight objects are gone, and it knows of none");
         assert!(holes(&fixed) > 0.99);

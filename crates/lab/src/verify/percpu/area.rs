@@ -180,9 +180,7 @@ impl Playing {
 
 /// Fills as many units with small objects as the run needs of lower halves, and frees these.
 fn fill_upper_halves(driver: &mut Driver<AreaMap>, run: &AreaRun, unit_bytes: u32) -> Result<(), String> {
-    let per_half = u64::from(unit_bytes / 2).checked_div(run.size_bytes).filter(|&objects| objects > 0);
-    let per_half = per_half.ok_or("no object fits the lower half of a unit")?;
-    let units = u64::from(run.objects).div_ceil(per_half);
+    let units = u64::from(run.chunks_before()?);
     let per_unit = unit_bytes / FILLER_BYTES;
     let objects = u32::try_from(units * u64::from(per_unit)).map_err(|_| "too many units")?;
     let align = Align::new(u64::from(FILLER_BYTES)).ok_or("fillers are not aligned")?;

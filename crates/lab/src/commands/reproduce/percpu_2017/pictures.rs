@@ -90,7 +90,7 @@ pub(super) fn populated(watched: &[Watched], phases: Phases<'_>, reading: &str) 
     }
 }
 
-/// How much of each chunk's longest free run its hint misses.
+/// How much each chunk's hint is short of its longest free run, or beyond it.
 pub(super) fn missed(watched: &[Watched], phases: Phases<'_>, reading: &str) -> Strips {
     let missed = |_: &Watched, chunk: &ChunkSeen| 1.0 - chunk.known().unwrap_or(1.0);
     let text = |watched: &Watched| {
@@ -132,8 +132,9 @@ fn plot(
 pub(super) fn quality(watched: &[Watched]) -> Plot {
     let texts = [
         "Hints beside the truth",
-        "What a chunk's hint says of its longest free run, the mean over the chunks that have room. At 100 % it \
-         says all there is; at 0 % the room is there, and no request finds it.",
+        "How far a chunk's hint and its longest free run agree, the mean over the chunks that have room. At 100 % they are \
+         the same. A kernel's hint may be short of it: at 0 % the room is there, and no request finds it. The default \
+         engine's is a bound from above: what it has too much costs a search in vain.",
     ];
     let y = Axis::linear("hint, of the longest free run", Unit::Percent).between(0.0, 105.0);
     plot(watched, texts, y, |look| look.mean_known().map(|known| 100.0 * known))
@@ -152,7 +153,7 @@ struct Quality {
     /// From 0 to 1.
     exact: f64,
     mean: f64,
-    /// The most that a hint was short of the truth, in bytes.
+    /// The most that a hint was short of the truth, or a bound beyond it, in bytes.
     worst_bytes: u32,
 }
 
@@ -164,7 +165,7 @@ impl Quality {
             quality.hints += 1;
             quality.exact += if chunk.hint_bytes == chunk.longest_bytes { 1.0 } else { 0.0 };
             quality.mean += known;
-            quality.worst_bytes = quality.worst_bytes.max(chunk.longest_bytes - chunk.hint_bytes);
+            quality.worst_bytes = quality.worst_bytes.max(chunk.longest_bytes.abs_diff(chunk.hint_bytes));
         }
         let hints = quality.hints.max(1) as f64;
         Self { exact: quality.exact / hints, mean: quality.mean / hints, ..quality }

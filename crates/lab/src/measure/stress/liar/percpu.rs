@@ -2,13 +2,13 @@
 
 use super::{INVALID, LEAKS, LIE, MISALIGNED, OUTSIDE, REFUSES, SHIFTED, TWICE};
 use crate::engine::percpu::{ChunkSetEngine, ENGINES, EngineEntry, Session};
-use freehold::percpu::{Config, Exact};
+use freehold::percpu::{Config, FirstFit};
 use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{Driver, Engine, Footprint, Location};
 
 /// The default engine, but it lies once.
 pub(crate) struct Liar<const HOW: u8> {
-    honest: ChunkSetEngine<Exact>,
+    honest: ChunkSetEngine<FirstFit>,
     unit_bytes: u32,
     allocs: u32,
     frees: u32,

@@ -1,0 +1,175 @@
+//! Finding a place: at the key's cursor, then in pages with objects whose bounds allow it, then in one without.
+
+use super::bounds::{first_at_least, highest};
+use super::fit::{first_place, longest_after, starts_in_word};
+use super::keys::NOWHERE;
+use super::{FirstFit, Longest, slot_of_bound, wide};
+use crate::chunk::{Chunk, NONE};
+use crate::chunks::Chunks;
+use crate::geometry::{BLOCK_BITS, base_of};
+use crate::object_map::{BLOCK_WORDS, WORD, Word};
+use crate::placement::Location;
+use crate::request::CheckedRequest;
+use freehold_units::{Probe, Work};
+
+/// The place for a request, if there is one.
+#[inline]
+pub(super) fn find(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    if request.bits > BLOCK_BITS {
+        return wide::find(chunks, request, probe);
+    }
+    if request.bits > WORD {
+        return in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request));
+    }
+    let key = chunks.index.keys.of(request);
+    let (index, word) = chunks.index.split(chunks.index.keys.from(key));
+    if let Some(bit) = in_word(chunks, index, word, request) {
+        return Some(Location { chunk: index, bit });
+    }
+    in_begun_page(chunks, key, request, probe).or_else(|| in_other_page(chunks, request))
+}
+
+/// The lowest place within a word, if its page has objects.
+#[inline]
+fn in_word(chunks: &Chunks<FirstFit>, index: u32, at: u32, request: &CheckedRequest) -> Option<u32> {
+    let chunk = chunks.positions().get(index as usize)?;
+    if *chunk.hints.get((at / BLOCK_WORDS) as usize)? < request.bits as i16 {
+        return None;
+    }
+    let word = chunk.used.words().get(at as usize)?;
+    let starts = starts_in_word(!word.used, at, request);
+    (starts != 0).then(|| at * WORD + starts.trailing_zeros())
+}
+
+/// The lowest place in a page with objects. The key's cursor comes to be there.
+#[inline(never)]
+fn in_begun_page(
+    chunks: &mut Chunks<FirstFit>,
+    key: usize,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    let (mut index, mut word) = chunks.index.split(chunks.index.keys.from(key));
+    let least = request.bits as i16;
+    while let Some(known) = chunks.index.most.get(index as usize) {
+        probe.count(Work::ChunkVisited, 1);
+        if *known >= least {
+            let chunk = chunks.at_mut(index);
+            if let Some(bit) = in_chunk(chunk, word, request, probe) {
+                chunks.index.raise(key, index, bit);
+                return Some(Location { chunk: index, bit });
+            }
+            chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+            chunks.relocate(index);
+        }
+        word = 0;
+        match first_at_least(&chunks.index.most, index as usize + 1, least) {
+            Some(next) => index = next as u32,
+            None => break,
+        }
+    }
+    chunks.index.keys.raise(key, NOWHERE);
+    None
+}
+
+/// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
+/// one that is set aside.
+#[inline(never)]
+fn in_tight_chunk(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    let least = request.bits as i16;
+    let mut slot = slot_of_bound(least);
+    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.sidelined()) {
+        let mut index = chunks.slots.first(occupied);
+        while index != NONE {
+            let next = chunks.slots.next(index);
+            if chunks.index.most[index as usize] >= least {
+                let found = in_listed_chunk(chunks, index, request, probe);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            index = next;
+        }
+        slot = occupied + 1;
+    }
+    let mut from = 0;
+    while let Some(index) = first_at_least(&chunks.index.most, from, least) {
+        let found = in_listed_chunk(chunks, index as u32, request, probe);
+        if found.is_some() {
+            return found;
+        }
+        from = index + 1;
+    }
+    None
+}
+
+/// The lowest place in a chunk's pages with objects. If there is none, the chunk's bound is lowered.
+fn in_listed_chunk(
+    chunks: &mut Chunks<FirstFit>,
+    index: u32,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    probe.count(Work::ChunkVisited, 1);
+    let bit = in_chunk(chunks.at_mut(index), 0, request, probe);
+    if bit.is_none() {
+        chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
+        chunks.relocate(index);
+    }
+    bit.map(|bit| Location { chunk: index, bit })
+}
+
+/// The lowest place in a chunk's pages with objects, from a word on.
+#[inline]
+fn in_chunk(
+    chunk: &mut Chunk<Longest>,
+    mut word: u32,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<u32> {
+    let least = request.bits as i16;
+    let mut page = word / BLOCK_WORDS;
+    loop {
+        if chunk.hints.get(page as usize).is_none_or(|&longest| longest < least) {
+            page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
+            word = 0;
+        }
+        let words = words_of(chunk, page);
+        probe.count(Work::BlockVisited, 1);
+        if let Some(bit) = first_place(words, word % BLOCK_WORDS, request) {
+            return Some(base_of(page) + bit);
+        }
+        probe.count(Work::BlockRescanned, 1);
+        let bound = longest_after(words, request) as i16;
+        chunk.hints[page as usize] = chunk.hints[page as usize].min(bound);
+        page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
+        word = 0;
+    }
+}
+
+/// The words of a page with objects, and of the next one if that has some, too.
+#[inline]
+fn words_of(chunk: &Chunk<Longest>, page: u32) -> &[Word] {
+    let end = page + 1 + u32::from(chunk.pages.is_begun(page + 1));
+    &chunk.used.words()[(page * BLOCK_WORDS) as usize..(end * BLOCK_WORDS) as usize]
+}
+
+/// The lowest page with memory and no object; else, if the request may wait, the lowest without memory.
+#[cold]
+fn in_other_page(chunks: &Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
+    let index = &chunks.index;
+    let location = |chunk, page: Option<u32>| page.map(|page| Location { chunk, bit: base_of(page) });
+    match index.first_empty() {
+        Some(chunk) => location(chunk, chunks.at(chunk).pages.first_empty()),
+        None if request.atomic => None,
+        None => index.first_bare().and_then(|chunk| location(chunk, chunks.at(chunk).pages.first_bare())),
+    }
+}

@@ -1,0 +1,93 @@
+//! What is known of all chunks together: bounds over their runs, counts of their pages without objects, and the keys.
+
+use super::bounds::first_at_least;
+use super::keys::Keys;
+use crate::OutOfMemory;
+use crate::geometry::BLOCK_BITS;
+use crate::memory::reserve_one;
+use crate::object_map::WORD;
+use alloc::vec::Vec;
+
+/// A row for each position of a chunk, column by column; all are 0 where there is no chunk.
+#[derive(Clone, Debug)]
+pub struct Index {
+    pub(super) keys: Keys,
+    /// No page's `longest` is more.
+    pub(super) most: Vec<i16>,
+    /// No free run of more than a page is longer; at most [`MOST_BITS`](super::MOST_BITS).
+    pub(super) wide: Vec<i16>,
+    /// Pages that have memory and no object.
+    pub(super) empty: Vec<i16>,
+    /// Pages without memory.
+    pub(super) bare: Vec<i16>,
+    /// The power of two of words that a chunk has positions for.
+    shift: u32,
+}
+
+impl Index {
+    pub(super) fn new(bits: u32) -> Self {
+        let shift = (bits / WORD).next_power_of_two().ilog2();
+        let column = Vec::new;
+        Self { keys: Keys::new(), most: column(), wide: column(), empty: column(), bare: column(), shift }
+    }
+
+    /// Makes room for one more chunk, and for the positions of its words.
+    pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
+        let chunks = self.most.len() as u64 + 1;
+        if chunks << self.shift > u64::from(super::keys::NOWHERE) {
+            return Err(OutOfMemory);
+        }
+        [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare]
+            .into_iter()
+            .try_for_each(reserve_one)
+    }
+
+    /// Has a row for the chunk, for which room was made.
+    pub(super) fn reach(&mut self, chunk: u32) {
+        let rows = self.most.len().max(chunk as usize + 1);
+        for column in [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare] {
+            column.resize(rows, 0);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let columns = [&self.most, &self.wide, &self.empty, &self.bare];
+        columns.map(Vec::capacity).iter().sum::<usize>() * size_of::<i16>()
+    }
+
+    /// The position of the first word of a chunk.
+    #[inline]
+    pub(super) fn base(&self, chunk: u32) -> u32 {
+        chunk << self.shift
+    }
+
+    /// A key has no place below a bit of a chunk.
+    #[inline]
+    pub(super) fn raise(&mut self, key: usize, chunk: u32, bit: u32) {
+        let position = self.base(chunk) + bit / WORD;
+        self.keys.raise(key, position);
+    }
+
+    /// The chunk of a position, and the word in it.
+    #[inline]
+    pub(super) fn split(&self, position: u32) -> (u32, u32) {
+        (position >> self.shift, position & !(!0 << self.shift))
+    }
+
+    /// The bound over all free runs of a chunk.
+    pub(super) fn longest(&self, chunk: u32) -> u32 {
+        let at = chunk as usize;
+        let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
+        (if self.wide[at] > BLOCK_BITS as i16 { self.wide[at] } else { page }) as u32
+    }
+
+    /// The first chunk with a page that has memory and no object.
+    pub(super) fn first_empty(&self) -> Option<u32> {
+        first_at_least(&self.empty, 0, 1).map(|chunk| chunk as u32)
+    }
+
+    /// The first chunk with a page without memory.
+    pub(super) fn first_bare(&self) -> Option<u32> {
+        first_at_least(&self.bare, 0, 1).map(|chunk| chunk as u32)
+    }
+}

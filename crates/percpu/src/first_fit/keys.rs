@@ -1,0 +1,101 @@
+//! The sizes and alignments that were asked for last, each with a cursor: the word below which no page with objects has
+//! a place for it (P8).
+//!
+//! A word is known by its position among those of all chunks, each of which has a power of two of them.
+
+use crate::geometry::align_up;
+use crate::object_map::WORD;
+use crate::request::CheckedRequest;
+use core::ops::Range;
+
+/// The most keys: more than the sizes of any recorded workload.
+const KEYS: usize = 24;
+
+/// Beyond every position.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// A size and an alignment, in bits, and the position of the first word that may have a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) bits: u32,
+    pub(super) align: u32,
+    pub(super) from: u32,
+}
+
+/// The keys, those of fewer bits first, so that a short run is not told to those that it cannot serve.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    keys: [Key; KEYS],
+    len: usize,
+    /// The next one to go.
+    victim: usize,
+}
+
+impl Keys {
+    pub(super) const fn new() -> Self {
+        Self { keys: [Key { bits: 0, align: 1, from: 0 }; KEYS], len: 0, victim: 0 }
+    }
+
+    /// The key of a request.
+    #[inline]
+    pub(super) fn of(&mut self, request: &CheckedRequest) -> usize {
+        let same = |key: &Key| key.bits == request.bits && key.align == request.align;
+        match self.all().iter().position(same) {
+            Some(key) => key,
+            None => self.add(request),
+        }
+    }
+
+    /// Adds a key, in the place of another if there are too many. Its cursor is the highest of those that ask for no more:
+    /// where fewer bits at more places have none, it has none.
+    #[cold]
+    fn add(&mut self, request: &CheckedRequest) -> usize {
+        let &CheckedRequest { bits, align, .. } = request;
+        let asks_less = |key: &&Key| key.bits <= bits && key.align <= align;
+        let from = self.all().iter().filter(asks_less).map(|key| key.from).max().unwrap_or(0);
+        if self.len == KEYS {
+            self.keys.copy_within(self.victim + 1.., self.victim);
+            self.victim = (self.victim + 1) % KEYS;
+            self.len -= 1;
+        }
+        let at = self.all().partition_point(|key| key.bits < bits);
+        self.keys.copy_within(at..self.len, at + 1);
+        self.keys[at] = Key { bits, align, from };
+        self.len += 1;
+        at
+    }
+
+    /// The position below which the key has no place.
+    #[inline]
+    pub(super) fn from(&self, key: usize) -> u32 {
+        self.keys[key].from
+    }
+
+    /// The key has no place below a position.
+    #[inline]
+    pub(super) fn raise(&mut self, key: usize, to: u32) {
+        self.keys[key].from = to;
+    }
+
+    /// Lowers every key to its first place in a free run of the chunk whose first word is at `base`.
+    #[inline]
+    pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
+        let (bits, first) = (run.end - run.start, base + run.start / WORD);
+        for key in self.keys.iter_mut().take(self.len) {
+            if key.bits > bits {
+                return;
+            }
+            if key.from > first {
+                let place = align_up(run.start, key.align);
+                let fits = place + key.bits <= run.end;
+                key.from = if fits { key.from.min(base + place / WORD) } else { key.from };
+            }
+        }
+    }
+
+    /// Every key.
+    #[inline]
+    pub(super) fn all(&self) -> &[Key] {
+        self.keys.get(..self.len).unwrap_or_default()
+    }
+}

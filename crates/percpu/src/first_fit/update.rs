@@ -1,0 +1,154 @@
+//! Keeping bounds and cursors right as objects come and go.
+
+use super::{FirstFit, Longest, MOST_BITS};
+use crate::chunk::Chunk;
+use crate::chunks::Chunks;
+use crate::geometry::{BLOCK_BITS, base_of, block_of};
+use crate::object_map::{BLOCK_WORDS, WORD};
+use crate::placement::Change;
+use core::ops::Range;
+
+/// An object was placed that is the first one of a page or several. What is left of the last of them is a new run.
+#[cold]
+pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
+    let chunk = chunks.at(index);
+    let page = block_of(object.end - 1);
+    let part = object.end - object.start.max(base_of(page));
+    if part < BLOCK_BITS && chunk.pages.used_bits(page) == part {
+        let run = object.end..end_of_run(chunk, object.end);
+        tell(chunks, index, &run);
+    }
+    pages(chunks, index);
+    chunks.relocate(index);
+}
+
+/// An object was freed.
+#[inline]
+pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
+    let Change { chunk: index, ref object, pages } = *freed;
+    if pages > 0 || block_of(object.start) != block_of(object.end - 1) {
+        return freed_in_pages(chunks, freed);
+    }
+    let chunk = chunks.at(index);
+    let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
+    tell(chunks, index, &run);
+}
+
+/// The same of an object of several pages, or one that was the only one of its page: of these, the first and the last may
+/// have others.
+#[inline(never)]
+fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
+    let Change { chunk: index, ref object, pages: emptied } = *freed;
+    let (first, last) = (block_of(object.start), block_of(object.end - 1));
+    let chunk = chunks.at_mut(index);
+    for page in (first..=last).filter(|&page| !chunk.pages.is_begun(page)) {
+        chunk.hints[page as usize] = 0;
+    }
+    let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
+    if emptied == 0 {
+        return tell(chunks, index, &run);
+    }
+    let begun = [first, last].map(|page| chunk.pages.is_begun(page));
+    if begun[0] {
+        tell(chunks, index, &(run.start..base_of(first + 1)));
+    }
+    if begun[1] {
+        tell(chunks, index, &(base_of(last)..run.end));
+    }
+    chunks.index.wide[index as usize] = MOST_BITS as i16;
+    pages(chunks, index);
+    chunks.relocate(index);
+}
+
+/// Where the free run begins that a freed object at `bit` is in. A page without objects ends it.
+#[inline]
+fn start_of_run(chunk: &Chunk<Longest>, bit: u32) -> u32 {
+    let at = bit / WORD;
+    let below = chunk.used.words()[at as usize].used & !(!0 << (bit % WORD));
+    match below {
+        0 => start_before_word(chunk, at),
+        _ => (at + 1) * WORD - below.leading_zeros(),
+    }
+}
+
+/// The same if the run goes on before a word.
+#[inline(never)]
+fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
+    let page = at / BLOCK_WORDS;
+    let start = chunk.used.after_last_set(base_of(page)..at * WORD);
+    if start == base_of(page) && page > 0 && chunk.pages.is_begun(page - 1) {
+        return chunk.used.after_last_set(base_of(page - 1)..start);
+    }
+    start
+}
+
+/// Where the free run ends that a freed object up to `bit` is in. A page without objects ends it.
+#[inline]
+fn end_of_run(chunk: &Chunk<Longest>, bit: u32) -> u32 {
+    let at = (bit - 1) / WORD;
+    let above = chunk.used.words()[at as usize].used & (!1 << ((bit - 1) % WORD));
+    match above {
+        0 => end_behind_word(chunk, at),
+        _ => at * WORD + above.trailing_zeros(),
+    }
+}
+
+/// The same if the run goes on behind a word.
+#[inline(never)]
+fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
+    let page = at / BLOCK_WORDS;
+    let end = chunk.used.next_set((at + 1) * WORD..base_of(page + 1));
+    if end == base_of(page + 1) && chunk.pages.is_begun(page + 1) {
+        return chunk.used.next_set(end..base_of(page + 2));
+    }
+    end
+}
+
+/// Raises the bounds over a free run, and lowers the cursors of the keys that it has a place for.
+#[inline]
+fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
+    let page = block_of(run.start);
+    if run.start.is_multiple_of(BLOCK_BITS) || run.end >= base_of(page + 1) {
+        tell_at_edge(chunks, index, run);
+    }
+    let bits = (run.end - run.start).min(BLOCK_BITS) as i16;
+    raise(&mut chunks.at_mut(index).hints[page as usize], bits);
+    let known = &mut chunks.index;
+    let base = known.base(index);
+    known.keys.lower(base, run);
+    if known.most[index as usize] < bits {
+        known.most[index as usize] = bits;
+        chunks.relocate(index);
+    }
+}
+
+/// What is to be said of a run that touches the edge of a page: it goes on in a page without objects, or in the next one
+/// with some.
+#[inline(never)]
+fn tell_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
+    let edge = base_of(block_of(run.start) + 1);
+    if run.end > edge {
+        raise(&mut chunks.at_mut(index).hints[block_of(edge) as usize], (run.end - edge) as i16);
+    }
+    chunks.index.wide[index as usize] = MOST_BITS as i16;
+}
+
+#[inline]
+fn raise(bound: &mut i16, to: i16) {
+    *bound = (*bound).max(to);
+}
+
+/// Puts the row of a chunk right that came, is gone, or has other pages with memory and without objects than before.
+pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32) {
+    let chunk = chunks.at(index);
+    let (empty, bare) = (chunk.empty_pages, chunk.pages.count() - chunk.populated_pages);
+    let (live, free) = (chunk.is_live(), chunk.objects == 0);
+    let known = &mut chunks.index;
+    known.reach(index);
+    known.empty[index as usize] = empty as i16;
+    known.bare[index as usize] = bare as i16;
+    if free {
+        known.most[index as usize] = 0;
+        known.wide[index as usize] = if live { MOST_BITS as i16 } else { 0 };
+    }
+}

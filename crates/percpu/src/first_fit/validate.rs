@@ -1,0 +1,66 @@
+//! Bounds and cursors held against the maps, run by run.
+
+use super::{FirstFit, MOST_BITS};
+use crate::Broken;
+use crate::chunks::Chunks;
+use crate::error::check;
+use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of};
+use crate::object_map::WORD;
+use core::ops::Range;
+
+/// Checks P7 to P9 for a chunk.
+pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Broken> {
+    let (chunk, known) = (chunks.at(index), &chunks.index);
+    let row = [&known.most, &known.wide, &known.empty, &known.bare];
+    let [most, wide, empty, bare] = row.map(|column| column.get(index as usize).copied().unwrap_or(-1));
+    check(chunk.empty_pages as i16 == empty, "P9", "the empty pages of a chunk are counted", 0)?;
+    let unpopulated = chunk.pages.count() - chunk.populated_pages;
+    check(unpopulated as i16 == bare, "P9", "the pages without memory of a chunk are counted", 0)?;
+    for page in 0..chunk.pages.count() {
+        let longest = chunk.hints.get(page as usize).copied().unwrap_or(-1);
+        let bit = base_of(page);
+        check(longest <= most, "P7", "no page's bound is more than its chunk's", bit)?;
+        let right = chunk.pages.is_begun(page) || longest == 0;
+        check(right, "P7", "the bound of a page without objects is 0", bit)?;
+    }
+    let (mut at, bits) = (0, chunks.bits);
+    while at < bits {
+        let start = chunk.used.next_clear(at..bits);
+        at = chunk.used.next_set(start..bits);
+        let length = (at - start).min(MOST_BITS);
+        check(
+            length <= BLOCK_BITS || length as i16 <= wide,
+            "P7",
+            "a chunk's run is no longer than its bound",
+            start,
+        )?;
+        validate_run(chunks, index, start..at)?;
+    }
+    Ok(())
+}
+
+/// Checks a free run, part by part between pages without objects.
+fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Result<(), Broken> {
+    let chunk = chunks.at(index);
+    let mut at = run.start;
+    while at < run.end {
+        let (page, start) = (block_of(at), at);
+        at = base_of(page + 1).min(run.end);
+        if !chunk.pages.is_begun(page) {
+            continue;
+        }
+        // A page with objects that is free up to its end goes on into the next.
+        let next = chunk.pages.is_begun(page + 1);
+        let end = if next { base_of(page + 2).min(run.end) } else { at };
+        let bound = chunk.hints.get(page as usize).copied().unwrap_or(-1);
+        let length = (end - start).min(BLOCK_BITS);
+        check(length as i16 <= bound, "P7", "no run that starts in a page is longer than its bound", start)?;
+        for key in chunks.index.keys.all() {
+            let place = align_up(start, key.align);
+            let below = chunks.index.base(index) + place / WORD < key.from;
+            let missed = below && place < at && place + key.bits <= end;
+            check(!missed, "P8", "below a key's cursor no page has a place for it", place)?;
+        }
+    }
+    Ok(())
+}

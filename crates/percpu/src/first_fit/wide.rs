@@ -1,0 +1,72 @@
+//! Objects of more than a page: a run over several pages, with objects or without.
+
+use super::bounds::first_at_least;
+use super::{FirstFit, Longest, MOST_BITS};
+use crate::chunk::Chunk;
+use crate::chunks::Chunks;
+use crate::geometry::{BLOCK_BITS, align_up, base_of};
+use crate::placement::Location;
+use crate::request::CheckedRequest;
+use freehold_units::{Probe, Work};
+
+/// The lowest place of all, in pages that have memory if there is one.
+#[cold]
+pub(super) fn find(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    let populated = in_chunks(chunks, request, true, probe);
+    if populated.is_some() || request.atomic {
+        return populated;
+    }
+    in_chunks(chunks, request, false, probe)
+}
+
+/// The lowest place, in pages that have memory if `populated`. Chunks that have none learn how long their runs are.
+fn in_chunks(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    populated: bool,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    let mut from = 0;
+    while let Some(index) = first_at_least(&chunks.index.wide, from, request.bits as i16) {
+        probe.count(Work::ChunkVisited, 1);
+        probe.count(Work::BlockVisited, u64::from(chunks.at(index as u32).pages.count()));
+        match in_chunk(chunks.at(index as u32), request, populated) {
+            Ok(bit) => return Some(Location { chunk: index as u32, bit }),
+            Err(longest) if !populated => chunks.index.wide[index] = longest as i16,
+            Err(_) => {}
+        }
+        from = index + 1;
+    }
+    None
+}
+
+/// The lowest place in a chunk; a bound over its runs of more than a page if there is none.
+fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -> Result<u32, u32> {
+    let (mut start, mut longest) = (0, BLOCK_BITS);
+    for page in 0..chunk.pages.count() {
+        let bits = base_of(page)..base_of(page + 1);
+        let begun = chunk.pages.is_begun(page);
+        if !begun && populated && !chunk.pages.is_populated(page) {
+            start = bits.end;
+            continue;
+        }
+        if !begun || start < bits.start {
+            let end = if begun { chunk.used.next_set(bits.clone()) } else { bits.end };
+            let place = align_up(start, request.align);
+            if place + request.bits <= end {
+                return Ok(place);
+            }
+            longest = longest.max(end - start);
+        }
+        if begun {
+            // What ends here or in the next page is long enough to look at only if the page's bound says so.
+            let goes_on = !chunk.pages.is_begun(page + 1) || chunk.hints[page as usize] >= BLOCK_BITS as i16;
+            start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
+        }
+    }
+    Err(longest.min(MOST_BITS))
+}

@@ -1,0 +1,26 @@
+//! Lists whose growth can be refused.
+
+use crate::OutOfMemory;
+use alloc::vec::Vec;
+
+/// An empty list with room for so many items.
+pub(crate) fn with_room<T>(count: u32) -> Result<Vec<T>, OutOfMemory> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
+    Ok(items)
+}
+
+/// A list of so many equal items.
+pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMemory> {
+    let mut items = with_room(count)?;
+    items.resize(count as usize, item);
+    Ok(items)
+}
+
+/// Makes room for one more item, and for a few beyond.
+pub(crate) fn reserve_one<T>(items: &mut Vec<T>) -> Result<(), OutOfMemory> {
+    if items.len() < items.capacity() {
+        return Ok(());
+    }
+    items.try_reserve_exact((items.len() / 16).max(4)).map_err(|_| OutOfMemory)
+}

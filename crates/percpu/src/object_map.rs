@@ -1,0 +1,318 @@
+//! The objects of a chunk: which bits are used, and where each object starts.
+//!
+//! ```text
+//!   objects  |a a a a|. .|b|c c|. ...       one bit for 4 bytes, lowest first
+//!   used      1 1 1 1 0 0 1 1 1 0 ...
+//!   starts    1 0 0 0 0 0 1 1 0 0 ...       an object ends before the next start or the next unused bit
+//!
+//!   memory   | used of 64 bits | starts of the same | used of the next 64 | ...
+//! ```
+//!
+//! To place an object or to free it changes one cache line, mostly. The words reach to the last page that ever held an
+//! object: a chunk of which little is used costs neither zeroing nor page faults for the rest.
+//!
+//! Cost: two bits for every four bytes of a unit.
+
+#[cfg(test)]
+mod tests;
+
+use crate::OutOfMemory;
+use crate::geometry::{BLOCK_BITS, block_of};
+use crate::memory::with_room;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Bits of a word.
+pub(crate) const WORD: u32 = u64::BITS;
+/// Words of a block.
+pub(crate) const BLOCK_WORDS: u32 = BLOCK_BITS / WORD;
+
+/// 64 bits of a unit.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
+pub(crate) struct Word {
+    pub(crate) used: u64,
+    pub(crate) starts: u64,
+}
+
+impl Word {
+    /// Bits behind `bit` at which an object that has `bit` has ended.
+    #[inline]
+    fn ends_behind(self, bit: u32) -> u64 {
+        (self.starts | !self.used) & (!1 << bit)
+    }
+}
+
+/// What is at a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No bit: the maps end before, or there are none.
+    Outside,
+    /// Nothing.
+    Free,
+    /// An object that starts elsewhere.
+    Interior,
+    /// The start of an object, and one past its last bit.
+    Object(u32),
+}
+
+/// The maps of a chunk. Ranges that methods take lie within its bits.
+#[derive(Debug)]
+pub(crate) struct ObjectMap {
+    /// Up to the last page that ever held an object; room for all pages is there from the start.
+    words: Vec<Word>,
+    bits: u32,
+}
+
+impl Clone for ObjectMap {
+    fn clone(&self) -> Self {
+        let mut words = Vec::with_capacity(self.words.capacity());
+        words.extend_from_slice(&self.words);
+        Self { words, bits: self.bits }
+    }
+}
+
+impl ObjectMap {
+    /// No objects in so many bits, whole blocks.
+    pub(crate) fn new(bits: u32) -> Result<Self, OutOfMemory> {
+        Ok(Self { words: with_room(bits / WORD)?, bits })
+    }
+
+    /// No bits and no memory.
+    pub(crate) const fn empty() -> Self {
+        Self { words: Vec::new(), bits: 0 }
+    }
+
+    /// Whether there are any bits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bits == 0
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.words.capacity() * size_of::<Word>()
+    }
+
+    /// The words up to the last page that ever held an object.
+    #[inline]
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The used bits of a word.
+    #[inline]
+    fn used(&self, at: u32) -> u64 {
+        self.words.get(at as usize).map_or(0, |word| word.used)
+    }
+
+    /// Notes an object in bits that are free.
+    #[inline]
+    pub(crate) fn take(&mut self, object: &Range<u32>) {
+        let (at, bit) = (object.start / WORD, object.start % WORD);
+        match self.words.get_mut(at as usize) {
+            Some(word) if (object.end - 1) / WORD == at => {
+                word.starts |= 1 << bit;
+                word.used |= ones(object.end - object.start) << bit;
+            }
+            _ => self.take_words(object),
+        }
+    }
+
+    /// The same of an object of several words, or one in a page that never held any.
+    #[inline(never)]
+    fn take_words(&mut self, object: &Range<u32>) {
+        let (first, last) = ((object.start / WORD) as usize, ((object.end - 1) / WORD) as usize);
+        if last >= self.words.len() {
+            self.grow(object.end - 1);
+        }
+        self.words[first].starts |= 1 << (object.start % WORD);
+        let (head, tail) = (!0 << (object.start % WORD), up_to_mask(object.end - 1));
+        if first == last {
+            self.words[first].used |= head & tail;
+            return;
+        }
+        self.words[first].used |= head;
+        for word in &mut self.words[first + 1..last] {
+            word.used = !0;
+        }
+        self.words[last].used |= tail;
+    }
+
+    /// Has words up to the end of the block of a bit. Their memory was reserved with the chunk.
+    #[cold]
+    fn grow(&mut self, bit: u32) {
+        self.words.resize(((block_of(bit) + 1) * BLOCK_WORDS) as usize, Word::default());
+    }
+
+    /// Forgets the object that starts at a bit, if one does. Returns one past its last bit.
+    #[inline]
+    pub(crate) fn give(&mut self, start: u32) -> Option<u32> {
+        let (at, bit) = (start / WORD, start % WORD);
+        let word = self.words.get_mut(at as usize)?;
+        if word.starts >> bit & 1 == 0 {
+            return None;
+        }
+        word.starts ^= 1 << bit;
+        let ends = word.ends_behind(bit);
+        if ends != 0 {
+            let len = ends.trailing_zeros() - bit;
+            word.used ^= ones(len) << bit;
+            return Some(start + len);
+        }
+        word.used &= !(!0 << bit);
+        Some(self.give_words(at + 1))
+    }
+
+    /// Forgets the rest of an object that goes on at a word. Returns one past its last bit.
+    #[inline(never)]
+    fn give_words(&mut self, first: u32) -> u32 {
+        let mut at = first;
+        for word in self.words.iter_mut().skip(first as usize) {
+            let ends = word.starts | !word.used;
+            if ends != 0 {
+                word.used &= !0 << ends.trailing_zeros();
+                return at * WORD + ends.trailing_zeros();
+            }
+            word.used = 0;
+            at += 1;
+        }
+        at * WORD
+    }
+
+    /// What is at a bit.
+    pub(crate) fn find(&self, bit: u32) -> Found {
+        if bit >= self.bits {
+            return Found::Outside;
+        }
+        let word = self.words.get((bit / WORD) as usize).copied().unwrap_or_default();
+        if word.starts >> (bit % WORD) & 1 != 0 {
+            Found::Object(self.end_of(bit))
+        } else if word.used >> (bit % WORD) & 1 != 0 {
+            Found::Interior
+        } else {
+            Found::Free
+        }
+    }
+
+    /// One past the last bit of the object that has the bit.
+    fn end_of(&self, bit: u32) -> u32 {
+        let mut at = bit / WORD;
+        let mut ends = self.words[at as usize].ends_behind(bit % WORD);
+        while ends == 0 {
+            at += 1;
+            match self.words.get(at as usize) {
+                Some(word) => ends = word.starts | !word.used,
+                None => return at * WORD,
+            }
+        }
+        at * WORD + ends.trailing_zeros()
+    }
+
+    /// The first bit of the object that the bit is of.
+    pub(crate) fn start_of(&self, bit: u32) -> u32 {
+        let mut at = bit / WORD;
+        let mut starts = self.words[at as usize].starts & up_to_mask(bit);
+        while starts == 0 && at > 0 {
+            at -= 1;
+            starts = self.words[at as usize].starts;
+        }
+        (at * WORD + WORD - 1).saturating_sub(starts.leading_zeros())
+    }
+
+    /// Every object, by its bits.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Range<u32>> {
+        (0..).zip(&self.words).flat_map(move |(at, word)| {
+            let mut starts = word.starts;
+            core::iter::from_fn(move || {
+                if starts == 0 {
+                    return None;
+                }
+                let start = at * WORD + starts.trailing_zeros();
+                starts &= starts - 1;
+                Some(start..self.end_of(start))
+            })
+        })
+    }
+
+    /// The number of used bits of a range of whole words.
+    pub(crate) fn count(&self, range: Range<u32>) -> u32 {
+        (range.start / WORD..range.end / WORD).map(|at| self.used(at).count_ones()).sum()
+    }
+
+    /// Whether every bit at which an object starts is used, and no bit behind the last one is.
+    pub(crate) fn starts_are_used(&self) -> bool {
+        self.words.len() <= (self.bits / WORD) as usize
+            && self.words.iter().all(|word| word.starts & !word.used == 0)
+    }
+
+    /// Turns a bit over, used or a start, as no operation does.
+    #[cfg(test)]
+    pub(crate) fn flip(&mut self, bit: u32, start: bool) {
+        self.words.resize((self.bits / WORD) as usize, Word::default());
+        let word = &mut self.words[(bit / WORD) as usize];
+        let map = if start { &mut word.starts } else { &mut word.used };
+        *map ^= 1 << (bit % WORD);
+    }
+
+    /// The first used bit of the range; its end if there is none.
+    #[inline]
+    pub(crate) fn next_set(&self, range: Range<u32>) -> u32 {
+        self.next(range, 0)
+    }
+
+    /// The first free bit of the range; its end if there is none.
+    #[inline]
+    pub(crate) fn next_clear(&self, range: Range<u32>) -> u32 {
+        self.next(range, !0)
+    }
+
+    /// The first bit that is set in the words, each turned over by `flip`.
+    #[inline]
+    fn next(&self, range: Range<u32>, flip: u64) -> u32 {
+        if range.is_empty() {
+            return range.end;
+        }
+        let mut at = range.start / WORD;
+        let mut word = (self.used(at) ^ flip) & (!0 << (range.start % WORD));
+        while word == 0 {
+            at += 1;
+            if at * WORD >= range.end {
+                return range.end;
+            }
+            word = self.used(at) ^ flip;
+        }
+        (at * WORD + word.trailing_zeros()).min(range.end)
+    }
+
+    /// One past the last used bit of the range; its start if there is none.
+    #[inline]
+    pub(crate) fn after_last_set(&self, range: Range<u32>) -> u32 {
+        if range.is_empty() {
+            return range.start;
+        }
+        let last = range.end - 1;
+        let mut at = last / WORD;
+        let mut word = self.used(at) & up_to_mask(last);
+        while word == 0 {
+            if at * WORD <= range.start {
+                return range.start;
+            }
+            at -= 1;
+            word = self.used(at);
+        }
+        ((at + 1) * WORD - word.leading_zeros()).max(range.start)
+    }
+}
+
+/// So many low bits of a word, 1 to 64.
+#[inline]
+pub(crate) const fn ones(count: u32) -> u64 {
+    !0 >> (WORD - count)
+}
+
+/// The bits of a word up to `last`, which is one of them.
+#[inline]
+const fn up_to_mask(last: u32) -> u64 {
+    !0 >> (WORD - 1 - last % WORD)
+}
