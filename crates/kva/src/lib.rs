@@ -31,6 +31,11 @@
 //! Source: U. Rezki, "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what only a broken invariant can reach stops, by its number"
+)]
 #![no_std]
 
 extern crate alloc;

@@ -236,9 +236,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
 
 impl<T: Clone, I: Clone> Clone for Pool<T, I> {
     fn clone(&self) -> Self {
-        // Node by node: a piece may be too large for the stack.
-        let piece = |piece: &Box<[T; PIECE]>| piece.to_vec().into_boxed_slice().try_into().ok();
-        let rest = self.rest.iter().filter_map(piece).collect();
+        let rest = self.rest.iter().map(|piece| copied(piece)).collect();
         Self { own: self.own.clone(), first: self.first.clone(), rest, ..*self }
     }
 }
@@ -280,6 +278,14 @@ pub fn boxed<T, const N: usize>(values: impl IntoIterator<Item = T>) -> Result<B
     all.try_reserve_exact(N)?;
     all.extend(values.into_iter().take(N));
     all.into_boxed_slice().try_into().map_err(|_| OutOfMemory)
+}
+
+/// A copy of a piece, made node by node: a whole piece may be too large for the stack.
+fn copied<T: Clone>(piece: &[T; PIECE]) -> Box<[T; PIECE]> {
+    match piece.to_vec().into_boxed_slice().try_into() {
+        Ok(copy) => copy,
+        Err(_) => unreachable!("a copy has as many nodes"),
+    }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl<I: FollowChanges> BySize<I> {
         if window.size_bytes() == u128::from(size_bytes) {
             return None;
         }
-        for block in self.sizes.from_size(size_bytes) {
+        for block in self.sizes.of_size_and_more(size_bytes) {
             probe.count(Work::NodeVisited, 1);
             let fit = block.lowest_fit(size_bytes, align, window.first());
             if let Some(fit) = fit.filter(|fit| fit.last() <= window.last()) {

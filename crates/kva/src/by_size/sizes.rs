@@ -99,7 +99,7 @@ impl Sizes {
     }
 
     /// The blocks of `size_bytes` and more: the smallest first, of equals the lowest.
-    pub(super) fn from_size(&self, size_bytes: u64) -> impl Iterator<Item = Span> {
+    pub(super) fn of_size_and_more(&self, size_bytes: u64) -> impl Iterator<Item = Span> {
         let smallest = u128::from(size_bytes - 1) << 64;
         let mut at = (self.tree.root != NO_NODE).then(|| {
             let path = self.tree.path_to(smallest);

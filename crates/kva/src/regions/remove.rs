@@ -12,7 +12,7 @@ use super::leaf::{Leaf, REACH, Terms, WIDTH};
 use crate::Merge;
 use crate::bplus::{LeafPath, Rows, Step};
 use freehold_units::pool::PoolNode;
-use freehold_units::{Probe, Span};
+use freehold_units::{Probe, Span, Work};
 
 /// A leaf with fewer entries is joined with a neighbour, if both together leave room for more.
 const FEW: usize = WIDTH / 4;
@@ -46,6 +46,7 @@ impl<V> RegionTree<V> {
             return None;
         }
         let path = self.path_to(granule)?;
+        probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let leaf = &mut self.tree.leaves[path.leaf];
         let lane = leaf.lane_of(granule)?;
         let (slot, before) = leaf.region_and_before(lane);

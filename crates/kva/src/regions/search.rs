@@ -7,7 +7,7 @@
 use super::leaf::Leaf;
 use super::rooms::code;
 use super::{EntryPath, RegionTree, Wanted};
-use crate::bplus::{LeafPath, Step};
+use crate::bplus::{Inner, LeafPath, Step};
 use core::ops::Deref;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Work};
@@ -140,13 +140,32 @@ impl Search<'_> {
                     }
                     None => 0,
                 };
-                inner.rows.first_with(self.class, size, from, inner.len())
+                let next = |from| inner.rows.first_with(self.class, size, from, inner.len());
+                self.large_enough(inner, next(from), |slot| next(slot + 1))
             }
             Order::HighestFirst => {
                 let end = from.unwrap_or_else(|| inner.child_for(self.wanted.until) + 1);
-                inner.rows.last_with(self.class, size, end)
+                let next = |end| inner.rows.last_with(self.class, size, end);
+                self.large_enough(inner, next(end), next)
             }
         }
+    }
+
+    /// The first child whose largest gap is large enough. Codes of sizes of 2^26 granules and more are rounded, so
+    /// that a child may have the code and not the size.
+    #[inline]
+    fn large_enough<V>(
+        &self,
+        inner: &Inner<Leaf<V>>,
+        mut child: Option<usize>,
+        next: impl Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        while let Some(slot) = child
+            && inner.rows.largest[slot] < self.wanted.size
+        {
+            child = next(slot);
+        }
+        child
     }
 
     #[inline]
