@@ -55,7 +55,7 @@ impl<T> AsMut<[T]> for NoneInline {
 /// The nodes of one kind of one tree. `I` is an array of the nodes that lie in the pool itself, or [`NoneInline`].
 ///
 /// Nodes are reached by `pool[number]`. A number that was never taken panics: only a broken tree has one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pool<T, I = NoneInline> {
     /// The pool's own nodes.
     own: I,
@@ -71,6 +71,18 @@ pub struct Pool<T, I = NoneInline> {
     made: u32,
     /// Nodes that may be in use at once.
     limit: u32,
+}
+
+impl<T: Clone, I: Clone> Clone for Pool<T, I> {
+    /// Piece by piece: a derived clone would put a piece on the stack.
+    fn clone(&self) -> Self {
+        let piece = |piece: &Box<[T; PIECE]>| match piece.to_vec().into_boxed_slice().try_into() {
+            Ok(piece) => piece,
+            Err(_) => unreachable!("a piece has as many nodes as its copy"),
+        };
+        let rest = self.rest.iter().map(piece).collect();
+        Self { own: self.own.clone(), first: self.first.clone(), rest, ..*self }
+    }
 }
 
 impl<T, I> Pool<T, I> {

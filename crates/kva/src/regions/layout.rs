@@ -24,6 +24,11 @@ impl<V> RegionTree<V> {
         // What follows at once is no longer a span of its own.
         let follows = self.remove_marker(end);
         let next = follows.unwrap_or(end);
+        // Its marker may have been all that there was.
+        let root = self.tree.root;
+        if self.tree.height == 0 && self.tree.leaves[root].len() == 0 {
+            self.tree.leaves[root] = Leaf::starting_at(start);
+        }
         let found = self.entry_before(span.first());
         self.blocks += 1;
         let mut touches_before = false;

@@ -209,7 +209,7 @@ impl<V> Leaf<V> {
 
     /// Whether an entry can start there.
     pub(super) fn reaches(&self, granule: u64) -> bool {
-        self.lane_of(granule).is_some()
+        granule >= self.base && self.lane_of(granule).is_some()
     }
 
     /// Sets where an entry ends and its gap ends. Beyond the lanes' reach, it is the last entry.

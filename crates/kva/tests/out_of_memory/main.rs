@@ -9,6 +9,7 @@
 mod refusing;
 mod verbs;
 
+use freehold_kva::rbtree::HotAndLazy;
 use freehold_kva::{
     AddressSpace, AllocError, BTree, FreeError, FreeIndex, LayoutError, RbTree, Request, Stats,
 };
@@ -257,6 +258,11 @@ fn making_a_space_of_a_btree() {
 #[test]
 fn operations_on_a_red_black_tree() {
     assert!(scripts_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
+}
+
+#[test]
+fn operations_on_a_red_black_tree_with_wishes() {
+    assert!(scripts_survive::<RbTree<HotAndLazy>>() > 0, "a block that comes back alone takes a node");
 }
 
 #[test]
