@@ -120,6 +120,13 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         (self.made - self.vacant_len) as usize
     }
 
+    /// Nodes that can be taken.
+    #[inline]
+    #[must_use]
+    pub fn vacant_len(&self) -> usize {
+        self.vacant_len as usize
+    }
+
     /// Bytes of memory that are held for nodes, without the pool's own.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -236,6 +243,15 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
             })
         })
         .take(self.made() + 1)
+    }
+}
+
+impl<T: Clone, I: Clone> Clone for Pool<T, I> {
+    fn clone(&self) -> Self {
+        // Node by node: a piece may be too large for the stack.
+        let piece = |piece: &Box<[T; PIECE]>| piece.to_vec().into_boxed_slice().try_into().ok();
+        let rest = self.rest.iter().filter_map(piece).collect();
+        Self { own: self.own.clone(), first: self.first.clone(), rest, ..*self }
     }
 }
 

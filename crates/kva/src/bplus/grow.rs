@@ -1,7 +1,7 @@
 //! A new leaf: it comes behind one that there is, and full nodes above are split.
 
 use super::inner::{Child, FANOUT, Inner, Rows};
-use super::{LeafNode, LeafPath, Step, Tree};
+use super::{LeafNode, LeafPath, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
 /// What is known of a child.
@@ -27,8 +27,7 @@ impl<L: LeafNode> Tree<L> {
     ) {
         let (mut left, mut new) = (left, Child { low, id: leaf, summary });
         for level in 0..self.height {
-            let Step { inner: id, slot } = path.steps[level];
-            let slot = slot as usize;
+            let (id, slot) = (path.steps[level].inner(), path.steps[level].slot());
             let inner = &mut self.inners[id];
             inner.rows.set(slot, left);
             if inner.len() < FANOUT {
@@ -65,7 +64,7 @@ impl<L: LeafNode> Tree<L> {
         let mut root = Inner::VACANT;
         // What lies below all keys belongs to the first child, so its separator is never asked for.
         let low = match self.height.checked_sub(1) {
-            Some(top) => self.inners[path.steps[top].inner].low(0),
+            Some(top) => self.inners[path.steps[top].inner()].low(0),
             None => new.low,
         };
         root.push(Child { low, id: self.root, summary: left });
@@ -78,10 +77,10 @@ impl<L: LeafNode> Tree<L> {
     /// Puts right what the nodes above `level` know of it.
     pub(super) fn sum_up(&mut self, path: &LeafPath, level: usize) {
         for level in level + 1..self.height {
-            let below = &self.inners[path.steps[level - 1].inner];
+            let below = &self.inners[path.steps[level - 1].inner()];
             let total = below.rows.total(below.len());
             let step = path.steps[level];
-            self.inners[step.inner].rows.set(step.slot(), total);
+            self.inners[step.inner()].rows.set(step.slot(), total);
         }
     }
 }

@@ -25,6 +25,7 @@ use freehold_units::OutOfMemory;
 use freehold_units::pool::{NodeId, Pool, PoolNode};
 
 pub(crate) use inner::{FANOUT, Inner, Rows};
+use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
 
 /// What a tree needs of its leaves.
@@ -57,12 +58,21 @@ impl<L: LeafNode> Tree<L> {
     /// Makes sure that `leaves` more leaves can be inserted without asking for memory.
     #[inline]
     pub(crate) fn reserve(&mut self, leaves: usize) -> Result<(), OutOfMemory> {
-        if self.height + 1 >= MAX_HEIGHT {
+        // Each new leaf can split every level and add one.
+        let inners = leaves.saturating_mul(self.height + 1);
+        if self.leaves.vacant_len() >= leaves && self.inners.vacant_len() >= inners {
+            return Ok(());
+        }
+        self.reserve_cold(leaves, inners)
+    }
+
+    #[cold]
+    fn reserve_cold(&mut self, leaves: usize, inners: usize) -> Result<(), OutOfMemory> {
+        if self.height + 1 >= MAX_HEIGHT || self.inners.made().saturating_add(inners) > MAX_INNERS {
             return Err(OutOfMemory);
         }
         self.leaves.reserve(leaves)?;
-        // Each new leaf can split every level and add one.
-        self.inners.reserve(leaves.saturating_mul(self.height + 1))
+        self.inners.reserve(inners)
     }
 
     /// Bytes held, spare nodes included.

@@ -1,23 +1,34 @@
 //! The way from the root to a leaf, and from a leaf to its neighbours.
 
-use super::{LeafNode, Tree};
+use super::{FANOUT, Inner, LeafNode, Tree};
 use freehold_units::pool::{NO_NODE, NodeId};
 
 /// More levels than a tree can have: two neighbours that are joined only when they are few still have nine children
-/// each on average, so twelve levels are more than 2^32 leaves need. [`Tree::reserve`] refuses a higher tree.
-pub(crate) const MAX_HEIGHT: usize = 12;
+/// each on average, so ten levels are more than 2^32 leaves need. [`Tree::reserve`] refuses a higher tree.
+pub(crate) const MAX_HEIGHT: usize = 11;
 
-/// A node on a path, and which of its children comes next.
+/// A node on a path, and which of its children comes next, in one number: paths are copied often.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) inner: NodeId,
-    pub(crate) slot: u32,
-}
+pub(crate) struct Step(u32);
+
+/// More inner nodes than a tree can have.
+pub(super) const MAX_INNERS: usize = (u32::MAX as usize + 1) / FANOUT;
 
 impl Step {
     #[inline]
+    pub(crate) fn new(inner: NodeId, slot: usize) -> Self {
+        debug_assert!((inner as usize) < MAX_INNERS && slot < FANOUT, "K8: a step holds its node and slot");
+        Self(inner * FANOUT as u32 + slot as u32)
+    }
+
+    #[inline]
+    pub(crate) fn inner(self) -> NodeId {
+        self.0 / FANOUT as u32
+    }
+
+    #[inline]
     pub(crate) fn slot(self) -> usize {
-        self.slot as usize
+        self.0 as usize % FANOUT
     }
 }
 
@@ -31,47 +42,31 @@ pub(crate) struct LeafPath {
 
 impl LeafPath {
     /// No leaf yet.
-    pub(crate) const NOWHERE: Self =
-        Self { leaf: NO_NODE, steps: [Step { inner: NO_NODE, slot: 0 }; MAX_HEIGHT] };
-}
-
-/// Which child to go down to.
-#[derive(Clone, Copy)]
-enum Turn<K> {
-    For(K),
-    First,
-    Last,
+    pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step(0); MAX_HEIGHT] };
 }
 
 impl<L: LeafNode> Tree<L> {
     /// The path to the leaf that `key` belongs to.
     #[inline]
     pub(crate) fn path_to(&self, key: L::Key) -> LeafPath {
-        self.path(Turn::For(key))
+        let mut path = LeafPath::NOWHERE;
+        self.descend(&mut path, self.height, self.root, |inner| inner.child_for(key));
+        path
     }
 
     pub(crate) fn first_path(&self) -> LeafPath {
-        self.path(Turn::First)
-    }
-
-    #[inline]
-    fn path(&self, turn: Turn<L::Key>) -> LeafPath {
         let mut path = LeafPath::NOWHERE;
-        self.descend(&mut path, self.height, self.root, turn);
+        self.descend(&mut path, self.height, self.root, |_| 0);
         path
     }
 
     #[inline]
-    fn descend(&self, path: &mut LeafPath, height: usize, top: NodeId, turn: Turn<L::Key>) {
+    fn descend(&self, path: &mut LeafPath, height: usize, top: NodeId, child: impl Fn(&Inner<L>) -> usize) {
         let mut at = top;
         for step in path.steps[..height].iter_mut().rev() {
             let inner = &self.inners[at];
-            let slot = match turn {
-                Turn::For(key) => inner.child_for(key),
-                Turn::First => 0,
-                Turn::Last => inner.len() - 1,
-            };
-            *step = Step { inner: at, slot: slot as u32 };
+            let slot = child(inner);
+            *step = Step::new(at, slot);
             at = inner.child(slot);
         }
         path.leaf = at;
@@ -79,21 +74,21 @@ impl<L: LeafNode> Tree<L> {
 
     /// Goes on to the next leaf. `false` at the last one: then the path has not changed.
     pub(crate) fn next(&self, path: &mut LeafPath) -> bool {
-        self.turn(path, 1, Turn::First)
+        self.turn(path, 1, |_| 0)
     }
 
     /// Goes back to the leaf before. `false` at the first one: then the path has not changed.
     pub(crate) fn previous(&self, path: &mut LeafPath) -> bool {
-        self.turn(path, -1, Turn::Last)
+        self.turn(path, -1, |inner| inner.len() - 1)
     }
 
-    fn turn(&self, path: &mut LeafPath, by: isize, down: Turn<L::Key>) -> bool {
+    fn turn(&self, path: &mut LeafPath, by: isize, down: impl Fn(&Inner<L>) -> usize) -> bool {
         for level in 0..self.height {
             let step = &mut path.steps[level];
             let slot = step.slot().wrapping_add_signed(by);
-            let inner = &self.inners[step.inner];
+            let inner = &self.inners[step.inner()];
             if slot < inner.len() {
-                step.slot = slot as u32;
+                *step = Step::new(step.inner(), slot);
                 self.descend(path, level, inner.child(slot), down);
                 return true;
             }

@@ -17,14 +17,14 @@ impl<L: LeafNode> Tree<L> {
         loop {
             debug_assert!(level < self.height, "K8: a tree has a leaf");
             let step = path.steps[level];
-            self.inners[step.inner].remove(step.slot());
-            if self.inners[step.inner].len() > 0 {
+            self.inners[step.inner()].remove(step.slot());
+            if self.inners[step.inner()].len() > 0 {
                 if step.slot() == 0 {
-                    self.raise_low(path, level + 1, self.inners[step.inner].low(0));
+                    self.raise_low(path, level + 1, self.inners[step.inner()].low(0));
                 }
                 break;
             }
-            self.inners.give_back(step.inner);
+            self.inners.give_back(step.inner());
             level += 1;
         }
         self.join_few(path, level);
@@ -39,8 +39,8 @@ impl<L: LeafNode> Tree<L> {
     /// Separators from `level` on, up to the first node of which the path takes another child than the first.
     fn raise_low(&mut self, path: &LeafPath, level: usize, low: L::Key) {
         for step in &path.steps[level.min(self.height)..self.height] {
-            self.inners[step.inner].set_low(step.slot(), low);
-            if step.slot > 0 {
+            self.inners[step.inner()].set_low(step.slot(), low);
+            if step.slot() > 0 {
                 break;
             }
         }
@@ -50,13 +50,13 @@ impl<L: LeafNode> Tree<L> {
     /// each.
     fn join_few(&mut self, path: &LeafPath, level: usize) {
         for level in level..self.height - 1 {
-            let (below, parent) = (path.steps[level].inner, path.steps[level + 1]);
+            let (below, parent) = (path.steps[level].inner(), path.steps[level + 1]);
             let total = self.inners[below].rows.total(self.inners[below].len());
-            self.inners[parent.inner].rows.set(parent.slot(), total);
+            self.inners[parent.inner()].rows.set(parent.slot(), total);
             if self.inners[below].len() < FEW {
                 let left = parent.slot().saturating_sub(1);
-                if !self.join_children(parent.inner, left) {
-                    self.join_children(parent.inner, parent.slot());
+                if !self.join_children(parent.inner(), left) {
+                    self.join_children(parent.inner(), parent.slot());
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The ordered set of free blocks by size and address: a B+tree of keys.
 
 use crate::OutOfMemory;
-use crate::bplus::{FANOUT, LeafNode, LeafPath, Tree};
+use crate::bplus::{FANOUT, LeafNode, LeafPath, Step, Tree};
 use crate::error::{Broken, check};
 use freehold_units::Span;
 use freehold_units::pool::{NO_NODE, NodeId, NoneInline, Pool, PoolNode};
@@ -165,7 +165,7 @@ impl Sizes {
 
     /// Joins the child at `left` of the leaf's parent with the child behind it, if both are few enough.
     fn join(&mut self, path: &LeafPath, left: usize) -> bool {
-        let parent = &self.tree.inners[path.steps[0].inner];
+        let parent = &self.tree.inners[path.steps[0].inner()];
         if left + 1 >= parent.len() {
             return false;
         }
@@ -176,7 +176,7 @@ impl Sizes {
         let mut gone = core::mem::replace(&mut self.tree.leaves[right_id], SizeLeaf::VACANT);
         gone.move_tail(0, &mut self.tree.leaves[left_id]);
         let mut right = LeafPath { leaf: right_id, ..*path };
-        right.steps[0].slot = (left + 1) as u32;
+        right.steps[0] = Step::new(path.steps[0].inner(), left + 1);
         self.tree.remove_leaf(&right);
         true
     }

@@ -9,7 +9,8 @@ use super::classes::CLASSES;
 use super::lanes::room;
 use super::leaf::Leaf;
 use super::rooms::{Rooms, Summary, code};
-use crate::bplus::{LeafPath, Rows, Step};
+use crate::bplus::{LeafPath, Rows};
+use freehold_units::pool::NodeId;
 use freehold_units::{Probe, Work};
 
 impl<V> RegionTree<V> {
@@ -27,9 +28,9 @@ impl<V> RegionTree<V> {
     /// Finds anew what is known of the leaf at the end of `path`, and of all above it.
     pub(super) fn refresh(&mut self, path: &LeafPath) {
         let mut summary = self.summary(&self.tree.leaves[path.leaf]);
-        for &Step { inner, slot } in &path.steps[..self.tree.height] {
-            let inner = &mut self.tree.inners[inner];
-            inner.rows.set(slot as usize, summary);
+        for &step in &path.steps[..self.tree.height] {
+            let inner = &mut self.tree.inners[step.inner()];
+            inner.rows.set(step.slot(), summary);
             summary = inner.rows.total(inner.len());
         }
     }
@@ -45,10 +46,10 @@ impl<V> RegionTree<V> {
         for (class, mask) in self.classes.aligned() {
             rooms[class] = code(room(end, gap, mask));
         }
-        for &Step { inner, slot } in &path.steps[..height] {
+        for &step in &path.steps[..height] {
             probe.count(Work::MaxRecomputed, 1);
-            let Rooms { largest, rooms: known } = &mut self.tree.inners[inner].rows;
-            let slot = slot as usize;
+            let Rooms { largest, rooms: known } = &mut self.tree.inners[step.inner()].rows;
+            let slot = step.slot();
             let mut rises = gap > largest[slot];
             largest[slot] = largest[slot].max(gap);
             for (known, room) in known.iter_mut().zip(rooms) {
@@ -67,17 +68,17 @@ impl<V> RegionTree<V> {
         if self.tree.height == 0 {
             return;
         }
-        let Step { inner, slot } = path.steps[0];
-        let slot = slot as usize;
-        if self.tree.inners[inner].rows.largest[slot] == gap {
+        let (step, slot) = (path.steps[0], path.steps[0].slot());
+        if self.tree.inners[step.inner()].rows.largest[slot] == gap {
             let largest = self.tree.leaves[path.leaf].largest_gap();
             self.lower_largest(path, gap, largest, probe);
         }
         for class in 1..CLASSES {
             let mask = self.classes.mask(class);
-            if mask != 0 && self.tree.inners[inner].rows.rooms[class][slot] == code(room(end, gap, mask)) {
+            let was = code(room(end, gap, mask));
+            if mask != 0 && self.tree.inners[step.inner()].rows.rooms[class][slot] == was {
                 let room = code(self.tree.leaves[path.leaf].largest_room(mask));
-                self.lower_room(path, class, room, probe);
+                self.lower_room(path, class, was, room, probe);
             }
         }
     }
@@ -85,38 +86,46 @@ impl<V> RegionTree<V> {
     /// The largest gap of the leaf was of `was` granules and is of `largest`.
     #[inline]
     fn lower_largest(&mut self, path: &LeafPath, was: u64, mut largest: u64, probe: &mut impl Probe) {
-        let height = self.tree.height;
-        for (level, &Step { inner, slot }) in path.steps[..height].iter().enumerate() {
-            probe.count(Work::MaxRecomputed, 1);
-            let inner = &mut self.tree.inners[inner];
-            let slot = slot as usize;
-            // Another child of the node below has as large a gap.
-            if inner.rows.largest[slot] != was || largest == was {
+        let mut below: Option<NodeId> = None;
+        for &step in &path.steps[..self.tree.height] {
+            // Another child of the node below has a larger gap.
+            if self.tree.inners[step.inner()].rows.largest[step.slot()] != was {
                 break;
             }
-            inner.rows.largest[slot] = largest;
-            inner.rows.rooms[0][slot] = code(largest);
-            if level + 1 < height {
-                largest = inner.rows.largest_of(inner.len());
+            probe.count(Work::MaxRecomputed, 1);
+            if let Some(below) = below {
+                let below = &self.tree.inners[below];
+                largest = below.rows.largest_of(below.len());
             }
+            if largest == was {
+                break;
+            }
+            let rows = &mut self.tree.inners[step.inner()].rows;
+            rows.largest[step.slot()] = largest;
+            rows.rooms[0][step.slot()] = code(largest);
+            below = Some(step.inner());
         }
     }
 
-    /// The largest room of a class in the leaf is `room` now.
+    /// The largest room of a class in the leaf, which was `was` at most, is `room` now.
     #[inline]
-    fn lower_room(&mut self, path: &LeafPath, class: usize, mut room: i32, probe: &mut impl Probe) {
-        let height = self.tree.height;
-        for (level, &Step { inner, slot }) in path.steps[..height].iter().enumerate() {
-            probe.count(Work::MaxRecomputed, 1);
-            let inner = &mut self.tree.inners[inner];
-            let known = &mut inner.rows.rooms[class][slot as usize];
-            if *known <= room {
+    fn lower_room(&mut self, path: &LeafPath, class: usize, was: i32, mut room: i32, probe: &mut impl Probe) {
+        let mut below: Option<NodeId> = None;
+        for &step in &path.steps[..self.tree.height] {
+            // Another child of the node below has a higher bound, or had one when this was set.
+            if self.tree.inners[step.inner()].rows.rooms[class][step.slot()] != was {
                 break;
             }
-            *known = room;
-            if level + 1 < height {
-                room = inner.rows.most(class, inner.len());
+            probe.count(Work::MaxRecomputed, 1);
+            if let Some(below) = below {
+                let below = &self.tree.inners[below];
+                room = below.rows.most(class, below.len());
             }
+            if room == was {
+                break;
+            }
+            self.tree.inners[step.inner()].rows.rooms[class][step.slot()] = room;
+            below = Some(step.inner());
         }
     }
 

@@ -27,16 +27,14 @@ impl Classes {
     /// The class to search by: the largest alignment that is not above that of `mask`.
     #[inline]
     pub(super) fn class_for(&self, mask: u64) -> usize {
-        if mask == 0 {
-            return 0;
-        }
-        let mut best = 0;
-        for class in 1..CLASSES {
-            if self.masks[class] <= mask && self.masks[class] > self.masks[best] {
-                best = class;
-            }
-        }
-        best
+        let same = self.masks.iter().position(|&known| known == mask);
+        same.unwrap_or_else(|| self.next_below(mask))
+    }
+
+    /// The class of the largest alignment below that of `mask`.
+    fn next_below(&self, mask: u64) -> usize {
+        let aligned = self.aligned().filter(|&(_, known)| known < mask);
+        aligned.max_by_key(|&(_, known)| known).map_or(0, |(class, _)| class)
     }
 
     /// The alignment of a class less one, in granules.

@@ -81,7 +81,7 @@ impl<V> RegionTree<V> {
             Leaf::of(entry)
         } else {
             let mut right = leaf.split();
-            if entry.start < right.base {
+            if entry.start < right.low() {
                 leaf.push(entry)
             } else {
                 right.push(entry)

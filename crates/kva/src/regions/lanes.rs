@@ -4,13 +4,17 @@
 //! `i32::from(equal).wrapping_neg() & code` becomes a comparison and an "and", where `if equal { code } else { 0 }`
 //! becomes 32 branches. The best entry and its slot come from one minimum over `address << 5 | slot`.
 
-use super::leaf::{Leaf, REACH, WIDTH};
+use super::leaf::{BASE_ALIGN, Leaf, REACH, WIDTH};
 use super::wanted::Wanted;
 
 /// Bits of a slot below an address.
 const SLOT_BITS: u32 = WIDTH.trailing_zeros();
 
-const _: () = assert!((REACH as i64) << SLOT_BITS <= 1 << 31);
+/// What a place is in a key if nothing fits there.
+const NONE: i32 = i32::MAX;
+
+// No place that a pass looks at, fit or not, is negative as a key.
+const _: () = assert!((REACH as i64 + BASE_ALIGN as i64 + 1) << SLOT_BITS < NONE as i64);
 
 impl<V> Leaf<V> {
     /// The region that starts at `lane`, and the entry whose gap ends there: slots, if they are in this leaf.
@@ -60,18 +64,28 @@ impl<V> Leaf<V> {
             let order = self.in_order();
             return order[..self.len()].iter().find_map(|&slot| self.lowest_behind(slot.into(), wanted));
         };
-        let (from, base) = (self.clamped(wanted.from), self.base as i32);
-        let mut best = i32::MAX;
-        for slot in 0..WIDTH {
-            let end = self.end[slot].max(from);
-            let place = end + (base.wrapping_add(end).wrapping_neg() & mask);
-            let fits = self.next[slot].wrapping_sub(place) >= size;
-            best = best.min(if fits { place << SLOT_BITS | slot as i32 } else { i32::MAX });
-        }
-        if best == i32::MAX {
+        let best = match self.clamped(wanted.from) {
+            // Nearly always: the window starts before the leaf.
+            0 => self.lowest_key(size, mask, |end| end),
+            from => self.lowest_key(size, mask, |end| end.max(from)),
+        };
+        if best == NONE {
             return self.lowest_behind(self.tail()?, wanted);
         }
         Some((best as usize % WIDTH, self.base + (best >> SLOT_BITS) as u64))
+    }
+
+    /// The lowest place and its slot as a key, or [`NONE`]. `start` says where the part of a gap begins that is in
+    /// the window.
+    #[inline]
+    fn lowest_key(&self, size: i32, mask: i32, start: impl Fn(i32) -> i32) -> i32 {
+        let mut best = NONE;
+        for slot in 0..WIDTH {
+            let place = (start(self.end[slot]) + mask) & !mask;
+            let too_small = i32::from(self.next[slot] - place < size).wrapping_neg();
+            best = best.min(place << SLOT_BITS | slot as i32 | (too_small as u32 >> 1) as i32);
+        }
+        best
     }
 
     /// The highest place for a request in this leaf: the entry before it, and its first granule.
@@ -89,11 +103,9 @@ impl<V> Leaf<V> {
         }
         // One past the last granule of the window.
         let until = if wanted.until < self.base { 0 } else { self.clamped(wanted.until) + 1 };
-        let base = self.base as i32;
         let mut best = -1;
         for slot in 0..WIDTH {
-            let place = self.next[slot].min(until) - size;
-            let place = place - (base.wrapping_add(place) & mask);
+            let place = (self.next[slot].min(until) - size) & !mask;
             best = best.max(if place >= self.end[slot] { place << SLOT_BITS | slot as i32 } else { -1 });
         }
         let slot = slot_of(best)?;
@@ -106,7 +118,7 @@ impl<V> Leaf<V> {
     pub(super) fn largest_gap(&self) -> u64 {
         let mut most = 0;
         for slot in 0..WIDTH {
-            most = most.max(self.next[slot].wrapping_sub(self.end[slot]));
+            most = most.max(self.next[slot] - self.end[slot]);
         }
         (most as u64).max(self.tail().map_or(0, |tail| self.gap(tail)))
     }
@@ -115,16 +127,13 @@ impl<V> Leaf<V> {
     #[inline]
     pub(super) fn largest_room(&self, mask: u64) -> u64 {
         let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
-        if mask >= REACH as u64 {
+        if mask >= BASE_ALIGN as u64 {
             let rooms = (0..self.len()).map(|slot| room(self.end(slot) as u64, self.gap(slot), mask));
             return rooms.fold(beyond, u64::max);
         }
-        let (mask, base) = (mask as i32, self.base as i32);
-        let mut most = 0;
+        let (mask, mut most) = (mask as i32, 0);
         for slot in 0..WIDTH {
-            let end = self.end[slot];
-            let pad = base.wrapping_add(end).wrapping_neg() & mask;
-            most = most.max(self.next[slot].wrapping_sub(end + pad));
+            most = most.max(self.next[slot] - ((self.end[slot] + mask) & !mask));
         }
         (most as u64).max(beyond)
     }

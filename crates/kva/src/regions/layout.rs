@@ -17,12 +17,13 @@ impl<V> RegionTree<V> {
         }
         let (start, end) = (span.first() >> self.shift, (u128::from(span.last()) >> self.shift) + 1);
         if self.tree.root == NO_NODE {
-            let root = self.tree.take_leaf();
-            self.tree.leaves[root] = Leaf::starting_at(start);
-            self.tree.root = root;
+            self.tree.root = self.tree.take_leaf();
         }
         // What follows at once is no longer a span of its own.
         let follows = self.remove_marker(end);
+        if self.tree.height == 0 && self.tree.leaves[self.tree.root].len() == 0 {
+            self.tree.leaves[self.tree.root] = Leaf::starting_at(start);
+        }
         let next = follows.unwrap_or(end);
         // Its marker may have been all that there was.
         let root = self.tree.root;

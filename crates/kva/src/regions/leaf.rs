@@ -17,7 +17,7 @@
 //! A span of the layout starts with a marker, an entry of no length and without value. So a gap always has an entry
 //! before it. A marker's `start` is inverted, as a region may start at the same address.
 //!
-//! Lanes hold distances below 2^26 granules. What passes that, the end of a long region or of a long gap, can only
+//! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
 
 use super::rooms::Rooms;
@@ -27,7 +27,9 @@ use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 /// Entries of a leaf.
 pub(super) const WIDTH: usize = 32;
 /// Lanes hold distances from the base below this, in granules.
-pub(super) const REACH: i32 = 1 << 26;
+pub(super) const REACH: i32 = 1 << 25;
+/// A base is a multiple of this, in granules: up to this alignment, lanes are aligned as addresses are.
+pub(super) const BASE_ALIGN: i32 = 1 << 20;
 /// The end of a vacant slot, and of the tail: no search finds it.
 pub(super) const BEYOND: i32 = REACH + 1;
 /// `next` of a vacant slot, and of the tail.
@@ -44,7 +46,7 @@ pub(crate) struct Leaf<V> {
     pub(super) start: [i32; WIDTH],
     pub(super) end: [i32; WIDTH],
     pub(super) next: [i32; WIDTH],
-    /// The address that lanes count from, in granules.
+    /// The address that lanes count from, in granules, not above the first entry.
     pub(super) base: u64,
     len: u32,
     /// The slot of the tail; the next vacant node of a vacant leaf.
@@ -293,8 +295,8 @@ impl<V> Leaf<V> {
         }
     }
 
-    /// A leaf whose lanes count from `base`, without entry.
-    pub(super) fn starting_at(base: u64) -> Self {
-        Self { base, ..Self::VACANT }
+    /// A leaf for entries from `low` on, without entry.
+    pub(super) fn starting_at(low: u64) -> Self {
+        Self { base: low & !(BASE_ALIGN as u64 - 1), ..Self::VACANT }
     }
 }

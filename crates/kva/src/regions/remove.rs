@@ -10,7 +10,7 @@
 use super::RegionTree;
 use super::leaf::{Leaf, REACH, Terms, WIDTH};
 use crate::Merge;
-use crate::bplus::{LeafPath, Rows};
+use crate::bplus::{LeafPath, Rows, Step};
 use freehold_units::pool::PoolNode;
 use freehold_units::{Probe, Span};
 
@@ -133,14 +133,15 @@ impl<V> RegionTree<V> {
     /// Joins a leaf that has few entries with one beside it below the same node, if it can be.
     #[cold]
     fn join_leaf(&mut self, path: &LeafPath) {
-        if self.tree.height > 0 && !(path.steps[0].slot > 0 && self.join_at(path, path.steps[0].slot() - 1)) {
+        if self.tree.height > 0 && !(path.steps[0].slot() > 0 && self.join_at(path, path.steps[0].slot() - 1))
+        {
             self.join_at(path, path.steps[0].slot());
         }
     }
 
     /// Joins the child at `left` of the leaf's parent with the child behind it.
     fn join_at(&mut self, path: &LeafPath, left: usize) -> bool {
-        let parent = &self.tree.inners[path.steps[0].inner];
+        let parent = &self.tree.inners[path.steps[0].inner()];
         if left + 1 >= parent.len() {
             return false;
         }
@@ -161,9 +162,9 @@ impl<V> RegionTree<V> {
         }
         let summary = self.summary(&self.tree.leaves[left_id]);
         let mut right = LeafPath { leaf: right_id, ..*path };
-        let parent = &mut self.tree.inners[right.steps[0].inner];
+        let parent = &mut self.tree.inners[right.steps[0].inner()];
         parent.rows.set(left, summary);
-        right.steps[0].slot = (left + 1) as u32;
+        right.steps[0] = Step::new(path.steps[0].inner(), left + 1);
         self.tree.remove_leaf(&right);
         true
     }

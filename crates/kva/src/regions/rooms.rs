@@ -11,6 +11,9 @@ use crate::bplus::{FANOUT, Rows};
 use core::ops::Range;
 use freehold_units::Extent;
 
+/// Children that a search looks at together.
+const LANES: usize = 32;
+
 /// What is known of one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
@@ -26,6 +29,9 @@ pub(crate) struct Rooms {
     pub(super) largest: [u64; FANOUT],
     pub(super) rooms: [[i32; FANOUT]; CLASSES],
 }
+
+/// Codes up to this are the sizes themselves.
+const EXACT: i32 = 1 << 26;
 
 /// A size in granules in 31 bits: a larger one never has the smaller code.
 #[inline]
@@ -68,6 +74,10 @@ impl Rows for Rooms {
 impl Rooms {
     /// The largest gap below the first `len` children.
     pub(super) fn largest_of(&self, len: usize) -> u64 {
+        let most = self.most(0, len);
+        if most <= EXACT {
+            return most as u64;
+        }
         self.largest[..len].iter().copied().fold(0, u64::max)
     }
 
@@ -79,17 +89,15 @@ impl Rooms {
     /// The first of the children `from..len` with a room of `size` or more in a class.
     #[inline]
     pub(super) fn first_with(&self, class: usize, size: i32, from: usize, len: usize) -> Option<usize> {
-        // Sixteen children make a vector of bytes, and that a number with a byte for each.
-        const LANES: usize = 16;
         let (groups, _) = self.rooms[class].as_chunks::<LANES>();
-        let mut passed = from % LANES;
-        for (at, group) in groups.iter().enumerate().skip(from / LANES) {
-            let hits = u128::from_le_bytes(group.map(|room| u8::from(room >= size))) >> (8 * passed);
+        let mut first = from;
+        while first < len {
+            let (at, passed) = (first / LANES, first % LANES);
+            let hits = bits_with(&groups[at], size) >> passed << passed;
             if hits != 0 {
-                let slot = at * LANES + passed + hits.trailing_zeros() as usize / 8;
-                return (slot < len).then_some(slot);
+                return Some(at * LANES + hits.trailing_zeros() as usize).filter(|&slot| slot < len);
             }
-            passed = 0;
+            first = (at + 1) * LANES;
         }
         None
     }
@@ -98,4 +106,14 @@ impl Rooms {
     pub(super) fn last_with(&self, class: usize, size: i32, end: usize) -> Option<usize> {
         self.rooms[class][..end].iter().rposition(|&room| room >= size)
     }
+}
+
+/// A bit for each of some children that has a room of `size` or more.
+#[inline]
+fn bits_with(rooms: &[i32; LANES], size: i32) -> u32 {
+    let mut bits = 0i32;
+    for (lane, &room) in rooms.iter().enumerate() {
+        bits |= i32::from(room > size - 1).wrapping_neg() & (1 << lane);
+    }
+    bits as u32
 }

@@ -43,7 +43,7 @@ impl<V> Searched<V> for &mut RegionTree<V> {
         // The bounds of the first class are exact.
         if class > 0 {
             let room = room(self);
-            self.tree.inners[at.inner].rows.rooms[class][at.slot()] = room;
+            self.tree.inners[at.inner()].rows.rooms[class][at.slot()] = room;
         }
     }
 }
@@ -93,7 +93,7 @@ impl Search<'_> {
             probe.count(Work::NodeVisited, 1);
             if let Some(below) = level.checked_sub(1) {
                 if let Some(slot) = self.next_child(tree, node, size, from) {
-                    path.steps[below] = Step { inner: node, slot: slot as u32 };
+                    path.steps[below] = Step::new(node, slot);
                     (level, node, from) = (below, tree.tree.inners[node].child(slot), None);
                     continue;
                 }
@@ -116,7 +116,7 @@ impl Search<'_> {
                 Order::LowestFirst => Some(above.slot() + 1),
                 Order::HighestFirst => Some(above.slot()),
             };
-            (level, node) = (level + 1, above.inner);
+            (level, node) = (level + 1, above.inner());
         }
     }
 
@@ -176,7 +176,7 @@ impl Search<'_> {
 
     /// Whether all children that are left lie outside the window.
     fn passes_window<V>(&self, tree: &impl Searched<V>, above: Step) -> bool {
-        let inner = &tree.tree.inners[above.inner];
+        let inner = &tree.tree.inners[above.inner()];
         match self.order {
             Order::LowestFirst => {
                 above.slot() + 1 < inner.len() && inner.low(above.slot() + 1) > self.wanted.until

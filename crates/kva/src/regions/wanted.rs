@@ -1,6 +1,6 @@
 //! A request as the tree searches for it: in granules.
 
-use super::leaf::REACH;
+use super::leaf::{BASE_ALIGN, REACH};
 use crate::index::CheckedRequest;
 
 /// What is searched for, in granules.
@@ -30,10 +30,10 @@ impl Wanted {
         (from <= until).then_some(Self { size, mask, from, until })
     }
 
-    /// Size and alignment mask for a search of lanes, if neither passes their reach.
+    /// Size and alignment mask for a search of lanes, if they are within reach and lanes are as aligned.
     #[inline]
     pub(super) fn lanes(&self) -> Option<(i32, i32)> {
-        let reach = REACH as u64;
-        (self.size < reach && self.mask < reach).then_some((self.size as i32, self.mask as i32))
+        let holds = self.size < REACH as u64 && self.mask < BASE_ALIGN as u64;
+        holds.then_some((self.size as i32, self.mask as i32))
     }
 }
