@@ -73,18 +73,6 @@ pub struct Pool<T, I = NoneInline> {
     limit: u32,
 }
 
-impl<T: Clone, I: Clone> Clone for Pool<T, I> {
-    /// Piece by piece: a derived clone would put a piece on the stack.
-    fn clone(&self) -> Self {
-        let piece = |piece: &Box<[T; PIECE]>| match piece.to_vec().into_boxed_slice().try_into() {
-            Ok(piece) => piece,
-            Err(_) => unreachable!("a piece has as many nodes as its copy"),
-        };
-        let rest = self.rest.iter().map(piece).collect();
-        Self { own: self.own.clone(), first: self.first.clone(), rest, ..*self }
-    }
-}
-
 impl<T, I> Pool<T, I> {
     /// A pool with nodes of its own, all vacant.
     pub const fn new(own: I) -> Self {

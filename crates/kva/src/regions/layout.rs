@@ -25,11 +25,6 @@ impl<V> RegionTree<V> {
             self.tree.leaves[self.tree.root] = Leaf::starting_at(start);
         }
         let next = follows.unwrap_or(end);
-        // Its marker may have been all that there was.
-        let root = self.tree.root;
-        if self.tree.height == 0 && self.tree.leaves[root].len() == 0 {
-            self.tree.leaves[root] = Leaf::starting_at(start);
-        }
         let found = self.entry_before(span.first());
         self.blocks += 1;
         let mut touches_before = false;
