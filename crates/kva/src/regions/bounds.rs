@@ -75,8 +75,11 @@ impl<V> RegionTree<V> {
         }
         for class in 1..CLASSES {
             let mask = self.classes.mask(class);
+            if mask == 0 {
+                break;
+            }
             let was = code(room(end, gap, mask));
-            if mask != 0 && self.tree.inners[step.inner()].rows.rooms[class][slot] == was {
+            if self.tree.inners[step.inner()].rows.rooms[class][slot] == was {
                 let room = code(self.tree.leaves[path.leaf].largest_room(mask));
                 self.lower_room(path, class, was, room, probe);
             }

@@ -46,7 +46,7 @@ impl Classes {
     /// The classes that are kept beside the first.
     #[inline]
     pub(super) fn aligned(&self) -> impl Iterator<Item = (usize, u64)> {
-        (1..CLASSES).map(|class| (class, self.masks[class])).filter(|&(_, mask)| mask != 0)
+        (1..CLASSES).map(|class| (class, self.masks[class])).take_while(|&(_, mask)| mask != 0)
     }
 
     /// A search by `class` for the alignment of `mask` entered so many leaves in vain. Returns the class that the
@@ -71,6 +71,7 @@ impl Classes {
     #[cold]
     fn replace_oldest(&mut self, mask: u64) -> usize {
         self.in_vain = 0;
+        // Those that were never asked for come first, in order, so classes in use come before the others.
         let oldest = (1..CLASSES).min_by_key(|&class| self.asked[class]).expect("there are classes");
         self.masks[oldest] = mask;
         self.asked[oldest] = self.clock;
