@@ -192,7 +192,11 @@ fn moves_without_a_place<I: FreeIndex>(placement: I::Placement) {
         (44, pages(17, 4), occupied(pages(16, 2))),
         (44, pages(18, 4), occupied(pages(16, 2))),
         // Its own guard is in the way of nothing, the other region is.
-        (16, pages(43, 3), AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(43, 3) }),
+        (
+            16,
+            pages(43, 3),
+            AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(43, 3) },
+        ),
         (44, pages(33, 4), in_a_hole(pages(33, 4))),
         (44, pages(31, 4), in_a_hole(pages(31, 4))),
         // It stays aligned: where it would fit without, it does not go.

@@ -46,7 +46,8 @@ fn the_four_fits_and_merges() {
     let mut tree = talk::<Plain>();
     tree.reserve(2).unwrap();
     let mut take = |size, align, window| {
-        let (block, span) = tree.find_block(Placement::Lowest, &request(size, align, window), &mut ()).unwrap();
+        let (block, span) =
+            tree.find_block(Placement::Lowest, &request(size, align, window), &mut ()).unwrap();
         (tree.carve_node(block, span, &mut ()), span)
     };
     assert_eq!(take(2, 1, Span::ALL), (Fit::Full, pages(2, 2)));

@@ -3,8 +3,8 @@
 
 use super::refusing::watched;
 use super::{PAGE, pages};
-use freehold_kva::snapshot::RestoreError;
 use freehold_kva::rbtree::HotAndLazy;
+use freehold_kva::snapshot::RestoreError;
 use freehold_kva::{
     AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, OutOfMemory, RbTree, Request,
     ResizeError, ReturnError,

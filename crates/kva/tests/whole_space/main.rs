@@ -12,11 +12,11 @@ mod model;
 mod places;
 
 use cases::{Case, Op, Wishes, cases};
+use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
 use freehold_kva::{
     AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Stats, btree, by_size, rbtree,
 };
 use freehold_units::{Align, Span};
-use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
 use model::{Interval, Model, Promise, Taken, saturated};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;

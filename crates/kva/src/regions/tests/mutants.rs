@@ -21,9 +21,9 @@ fn sound() -> RegionTree<u32> {
 
 /// The path to a leaf in the middle, of which no step takes the first child.
 fn middle(tree: &RegionTree<u32>) -> LeafPath {
-    let path = (0..3000).map(|at| tree.tree.path_to(at * 10 + 15_000)).find(|path| {
-        path.steps[..2].iter().all(|step| step.slot() > 0)
-    });
+    let path = (0..3000)
+        .map(|at| tree.tree.path_to(at * 10 + 15_000))
+        .find(|path| path.steps[..2].iter().all(|step| step.slot() > 0));
     path.unwrap()
 }
 

@@ -241,9 +241,8 @@ fn cases(filled: impl Strategy<Value = usize>) -> impl Strategy<Value = Case> {
         1 => (30u32..65).prop_map(|shift| 1 << shift),
     ];
     let shift = prop_oneof![2 => Just(0u32), 2 => Just(12u32), 1 => 0u32..64];
-    (shift, first, length, filled, prop::collection::vec(ops(), 1..80)).prop_map(
-        |(shift, first, length, filled, ops)| Case { shift, first, length, filled, ops },
-    )
+    (shift, first, length, filled, prop::collection::vec(ops(), 1..80))
+        .prop_map(|(shift, first, length, filled, ops)| Case { shift, first, length, filled, ops })
 }
 
 fn play(case: &Case) -> usize {
