@@ -99,3 +99,18 @@ fn the_largest_block_is_known_where_codes_are_equal() {
     }
     tree.validate().unwrap();
 }
+
+#[test]
+fn a_size_that_differs_in_its_last_bits_is_not_looked_for_in_every_leaf() {
+    // Codes of sizes keep 26 bits, and these are equal in them.
+    const SIZE: u128 = (1 << 40) + 1000;
+    let mut tree = tree_of(2000 * 2 * SIZE);
+    for at in 0..2000 {
+        take(&mut tree, at * 2 * SIZE, (at * 2 + 1) * SIZE);
+    }
+    let larger = wanted(0, SIZE as u64 + 1, 0, (0, 2000 * 2 * SIZE)).unwrap();
+    for _ in 0..2 {
+        let (found, visits) = searched(&mut tree, &larger);
+        assert!(found.is_none() && visits < 100, "{visits} visits to find nothing");
+    }
+}
