@@ -35,7 +35,7 @@ impl Bridge {
         let last = to.saturating_add(bar.last() - bar.first());
         let place =
             Request::new(bar.size_saturating()).within(to, last).map_err(|error| error.to_string())?;
-        self.window.move_to(bar.first(), &place).map_err(|error| match error {
+        self.window.move_to(bar.first(), place.window).map_err(|error| match error {
             ResizeError::Size(AllocError::Occupied { region }) => {
                 let owner = self.window.region_at(region.first());
                 format!("{error}: the {}", owner.map_or("nobody", |owner| owner.value()))

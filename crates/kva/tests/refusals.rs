@@ -25,7 +25,7 @@ trait Placements: FreeIndex {
     fn all() -> Vec<Self::Placement>;
 }
 
-impl Placements for RbTree {
+impl<P: rbtree::Policy> Placements for RbTree<P> {
     fn all() -> Vec<rbtree::Placement> {
         use rbtree::Placement::{Highest, Linux, Lowest};
         vec![Lowest, Highest, Linux]
@@ -161,12 +161,66 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
         (page.align(large).window(pages(20, 1)), no_multiple(PAGE, large, pages(20, 1))),
     ] {
         assert_eq!(refused(&mut space, &request), cause, "{request:?}");
-        // A region that moves is not in its own way, but the other one is.
-        if cause != (AllocError::Occupied { region: pages(44, 4) }) {
-            let moved = unchanged(&mut space, |space| space.move_to(44 * PAGE, &request));
-            assert_eq!(moved, Err(ResizeError::Size(cause)), "{request:?}");
-        }
     }
+}
+
+fn moves_without_a_place<I: FreeIndex>(placement: I::Placement) {
+    let mut space = divided::<I>(placement);
+    let (granule, sixteen) = (Align::PAGE, align(16 * PAGE));
+    space.free(16 * PAGE).unwrap();
+    let aligned = Request::new(2 * PAGE).guard(PAGE).align(sixteen).window(pages(16, 3));
+    assert_eq!(space.alloc(&aligned, 3).unwrap(), pages(16, 2));
+    // Pages 16 to 18 and 44 to 47 are taken now, and 18 is a guard.
+    let outside = |window| AllocError::WindowOutside { window, space: hull() };
+    let too_large =
+        |size: u64, room: u64| AllocError::TooLarge { size_bytes: size * PAGE, room_bytes: room * PAGE };
+    let occupied = |region| AllocError::Occupied { region };
+    let in_a_hole = |place| AllocError::PlaceOutside { place, space: hull() };
+    let no_space = |window| AllocError::NoSpace {
+        size_bytes: 4 * PAGE,
+        align: granule,
+        window,
+        largest_free_bytes: 13 * PAGE,
+    };
+    for (first, window, cause) in [
+        (44, pages(0, 16), outside(pages(0, 16))),
+        (44, pages(48, 16), outside(pages(48, 16))),
+        (44, pages(46, 9), too_large(4, 2)),
+        (16, pages(20, 2), too_large(3, 2)),
+        (44, pages(16, 5), no_space(pages(16, 5))),
+        (44, pages(30, 12), no_space(pages(30, 12))),
+        (44, pages(17, 4), occupied(pages(16, 2))),
+        (44, pages(18, 4), occupied(pages(16, 2))),
+        // Its own guard is in the way of nothing, the other region is.
+        (
+            16,
+            pages(43, 3),
+            AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(43, 3) },
+        ),
+        (44, pages(33, 4), in_a_hole(pages(33, 4))),
+        (44, pages(31, 4), in_a_hole(pages(31, 4))),
+        // It stays aligned: where it would fit without, it does not go.
+        (
+            16,
+            pages(17, 15),
+            AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(17, 15) },
+        ),
+    ] {
+        let moved = unchanged(&mut space, |space| space.move_to(first * PAGE, window));
+        assert_eq!(moved, Err(ResizeError::Size(cause)), "{first} {window}");
+    }
+    for (first, error) in [
+        (17 * PAGE, FreeError::Interior { address: 17 * PAGE, region: pages(16, 2) }),
+        (22 * PAGE, FreeError::AlreadyFree { address: 22 * PAGE, block: pages(19, 13) }),
+        (33 * PAGE, FreeError::Unknown { address: 33 * PAGE }),
+    ] {
+        let moved = unchanged(&mut space, |space| space.move_to(first, Span::ALL));
+        assert_eq!(moved, Err(ResizeError::Address(error)), "{first:#x}");
+    }
+    let mut full = Space::<I>::new(Span::ALL, Align::ONE, placement).unwrap();
+    full.alloc_at(Span::ALL, 1).unwrap();
+    let moved = unchanged(&mut full, |space| space.move_to(0, Span::ALL));
+    assert_eq!(moved, Err(AllocError::SizeOverflow.into()));
 }
 
 fn fixed_places<I: FreeIndex>(placement: I::Placement) {
@@ -340,6 +394,11 @@ macro_rules! under_every_placement {
                 }
 
                 #[test]
+                fn a_red_black_tree_with_wishes() {
+                    each::<crate::RbTree<crate::rbtree::HotAndLazy>>();
+                }
+
+                #[test]
                 fn a_btree() {
                     each::<crate::BTree>();
                 }
@@ -358,4 +417,11 @@ macro_rules! under_every_placement {
     };
 }
 
-under_every_placement!(requests_without_a_place, fixed_places, sizes_in_place, congruent_areas, both_ends);
+under_every_placement!(
+    requests_without_a_place,
+    moves_without_a_place,
+    fixed_places,
+    sizes_in_place,
+    congruent_areas,
+    both_ends,
+);

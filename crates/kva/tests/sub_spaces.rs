@@ -57,7 +57,7 @@ fn a_carved_region_stays_as_it_is<I: FreeIndex>() {
     assert_eq!(bus.free(0), Err(carved));
     assert_eq!(bus.resize(0, PAGE), Err(ResizeError::Address(carved)));
     assert_eq!(bus.resize(0, 16 * PAGE), Err(ResizeError::Address(carved)));
-    assert_eq!(bus.move_to(0, &request(1)), Err(ResizeError::Address(carved)));
+    assert_eq!(bus.move_to(0, Span::ALL), Err(ResizeError::Address(carved)));
     assert_eq!(bus.free(PAGE), Err(FreeError::Interior { address: PAGE, region }));
     assert_eq!(bus.alloc_at(pages(8, 1), "nic").unwrap_err().cause, AllocError::Occupied { region });
     assert_eq!(bytes(&bus), before);
@@ -340,8 +340,10 @@ proptest! {
 over_indexes!(
     {
         a_red_black_tree: freehold_kva::RbTree,
+        a_red_black_tree_with_wishes: freehold_kva::RbTree<freehold_kva::rbtree::HotAndLazy>,
         a_btree: freehold_kva::BTree,
         a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
+        a_red_black_tree_by_size: freehold_kva::BySize<freehold_kva::RbTree>,
     },
     a_carved_region_stays_as_it_is,
     a_sub_space_gets_no_other_addresses,

@@ -262,16 +262,42 @@ fn a_move_keeps_the_old_place_unless_it_succeeds() {
     space.alloc(&Request::new(4 * PAGE), 1).unwrap();
     space.alloc(&Request::new(4 * PAGE), 2).unwrap();
     let stats = space.stats();
-    let too_large = space.move_to(0, &Request::new(13 * PAGE));
-    assert!(matches!(too_large, Err(crate::ResizeError::Size(AllocError::NoSpace { .. }))), "{too_large:?}");
+    let blocked = space.move_to(0, pages(2, 4));
+    let second = crate::ResizeError::Size(AllocError::Occupied { region: pages(4, 4) });
+    assert_eq!(blocked, Err(second));
     unchanged(&space, stats);
     assert_eq!(space.region_at(0).map(|region| *region.value()), Some(1));
-    assert_eq!(space.move_to(0, &Request::new(4 * PAGE).window(pages(12, 4))), Ok(pages(12, 4)));
+    assert_eq!(space.move_to(0, pages(12, 4)), Ok(pages(12, 4)));
     assert_eq!(space.region_at(12 * PAGE).map(|region| *region.value()), Some(1));
     space.validate().unwrap();
     // Over its own old place, where only freeing it first makes room.
-    assert_eq!(space.move_to(4 * PAGE, &Request::new(12 * PAGE)), Ok(pages(0, 12)));
+    assert_eq!(space.move_to(4 * PAGE, pages(2, 4)), Ok(pages(2, 4)));
     assert_eq!(space.regions().map(|region| *region.value()).collect::<Vec<_>>(), [2, 1]);
-    assert_eq!(space.stats().free_blocks, 0);
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 2), pages(6, 6)]);
     space.validate().unwrap();
+}
+
+/// It dropped the guard, and took size and alignment of what it was asked with.
+#[test]
+fn a_move_keeps_size_guard_and_alignment() {
+    let mut space = space(64);
+    let aligned = Request::new(3 * PAGE).guard(2 * PAGE).align(Align::new(8 * PAGE).unwrap());
+    assert_eq!(space.alloc(&aligned, 1).unwrap(), pages(0, 3));
+    assert_eq!(space.move_to(0, pages(9, 40)), Ok(pages(16, 3)));
+    assert_eq!(space.region_at(16 * PAGE).unwrap().guard(), Some(pages(19, 2)));
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 16), pages(21, 43)]);
+    // Once more, as if it had been allocated there: nothing was lost on the way.
+    assert_eq!(space.move_to(16 * PAGE, pages(33, 20)), Ok(pages(40, 3)));
+    assert_eq!(space.region_at(40 * PAGE).unwrap().guard(), Some(pages(43, 2)));
+    // Not even by a move that fails, or by another size.
+    space.move_to(40 * PAGE, pages(41, 7)).unwrap_err();
+    assert_eq!(space.resize(40 * PAGE, PAGE), Ok(pages(40, 1)));
+    assert_eq!(space.move_to(40 * PAGE, pages(1, 12)), Ok(pages(8, 1)));
+    assert_eq!(space.region_at(8 * PAGE).unwrap().guard(), Some(pages(9, 2)));
+    // A clone keeps them as well.
+    let mut copy = space.clone();
+    assert_eq!(copy.move_to(8 * PAGE, pages(17, 12)), Ok(pages(24, 1)));
+    assert_eq!(copy.region_at(24 * PAGE).unwrap().guard(), Some(pages(25, 2)));
+    space.validate().unwrap();
+    copy.validate().unwrap();
 }

@@ -3,6 +3,7 @@
 
 use super::refusing::watched;
 use super::{PAGE, pages};
+use freehold_kva::rbtree::HotAndLazy;
 use freehold_kva::snapshot::RestoreError;
 use freehold_kva::{
     AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, OutOfMemory, RbTree, Request,
@@ -102,7 +103,13 @@ fn region(world: &mut World<impl FreeIndex>) {
     world.space.alloc_at(pages(LOW, 8), 1000).unwrap();
 }
 
-fn places_survive<I: FreeIndex>() {
+fn guarded_region(world: &mut World<impl FreeIndex>) {
+    let request = Request::new(40 * PAGE).guard(PAGE).window(pages(LOW, 41));
+    world.space.alloc(&request, 1000).unwrap();
+}
+
+/// Returns how many times a region could not become shorter.
+fn places_survive<I: FreeIndex>() -> u64 {
     let hits = refuse_each::<I>(
         |_| (),
         |world| match world.space.alloc_at(pages(LOW, 8), 1000) {
@@ -114,24 +121,25 @@ fn places_survive<I: FreeIndex>() {
         },
     );
     assert!(hits > 0);
-    for (size, new_last) in [(12, LOW + 11), (3, LOW + 2)] {
-        let hits = refuse_each::<I>(region, |world| {
+    let [longer, shorter] = [(12, LOW + 11), (3, LOW + 2)].map(|(size, new_last)| {
+        refuse_each::<I>(region, |world| {
             let span = world.space.resize(LOW * PAGE, size * PAGE).map_err(lacking_to_change)?;
             assert_eq!(span.last() / PAGE, new_last);
             Ok(())
-        });
-        assert!(hits > 0);
-    }
-    let elsewhere = Request::new(8 * PAGE).guard(PAGE).window(pages(LOW + 20, 9));
-    let over_itself = Request::new(40 * PAGE).window(pages(LOW - 2, 40));
-    for request in [elsewhere, over_itself] {
-        let hits = refuse_each::<I>(region, |world| {
-            let span = world.space.move_to(LOW * PAGE, &request).map_err(lacking_to_change)?;
-            assert_eq!(span.first(), request.window.first());
+        })
+    });
+    assert!(longer > 0);
+    let elsewhere = pages(LOW + 60, 41);
+    let over_itself = pages(LOW - 2, 41);
+    for window in [elsewhere, over_itself] {
+        let hits = refuse_each::<I>(guarded_region, |world| {
+            let span = world.space.move_to(LOW * PAGE, window).map_err(lacking_to_change)?;
+            assert_eq!((span.first(), span.size_bytes()), (window.first(), 40 * 4096));
             Ok(())
         });
         assert!(hits > 0);
     }
+    shorter
 }
 
 /// Returns how many times a sub-space was not taken back.
@@ -148,7 +156,7 @@ fn sub_spaces_survive<I: FreeIndex>() -> u64 {
         }
     };
     let hits = refuse_each::<I>(|_| (), carve);
-    assert!(hits > HISTORIES * 4, "{hits}: no sub-space is made without memory");
+    assert!(hits >= HISTORIES * 3, "{hits}: no sub-space is made without memory");
 
     let take_back = |world: &mut World<I>| {
         let Some(sub_space) = world.out.pop() else { return Ok(()) };
@@ -206,26 +214,33 @@ fn snapshots_survive<I: FreeIndex>() {
         }
         refusals += 1;
     }
-    assert!(refusals > 10, "{refusals}");
+    assert!(refusals >= 10, "{refusals}");
 }
 
 #[test]
 fn verbs_on_a_red_black_tree() {
-    places_survive::<RbTree>();
+    assert!(places_survive::<RbTree>() > 0, "a part that comes back alone takes a node");
     assert!(sub_spaces_survive::<RbTree>() > 0, "a block that comes back alone takes a node");
     snapshots_survive::<RbTree>();
 }
 
 #[test]
+fn verbs_on_a_red_black_tree_with_wishes() {
+    assert!(places_survive::<RbTree<HotAndLazy>>() > 0, "a part that comes back alone takes a node");
+    assert!(sub_spaces_survive::<RbTree<HotAndLazy>>() > 0, "a block that comes back alone takes a node");
+    snapshots_survive::<RbTree<HotAndLazy>>();
+}
+
+#[test]
 fn verbs_on_a_btree() {
-    places_survive::<BTree>();
+    assert_eq!(places_survive::<BTree>(), 0, "a part becomes free where it lies");
     assert_eq!(sub_spaces_survive::<BTree>(), 0, "a region becomes a block where it lies");
     snapshots_survive::<BTree>();
 }
 
 #[test]
 fn verbs_on_a_btree_by_size() {
-    places_survive::<BySize<BTree>>();
+    assert!(places_survive::<BySize<BTree>>() > 0, "a part that comes back takes a key");
     assert!(sub_spaces_survive::<BySize<BTree>>() > 0, "a block that comes back takes a key");
     snapshots_survive::<BySize<BTree>>();
 }

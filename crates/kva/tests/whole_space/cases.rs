@@ -1,6 +1,6 @@
 //! Random layouts and operations, which meet at both ends of the addresses and crowd a few granules.
 
-use freehold_kva::{Request, Shortcuts};
+use freehold_kva::Request;
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
 
@@ -16,6 +16,7 @@ pub(super) enum Op {
     AllocAt(Span),
     /// A region as in `FreeRegion`, and its new size.
     Resize(usize, u64),
+    /// Into the window of the request.
     Move(usize, Request),
     Carve(Request),
     /// A sub-space by its age, modulo their number.
@@ -26,10 +27,17 @@ pub(super) enum Op {
     TouchAt(u64),
 }
 
+/// Which wishes a red-black tree has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wishes {
+    pub(super) hot_block: bool,
+    pub(super) lazy_fixups: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// Of the first half; the other half has the others, what is restored has these.
-    pub(super) shortcuts: Shortcuts,
+    /// Of the red-black trees that may have some.
+    pub(super) wishes: Wishes,
     pub(super) granule: Align,
     pub(super) layout: Vec<Span>,
     pub(super) ops: Vec<Op>,
@@ -152,10 +160,10 @@ fn layouts(granule: Align) -> impl Strategy<Value = Vec<Span>> {
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let shifts = prop_oneof![4 => Just(0), 1 => Just(12), 2 => 0u32..64];
     shifts.prop_map(|shift| Align::new(1 << shift).unwrap()).prop_flat_map(|granule| {
-        let shortcuts =
-            any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Shortcuts { hot_block, lazy_fixups });
-        (shortcuts, layouts(granule), histories(granule)).prop_map(move |(shortcuts, layout, ops)| Case {
-            shortcuts,
+        let wishes =
+            any::<(bool, bool)>().prop_map(|(hot_block, lazy_fixups)| Wishes { hot_block, lazy_fixups });
+        (wishes, layouts(granule), histories(granule)).prop_map(move |(wishes, layout, ops)| Case {
+            wishes,
             granule,
             layout,
             ops,

@@ -11,10 +11,10 @@ mod cases;
 mod model;
 mod places;
 
-use cases::{Case, Op, cases};
+use cases::{Case, Op, Wishes, cases};
+use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
 use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Shortcuts, Stats, btree, by_size,
-    rbtree,
+    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Stats, btree, by_size, rbtree,
 };
 use freehold_units::{Align, Span};
 use model::{Interval, Model, Promise, Taken, saturated};
@@ -25,7 +25,7 @@ trait Index: FreeIndex {
     fn placements() -> Vec<(Self::Placement, Promise)>;
 }
 
-impl Index for RbTree {
+impl<P: Policy> Index for RbTree<P> {
     fn placements() -> Vec<(rbtree::Placement, Promise)> {
         use rbtree::Placement::{Highest, Linux, Lowest};
         vec![(Lowest, Promise::Lowest), (Highest, Promise::Highest), (Linux, Promise::Linux)]
@@ -39,11 +39,11 @@ impl Index for BTree {
     }
 }
 
-impl Index for BySize<BTree> {
-    fn placements() -> Vec<(by_size::Placement<btree::Placement>, Promise)> {
-        use btree::Placement::Highest;
+impl<I: Index> Index for BySize<I> {
+    fn placements() -> Vec<(by_size::Placement<I::Placement>, Promise)> {
         use by_size::Placement::{BestFit, ByAddress};
-        vec![(BestFit, Promise::Best), (ByAddress(Highest), Promise::Highest)]
+        let (highest, promise) = I::placements()[1];
+        vec![(BestFit, Promise::Best), (ByAddress(highest), promise)]
     }
 }
 
@@ -58,20 +58,19 @@ struct Twins<I: Index> {
 
 impl<I: Index> Twins<I> {
     fn play(case: &Case, placement: I::Placement, promise: Promise) {
-        let mut space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
-        space.set_shortcuts(case.shortcuts);
+        let space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
         let mut twins = Self { space, promise, model: Model::new(case), sub_spaces: Vec::new() };
         twins.compare();
         let (early, late) = case.ops.split_at(case.ops.len() / 2);
         twins.steps(early);
         let bytes = snapshot(&twins.space);
-        match case.ops.len() % 3 {
-            0 => twins.restored::<RbTree>(&bytes, case.shortcuts).steps(late),
-            1 => twins.restored::<BTree>(&bytes, case.shortcuts).steps(late),
-            _ => twins.restored::<BySize<BTree>>(&bytes, case.shortcuts).steps(late),
+        match case.ops.len() % 5 {
+            0 => twins.restored::<RbTree>(&bytes).steps(late),
+            1 => twins.restored::<BTree>(&bytes).steps(late),
+            2 => twins.restored::<BySize<BTree>>(&bytes).steps(late),
+            3 => twins.restored::<BySize<RbTree>>(&bytes).steps(late),
+            _ => twins.restored::<RbTree<HotAndLazy>>(&bytes).steps(late),
         }
-        let Shortcuts { hot_block, lazy_fixups } = case.shortcuts;
-        twins.space.set_shortcuts(Shortcuts { hot_block: !hot_block, lazy_fixups: !lazy_fixups });
         twins.steps(late);
     }
 
@@ -83,19 +82,18 @@ impl<I: Index> Twins<I> {
     }
 
     /// What a snapshot brings back on some index, sub-spaces included, under the index's first placement.
-    fn restored<J: Index>(&self, bytes: &[u8], shortcuts: Shortcuts) -> Twins<J> {
+    fn restored<J: Index>(&self, bytes: &[u8]) -> Twins<J> {
         let (placement, promise) = J::placements()[0];
         let mut space =
             AddressSpace::restore(bytes, placement, |value| value.try_into().map(usize::from_le_bytes))
                 .unwrap();
         assert_eq!(snapshot(&space), bytes);
-        space.set_shortcuts(shortcuts);
         let mut sub_spaces = self.sub_spaces.clone();
         for sub_space in &mut sub_spaces {
             let region = sub_space.span();
             assert_eq!(space.adopt(region.first(), sub_space), Ok(region));
         }
-        let twins = Twins { space, promise, model: self.model.clone(), sub_spaces };
+        let twins = Twins { space, promise, model: self.model.restored(), sub_spaces };
         twins.compare();
         twins
     }
@@ -117,7 +115,7 @@ impl<I: Index> Twins<I> {
             Op::FreeAt(address) => self.free(*address),
             Op::AllocAt(place) => self.alloc_at(at, *place),
             Op::Resize(which, size) => self.resize(*which, *size),
-            Op::Move(which, request) => self.move_to(*which, request),
+            Op::Move(which, request) => self.move_to(*which, request.window),
             Op::Carve(request) => self.carve(at, request),
             Op::TakeBack(which) => self.take_back(*which),
             Op::Disown(which) => self.disown(*which),
@@ -138,7 +136,8 @@ impl<I: Index> Twins<I> {
         if let Ok(span) = answer {
             let usable = Interval::of(span);
             let with_guard = Interval { end: usable.end + u128::from(request.guard_bytes), ..usable };
-            self.model.take(usable, with_guard, at);
+            let align = request.align.max(self.space.granule());
+            self.model.take(Taken { usable, with_guard, align, value: at, is_carved: false });
         }
     }
 
@@ -157,7 +156,7 @@ impl<I: Index> Twins<I> {
             Ok(base) => {
                 assert_eq!((faults, Some(base.into())), (Vec::new(), highest));
                 for area in areas.iter().map(|area| area.shifted(base.into())) {
-                    self.model.take(area, area, at);
+                    self.model.take(self.model.placed(area, at));
                 }
             }
             Err(rejected) if faults.is_empty() => {
@@ -249,6 +248,16 @@ proptest! {
     #[test]
     fn a_space_of_a_red_black_tree_is_the_model(case in cases()) {
         play::<RbTree>(&case);
+    }
+
+    #[test]
+    fn a_space_of_a_red_black_tree_with_wishes_is_the_model(case in cases()) {
+        match case.wishes {
+            Wishes { hot_block: true, lazy_fixups: true } => play::<RbTree<HotAndLazy>>(&case),
+            Wishes { hot_block: true, lazy_fixups: false } => play::<RbTree<HotBlock>>(&case),
+            Wishes { hot_block: false, lazy_fixups: true } => play::<RbTree<LazyFixups>>(&case),
+            Wishes { hot_block: false, lazy_fixups: false } => play::<BySize<RbTree>>(&case),
+        }
     }
 
     #[test]

@@ -55,6 +55,8 @@ impl Interval {
 pub(super) struct Taken {
     pub(super) usable: Interval,
     pub(super) with_guard: Interval,
+    /// What it was allocated at a multiple of.
+    pub(super) align: Align,
     pub(super) value: usize,
     pub(super) is_carved: bool,
 }
@@ -88,12 +90,25 @@ impl Model {
         });
     }
 
-    pub(super) fn take(&mut self, usable: Interval, with_guard: Interval, value: usize) {
+    pub(super) fn take(&mut self, taken: Taken) {
+        let Taken { usable, with_guard, .. } = taken;
         let at = self.free.iter().position(|block| block.covers(with_guard)).unwrap();
         let block = self.free[at];
         let rest = [Interval { end: with_guard.first, ..block }, Interval { first: with_guard.end, ..block }];
         self.free.splice(at..=at, rest.into_iter().filter(|rest| rest.first < rest.end));
-        self.taken.insert(usable.first, Taken { usable, with_guard, value, is_carved: false });
+        self.taken.insert(usable.first, taken);
+    }
+
+    /// An ordinary region without guard, which was given its place.
+    pub(super) fn placed(&self, usable: Interval, value: usize) -> Taken {
+        Taken { usable, with_guard: usable, align: self.granule, value, is_carved: false }
+    }
+
+    /// Forgets what a snapshot does not keep.
+    pub(super) fn restored(&self) -> Self {
+        let mut model = self.clone();
+        model.taken.values_mut().for_each(|taken| taken.align = self.granule);
+        model
     }
 
     /// Whether a sub-space hands out a region's addresses.

@@ -11,7 +11,7 @@ impl<I: Index> Twins<I> {
         match self.space.alloc_at(place, at) {
             Ok(taken) => {
                 assert_eq!(taken, place);
-                self.model.take(wanted, wanted, at);
+                self.model.take(self.model.placed(wanted, at));
             }
             Err(rejected) => {
                 assert_eq!((rejected.value, rejected.cause), (at, self.model.why_not_at(place)));
@@ -41,15 +41,15 @@ impl<I: Index> Twins<I> {
         assert_eq!(self.space.resize(first, size_bytes), expected);
         if expected.is_ok() {
             self.model.forget(taken);
-            self.model.take(usable, with_guard, taken.value);
+            self.model.take(Taken { usable, with_guard, ..taken });
         }
     }
 
-    pub(super) fn move_to(&mut self, which: usize, request: &Request) {
+    pub(super) fn move_to(&mut self, which: usize, window: Span) {
         let Some(taken) = self.region(which) else { return };
         let first = taken.usable.span().first();
-        let answer = self.space.move_to(first, request);
-        if taken.is_carved && self.model.faults(request).is_empty() {
+        let answer = self.space.move_to(first, window);
+        if taken.is_carved {
             let carved = FreeError::Carved { region: taken.usable.span() };
             return assert_eq!(answer, Err(ResizeError::Address(carved)));
         }
@@ -57,7 +57,14 @@ impl<I: Index> Twins<I> {
             ResizeError::Size(cause) => cause,
             ResizeError::Address(error) => panic!("{error}, but a region starts there"),
         });
-        self.moved(taken, request, answer);
+        if taken.with_guard.end - taken.with_guard.first == 1 << 64 {
+            return assert_eq!(answer, Err(AllocError::SizeOverflow), "it has nowhere to go");
+        }
+        // Size, guard and alignment are kept.
+        let size_bytes = taken.usable.span().size_saturating();
+        let guard_bytes = (taken.with_guard.end - taken.usable.end).try_into().unwrap();
+        let request = Request { size_bytes, guard_bytes, align: taken.align, window };
+        self.moved(taken, &request, answer);
     }
 
     /// The old place counts as taken if there is another, else as free.
@@ -73,8 +80,7 @@ impl<I: Index> Twins<I> {
         self.model.forget(taken);
         self.judge_and_take(taken.value, request, answer);
         if answer.is_err() {
-            self.model.take(taken.usable, taken.with_guard, taken.value);
-            self.model.mark(taken.usable, taken.is_carved);
+            self.model.take(taken);
         }
     }
 

@@ -1,0 +1,116 @@
+//! Nodes that searches visit, which do not depend on the machine.
+
+use super::super::{Order, RegionTree, Wanted};
+use super::{take, tree_of, wanted};
+use freehold_units::{Tally, Work};
+
+const GAPS: u128 = 100_000;
+const END: u128 = GAPS * 1024 + (1 << 20);
+
+/// Gaps of 600 granules that start just behind a multiple of 1024, and room at the end.
+fn misaligned() -> RegionTree<u32> {
+    let mut tree = tree_of(END);
+    take(&mut tree, 0, 1);
+    for at in 0..GAPS {
+        take(&mut tree, at * 1024 + 601, at * 1024 + 1025);
+    }
+    tree
+}
+
+fn request(size: u64, align: u32) -> Wanted {
+    wanted(0, size, align, (0, END)).unwrap()
+}
+
+fn searched(tree: &mut RegionTree<u32>, wanted: &Wanted) -> (Option<u64>, u64) {
+    let mut tally = Tally::default();
+    let found = tree.search(Order::LowestFirst, wanted, &mut tally);
+    (found.map(|found| found.start), tally.of(Work::NodeVisited))
+}
+
+/// By the blocks one by one.
+fn lowest(tree: &RegionTree<u32>, wanted: &Wanted) -> Option<u64> {
+    tree.blocks().find_map(|block| {
+        let place = block.first().next_multiple_of(wanted.mask + 1);
+        (place + wanted.size - 1 <= block.last()).then_some(place)
+    })
+}
+
+#[test]
+fn an_alignment_that_is_asked_for_again_is_found_by_few_visits() {
+    let mut tree = misaligned();
+    let aligned = request(512, 9);
+    let place = Some((GAPS * 1024 + 512).next_multiple_of(512) as u64);
+    let leaves = tree.tree.leaves.in_use() as u64;
+    let (found, visits) = searched(&mut tree, &aligned);
+    assert!(found == place && visits > leaves, "at first nothing is known: {visits} of {leaves}");
+    assert_eq!(searched(&mut tree, &aligned).0, place);
+    let few = tree.tree.height as u64 + 1;
+    for _ in 0..10 {
+        assert_eq!(searched(&mut tree, &aligned), (place, few));
+    }
+    // What comes and goes changes no bound but its own.
+    for at in (0..GAPS).step_by(997) {
+        let start = at * 1024 + 601;
+        tree.remove(start as u64, &mut ()).unwrap();
+        let (found, visits) = searched(&mut tree, &aligned);
+        assert!(found == Some((at * 1024 + 512) as u64) && visits <= 2 * few, "{visits}");
+        take(&mut tree, start, start + 424);
+        let (found, visits) = searched(&mut tree, &aligned);
+        assert!(found == place && visits <= 2 * few, "{visits}");
+    }
+    tree.validate().unwrap();
+}
+
+#[test]
+fn alternating_alignments_are_exact_and_cost_twice_at_most() {
+    let mut tree = misaligned();
+    let untaught = tree.clone();
+    let (mut with, mut without) = (0, 0);
+    for round in 0..8 {
+        for align in 9..17 {
+            let aligned = request(512 + round, align);
+            let mut tally = Tally::default();
+            let plain = untaught.find(Order::LowestFirst, &aligned, &mut tally).map(|found| found.start);
+            without += tally.of(Work::NodeVisited);
+            let (found, visits) = searched(&mut tree, &aligned);
+            with += visits;
+            assert_eq!((found, found), (plain, lowest(&tree, &aligned)), "{aligned:?}");
+        }
+    }
+    tree.validate().unwrap();
+    assert!(with <= 2 * without, "{with} visits, {without} without classes");
+}
+
+#[test]
+fn the_largest_block_is_known_where_codes_are_equal() {
+    // Sizes that differ only below the bits that a code keeps.
+    const SIZE: u128 = 1 << 40;
+    let mut tree = tree_of(300 * 2 * SIZE);
+    for at in 0..300 {
+        take(&mut tree, at * 2 * SIZE, (at * 2 + 1) * SIZE + 300 - (at * 7 % 300));
+    }
+    tree.validate().unwrap();
+    assert!(tree.tree.height > 0);
+    for at in 0..300u128 {
+        let largest = tree.blocks().map(|block| block.size_saturating()).max().unwrap();
+        assert_eq!(tree.largest_bytes(), largest);
+        let gap = tree.blocks().find(|block| block.size_saturating() == largest).unwrap();
+        take(&mut tree, gap.first().into(), u128::from(gap.first()) + SIZE / 2 + at);
+    }
+    tree.validate().unwrap();
+}
+
+#[test]
+fn a_size_that_differs_in_its_last_bits_is_not_looked_for_in_every_leaf() {
+    // Codes of sizes keep 26 bits, and these are equal in them.
+    const SIZE: u128 = (1 << 40) + 1000;
+    let mut tree = tree_of(2000 * 2 * SIZE);
+    for at in 0..2000 {
+        take(&mut tree, at * 2 * SIZE, (at * 2 + 1) * SIZE);
+    }
+    let larger = wanted(0, SIZE as u64 + 1, 0, (0, 2000 * 2 * SIZE)).unwrap();
+    for _ in 0..2 {
+        let (found, visits) = searched(&mut tree, &larger);
+        assert!(found.is_none() && visits < 100, "{visits} visits to find nothing");
+    }
+}
