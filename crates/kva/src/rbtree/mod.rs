@@ -151,7 +151,7 @@ impl<P: Policy> FollowChanges for RbTree<P> {
     }
 
     fn largest_bytes<V>(&self, _: &RegionTree<V>) -> u64 {
-        self.settled_max(self.root)
+        self.largest_bytes()
     }
 
     fn bytes(&self) -> usize {
@@ -180,6 +180,12 @@ impl<P: Policy> RbTree<P> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The size of the largest block in bytes, 0 if there is none, `u64::MAX` for 2^64.
+    #[must_use]
+    pub fn largest_bytes(&self) -> u64 {
+        self.settled_max(self.root)
     }
 
     /// The bytes of memory that the index holds, its spare room included.
