@@ -1,7 +1,7 @@
 //! The B+tree that the talk wished for: regions and the gaps between them in one tree, each child known by the largest
 //! request that it can serve.
 //!
-//! The tree is the space's [tree of regions](crate::regions); this index searches it and keeps nothing of its own. So an
+//! The tree is the space's tree of regions; this index searches it and keeps nothing of its own. So an
 //! allocation is one way down the tree and one entry more, and a free needs no memory.
 //!
 //! Cost: every operation visits O(log regions) nodes. A request of an alignment that was not asked for lately may

@@ -1,15 +1,15 @@
 //! How long a gap is, in 31 bits: what a parent knows of the longest gap below a child.
-//!
-//! ```text
-//!   0                  no gap
-//!   1 + (last - first) exact, for gaps of up to 2^26 indexes
-//!   beyond             26 leading bits and an exponent, rounded up
-//! ```
-//!
-//! Order is kept: a longer gap never has the smaller code. So a subtree whose code is smaller than that of what is
-//! wanted has no room for it; one whose code is not smaller is looked into, in vain once in 2^25 times at most.
 
-/// The code of the length of a gap. See the [module](self) on its order.
+/// The code of the length of a gap.
+///
+/// ```text
+///   0                  no gap
+///   1 + (last - first) exact, for gaps of up to 2^26 indexes
+///   beyond             26 leading bits and an exponent, rounded up
+/// ```
+///
+/// Order is kept: a longer gap never has the smaller code. So a subtree whose code is smaller than that of what is
+/// wanted has no room for it; one whose code is not smaller is looked into, in vain once in 2^25 times at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent(u32);
 

@@ -31,7 +31,7 @@ pub(crate) struct Rooms {
 }
 
 /// Codes up to this are the sizes themselves.
-const EXACT: i32 = 1 << 26;
+pub(super) const EXACT: i32 = 1 << 26;
 
 /// A size in granules in 31 bits: a larger one never has the smaller code.
 #[inline]

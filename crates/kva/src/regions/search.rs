@@ -5,7 +5,7 @@
 //! has, and the search goes on with the next child.
 
 use super::leaf::Leaf;
-use super::rooms::code;
+use super::rooms::{EXACT, code};
 use super::{EntryPath, RegionTree, Wanted};
 use crate::bplus::{Inner, LeafPath, Step};
 use core::ops::Deref;
@@ -161,6 +161,7 @@ impl Search<'_> {
         next: impl Fn(usize) -> Option<usize>,
     ) -> Option<usize> {
         while let Some(slot) = child
+            && self.wanted.size > EXACT as u64
             && inner.rows.largest[slot] < self.wanted.size
         {
             child = next(slot);
