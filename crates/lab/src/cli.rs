@@ -82,7 +82,7 @@ pub(crate) enum Command {
         #[arg(long)]
         quick: bool,
         /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
-        /// which pays, for kva alone. Takes a minute or two.
+        /// which pays, for kva alone. Takes some minutes with valgrind.
         #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "unit"])]
         wishes: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
