@@ -27,11 +27,12 @@ pub(super) fn find(
         return in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request));
     }
     let key = chunks.index.keys.of(request);
-    let (index, word) = chunks.index.split(chunks.index.keys.from(key));
+    let from = *chunks.index.keys.cursor(key);
+    let (index, word) = chunks.index.split(from);
     if let Some(bit) = in_word(chunks, index, word, request) {
         return Some(Location { chunk: index, bit });
     }
-    in_begun_page(chunks, key, request, probe).or_else(|| in_other_page(chunks, request))
+    in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
 /// The lowest place within a word, if its page has objects.
@@ -51,17 +52,17 @@ fn in_word(chunks: &Chunks<FirstFit>, index: u32, at: u32, request: &CheckedRequ
 fn in_begun_page(
     chunks: &mut Chunks<FirstFit>,
     key: usize,
+    from: u32,
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    let (mut index, mut word) = chunks.index.split(chunks.index.keys.from(key));
+    let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
     while let Some(known) = chunks.index.most.get(index as usize) {
         if *known >= least
             && let Some(found) = in_known_chunk(chunks, index, word, request, probe)
         {
-            let position = chunks.index.base(index) + found.bit / WORD;
-            chunks.index.keys.raise(key, position);
+            *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
         }
         word = 0;
@@ -70,7 +71,7 @@ fn in_begun_page(
             None => break,
         }
     }
-    chunks.index.keys.raise(key, NOWHERE);
+    *chunks.index.keys.cursor(key) = NOWHERE;
     None
 }
 
@@ -88,11 +89,10 @@ fn in_tight_chunk(
         let mut index = chunks.slots.first(occupied);
         while index != NONE {
             let next = chunks.slots.next(index);
-            if chunks.index.most[index as usize] >= least {
-                let found = in_known_chunk(chunks, index, 0, request, probe);
-                if found.is_some() {
-                    return found;
-                }
+            if chunks.index.most[index as usize] >= least
+                && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
+            {
+                return Some(found);
             }
             index = next;
         }
