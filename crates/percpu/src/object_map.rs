@@ -127,16 +127,10 @@ impl ObjectMap {
             self.grow(object.end - 1);
         }
         self.words[first].starts |= 1 << (object.start % WORD);
-        let (head, tail) = (!0 << (object.start % WORD), up_to_mask(object.end - 1));
-        if first == last {
-            self.words[first].used |= head & tail;
-            return;
+        for (at, word) in (first..).zip(&mut self.words[first..=last]) {
+            let head = if at == first { !0 << (object.start % WORD) } else { !0 };
+            word.used |= head & if at == last { up_to_mask(object.end - 1) } else { !0 };
         }
-        self.words[first].used |= head;
-        for word in &mut self.words[first + 1..last] {
-            word.used = !0;
-        }
-        self.words[last].used |= tail;
     }
 
     /// Has words up to the end of the block of a bit. Their memory was reserved with the chunk.
@@ -222,17 +216,11 @@ impl ObjectMap {
 
     /// Every object, by its bits.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Range<u32>> {
-        (0..).zip(&self.words).flat_map(move |(at, word)| {
-            let mut starts = word.starts;
-            core::iter::from_fn(move || {
-                if starts == 0 {
-                    return None;
-                }
-                let start = at * WORD + starts.trailing_zeros();
-                starts &= starts - 1;
-                Some(start..self.end_of(start))
-            })
-        })
+        let next = |bit| {
+            let start = self.next_set(bit..self.bits);
+            (start < self.bits).then(|| start..self.end_of(start))
+        };
+        core::iter::successors(next(0), move |object| next(object.end))
     }
 
     /// The number of used bits of a range of whole words.

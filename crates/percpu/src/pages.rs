@@ -11,7 +11,8 @@ use crate::memory::repeated;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-const POPULATED: u16 = 1 << 15;
+/// A page that has memory, and no object if nothing else is set.
+pub(crate) const POPULATED: u16 = 1 << 15;
 
 /// The pages of a chunk, each as in the picture. Pages and ranges that methods take are its own.
 #[derive(Clone, Debug)]
@@ -70,17 +71,8 @@ impl Pages {
         self.is_populated(first) && (first == last || self.next_bare(first..last + 1) > last)
     }
 
-    /// The first page that has memory and no object.
-    pub(crate) fn first_empty(&self) -> Option<u32> {
-        self.first(POPULATED)
-    }
-
-    /// The first page without memory.
-    pub(crate) fn first_bare(&self) -> Option<u32> {
-        self.first(0)
-    }
-
-    fn first(&self, wanted: u16) -> Option<u32> {
+    /// The first page in a state: [`POPULATED`] if it is to have memory and no object, 0 if no memory.
+    pub(crate) fn first(&self, wanted: u16) -> Option<u32> {
         self.0.iter().position(|&state| state == wanted).map(|page| page as u32)
     }
 

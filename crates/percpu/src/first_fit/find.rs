@@ -8,6 +8,7 @@ use crate::chunk::{Chunk, NONE};
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of};
 use crate::object_map::{BLOCK_WORDS, WORD, Word};
+use crate::pages::POPULATED;
 use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
@@ -26,11 +27,12 @@ pub(super) fn find(
         return in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request));
     }
     let key = chunks.index.keys.of(request);
-    let (index, word) = chunks.index.split(chunks.index.keys.from(key));
+    let from = *chunks.index.keys.cursor(key);
+    let (index, word) = chunks.index.split(from);
     if let Some(bit) = in_word(chunks, index, word, request) {
         return Some(Location { chunk: index, bit });
     }
-    in_begun_page(chunks, key, request, probe).or_else(|| in_other_page(chunks, request))
+    in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
 /// The lowest place within a word, if its page has objects.
@@ -50,21 +52,18 @@ fn in_word(chunks: &Chunks<FirstFit>, index: u32, at: u32, request: &CheckedRequ
 fn in_begun_page(
     chunks: &mut Chunks<FirstFit>,
     key: usize,
+    from: u32,
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    let (mut index, mut word) = chunks.index.split(chunks.index.keys.from(key));
+    let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
     while let Some(known) = chunks.index.most.get(index as usize) {
-        probe.count(Work::ChunkVisited, 1);
-        if *known >= least {
-            let chunk = chunks.at_mut(index);
-            if let Some(bit) = in_chunk(chunk, word, request, probe) {
-                chunks.index.raise(key, index, bit);
-                return Some(Location { chunk: index, bit });
-            }
-            chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
-            chunks.relocate(index);
+        if *known >= least
+            && let Some(found) = in_known_chunk(chunks, index, word, request, probe)
+        {
+            *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
+            return Some(found);
         }
         word = 0;
         match first_at_least(&chunks.index.most, index as usize + 1, least) {
@@ -72,7 +71,7 @@ fn in_begun_page(
             None => break,
         }
     }
-    chunks.index.keys.raise(key, NOWHERE);
+    *chunks.index.keys.cursor(key) = NOWHERE;
     None
 }
 
@@ -86,40 +85,33 @@ fn in_tight_chunk(
 ) -> Option<Location> {
     let least = request.bits as i16;
     let mut slot = slot_of_bound(least);
-    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.sidelined()) {
+    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
         let mut index = chunks.slots.first(occupied);
         while index != NONE {
             let next = chunks.slots.next(index);
-            if chunks.index.most[index as usize] >= least {
-                let found = in_listed_chunk(chunks, index, request, probe);
-                if found.is_some() {
-                    return found;
-                }
+            if chunks.index.most[index as usize] >= least
+                && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
+            {
+                return Some(found);
             }
             index = next;
         }
         slot = occupied + 1;
     }
-    let mut from = 0;
-    while let Some(index) = first_at_least(&chunks.index.most, from, least) {
-        let found = in_listed_chunk(chunks, index as u32, request, probe);
-        if found.is_some() {
-            return found;
-        }
-        from = index + 1;
-    }
     None
 }
 
-/// The lowest place in a chunk's pages with objects. If there is none, the chunk's bound is lowered.
-fn in_listed_chunk(
+/// The lowest place in a chunk's pages with objects, from a word on. If there is none, the chunk's bound is lowered.
+#[inline]
+fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
     index: u32,
+    word: u32,
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     probe.count(Work::ChunkVisited, 1);
-    let bit = in_chunk(chunks.at_mut(index), 0, request, probe);
+    let bit = in_chunk(chunks.at_mut(index), word, request, probe);
     if bit.is_none() {
         chunks.index.most[index as usize] = highest(&chunks.at(index).hints);
         chunks.relocate(index);
@@ -165,11 +157,10 @@ fn words_of(chunk: &Chunk<Longest>, page: u32) -> &[Word] {
 /// The lowest page with memory and no object; else, if the request may wait, the lowest without memory.
 #[cold]
 fn in_other_page(chunks: &Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
-    let index = &chunks.index;
-    let location = |chunk, page: Option<u32>| page.map(|page| Location { chunk, bit: base_of(page) });
-    match index.first_empty() {
-        Some(chunk) => location(chunk, chunks.at(chunk).pages.first_empty()),
-        None if request.atomic => None,
-        None => index.first_bare().and_then(|chunk| location(chunk, chunks.at(chunk).pages.first_bare())),
-    }
+    let (chunk, state) = match first_at_least(&chunks.index.empty, 0, 1) {
+        Some(chunk) => (chunk as u32, POPULATED),
+        None if request.atomic => return None,
+        None => (first_at_least(&chunks.index.bare, 0, 1)? as u32, 0),
+    };
+    chunks.at(chunk).pages.first(state).map(|page| Location { chunk, bit: base_of(page) })
 }

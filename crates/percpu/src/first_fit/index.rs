@@ -1,6 +1,5 @@
 //! What is known of all chunks together: bounds over their runs, counts of their pages without objects, and the keys.
 
-use super::bounds::first_at_least;
 use super::keys::Keys;
 use crate::OutOfMemory;
 use crate::geometry::BLOCK_BITS;
@@ -61,13 +60,6 @@ impl Index {
         chunk << self.shift
     }
 
-    /// A key has no place below a bit of a chunk.
-    #[inline]
-    pub(super) fn raise(&mut self, key: usize, chunk: u32, bit: u32) {
-        let position = self.base(chunk) + bit / WORD;
-        self.keys.raise(key, position);
-    }
-
     /// The chunk of a position, and the word in it.
     #[inline]
     pub(super) fn split(&self, position: u32) -> (u32, u32) {
@@ -79,15 +71,5 @@ impl Index {
         let at = chunk as usize;
         let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
         (if self.wide[at] > BLOCK_BITS as i16 { self.wide[at] } else { page }) as u32
-    }
-
-    /// The first chunk with a page that has memory and no object.
-    pub(super) fn first_empty(&self) -> Option<u32> {
-        first_at_least(&self.empty, 0, 1).map(|chunk| chunk as u32)
-    }
-
-    /// The first chunk with a page without memory.
-    pub(super) fn first_bare(&self) -> Option<u32> {
-        first_at_least(&self.bare, 0, 1).map(|chunk| chunk as u32)
     }
 }

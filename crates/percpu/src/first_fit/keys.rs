@@ -22,25 +22,27 @@ pub(super) struct Key {
     pub(super) from: u32,
 }
 
+/// The bits of a key that nothing has asked for: no run has as many.
+const UNUSED: u32 = u32::MAX;
+
 /// The keys, those of fewer bits first, so that a short run is not told to those that it cannot serve.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     keys: [Key; KEYS],
-    len: usize,
     /// The next one to go.
     victim: usize,
 }
 
 impl Keys {
     pub(super) const fn new() -> Self {
-        Self { keys: [Key { bits: 0, align: 1, from: 0 }; KEYS], len: 0, victim: 0 }
+        Self { keys: [Key { bits: UNUSED, align: 1, from: 0 }; KEYS], victim: 0 }
     }
 
     /// The key of a request.
     #[inline]
     pub(super) fn of(&mut self, request: &CheckedRequest) -> usize {
         let same = |key: &Key| key.bits == request.bits && key.align == request.align;
-        match self.all().iter().position(same) {
+        match self.keys.iter().position(same) {
             Some(key) => key,
             None => self.add(request),
         }
@@ -52,36 +54,28 @@ impl Keys {
     fn add(&mut self, request: &CheckedRequest) -> usize {
         let &CheckedRequest { bits, align, .. } = request;
         let asks_less = |key: &&Key| key.bits <= bits && key.align <= align;
-        let from = self.all().iter().filter(asks_less).map(|key| key.from).max().unwrap_or(0);
-        if self.len == KEYS {
+        let from = self.keys.iter().filter(asks_less).map(|key| key.from).max().unwrap_or(0);
+        if self.keys[KEYS - 1].bits != UNUSED {
             self.keys.copy_within(self.victim + 1.., self.victim);
             self.victim = (self.victim + 1) % KEYS;
-            self.len -= 1;
         }
-        let at = self.all().partition_point(|key| key.bits < bits);
-        self.keys.copy_within(at..self.len, at + 1);
+        let at = self.keys[..KEYS - 1].partition_point(|key| key.bits < bits);
+        self.keys.copy_within(at..KEYS - 1, at + 1);
         self.keys[at] = Key { bits, align, from };
-        self.len += 1;
         at
     }
 
     /// The position below which the key has no place.
     #[inline]
-    pub(super) fn from(&self, key: usize) -> u32 {
-        self.keys[key].from
-    }
-
-    /// The key has no place below a position.
-    #[inline]
-    pub(super) fn raise(&mut self, key: usize, to: u32) {
-        self.keys[key].from = to;
+    pub(super) fn cursor(&mut self, key: usize) -> &mut u32 {
+        &mut self.keys[key].from
     }
 
     /// Lowers every key to its first place in a free run of the chunk whose first word is at `base`.
     #[inline]
     pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
         let (bits, first) = (run.end - run.start, base + run.start / WORD);
-        for key in self.keys.iter_mut().take(self.len) {
+        for key in &mut self.keys {
             if key.bits > bits {
                 return;
             }
@@ -94,8 +88,7 @@ impl Keys {
     }
 
     /// Every key.
-    #[inline]
-    pub(super) fn all(&self) -> &[Key] {
-        self.keys.get(..self.len).unwrap_or_default()
+    pub(super) fn all(&self) -> impl Iterator<Item = &Key> {
+        self.keys.iter().take_while(|key| key.bits != UNUSED)
     }
 }

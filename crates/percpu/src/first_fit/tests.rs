@@ -137,7 +137,7 @@ fn a_broken_bound_or_cursor_is_seen() {
     broken.chunks.relocate(0);
     assert_eq!(found(&broken), Err("P7"));
     let mut broken = set.clone();
-    broken.chunks.index.keys.raise(0, NOWHERE);
+    *broken.chunks.index.keys.cursor(0) = NOWHERE;
     assert_eq!(found(&broken), Err("P8"));
     let mut broken = set.clone();
     broken.chunks.index.empty[0] += 1;

@@ -6,13 +6,14 @@
 //! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
 //! stays as it was.
 
+use super::Rules;
 use crate::object_map::ObjectMap;
 use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 /// The hints of a block; all in bits.
 #[doc(alias = "pcpu_block_md")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BlockMd {
     pub(super) scan_hint: u32,
     pub(super) scan_hint_start: u32,
@@ -40,20 +41,7 @@ pub(super) fn better_aligned(start: u32, than: u32) -> bool {
 impl BlockMd {
     /// All is free.
     pub(super) fn free(bits: u32) -> Self {
-        Self { left_free: bits, right_free: bits, contig_hint: bits, bits, ..Self::full(0) }
-    }
-
-    fn full(bits: u32) -> Self {
-        Self {
-            scan_hint: 0,
-            scan_hint_start: 0,
-            contig_hint: 0,
-            contig_hint_start: 0,
-            left_free: 0,
-            right_free: 0,
-            first_free: bits,
-            bits,
-        }
+        Self { left_free: bits, right_free: bits, contig_hint: bits, bits, ..Self::default() }
     }
 
     /// An object covers the block to its end from its start or from before it.
@@ -90,7 +78,7 @@ impl BlockMd {
     /// Hears of a free run, complete at both ends.
     #[doc(alias = "pcpu_block_update")]
     #[inline]
-    pub(super) fn offer(&mut self, run: Range<u32>) {
+    pub(super) fn offer<R: Rules>(&mut self, run: Range<u32>) {
         let (start, len) = (run.start, run.end - run.start);
         self.first_free = self.first_free.min(start);
         if start == 0 {
@@ -108,6 +96,9 @@ impl BlockMd {
         {
             self.scan_hint_start = start;
             self.scan_hint = len;
+        }
+        if !R::SCAN_HINT {
+            self.scan_hint = 0;
         }
     }
 
@@ -152,7 +143,7 @@ impl BlockMd {
 
     /// Finds the longest run anew, in the map from bit `base` on.
     #[doc(alias = "pcpu_block_refresh_hint")]
-    pub(super) fn rescan(&mut self, used: &ObjectMap, base: u32, scan_hint: bool, probe: &mut impl Probe) {
+    pub(super) fn rescan<R: Rules>(&mut self, used: &ObjectMap, base: u32, probe: &mut impl Probe) {
         let end = base + self.bits;
         let mut at = base + self.promote(true);
         probe.count(Work::BlockRescanned, 1);
@@ -164,10 +155,7 @@ impl BlockMd {
                 break;
             }
             at = used.next_set(start..end);
-            self.offer(start - base..at - base);
-        }
-        if !scan_hint {
-            self.scan_hint = 0;
+            self.offer::<R>(start - base..at - base);
         }
     }
 }

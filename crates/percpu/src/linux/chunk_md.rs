@@ -3,7 +3,7 @@
 //! Of each block the chunk sees one interior run, the longest, and the runs that join over its edges. So its
 //! `contig_hint` may be less than there is, by what a block hides, and never more.
 
-use super::Hints;
+use super::{Hints, Rules};
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
 use core::ops::Range;
 use freehold_units::{Probe, Work};
@@ -11,16 +11,13 @@ use freehold_units::{Probe, Work};
 impl Hints {
     /// Finds the chunk's longest run anew: behind its scan hint if there is one, or, if `full`, from the start.
     #[doc(alias = "pcpu_chunk_refresh_hint")]
-    pub(super) fn rescan_chunk(&mut self, full: bool, scan_hint: bool, probe: &mut impl Probe) {
+    pub(super) fn rescan_chunk<R: Rules>(&mut self, full: bool, probe: &mut impl Probe) {
         let mut at = self.chunk.promote(!full);
         probe.count(Work::ChunkRescanned, 1);
         probe.count(Work::BlockVisited, u64::from((self.chunk.bits - at).div_ceil(BLOCK_BITS)));
         while let Some(run) = self.next_run(at) {
             at = run.end + 1;
-            self.chunk.offer(run);
-        }
-        if !scan_hint {
-            self.chunk.scan_hint = 0;
+            self.chunk.offer::<R>(run);
         }
     }
 

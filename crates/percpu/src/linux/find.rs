@@ -1,27 +1,15 @@
 //! A place in one chunk: first whether and from where it may fit, by hints alone; then exactly where, by bits.
 
-use super::Hints;
 use super::block_md::better_aligned;
+use super::{Hints, Rules};
 use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of, in_block};
 use crate::request::CheckedRequest;
+use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 /// How far from where it may fit a request is looked for, beyond its own size.
 const SLACK_BITS: u32 = BLOCK_BITS;
-
-/// From where on, and over how many bits, the hints see room.
-struct Candidate {
-    start: u32,
-    len: u32,
-}
-
-/// A stretch of free bits that was too short.
-#[derive(Clone, Copy, Default)]
-struct Skipped {
-    start: u32,
-    len: u32,
-}
 
 /// The fit test: the bit from which the request is to be looked for. Only one start is tried for the chunk as a
 /// whole, its longest run's, so that a chunk may be refused that has room elsewhere.
@@ -34,16 +22,16 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl 
     }
     let mut at = hints.chunk.next_hint(want.bits);
     loop {
-        let Candidate { start, len } = candidate(hints, at, want, probe)?;
-        match chunk.hole_in_pages(&(start..start + len)).filter(|_| want.atomic) {
-            None => return Some(start),
+        let room = candidate(hints, at, want, probe)?;
+        match chunk.hole_in_pages(&room).filter(|_| want.atomic) {
+            None => return Some(room.start),
             Some(next) => at = next,
         }
     }
 }
 
-/// The first place from `at` on where the blocks' hints see room.
-fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Candidate> {
+/// The first bits from `at` on in which the blocks' hints see room.
+fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
     let CheckedRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
     // A run that continues over the edge of the block before.
@@ -54,7 +42,7 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
         if len > 0 {
             len += block.left_free;
             if len >= bits {
-                return Some(Candidate { start, len });
+                return Some(start..start + len);
             }
             if block.left_free == BLOCK_BITS {
                 continue;
@@ -64,34 +52,31 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
         if block.contig_hint > 0 && block.contig_hint_start >= offset && block.contig_hint >= gap + bits {
             // Earlier than the longest run, in the hope of a smaller one that will do.
             let from = block.next_hint(bits);
-            return Some(Candidate {
-                start: base + from,
-                len: gap + bits + block.contig_hint_start.saturating_sub(from),
-            });
+            let end = from.max(block.contig_hint_start) + gap + bits;
+            return Some(base + from..base + end);
         }
         offset = 0;
         let edge = align_up(BLOCK_BITS - block.right_free, align);
         (start, len) = (base + edge, BLOCK_BITS - edge);
         if len >= bits {
-            return Some(Candidate { start, len });
+            return Some(start..start + len);
         }
     }
     None
 }
 
 /// The exact place, first fit from `from` on. The longest piece that was skipped on the way is told to its block,
-/// if `remember`.
+/// if there are scan hints.
 #[doc(alias = "pcpu_alloc_area")]
-pub(super) fn place(
+pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,
     from: u32,
     want: &CheckedRequest,
-    remember: bool,
     probe: &mut impl Probe,
 ) -> Option<u32> {
     let CheckedRequest { bits, align, .. } = *want;
     let limit = (from + bits + SLACK_BITS).min(chunk.hints.chunk.bits);
-    let mut skipped = Skipped::default();
+    let mut skipped = 0..0;
     let mut at = from;
     let found = loop {
         let start = align_up(chunk.used.next_clear(at.min(limit)..limit), align);
@@ -103,29 +88,29 @@ pub(super) fn place(
         if end == start + bits {
             break start;
         }
-        let len = end - start;
-        if len > skipped.len || (len == skipped.len && better_aligned(start, skipped.start)) {
-            skipped = Skipped { start, len };
+        let (len, most) = (end - start, skipped.end - skipped.start);
+        if len > most || (len == most && better_aligned(start, skipped.start)) {
+            skipped = start..end;
         }
         at = end + 1;
     };
     probe.count(Work::BitScanned, u64::from(found + bits - from));
-    if remember && skipped.len > 0 {
-        tell_block(chunk, skipped);
+    if R::SCAN_HINT && !skipped.is_empty() {
+        tell_block::<R>(chunk, skipped);
     }
     Some(found)
 }
 
 /// Offers a skipped piece to its block, unless it goes on into the next.
 #[doc(alias = "pcpu_block_update_scan")]
-fn tell_block(chunk: &mut Chunk<Hints>, Skipped { start, len }: Skipped) {
-    let block = block_of(start);
+fn tell_block<R: Rules>(chunk: &mut Chunk<Hints>, skipped: Range<u32>) {
+    let block = block_of(skipped.start);
     let base = base_of(block);
-    let end = start + len - base;
+    let end = skipped.end - base;
     if end > BLOCK_BITS {
         return;
     }
     // Alignment may have skipped free bits before it.
-    let start = chunk.used.after_last_set(base..start) - base;
-    chunk.hints.blocks[block as usize].offer(start..end);
+    let start = chunk.used.after_last_set(base..skipped.start) - base;
+    chunk.hints.blocks[block as usize].offer::<R>(start..end);
 }

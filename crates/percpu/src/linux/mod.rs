@@ -47,22 +47,22 @@ pub type Linux2017 = Kernel<Posted2017>;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel<R>(PhantomData<R>);
 
-/// In what the kernel's placements differ.
+/// In what the kernel's placements differ: from Linux 6.12 put right, if nothing else is said.
 pub trait Rules: Clone + Debug {
     /// The name, as the lab has it.
     const NAME: &'static str;
     /// Whether a free within a block other than the first fails to raise the chunk's `contig_hint`, as the
     /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
     /// whole block becomes free.
-    const STALE_CHUNK_HINT: bool;
+    const STALE_CHUNK_HINT: bool = false;
     /// Whether `scan_hint` is kept, and skipped pieces are remembered.
-    const SCAN_HINT: bool;
+    const SCAN_HINT: bool = true;
     /// Whether chunks are listed by all their free bytes, not by their largest free area.
-    const SLOTS_BY_FREE_BYTES: bool;
+    const SLOTS_BY_FREE_BYTES: bool = false;
     /// Whether a chunk of little room in which nothing was found is put on the list of full ones.
-    const DEMOTES: bool;
+    const DEMOTES: bool = true;
     /// Whether chunks with many empty pages are set aside and emptied.
-    const ISOLATES: bool;
+    const ISOLATES: bool = true;
 }
 
 /// Linux 6.12.
@@ -72,10 +72,6 @@ pub struct Shipped;
 impl Rules for Shipped {
     const NAME: &'static str = "linux";
     const STALE_CHUNK_HINT: bool = true;
-    const SCAN_HINT: bool = true;
-    const SLOTS_BY_FREE_BYTES: bool = false;
-    const DEMOTES: bool = true;
-    const ISOLATES: bool = true;
 }
 
 /// Linux 6.12 with the end of a freed run made relative to the chunk.
@@ -84,11 +80,6 @@ pub struct Repaired;
 
 impl Rules for Repaired {
     const NAME: &'static str = "linux-fixed";
-    const STALE_CHUNK_HINT: bool = false;
-    const SCAN_HINT: bool = true;
-    const SLOTS_BY_FREE_BYTES: bool = false;
-    const DEMOTES: bool = true;
-    const ISOLATES: bool = true;
 }
 
 /// The posting of 2017, merged for 4.14.
@@ -97,7 +88,6 @@ pub struct Posted2017;
 
 impl Rules for Posted2017 {
     const NAME: &'static str = "linux-2017";
-    const STALE_CHUNK_HINT: bool = false;
     const SCAN_HINT: bool = false;
     const SLOTS_BY_FREE_BYTES: bool = true;
     const DEMOTES: bool = false;

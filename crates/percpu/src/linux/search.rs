@@ -29,7 +29,7 @@ pub(super) fn find<R: Rules>(
             probe.count(Work::ChunkVisited, 1);
             let next = chunks.slots.next(index);
             if let Some(from) = fit(chunks.at(index), want, probe) {
-                if let Some(bit) = place(chunks.at_mut(index), from, want, R::SCAN_HINT, probe) {
+                if let Some(bit) = place::<R>(chunks.at_mut(index), from, want, probe) {
                     return Some(Location { chunk: index, bit });
                 }
             } else if R::DEMOTES && occupied < DEMOTE_BELOW {

@@ -84,26 +84,22 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Every chunk, list by list and in the order of each.
     #[doc(alias = "percpu_stats")]
     pub fn chunks(&self) -> impl Iterator<Item = ChunkView> {
-        (0..self.chunks.slots.count())
-            .flat_map(|slot| self.chunks.slots.list(slot))
-            .map(|index| self.view(index))
-    }
-
-    fn view(&self, index: u32) -> ChunkView {
-        let chunk = self.chunks.at(index);
-        let Room { longest, start, first_free } = P::room(&self.chunks, index);
-        ChunkView {
-            id: self.chunks.id(index),
-            slot: self.chunks.slots.of(index),
-            free_bytes: chunk.free_bits * BIT_BYTES,
-            contig_bytes: longest * BIT_BYTES,
-            contig_start_bytes: start.map(|start| start * BIT_BYTES),
-            first_free_bytes: first_free * BIT_BYTES,
-            populated_pages: chunk.populated_pages,
-            empty_pages: chunk.empty_pages,
-            objects: chunk.objects,
-            isolated: chunk.isolated,
-        }
+        (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.slots.list(slot)).map(|index| {
+            let chunk = self.chunks.at(index);
+            let Room { longest, start, first_free } = P::room(&self.chunks, index);
+            ChunkView {
+                id: self.chunks.id(index),
+                slot: self.chunks.slots.of(index),
+                free_bytes: chunk.free_bits * BIT_BYTES,
+                contig_bytes: longest * BIT_BYTES,
+                contig_start_bytes: start.map(|start| start * BIT_BYTES),
+                first_free_bytes: first_free * BIT_BYTES,
+                populated_pages: chunk.populated_pages,
+                empty_pages: chunk.empty_pages,
+                objects: chunk.objects,
+                isolated: chunk.isolated,
+            }
+        })
     }
 
     /// Every object with the bytes it takes in each unit, chunk by chunk and in the order of their offsets.

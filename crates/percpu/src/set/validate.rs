@@ -7,6 +7,7 @@ use crate::error::check;
 use crate::geometry::base_of;
 use crate::object_map::Found;
 use crate::placement::Placement;
+use core::ops::Range;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Checks every invariant, recomputing all hints from the maps. Cost: linear in all bits.
@@ -70,25 +71,20 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     fn validate_chunk(&self, chunk: &Chunk<P::Hints>) -> Result<(), Broken> {
-        let bits = self.chunks.bits;
         check(chunk.used.starts_are_used(), "P2", "objects start at used bits", 0)?;
-        let (mut objects, mut used, mut at) = (0, 0, 0);
-        while at < bits {
-            let start = chunk.used.next_set(at..bits);
-            if start == bits {
-                break;
-            }
-            let Found::Object(end) = chunk.used.find(start) else {
-                return check(false, "P2", "where used bits start an object does", start);
-            };
-            check(start < end && end <= bits, "P2", "an object ends behind its start, in its unit", start)?;
-            at = end;
-            check(chunk.pages.are_populated(&(start..end)), "P5", "an object's pages have memory", start)?;
+        let (mut objects, mut used) = (0, 0);
+        for object in chunk.used.objects() {
+            let Range { start, end } = object;
+            let starts = chunk.used.find(start) == Found::Object(end);
+            check(starts, "P2", "where used bits start an object does", start)?;
+            let ends = start < end && end <= self.chunks.bits;
+            check(ends, "P2", "an object ends behind its start, in its unit", start)?;
+            check(chunk.pages.are_populated(&object), "P5", "an object's pages have memory", start)?;
             objects += 1;
-            used += at - start;
+            used += end - start;
         }
         check(objects == chunk.objects, "P6", "the count of objects is their number", 0)?;
-        check(used + chunk.free_bits == bits, "P6", "free_bits is their number", 0)?;
+        check(used + chunk.free_bits == self.chunks.bits, "P6", "free_bits is their number", 0)?;
         self.validate_pages(chunk)
     }
 
