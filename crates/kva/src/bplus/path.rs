@@ -3,8 +3,8 @@
 use super::{FANOUT, Inner, LeafNode, Tree};
 use freehold_units::pool::{NO_NODE, NodeId};
 
-/// More levels than a tree can have: two neighbours that are joined only when they are few still have nine children
-/// each on average, so ten levels are more than 2^32 leaves need. [`Tree::reserve`] refuses a higher tree.
+/// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. Neighbours are joined when they are few, so
+/// nodes have some nine children on average at the very least, and ten levels three thousand million leaves.
 pub(crate) const MAX_HEIGHT: usize = 11;
 
 /// A node on a path, and which of its children comes next, in one number: paths are copied often.
