@@ -72,7 +72,8 @@ impl Classes {
     fn replace_oldest(&mut self, mask: u64) -> usize {
         self.in_vain = 0;
         // Those that were never asked for come first, in order, so classes in use come before the others.
-        let oldest = (1..CLASSES).min_by_key(|&class| self.asked[class]).expect("there are classes");
+        let oldest =
+            (1..CLASSES).min_by_key(|&class| self.asked[class]).expect("K9: there are classes of alignment");
         self.masks[oldest] = mask;
         self.asked[oldest] = self.clock;
         oldest

@@ -8,7 +8,7 @@
 //! starts with another entry, and separators rise. A leaf with few entries is joined with a neighbour.
 
 use super::RegionTree;
-use super::leaf::{Leaf, REACH, Terms, WIDTH};
+use super::leaf::{Leaf, Terms, WIDTH};
 use crate::Merge;
 use crate::bplus::{LeafPath, Rows, Step};
 use freehold_units::pool::PoolNode;
@@ -108,7 +108,7 @@ impl<V> RegionTree<V> {
         let before = if doomed.before == Some(leaf.len()) { slot } else { before };
         let len = leaf.len();
         self.tree.leaves[before_path.leaf].set_gap(before, gap_start, next);
-        let merged = u64::try_from(next - gap_start).unwrap_or(u64::MAX);
+        let merged = self.tree.leaves[before_path.leaf].gap(before);
         self.raise(&before_path, gap_start as u64, merged, probe);
         if doomed.before.is_none() {
             self.drop_first(path, len, end as u64, gap, probe);
@@ -148,7 +148,7 @@ impl<V> RegionTree<V> {
         }
         let (left_id, right_id) = (parent.child(left), parent.child(left + 1));
         let (one, other) = (&self.tree.leaves[left_id], &self.tree.leaves[right_id]);
-        let reaches = other.start(other.last()) - one.base < REACH as u64;
+        let reaches = one.reaches(other.start(other.last()));
         if one.len() + other.len() > JOINED || !reaches {
             return false;
         }
