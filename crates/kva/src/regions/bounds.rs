@@ -73,17 +73,7 @@ impl<V> RegionTree<V> {
             let largest = self.tree.leaves[path.leaf].largest_gap();
             self.lower_largest(path, gap, largest, probe);
         }
-        for class in 1..CLASSES {
-            let mask = self.classes.mask(class);
-            if mask == 0 {
-                break;
-            }
-            let was = code(room(end, gap, mask));
-            if self.tree.inners[step.inner()].rows.rooms[class][slot] == was {
-                let room = code(self.tree.leaves[path.leaf].largest_room(mask));
-                self.lower_room(path, class, was, room, probe);
-            }
-        }
+        let _=end;
     }
 
     /// The largest gap of the leaf was of `was` granules and is of `largest`.
