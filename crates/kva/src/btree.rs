@@ -13,7 +13,7 @@
 
 use crate::error::Broken;
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
-use crate::regions::{EntryPath, Order, RegionTree, Wanted};
+use crate::regions::{EntryHandle, Order, RegionTree, Searched, Wanted, search};
 use crate::{Fit, Merge};
 use freehold_units::{Align, OutOfMemory, Probe, Span};
 
@@ -47,32 +47,19 @@ impl FreeIndex for BTree {
     #[inline]
     fn find<V>(
         &self,
-        regions: &RegionTree<V>,
+        regions: impl Searched<V>,
         placement: Placement,
         request: &CheckedRequest,
         probe: &mut impl Probe,
-    ) -> Option<(EntryPath, Span)> {
-        let wanted = Wanted::new(request, regions.shift())?;
-        let found = regions.find(placement.order(), &wanted, probe)?;
-        Some((found.entry, Span::from_size(found.start << regions.shift(), request.size_bytes)?))
-    }
-
-    #[inline]
-    fn search<V>(
-        &self,
-        regions: &mut RegionTree<V>,
-        placement: Placement,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<(EntryPath, Span)> {
-        let wanted = Wanted::new(request, regions.shift())?;
-        let found = regions.search(placement.order(), &wanted, probe)?;
-        Some((found.entry, Span::from_size(found.start << regions.shift(), request.size_bytes)?))
+    ) -> Option<(EntryHandle, Span)> {
+        let shift = regions.shift();
+        let found = search(regions, placement.order(), &Wanted::new(request, shift)?, probe)?;
+        Some((found.entry, Span::from_size(found.start << shift, request.size_bytes)?))
     }
 }
 
 impl FollowChanges for BTree {
-    type Block = EntryPath;
+    type Block = EntryHandle;
     const USES_BOUNDS: bool = true;
 
     fn empty(_: Align) -> Result<Self, OutOfMemory> {
@@ -84,7 +71,7 @@ impl FollowChanges for BTree {
         Ok(())
     }
 
-    fn block_at(&self, entry: EntryPath, _: Span) -> EntryPath {
+    fn block_at(&self, entry: EntryHandle, _: Span) -> EntryHandle {
         entry
     }
 
@@ -92,16 +79,16 @@ impl FollowChanges for BTree {
     fn carve<V>(
         &mut self,
         regions: &RegionTree<V>,
-        block: &EntryPath,
+        &block: &EntryHandle,
         taken: Span,
         probe: &mut impl Probe,
-    ) -> EntryPath {
+    ) -> EntryHandle {
         if probe.counts()
             && let Some(whole) = regions.block_behind(block)
         {
             probe.count(Fit::of(whole, taken).work(), 1);
         }
-        *block
+        block
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 
 use crate::Merge;
 use crate::error::Broken;
-use crate::regions::{EntryPath, RegionTree};
+use crate::regions::{EntryHandle, RegionTree, Searched};
 use core::fmt;
 use freehold_units::{Align, OutOfMemory, Probe, Span};
 
@@ -35,28 +35,16 @@ pub trait FreeIndex: FollowChanges + Clone + fmt::Debug {
     /// The placements that this index can answer; what it cannot is not a value of this type.
     type Placement: Copy + Default + fmt::Debug;
 
-    /// The free block for a request and the span to take from it. Changes nothing.
+    /// The free block for a request and the span to take from it. Regions that may be changed learn from it what makes the
+    /// next search faster.
     #[doc(hidden)]
     fn find<V>(
         &self,
-        regions: &RegionTree<V>,
+        regions: impl Searched<V>,
         placement: Self::Placement,
         request: &CheckedRequest,
         probe: &mut impl Probe,
     ) -> Option<(Self::Block, Span)>;
-
-    /// [`FreeIndex::find`], which may use what it learns on the way for the searches after it.
-    #[doc(hidden)]
-    #[inline]
-    fn search<V>(
-        &self,
-        regions: &mut RegionTree<V>,
-        placement: Self::Placement,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<(Self::Block, Span)> {
-        self.find(regions, placement, request, probe)
-    }
 }
 
 /// Follows what becomes free and what is taken. Free blocks never touch: neighbours are merged as they come (K1).
@@ -75,7 +63,7 @@ pub trait FollowChanges: Sized {
     fn reserve(&mut self, blocks: usize) -> Result<(), OutOfMemory>;
 
     /// The free block `block`, which lies behind `entry`.
-    fn block_at(&self, entry: EntryPath, block: Span) -> Self::Block;
+    fn block_at(&self, entry: EntryHandle, block: Span) -> Self::Block;
 
     /// Takes `taken` out of `block`, which covers it; a block was reserved. Comes before the change of `regions`, and
     /// returns the entry there that the block lies behind.
@@ -85,7 +73,7 @@ pub trait FollowChanges: Sized {
         block: &Self::Block,
         taken: Span,
         probe: &mut impl Probe,
-    ) -> EntryPath;
+    ) -> EntryHandle;
 
     /// `span` is free from now on, merged with the blocks that it touches; a block was reserved. Comes after the change
     /// of `regions`.
@@ -94,7 +82,7 @@ pub trait FollowChanges: Sized {
     /// The highest free block that starts at or below `address`.
     fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span>;
 
-    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64. Cost: one node.
+    /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64.
     fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64;
 
     /// Bytes of memory held, spare nodes included.

@@ -1,13 +1,10 @@
 //! A new leaf: it comes behind one that there is, and full nodes above are split.
 
-use super::inner::{Child, FANOUT, Inner, Rows};
-use super::{LeafNode, LeafPath, Tree};
+use super::inner::{Child, FANOUT, Inner};
+use super::{Key, LeafPath, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
-/// What is known of a child.
-type Summary<L> = <<L as LeafNode>::Rows as Rows>::Summary;
-
-impl<L: LeafNode> Tree<L> {
+impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     /// A vacant leaf, which was reserved.
     pub(crate) fn take_leaf(&mut self) -> NodeId {
         let id = self.leaves.take();
@@ -20,29 +17,28 @@ impl<L: LeafNode> Tree<L> {
     pub(crate) fn insert_leaf(
         &mut self,
         path: &LeafPath,
-        left: Summary<L>,
-        low: L::Key,
+        left: [i32; ROWS],
+        low: K,
         leaf: NodeId,
-        summary: Summary<L>,
+        bounds: [i32; ROWS],
     ) {
-        let (mut left, mut new) = (left, Child { low, id: leaf, summary });
+        let (mut left, mut new) = (left, Child { low, id: leaf, bounds });
         for level in 0..self.height {
             let (id, slot) = (path.steps[level].inner(), path.steps[level].slot());
             let inner = &mut self.inners[id];
-            inner.rows.set(slot, left);
+            inner.set_bounds(slot, left);
             if inner.len() < FANOUT {
                 inner.insert(slot + 1, new);
                 return self.sum_up(path, level);
             }
             new = self.split_inner(id, slot + 1, new);
-            let inner = &self.inners[id];
-            left = inner.rows.total(inner.len());
+            left = self.inners[id].total();
         }
         self.raise_root(path, left, new);
     }
 
     /// Splits a full node that is to have a new child at `slot`. The node to the right of it.
-    fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<L>) -> Child<L> {
+    fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<K, ROWS>) -> Child<K, ROWS> {
         let right_id = self.inners.take();
         let mut right = Inner::VACANT;
         let left = &mut self.inners[id];
@@ -54,20 +50,20 @@ impl<L: LeafNode> Tree<L> {
         } else {
             right.insert(slot - keep, new);
         }
-        let child = Child { low: right.low(0), id: right_id, summary: right.rows.total(right.len()) };
+        let child = Child { low: right.low(0), id: right_id, bounds: right.total() };
         self.inners[right_id] = right;
         child
     }
 
     /// A root above the old one and its new neighbour.
-    fn raise_root(&mut self, path: &LeafPath, left: Summary<L>, new: Child<L>) {
+    fn raise_root(&mut self, path: &LeafPath, left: [i32; ROWS], new: Child<K, ROWS>) {
         let mut root = Inner::VACANT;
         // What lies below all keys belongs to the first child, so its separator is never asked for.
         let low = match self.height.checked_sub(1) {
             Some(top) => self.inners[path.steps[top].inner()].low(0),
             None => new.low,
         };
-        root.push(Child { low, id: self.root, summary: left });
+        root.push(Child { low, id: self.root, bounds: left });
         root.push(new);
         self.root = self.inners.take();
         self.inners[self.root] = root;
@@ -77,10 +73,9 @@ impl<L: LeafNode> Tree<L> {
     /// Puts right what the nodes above `level` know of it.
     pub(super) fn sum_up(&mut self, path: &LeafPath, level: usize) {
         for level in level + 1..self.height {
-            let below = &self.inners[path.steps[level - 1].inner()];
-            let total = below.rows.total(below.len());
+            let total = self.inners[path.steps[level - 1].inner()].total();
             let step = path.steps[level];
-            self.inners[step.inner()].rows.set(step.slot(), total);
+            self.inners[step.inner()].set_bounds(step.slot(), total);
         }
     }
 }

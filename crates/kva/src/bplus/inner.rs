@@ -1,71 +1,49 @@
-//! An inner node: separators, children, and rows of what is known of the children.
+//! An inner node: separators, children, and bounds of what is below each child.
 
-use super::LeafNode;
-use core::fmt;
-use core::ops::Range;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
 pub(crate) const FANOUT: usize = 64;
 
-/// What inner nodes know of their children, an array for each fact.
-pub(crate) trait Rows: Clone + fmt::Debug {
-    /// What is known of one child.
-    type Summary: Copy + PartialEq + fmt::Debug;
-    /// Nothing known.
+/// Children whose bounds a search compares together.
+const LANES: usize = 16;
+
+/// What leaves are ordered by.
+pub(crate) trait Key: Copy + Ord {
+    /// The separator of a slot without child.
     const VACANT: Self;
-    /// Sets what is known of a child.
-    fn set(&mut self, slot: usize, summary: Self::Summary);
-    /// What is known of all children together.
-    fn total(&self, len: usize) -> Self::Summary;
-    /// Copies what is known of some children to other slots.
-    fn copy_within(&mut self, from: Range<usize>, to: usize);
-    /// Copies what another node knows of some children.
-    fn copy_from(&mut self, other: &Self, from: Range<usize>, to: usize);
 }
 
-/// No rows: the separators say all.
-impl Rows for () {
-    type Summary = ();
-    const VACANT: Self = ();
-    fn set(&mut self, _: usize, (): ()) {}
-    fn total(&self, _: usize) {}
-    fn copy_within(&mut self, _: Range<usize>, _: usize) {}
-    fn copy_from(&mut self, (): &Self, _: Range<usize>, _: usize) {}
+impl Key for u64 {
+    const VACANT: Self = 0;
+}
+
+impl Key for u128 {
+    const VACANT: Self = 0;
 }
 
 /// A child as its parent knows it.
-#[derive(Clone, Copy)]
-pub(crate) struct Child<L: LeafNode> {
-    pub(crate) low: L::Key,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Child<K, const ROWS: usize> {
+    pub(crate) low: K,
     pub(crate) id: NodeId,
-    pub(crate) summary: <L::Rows as Rows>::Summary,
+    pub(crate) bounds: [i32; ROWS],
 }
 
 /// Up to [`FANOUT`] children in the order of their keys.
-pub(crate) struct Inner<L: LeafNode> {
+#[derive(Clone, Debug)]
+pub(crate) struct Inner<K, const ROWS: usize> {
     len: usize,
     /// The first key of each child, or of its leftmost leaf: exact, but for the tree's first leaf (K8).
-    pub(super) lows: [L::Key; FANOUT],
+    lows: [K; FANOUT],
     children: [NodeId; FANOUT],
-    pub(crate) rows: L::Rows,
+    /// A row for each measure, in it for each child what no leaf below exceeds.
+    rows: [[i32; FANOUT]; ROWS],
 }
 
-impl<L: LeafNode> Clone for Inner<L> {
-    fn clone(&self) -> Self {
-        Self { rows: self.rows.clone(), ..*self }
-    }
-}
-
-impl<L: LeafNode> fmt::Debug for Inner<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inner").field("children", &&self.children[..self.len]).finish_non_exhaustive()
-    }
-}
-
-impl<L: LeafNode> PoolNode for Inner<L> {
+impl<K: Key, const ROWS: usize> PoolNode for Inner<K, ROWS> {
     const VACANT: Self =
-        Self { len: 0, lows: L::NO_LOWS, children: [NO_NODE; FANOUT], rows: L::Rows::VACANT };
+        Self { len: 0, lows: [K::VACANT; FANOUT], children: [NO_NODE; FANOUT], rows: [[0; FANOUT]; ROWS] };
 
     fn link(&self) -> NodeId {
         self.children[0]
@@ -77,7 +55,7 @@ impl<L: LeafNode> PoolNode for Inner<L> {
     }
 }
 
-impl<L: LeafNode> Inner<L> {
+impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -89,49 +67,124 @@ impl<L: LeafNode> Inner<L> {
     }
 
     #[inline]
-    pub(crate) fn low(&self, slot: usize) -> L::Key {
+    pub(crate) fn low(&self, slot: usize) -> K {
         self.lows[slot]
     }
 
-    pub(super) fn set_low(&mut self, slot: usize, low: L::Key) {
+    pub(super) fn set_low(&mut self, slot: usize, low: K) {
         self.lows[slot] = low;
     }
 
     /// The child whose keys `key` lies among. What is below all keys belongs to the first.
     #[inline]
-    pub(crate) fn child_for(&self, key: L::Key) -> usize {
+    pub(crate) fn child_for(&self, key: K) -> usize {
         self.lows[1..self.len].partition_point(|&low| low <= key)
     }
 
-    pub(super) fn push(&mut self, child: Child<L>) {
+    #[inline]
+    pub(crate) fn bound(&self, row: usize, slot: usize) -> i32 {
+        self.rows[row][slot]
+    }
+
+    #[inline]
+    pub(crate) fn set_bound(&mut self, row: usize, slot: usize, bound: i32) {
+        self.rows[row][slot] = bound;
+    }
+
+    pub(crate) fn set_bounds(&mut self, slot: usize, bounds: [i32; ROWS]) {
+        for (row, bound) in self.rows.iter_mut().zip(bounds) {
+            row[slot] = bound;
+        }
+    }
+
+    /// Raises the bounds of a child to `bounds` where they are lower. Returns whether one was.
+    #[inline]
+    pub(crate) fn raise_bounds(&mut self, slot: usize, bounds: [i32; ROWS]) -> bool {
+        let mut rises = false;
+        for (row, bound) in self.rows.iter_mut().zip(bounds) {
+            rises |= bound > row[slot];
+            row[slot] = row[slot].max(bound);
+        }
+        rises
+    }
+
+    /// The bounds of a row from those of another, for all children.
+    pub(crate) fn copy_row(&mut self, from: usize, to: usize) {
+        self.rows[to] = self.rows[from];
+    }
+
+    /// What nothing below the node exceeds, in one row.
+    pub(crate) fn most(&self, row: usize) -> i32 {
+        self.rows[row][..self.len].iter().copied().fold(0, i32::max)
+    }
+
+    /// What nothing below the node exceeds, in each row.
+    pub(crate) fn total(&self) -> [i32; ROWS] {
+        core::array::from_fn(|row| self.most(row))
+    }
+
+    /// The first child from `from` on with a bound of `least` or more in a row.
+    #[inline]
+    pub(crate) fn first_with(&self, row: usize, least: i32, from: usize) -> Option<usize> {
+        let (groups, _) = self.rows[row].as_chunks::<LANES>();
+        let mut first = from;
+        while first < self.len {
+            let (at, passed) = (first / LANES, first % LANES);
+            let hits = bits_with(&groups[at], least) >> passed << passed;
+            if hits != 0 {
+                return Some(at * LANES + hits.trailing_zeros() as usize).filter(|&slot| slot < self.len);
+            }
+            first = (at + 1) * LANES;
+        }
+        None
+    }
+
+    /// The last of the first `end` children with a bound of `least` or more in a row.
+    pub(crate) fn last_with(&self, row: usize, least: i32, end: usize) -> Option<usize> {
+        self.rows[row][..end].iter().rposition(|&bound| bound >= least)
+    }
+
+    pub(super) fn push(&mut self, child: Child<K, ROWS>) {
         self.insert(self.len, child);
     }
 
     /// Puts a child before the one at `slot`.
-    pub(super) fn insert(&mut self, slot: usize, child: Child<L>) {
-        self.lows.copy_within(slot..self.len, slot + 1);
-        self.children.copy_within(slot..self.len, slot + 1);
-        self.rows.copy_within(slot..self.len, slot + 1);
+    pub(super) fn insert(&mut self, slot: usize, child: Child<K, ROWS>) {
+        self.shift(slot, slot + 1);
+        self.len += 1;
         self.lows[slot] = child.low;
         self.children[slot] = child.id;
-        self.rows.set(slot, child.summary);
-        self.len += 1;
+        self.set_bounds(slot, child.bounds);
     }
 
     pub(super) fn remove(&mut self, slot: usize) {
-        self.lows.copy_within(slot + 1..self.len, slot);
-        self.children.copy_within(slot + 1..self.len, slot);
-        self.rows.copy_within(slot + 1..self.len, slot);
+        self.shift(slot + 1, slot);
         self.len -= 1;
+    }
+
+    /// Moves the children from `from` on to `to` and the slots behind it.
+    fn shift(&mut self, from: usize, to: usize) {
+        self.lows.copy_within(from..self.len, to);
+        self.children.copy_within(from..self.len, to);
+        self.rows.iter_mut().for_each(|row| row.copy_within(from..self.len, to));
     }
 
     /// Moves the children from `keep` on to the end of `right`.
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
-        let moved = keep..self.len;
-        right.lows[right.len..][..moved.len()].copy_from_slice(&self.lows[moved.clone()]);
-        right.children[right.len..][..moved.len()].copy_from_slice(&self.children[moved.clone()]);
-        right.rows.copy_from(&self.rows, moved.clone(), right.len);
-        right.len += moved.len();
+        for slot in keep..self.len {
+            let bounds = core::array::from_fn(|row| self.rows[row][slot]);
+            right.push(Child { low: self.lows[slot], id: self.children[slot], bounds });
+        }
         self.len = keep;
     }
+}
+
+/// A bit for each of some children whose bound is `least` or more.
+#[inline]
+fn bits_with(bounds: &[i32; LANES], least: i32) -> u32 {
+    let mut bits = 0i32;
+    for (lane, &bound) in bounds.iter().enumerate() {
+        bits |= i32::from(bound > least - 1).wrapping_neg() & (1 << lane);
+    }
+    bits as u32
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i + 1]
-//!           rows     |   7 |  90 |  12 |          what a search must know of a child without entering it
+//!           rows     |   7 |  90 |  12 |          what nothing below a child exceeds, in each of some measures
 //!                       |     |     +---------+
 //!                       |     +------+        |
 //!   leaves            [...]        [...]    [...]
@@ -22,39 +22,29 @@ mod shrink;
 mod validate;
 
 use freehold_units::OutOfMemory;
-use freehold_units::pool::{NodeId, Pool, PoolNode};
+use freehold_units::pool::{NO_NODE, NodeId, NoneInline, Pool, PoolNode};
 
-pub(crate) use inner::{FANOUT, Inner, Rows};
+pub(crate) use inner::{FANOUT, Inner, Key};
 use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
 
-/// What a tree needs of its leaves.
-pub(crate) trait LeafNode: PoolNode {
-    /// What leaves are ordered by.
-    type Key: Copy + Ord;
-    /// What inner nodes know of their children.
-    type Rows: Rows;
-    /// Separators of a vacant inner node.
-    const NO_LOWS: [Self::Key; FANOUT];
-}
-
-/// A B+tree. With `height` 0 the root is a leaf.
-#[derive(Debug)]
-pub(crate) struct Tree<L: LeafNode> {
+/// A B+tree of leaves `L` that are ordered by `K`. With `height` 0 the root is a leaf.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree<L, K, const ROWS: usize> {
     pub(crate) leaves: Pool<L>,
-    pub(crate) inners: Pool<Inner<L>>,
+    pub(crate) inners: Pool<Inner<K, ROWS>>,
     pub(crate) root: NodeId,
     /// Levels of inner nodes.
     pub(crate) height: usize,
 }
 
-impl<L: LeafNode + Clone> Clone for Tree<L> {
-    fn clone(&self) -> Self {
-        Self { leaves: self.leaves.clone(), inners: self.inners.clone(), ..*self }
+impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
+    /// A tree without leaf.
+    pub(crate) fn empty() -> Self {
+        let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
+        Self { leaves, inners, root: NO_NODE, height: 0 }
     }
-}
 
-impl<L: LeafNode> Tree<L> {
     /// Makes sure that `leaves` more leaves can be inserted without asking for memory.
     #[inline]
     pub(crate) fn reserve(&mut self, leaves: usize) -> Result<(), OutOfMemory> {

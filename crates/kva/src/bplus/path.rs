@@ -1,7 +1,7 @@
 //! The way from the root to a leaf, and from a leaf to its neighbours.
 
-use super::{FANOUT, Inner, LeafNode, Tree};
-use freehold_units::pool::{NO_NODE, NodeId};
+use super::{FANOUT, Inner, Key, Tree};
+use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. Neighbours are joined when they are few, so
 /// nodes have some nine children on average at the very least, and ten levels three thousand million leaves.
@@ -15,6 +15,9 @@ pub(crate) struct Step(u32);
 pub(super) const MAX_INNERS: usize = (u32::MAX as usize + 1) / FANOUT;
 
 impl Step {
+    /// A step that was not taken yet.
+    pub(crate) const NONE: Self = Self(0);
+
     #[inline]
     pub(crate) fn new(inner: NodeId, slot: usize) -> Self {
         debug_assert!((inner as usize) < MAX_INNERS && slot < FANOUT, "K8: a step holds its node and slot");
@@ -42,13 +45,13 @@ pub(crate) struct LeafPath {
 
 impl LeafPath {
     /// No leaf yet.
-    pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step(0); MAX_HEIGHT] };
+    pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step::NONE; MAX_HEIGHT] };
 }
 
-impl<L: LeafNode> Tree<L> {
+impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     /// The path to the leaf that `key` belongs to.
     #[inline]
-    pub(crate) fn path_to(&self, key: L::Key) -> LeafPath {
+    pub(crate) fn path_to(&self, key: K) -> LeafPath {
         let mut path = LeafPath::NOWHERE;
         self.descend(&mut path, self.height, self.root, |inner| inner.child_for(key));
         path
@@ -61,7 +64,13 @@ impl<L: LeafNode> Tree<L> {
     }
 
     #[inline]
-    fn descend(&self, path: &mut LeafPath, height: usize, top: NodeId, child: impl Fn(&Inner<L>) -> usize) {
+    fn descend(
+        &self,
+        path: &mut LeafPath,
+        height: usize,
+        top: NodeId,
+        child: impl Fn(&Inner<K, ROWS>) -> usize,
+    ) {
         let mut at = top;
         for step in path.steps[..height].iter_mut().rev() {
             let inner = &self.inners[at];
@@ -82,7 +91,7 @@ impl<L: LeafNode> Tree<L> {
         self.turn(path, -1, |inner| inner.len() - 1)
     }
 
-    fn turn(&self, path: &mut LeafPath, by: isize, down: impl Fn(&Inner<L>) -> usize) -> bool {
+    fn turn(&self, path: &mut LeafPath, by: isize, down: impl Fn(&Inner<K, ROWS>) -> usize) -> bool {
         for level in 0..self.height {
             let step = &mut path.steps[level];
             let slot = step.slot().wrapping_add_signed(by);

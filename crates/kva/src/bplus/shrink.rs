@@ -1,14 +1,14 @@
 //! A leaf that goes: nodes with few children are joined with a neighbour, empty ones go as well.
 
-use super::inner::{FANOUT, Inner, Rows};
-use super::{LeafNode, LeafPath, Tree};
+use super::inner::{FANOUT, Inner};
+use super::{Key, LeafPath, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
 /// A node with fewer children is joined with a neighbour, if both together leave room for more.
 const FEW: usize = FANOUT / 4;
 const JOINED: usize = FANOUT * 3 / 4;
 
-impl<L: LeafNode> Tree<L> {
+impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     /// Takes the leaf at the end of `path` out of the tree and makes it vacant. It is not the only one. Paths are
     /// void after it.
     pub(crate) fn remove_leaf(&mut self, path: &LeafPath) {
@@ -32,12 +32,12 @@ impl<L: LeafNode> Tree<L> {
     }
 
     /// The first key of the leaf at the end of `path` is now `low`.
-    pub(crate) fn set_low(&mut self, path: &LeafPath, low: L::Key) {
+    pub(crate) fn set_low(&mut self, path: &LeafPath, low: K) {
         self.raise_low(path, 0, low);
     }
 
     /// Separators from `level` on, up to the first node of which the path takes another child than the first.
-    fn raise_low(&mut self, path: &LeafPath, level: usize, low: L::Key) {
+    fn raise_low(&mut self, path: &LeafPath, level: usize, low: K) {
         for step in &path.steps[level.min(self.height)..self.height] {
             self.inners[step.inner()].set_low(step.slot(), low);
             if step.slot() > 0 {
@@ -51,8 +51,8 @@ impl<L: LeafNode> Tree<L> {
     fn join_few(&mut self, path: &LeafPath, level: usize) {
         for level in level..self.height - 1 {
             let (below, parent) = (path.steps[level].inner(), path.steps[level + 1]);
-            let total = self.inners[below].rows.total(self.inners[below].len());
-            self.inners[parent.inner()].rows.set(parent.slot(), total);
+            let total = self.inners[below].total();
+            self.inners[parent.inner()].set_bounds(parent.slot(), total);
             if self.inners[below].len() < FEW {
                 let left = parent.slot().saturating_sub(1);
                 if !self.join_children(parent.inner(), left) {
@@ -75,10 +75,10 @@ impl<L: LeafNode> Tree<L> {
         let mut gone = core::mem::replace(&mut self.inners[right], Inner::VACANT);
         let joined = &mut self.inners[left];
         gone.move_tail(0, joined);
-        let total = joined.rows.total(joined.len());
+        let total = joined.total();
         self.inners.give_back(right);
         let node = &mut self.inners[parent];
-        node.rows.set(slot, total);
+        node.set_bounds(slot, total);
         node.remove(slot + 1);
         true
     }

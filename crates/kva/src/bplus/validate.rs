@@ -1,9 +1,8 @@
 //! Checking the shape from scratch.
 
-use super::inner::Rows;
-use super::{LeafNode, MAX_HEIGHT, Tree};
+use super::{Key, MAX_HEIGHT, Tree};
 use crate::error::{Broken, check};
-use freehold_units::pool::NodeId;
+use freehold_units::pool::{NodeId, PoolNode};
 
 /// What a leaf is checked for: its number and the keys that it may hold, from `low` on and below `end`.
 pub(crate) struct Whole<K> {
@@ -13,19 +12,18 @@ pub(crate) struct Whole<K> {
     pub(crate) end: Option<K>,
 }
 
-impl<L: LeafNode> Tree<L> {
+impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     /// Checks K7 and K8, and by `check_leaf` every leaf in order. `check_leaf` says what is known of the leaf;
     /// `check_child` compares what a parent knows of a child with what is so. Cost: linear.
     pub(crate) fn validate(
         &self,
-        address: impl Fn(L::Key) -> u64,
-        check_leaf: &mut impl FnMut(Whole<L::Key>) -> Result<<L::Rows as Rows>::Summary, Broken>,
-        check_child: &impl Fn(&L::Rows, usize, <L::Rows as Rows>::Summary) -> Result<(), Broken>,
+        address: impl Fn(K) -> u64,
+        check_leaf: &mut impl FnMut(Whole<K>) -> Result<[i32; ROWS], Broken>,
     ) -> Result<(), Broken> {
         check(self.height < MAX_HEIGHT, "K8", "a tree is not higher than its paths", 0)?;
         let mut seen = Seen { leaves: 0, inners: 0 };
         let whole = Whole { leaf: self.root, low: None, end: None };
-        self.check_below(self.height, whole, &mut seen, &address, check_leaf, check_child)?;
+        self.check_below(self.height, whole, &mut seen, &address, check_leaf)?;
         let leaves = self.leaves.vacant().count();
         check(self.leaves.made() == seen.leaves + leaves, "K7", "a leaf is in the tree once, or vacant", 0)?;
         let inners = self.inners.vacant().count();
@@ -40,12 +38,11 @@ impl<L: LeafNode> Tree<L> {
     fn check_below(
         &self,
         height: usize,
-        whole: Whole<L::Key>,
+        whole: Whole<K>,
         seen: &mut Seen,
-        address: &impl Fn(L::Key) -> u64,
-        check_leaf: &mut impl FnMut(Whole<L::Key>) -> Result<<L::Rows as Rows>::Summary, Broken>,
-        check_child: &impl Fn(&L::Rows, usize, <L::Rows as Rows>::Summary) -> Result<(), Broken>,
-    ) -> Result<<L::Rows as Rows>::Summary, Broken> {
+        address: &impl Fn(K) -> u64,
+        check_leaf: &mut impl FnMut(Whole<K>) -> Result<[i32; ROWS], Broken>,
+    ) -> Result<[i32; ROWS], Broken> {
         let Some(below) = height.checked_sub(1) else {
             seen.leaves += 1;
             return check_leaf(whole);
@@ -60,6 +57,7 @@ impl<L: LeafNode> Tree<L> {
             "no inner node is empty, no root has one child",
             at,
         )?;
+        let mut most = [0; ROWS];
         for slot in 0..len {
             let low = if slot == 0 { whole.low } else { Some(inner.low(slot)) };
             let exact = slot > 0 || whole.low.is_none_or(|low| low == inner.low(0));
@@ -68,10 +66,14 @@ impl<L: LeafNode> Tree<L> {
             let ascend = end.is_none_or(|end| low.is_none_or(|low| low < end));
             check(ascend, "K8", "separators ascend", low.map_or(0, address))?;
             let child = Whole { leaf: inner.child(slot), low, end };
-            let summary = self.check_below(below, child, seen, address, check_leaf, check_child)?;
-            check_child(&inner.rows, slot, summary)?;
+            let summary = self.check_below(below, child, seen, address, check_leaf)?;
+            for (row, known) in most.iter_mut().zip(0..) {
+                let bound = inner.bound(known, slot);
+                check(summary[known] <= bound, "K9", "nothing below a child exceeds its bounds", at)?;
+                *row = bound.max(*row);
+            }
         }
-        Ok(inner.rows.total(len))
+        Ok(most)
     }
 }
 

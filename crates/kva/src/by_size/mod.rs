@@ -16,7 +16,7 @@ mod sizes;
 
 use crate::error::{Broken, check};
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
-use crate::regions::{EntryPath, RegionTree};
+use crate::regions::{EntryHandle, RegionTree, Searched};
 use crate::{Merge, OutOfMemory};
 use freehold_units::{Align, Probe, Span, Work};
 use sizes::Sizes;
@@ -72,27 +72,14 @@ impl<I: FreeIndex> FreeIndex for BySize<I> {
 
     fn find<V>(
         &self,
-        regions: &RegionTree<V>,
+        regions: impl Searched<V>,
         placement: Self::Placement,
         request: &CheckedRequest,
         probe: &mut impl Probe,
     ) -> Option<(I::Block, Span)> {
         match placement {
-            Placement::BestFit => self.best_fit(regions, request, probe),
+            Placement::BestFit => self.best_fit(&regions, request, probe),
             Placement::ByAddress(placement) => self.inside.find(regions, placement, request, probe),
-        }
-    }
-
-    fn search<V>(
-        &self,
-        regions: &mut RegionTree<V>,
-        placement: Self::Placement,
-        request: &CheckedRequest,
-        probe: &mut impl Probe,
-    ) -> Option<(I::Block, Span)> {
-        match placement {
-            Placement::BestFit => self.best_fit(regions, request, probe),
-            Placement::ByAddress(placement) => self.inside.search(regions, placement, request, probe),
         }
     }
 }
@@ -111,7 +98,7 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         self.sizes.reserve(blocks.saturating_mul(2))
     }
 
-    fn block_at(&self, entry: EntryPath, block: Span) -> I::Block {
+    fn block_at(&self, entry: EntryHandle, block: Span) -> I::Block {
         self.inside.block_at(entry, block)
     }
 
@@ -121,9 +108,9 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         block: &I::Block,
         taken: Span,
         probe: &mut impl Probe,
-    ) -> EntryPath {
+    ) -> EntryHandle {
         let entry = self.inside.carve(regions, block, taken, probe);
-        let whole = regions.block_behind(&entry).expect("K4: a region is cut from a free block");
+        let whole = regions.block_behind(entry).expect("K4: a region is cut from a free block");
         self.sizes.remove(whole);
         whole.below(taken).into_iter().chain(whole.above(taken)).for_each(|rest| self.sizes.insert(rest));
         entry

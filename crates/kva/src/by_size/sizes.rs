@@ -1,10 +1,10 @@
 //! The ordered set of free blocks by size and address: a B+tree of keys.
 
 use crate::OutOfMemory;
-use crate::bplus::{FANOUT, LeafNode, LeafPath, Step, Tree};
+use crate::bplus::{LeafPath, Step, Tree};
 use crate::error::{Broken, check};
 use freehold_units::Span;
-use freehold_units::pool::{NO_NODE, NodeId, NoneInline, Pool, PoolNode};
+use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Keys of a leaf.
 const WIDTH: usize = 31;
@@ -30,12 +30,6 @@ impl PoolNode for SizeLeaf {
     fn set_link(&mut self, next: NodeId) {
         self.link = next;
     }
-}
-
-impl LeafNode for SizeLeaf {
-    type Key = u128;
-    type Rows = ();
-    const NO_LOWS: [u128; FANOUT] = [0; FANOUT];
 }
 
 impl SizeLeaf {
@@ -72,14 +66,13 @@ fn block(key: u128) -> Span {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    tree: Tree<SizeLeaf>,
+    tree: Tree<SizeLeaf, u128, 0>,
     len: usize,
 }
 
 impl Sizes {
     pub(super) fn empty() -> Self {
-        let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
-        Self { tree: Tree { leaves, inners, root: NO_NODE, height: 0 }, len: 0 }
+        Self { tree: Tree::empty(), len: 0 }
     }
 
     /// Makes sure that so many keys can be inserted without asking for memory.
@@ -140,7 +133,7 @@ impl Sizes {
         };
         let low = right.keys[0];
         self.tree.leaves[id] = right;
-        self.tree.insert_leaf(&path, (), low, id, ());
+        self.tree.insert_leaf(&path, [], low, id, []);
     }
 
     /// Removes a block.
@@ -187,20 +180,15 @@ impl Sizes {
             return Ok(self.len);
         }
         let (mut before, mut count) = (None, 0);
-        self.tree.validate(
-            |key| key as u64,
-            &mut |whole| {
-                for &key in self.tree.leaves[whole.leaf].keys() {
-                    let inside =
-                        whole.low.is_none_or(|low| low <= key) && whole.end.is_none_or(|end| key < end);
-                    check(inside && before < Some(key), "K8", "keys ascend, between separators", key as u64)?;
-                    before = Some(key);
-                    count += 1;
-                }
-                Ok(())
-            },
-            &|(), _, ()| Ok(()),
-        )?;
+        self.tree.validate(|key| key as u64, &mut |whole| {
+            for &key in self.tree.leaves[whole.leaf].keys() {
+                let inside = whole.low.is_none_or(|low| low <= key) && whole.end.is_none_or(|end| key < end);
+                check(inside && before < Some(key), "K8", "keys ascend, between separators", key as u64)?;
+                before = Some(key);
+                count += 1;
+            }
+            Ok([])
+        })?;
         check(count == self.len, "K11", "there are as many keys as are counted", 0)?;
         Ok(count)
     }

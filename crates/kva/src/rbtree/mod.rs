@@ -39,7 +39,7 @@ mod view;
 
 use crate::error::{Broken, check};
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
-use crate::regions::{EntryPath, RegionTree};
+use crate::regions::{EntryHandle, RegionTree, Searched};
 use crate::{Merge, OutOfMemory};
 use core::marker::PhantomData;
 use freehold_units::{Align, Probe, Span};
@@ -95,7 +95,7 @@ impl<P: Policy> FreeIndex for RbTree<P> {
     #[inline]
     fn find<V>(
         &self,
-        _: &RegionTree<V>,
+        _: impl Searched<V>,
         placement: Placement,
         request: &CheckedRequest,
         probe: &mut impl Probe,
@@ -125,7 +125,7 @@ impl<P: Policy> FollowChanges for RbTree<P> {
         self.nodes.reserve(blocks)
     }
 
-    fn block_at(&self, _: EntryPath, block: Span) -> Block {
+    fn block_at(&self, _: EntryHandle, block: Span) -> Block {
         self.floor(block.first()).expect("K4: every gap between regions is a block").0
     }
 
@@ -136,7 +136,7 @@ impl<P: Policy> FollowChanges for RbTree<P> {
         block: &Block,
         taken: Span,
         probe: &mut impl Probe,
-    ) -> EntryPath {
+    ) -> EntryHandle {
         self.carve_node(*block, taken, probe);
         regions.entry_before(taken.first()).expect("K4: every gap between regions lies behind an entry")
     }

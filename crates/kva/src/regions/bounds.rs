@@ -1,124 +1,61 @@
-//! Keeping what inner nodes know of gaps (K9): the largest gap exactly, rooms of aligned classes from above.
+//! Keeping what inner nodes know of gaps (K9): for each class of alignment, a size that no room below a child exceeds.
 //!
-//! A free makes one gap longer: the bounds above it rise where they are lower. An allocation makes one gap shorter: where
-//! it was as large as the bound, the bound is found anew. Rooms of other classes only shrink by that, so their bounds
-//! stay, too high at worst; a search that enters a leaf in vain puts its bound right.
+//! A free makes one gap longer: the bounds above it rise where they are lower. An allocation makes a gap shorter and
+//! leaves the bounds alone, too high at worst: a search that enters a leaf in vain lowers its bound to what there is
+//! (`search.rs`). So each visit in vain is paid by a change before it.
 
 use super::RegionTree;
 use super::classes::CLASSES;
 use super::lanes::room;
 use super::leaf::Leaf;
-use super::rooms::{Rooms, Summary, code};
-use crate::bplus::{LeafPath, Rows};
+use crate::bplus::LeafPath;
 use freehold_units::pool::NodeId;
-use freehold_units::{Probe, Work};
+use freehold_units::{Extent, Probe, Work};
+
+/// A size in granules in 31 bits: a larger one never has the smaller code. Up to 2^26 it is the size itself.
+#[inline]
+pub(super) fn code(granules: u64) -> i32 {
+    granules.checked_sub(1).map_or(0, |reach| Extent::of_reach(reach).code() as i32)
+}
 
 impl<V> RegionTree<V> {
-    /// What there is to know of a leaf.
-    pub(super) fn summary(&self, leaf: &Leaf<V>) -> Summary {
-        let largest = if self.keeps_bounds { leaf.largest_gap() } else { 0 };
-        let mut summary = Summary { largest, rooms: [0; _] };
-        summary.rooms[0] = code(largest);
-        for (class, mask) in self.classes.aligned() {
-            summary.rooms[class] = code(leaf.largest_room(mask));
+    /// The largest room in a leaf for each class.
+    pub(super) fn rooms(&self, leaf: &Leaf<V>) -> [i32; CLASSES] {
+        let mut rooms = [0; CLASSES];
+        if self.keeps_bounds {
+            for (class, mask) in self.classes.in_use() {
+                rooms[class] = code(leaf.largest_room(mask));
+            }
         }
-        summary
+        rooms
     }
 
-    /// Finds anew what is known of the leaf at the end of `path`, and of all above it.
-    pub(super) fn refresh(&mut self, path: &LeafPath) {
-        let mut summary = self.summary(&self.tree.leaves[path.leaf]);
+    /// Finds anew the bounds of the leaf that `granule` belongs to, and of all above it.
+    pub(super) fn refresh(&mut self, granule: u64) {
+        let path = self.tree.path_to(granule);
+        let mut bounds = self.rooms(&self.tree.leaves[path.leaf]);
         for &step in &path.steps[..self.tree.height] {
             let inner = &mut self.tree.inners[step.inner()];
-            inner.rows.set(step.slot(), summary);
-            summary = inner.rows.total(inner.len());
+            inner.set_bounds(step.slot(), bounds);
+            bounds = inner.total();
         }
     }
 
     /// The gap in the leaf at the end of `path` that starts at `end` has grown to `gap` granules.
     #[inline]
     pub(super) fn raise(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
-        let height = self.tree.height;
-        if height == 0 || !self.keeps_bounds {
-            return;
-        }
-        let mut rooms = [code(gap), 0, 0, 0];
-        for (class, mask) in self.classes.aligned() {
-            rooms[class] = code(room(end, gap, mask));
-        }
-        for &step in &path.steps[..height] {
-            probe.count(Work::MaxRecomputed, 1);
-            let Rooms { largest, rooms: known } = &mut self.tree.inners[step.inner()].rows;
-            let slot = step.slot();
-            let mut rises = gap > largest[slot];
-            largest[slot] = largest[slot].max(gap);
-            for (known, room) in known.iter_mut().zip(rooms) {
-                rises |= room > known[slot];
-                known[slot] = known[slot].max(room);
-            }
-            if !rises {
-                break;
-            }
-        }
-    }
-
-    /// A gap of `gap` granules that started at `end`, in the leaf at the end of `path`, has been cut or is gone.
-    #[inline]
-    pub(super) fn lower(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
         if self.tree.height == 0 || !self.keeps_bounds {
             return;
         }
-        let (step, slot) = (path.steps[0], path.steps[0].slot());
-        if self.tree.inners[step.inner()].rows.largest[slot] == gap {
-            let largest = self.tree.leaves[path.leaf].largest_gap();
-            self.lower_largest(path, gap, largest, probe);
+        let mut rooms = [0; CLASSES];
+        for (class, mask) in self.classes.in_use() {
+            rooms[class] = code(room(end, gap, mask));
         }
-        let _=end;
-    }
-
-    /// The largest gap of the leaf was of `was` granules and is of `largest`.
-    #[inline]
-    fn lower_largest(&mut self, path: &LeafPath, was: u64, mut largest: u64, probe: &mut impl Probe) {
-        let mut below: Option<NodeId> = None;
         for &step in &path.steps[..self.tree.height] {
-            // Another child of the node below has a larger gap.
-            if self.tree.inners[step.inner()].rows.largest[step.slot()] != was {
-                break;
-            }
             probe.count(Work::MaxRecomputed, 1);
-            if let Some(below) = below {
-                let below = &self.tree.inners[below];
-                largest = below.rows.largest_of(below.len());
-            }
-            if largest == was {
+            if !self.tree.inners[step.inner()].raise_bounds(step.slot(), rooms) {
                 break;
             }
-            let rows = &mut self.tree.inners[step.inner()].rows;
-            rows.largest[step.slot()] = largest;
-            rows.rooms[0][step.slot()] = code(largest);
-            below = Some(step.inner());
-        }
-    }
-
-    /// The largest room of a class in the leaf, which was `was` at most, is `room` now.
-    #[inline]
-    fn lower_room(&mut self, path: &LeafPath, class: usize, was: i32, mut room: i32, probe: &mut impl Probe) {
-        let mut below: Option<NodeId> = None;
-        for &step in &path.steps[..self.tree.height] {
-            // Another child of the node below has a higher bound, or had one when this was set.
-            if self.tree.inners[step.inner()].rows.rooms[class][step.slot()] != was {
-                break;
-            }
-            probe.count(Work::MaxRecomputed, 1);
-            if let Some(below) = below {
-                let below = &self.tree.inners[below];
-                room = below.rows.most(class, below.len());
-            }
-            if room == was {
-                break;
-            }
-            self.tree.inners[step.inner()].rows.rooms[class][step.slot()] = room;
-            below = Some(step.inner());
         }
     }
 
@@ -126,7 +63,20 @@ impl<V> RegionTree<V> {
     #[cold]
     pub(super) fn start_class(&mut self, class: usize) {
         for inner in self.tree.inners.iter_mut() {
-            inner.rows.rooms[class] = inner.rows.rooms[0];
+            inner.copy_row(0, class);
         }
+    }
+
+    /// Granules of the largest gap, if it is larger than `known`: else that. Enters the nodes whose bounds are.
+    pub(super) fn largest_gap(&self, node: NodeId, height: usize, known: u64) -> u64 {
+        let Some(below) = height.checked_sub(1) else {
+            return self.tree.leaves[node].largest_room(0).max(known);
+        };
+        let inner = &self.tree.inners[node];
+        let larger = |known: u64, slot| match inner.bound(0, slot) >= code(known.saturating_add(1)) {
+            true => self.largest_gap(inner.child(slot), below, known),
+            false => known,
+        };
+        (0..inner.len()).fold(known, larger)
     }
 }

@@ -33,8 +33,8 @@ impl Classes {
 
     /// The class of the largest alignment below that of `mask`.
     fn next_below(&self, mask: u64) -> usize {
-        let aligned = self.aligned().filter(|&(_, known)| known < mask);
-        aligned.max_by_key(|&(_, known)| known).map_or(0, |(class, _)| class)
+        let below = self.in_use().filter(|&(_, known)| known < mask);
+        below.max_by_key(|&(_, known)| known).map_or(0, |(class, _)| class)
     }
 
     /// The alignment of a class less one, in granules.
@@ -43,10 +43,12 @@ impl Classes {
         self.masks[class]
     }
 
-    /// The classes that are kept beside the first.
+    /// The classes that bounds are kept for, and the alignment of each less one.
     #[inline]
-    pub(super) fn aligned(&self) -> impl Iterator<Item = (usize, u64)> {
-        (1..CLASSES).map(|class| (class, self.masks[class])).take_while(|&(_, mask)| mask != 0)
+    pub(super) fn in_use(&self) -> impl Iterator<Item = (usize, u64)> {
+        (0..CLASSES)
+            .map(|class| (class, self.masks[class]))
+            .take_while(|&(class, mask)| class == 0 || mask != 0)
     }
 
     /// A search by `class` for the alignment of `mask` entered so many leaves in vain. Returns the class that the

@@ -6,52 +6,35 @@
 //! ```
 
 use super::leaf::{Entry, Leaf, Terms, WIDTH};
-use super::{EntryPath, RegionTree};
+use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;
-use freehold_units::{Probe, Span};
+use freehold_units::Span;
 
 impl<V> RegionTree<V> {
     /// Adds a region in the gap behind the entry `at`; an entry was reserved. Paths are void after it.
     #[inline]
-    pub(crate) fn insert(
-        &mut self,
-        at: &EntryPath,
-        taken: Span,
-        terms: Terms,
-        value: V,
-        probe: &mut impl Probe,
-    ) {
+    pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: Terms, value: V) {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
-        let &EntryPath { ref path, slot } = at;
-        let leaf = &mut self.tree.leaves[path.leaf];
+        let EntryHandle { leaf, slot } = at;
+        let leaf = &mut self.tree.leaves[leaf];
         if leaf.len() == WIDTH || leaf.is_tail(slot) {
-            return self.insert_cold(at, start, last, terms, value, probe);
+            return self.insert_cold(at, start, last, terms, value);
         }
         let (end, next) = (leaf.end[slot], leaf.next[slot]);
         let (from, to) = ((start - leaf.base) as i32, (last - leaf.base) as i32 + 1);
         debug_assert!(end <= from && to <= next, "K4: a region lies in a gap");
         leaf.push_within(slot, from, to, terms, value);
-        let gap_start = leaf.base + end as u64;
         self.regions += 1;
         self.blocks += usize::from(end < from) + usize::from(to < next);
         self.blocks -= 1;
-        self.lower(path, gap_start, (next - end) as u64, probe);
     }
 
     /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
     #[cold]
-    fn insert_cold(
-        &mut self,
-        at: &EntryPath,
-        start: u64,
-        last: u64,
-        terms: Terms,
-        value: V,
-        probe: &mut impl Probe,
-    ) {
-        let &EntryPath { ref path, slot } = at;
-        let leaf = &mut self.tree.leaves[path.leaf];
-        let (gap_start, gap, next) = (leaf.end(slot), leaf.gap(slot), leaf.next(slot));
+    fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: V) {
+        let EntryHandle { leaf, slot } = at;
+        let leaf = &mut self.tree.leaves[leaf];
+        let (gap_start, next) = (leaf.end(slot), leaf.next(slot));
         let end = u128::from(last) + 1;
         debug_assert!(gap_start <= start.into() && end <= next, "K4: a region lies in a gap");
         leaf.set_gap(slot, gap_start, start.into());
@@ -59,19 +42,15 @@ impl<V> RegionTree<V> {
         self.blocks += usize::from(gap_start < start.into()) + usize::from(end < next);
         self.blocks -= 1;
         let entry = Entry { start, end, next, terms, value: Some(value) };
-        if self.insert_entry(path, entry) {
-            self.lower(path, gap_start as u64, gap, probe);
+        if leaf.has_room_for(start) {
+            leaf.push(entry);
+        } else {
+            self.split_leaf(&self.tree.path_to(start), entry);
         }
     }
 
-    /// Adds an entry to a leaf, or to one of the two that it becomes. Returns whether it is one still; what is known of
-    /// two is right already, and paths are void.
-    pub(super) fn insert_entry(&mut self, path: &LeafPath, entry: Entry<V>) -> bool {
-        let leaf = &mut self.tree.leaves[path.leaf];
-        if leaf.len() < WIDTH && leaf.reaches(entry.start) {
-            leaf.push(entry);
-            return true;
-        }
+    /// Adds an entry to one of the two leaves that a leaf becomes.
+    pub(super) fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
         let id = self.tree.take_leaf();
         let leaf = &mut self.tree.leaves[path.leaf];
         let right = if entry.start < leaf.base {
@@ -88,15 +67,19 @@ impl<V> RegionTree<V> {
             };
             right
         };
-        let (left, right_summary) = (self.summary(&self.tree.leaves[path.leaf]), self.summary(&right));
+        let (left, rooms) = (self.rooms(&self.tree.leaves[path.leaf]), self.rooms(&right));
         let low = right.low();
         self.tree.leaves[id] = right;
-        self.tree.insert_leaf(path, left, low, id, right_summary);
-        false
+        self.tree.insert_leaf(path, left, low, id, rooms);
     }
 }
 
 impl<V> Leaf<V> {
+    /// Whether an entry that starts there can be added.
+    pub(super) fn has_room_for(&self, start: u64) -> bool {
+        self.len() < WIDTH && self.reaches(start)
+    }
+
     /// A leaf of one entry.
     fn of(entry: Entry<V>) -> Self {
         let mut leaf = Self::starting_at(entry.start);

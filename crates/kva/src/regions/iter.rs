@@ -1,6 +1,6 @@
 //! Regions and free blocks in address order.
 
-use super::{EntryPath, RegionEntry, RegionTree};
+use super::{EntryHandle, RegionEntry, RegionTree};
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
@@ -29,23 +29,23 @@ impl<V> RegionTree<V> {
 
     /// All free blocks in address order.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Span> {
-        self.entries().filter_map(|at| self.block_behind(&at))
+        self.entries().filter_map(|at| self.block_behind(at))
     }
 
     /// All of both in address order, between them nothing but holes of the layout.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
         self.entries().flat_map(|at| {
-            let (busy, free) = (self.region_of(at).map(Piece::Busy), self.block_behind(&at).map(Piece::Free));
+            let (busy, free) = (self.region_of(at).map(Piece::Busy), self.block_behind(at).map(Piece::Free));
             busy.into_iter().chain(free)
         })
     }
 
-    fn region_of(&self, at: EntryPath) -> Option<RegionEntry<'_, V>> {
-        self.tree.leaves[at.path.leaf].is_region(at.slot).then(|| self.entry(at))
+    fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
+        self.tree.leaves[at.leaf].is_region(at.slot).then(|| self.entry(at))
     }
 
     /// Regions and markers in address order.
-    fn entries(&self) -> impl Iterator<Item = EntryPath> {
+    fn entries(&self) -> impl Iterator<Item = EntryHandle> {
         let mut at = (self.tree.root != NO_NODE).then(|| {
             let path = self.tree.first_path();
             (path, self.tree.leaves[path.leaf].in_order(), 0)
@@ -55,7 +55,7 @@ impl<V> RegionTree<V> {
                 let (path, order, passed) = at.as_mut()?;
                 if *passed < self.tree.leaves[path.leaf].len() {
                     *passed += 1;
-                    return Some(EntryPath { path: *path, slot: order[*passed - 1].into() });
+                    return Some(EntryHandle { leaf: path.leaf, slot: order[*passed - 1].into() });
                 }
                 if !self.tree.next(path) {
                     return None;

@@ -113,18 +113,7 @@ impl<V> Leaf<V> {
         (place >= wanted.from).then_some((slot, place))
     }
 
-    /// Granules of the largest gap.
-    #[inline]
-    pub(super) fn largest_gap(&self) -> u64 {
-        let mut most = 0;
-        for slot in 0..WIDTH {
-            most = most.max(self.next[slot] - self.end[slot]);
-        }
-        (most as u64).max(self.tail().map_or(0, |tail| self.gap(tail)))
-    }
-
     /// Granules of the largest gap, counted from its first multiple of an alignment.
-    #[inline]
     pub(super) fn largest_room(&self, mask: u64) -> u64 {
         let beyond = self.tail().map_or(0, |tail| room(self.end(tail) as u64, self.gap(tail), mask));
         if mask >= BASE_ALIGN as u64 {

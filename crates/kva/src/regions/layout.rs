@@ -1,7 +1,7 @@
 //! Spans of the layout: each starts with a marker, and those that touch are one.
 
 use super::leaf::{Entry, Leaf, Terms};
-use super::{EntryPath, RegionTree};
+use super::{EntryHandle, RegionTree};
 use crate::Merge;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
@@ -11,7 +11,7 @@ impl<V> RegionTree<V> {
     /// the error, and nothing was changed. Cost: O(log n), and a leaf.
     pub(crate) fn add_span(&mut self, span: Span) -> Result<Merge, Span> {
         // No region lies in the span, so neither does a gap but the last one that starts in it or before.
-        let last = self.entry_before(span.last()).and_then(|entry| self.block_behind(&entry));
+        let last = self.entry_before(span.last()).and_then(|entry| self.block_behind(entry));
         if let Some(block) = last.filter(|block| block.overlaps(span)) {
             return Err(block);
         }
@@ -29,22 +29,25 @@ impl<V> RegionTree<V> {
         self.blocks += 1;
         let mut touches_before = false;
         match found {
-            Some(EntryPath { path, slot }) if self.tree.leaves[path.leaf].next(slot) == start.into() => {
-                let leaf = &mut self.tree.leaves[path.leaf];
+            Some(EntryHandle { leaf, slot }) if self.tree.leaves[leaf].next(slot) == start.into() => {
+                let leaf = &mut self.tree.leaves[leaf];
                 touches_before = leaf.gap(slot) > 0;
                 self.blocks -= usize::from(touches_before);
                 let gap_start = leaf.end(slot);
                 leaf.set_gap(slot, gap_start, next);
-                self.refresh(&path);
             }
             _ => {
                 let path = self.tree.path_to(start);
                 let marker = Entry { start, end: start.into(), next, terms: Terms::default(), value: None };
-                if self.insert_entry(&path, marker) {
-                    self.refresh(&path);
+                let leaf = &mut self.tree.leaves[path.leaf];
+                if leaf.has_room_for(start) {
+                    leaf.push(marker);
+                } else {
+                    self.split_leaf(&path, marker);
                 }
             }
         }
+        self.refresh(start);
         Ok(Merge::of(touches_before, follows.is_some_and(|next| next > end)))
     }
 
@@ -58,13 +61,10 @@ impl<V> RegionTree<V> {
         let next = leaf.next(slot);
         self.blocks -= usize::from(leaf.gap(slot) > 0);
         leaf.remove(slot);
-        let is_first = leaf.len() > 0 && granule < leaf.low();
-        if leaf.len() > 0 || self.tree.height == 0 {
-            if is_first {
-                self.tree.set_low(&path, self.tree.leaves[path.leaf].low());
-            }
-            self.refresh(&path);
-        } else {
+        if leaf.len() > 0 {
+            let low = leaf.low();
+            self.tree.set_low(&path, low);
+        } else if self.tree.height > 0 {
             self.tree.remove_leaf(&path);
         }
         Some(next)

@@ -20,8 +20,6 @@
 //! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
 
-use super::rooms::Rooms;
-use crate::bplus::{FANOUT, LeafNode};
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Entries of a leaf.
@@ -106,13 +104,6 @@ impl<V> PoolNode for Leaf<V> {
 }
 
 const _: () = assert!(NO_SLOT == NO_NODE);
-
-impl<V> LeafNode for Leaf<V> {
-    /// An address in granules.
-    type Key = u64;
-    type Rows = Rooms;
-    const NO_LOWS: [u64; FANOUT] = [0; FANOUT];
-}
 
 impl<V> Leaf<V> {
     #[inline]

@@ -27,28 +27,27 @@ mod lanes;
 mod layout;
 mod leaf;
 mod remove;
-mod rooms;
 mod search;
 #[cfg(test)]
 mod tests;
 mod validate;
 mod wanted;
 
-use crate::bplus::{LeafPath, Tree};
-use classes::Classes;
-use freehold_units::pool::{NO_NODE, NoneInline, Pool};
+use crate::bplus::Tree;
+use classes::{CLASSES, Classes};
+use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Span};
 use leaf::Leaf;
 
 pub(crate) use iter::Piece;
 pub(crate) use leaf::Terms;
-pub(crate) use search::Order;
+pub(crate) use search::{Order, Searched, search};
 pub(crate) use wanted::Wanted;
 
 /// An entry in its leaf. Valid until the tree changes.
 #[derive(Clone, Copy, Debug)]
-pub struct EntryPath {
-    path: LeafPath,
+pub struct EntryHandle {
+    leaf: NodeId,
     slot: usize,
 }
 
@@ -66,7 +65,7 @@ pub(crate) struct RegionEntry<'a, V> {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct RegionTree<V> {
-    tree: Tree<Leaf<V>>,
+    tree: Tree<Leaf<V>, u64, CLASSES>,
     /// Whether inner nodes keep bounds of gaps. An index that does not search by them does without.
     keeps_bounds: bool,
     classes: Classes,
@@ -80,9 +79,8 @@ pub struct RegionTree<V> {
 impl<V> RegionTree<V> {
     /// A tree of no span. [`RegionTree::add_span`] gives it the first.
     pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Self {
-        let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
         Self {
-            tree: Tree { leaves, inners, root: NO_NODE, height: 0 },
+            tree: Tree::empty(),
             keeps_bounds,
             classes: Classes::NONE,
             shift: granule.bytes().trailing_zeros(),
@@ -113,16 +111,12 @@ impl<V> RegionTree<V> {
     }
 
     /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64, of a tree that keeps
-    /// bounds. Cost: one node.
+    /// bounds. Cost: the nodes whose bounds are larger, which are those that were allocated from and not searched since.
     pub(crate) fn largest_bytes(&self) -> u64 {
-        let granules = match self.tree.height {
-            _ if self.tree.root == NO_NODE => 0,
-            0 => self.tree.leaves[self.tree.root].largest_gap(),
-            _ => {
-                let root = &self.tree.inners[self.tree.root];
-                root.rows.largest_of(root.len())
-            }
-        };
+        if self.tree.root == NO_NODE {
+            return 0;
+        }
+        let granules = self.largest_gap(self.tree.root, self.tree.height, 0);
         u64::try_from(u128::from(granules) << self.shift).unwrap_or(u64::MAX)
     }
 
@@ -132,37 +126,35 @@ impl<V> RegionTree<V> {
     }
 
     /// The region that starts at `first`.
-    pub(crate) fn region(&self, first: u64) -> Option<(EntryPath, RegionEntry<'_, V>)> {
+    pub(crate) fn region(&self, first: u64) -> Option<(EntryHandle, RegionEntry<'_, V>)> {
         self.region_at(first).filter(|(_, entry)| entry.span.first() == first)
     }
 
     /// The region that `address` belongs to, or its guard.
     #[inline]
-    pub(crate) fn region_at(&self, address: u64) -> Option<(EntryPath, RegionEntry<'_, V>)> {
+    pub(crate) fn region_at(&self, address: u64) -> Option<(EntryHandle, RegionEntry<'_, V>)> {
         let granule = address >> self.shift;
-        let path = self.path_to(granule)?;
-        let slot = self.tree.leaves[path.leaf].region_at_or_below(granule)?;
-        let found = EntryPath { path, slot };
+        let leaf = self.leaf_for(granule)?;
+        let slot = self.tree.leaves[leaf].region_at_or_below(granule)?;
+        let found = EntryHandle { leaf, slot };
         Some((found, self.entry(found))).filter(|(_, entry)| entry.taken.contains(address))
     }
 
     /// The value of the region that `address` belongs to, guard excluded.
     pub(crate) fn value_at(&mut self, address: u64) -> Option<&mut V> {
         let (found, entry) = self.region_at(address)?;
-        if entry.span.contains(address) {
-            self.tree.leaves[found.path.leaf].value_mut(found.slot)
-        } else {
-            None
-        }
+        if entry.span.contains(address) { self.tree.leaves[found.leaf].value_mut(found.slot) } else { None }
     }
 
     /// The highest region that overlaps `span`, its guard included.
     pub(crate) fn region_over(&self, span: Span) -> Option<RegionEntry<'_, V>> {
         let granule = span.last() >> self.shift;
-        let mut path = self.path_to(granule)?;
+        self.leaf_for(granule)?;
+        let mut path = self.tree.path_to(granule);
         loop {
             if let Some(slot) = self.tree.leaves[path.leaf].region_at_or_below(granule) {
-                return Some(self.entry(EntryPath { path, slot })).filter(|entry| entry.taken.overlaps(span));
+                return Some(self.entry(EntryHandle { leaf: path.leaf, slot }))
+                    .filter(|entry| entry.taken.overlaps(span));
             }
             // A leaf of markers alone.
             if !self.tree.previous(&mut path) {
@@ -172,13 +164,13 @@ impl<V> RegionTree<V> {
     }
 
     #[inline]
-    fn path_to(&self, granule: u64) -> Option<LeafPath> {
-        (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
+    fn leaf_for(&self, granule: u64) -> Option<NodeId> {
+        (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule).leaf)
     }
 
     /// The region at the end of a path.
-    fn entry(&self, found: EntryPath) -> RegionEntry<'_, V> {
-        let (leaf, slot) = (&self.tree.leaves[found.path.leaf], found.slot);
+    fn entry(&self, found: EntryHandle) -> RegionEntry<'_, V> {
+        let (leaf, slot) = (&self.tree.leaves[found.leaf], found.slot);
         let terms = leaf.terms(slot);
         let (start, end) = (leaf.start(slot).into(), leaf.end(slot));
         RegionEntry {

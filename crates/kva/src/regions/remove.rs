@@ -10,8 +10,8 @@
 use super::RegionTree;
 use super::leaf::{Leaf, Terms, WIDTH};
 use crate::Merge;
-use crate::bplus::{LeafPath, Rows, Step};
-use freehold_units::pool::PoolNode;
+use crate::bplus::{LeafPath, Step};
+use freehold_units::pool::{NO_NODE, PoolNode};
 use freehold_units::{Probe, Span, Work};
 
 /// A leaf with fewer entries is joined with a neighbour, if both together leave room for more.
@@ -45,7 +45,10 @@ impl<V> RegionTree<V> {
         if granule << self.shift != first {
             return None;
         }
-        let path = self.path_to(granule)?;
+        if self.tree.root == NO_NODE {
+            return None;
+        }
+        let path = self.tree.path_to(granule);
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let leaf = &mut self.tree.leaves[path.leaf];
         let lane = leaf.lane_of(granule)?;
@@ -100,7 +103,7 @@ impl<V> RegionTree<V> {
             }
         };
         let leaf = &self.tree.leaves[path.leaf];
-        let (start, end, next, gap) = (leaf.start(slot), leaf.end(slot), leaf.next(slot), leaf.gap(slot));
+        let (start, end, next) = (leaf.start(slot), leaf.end(slot), leaf.next(slot));
         let gap_start = self.tree.leaves[before_path.leaf].end(before);
         let leaf = &mut self.tree.leaves[path.leaf];
         let (terms, value) = leaf.remove(slot);
@@ -111,7 +114,7 @@ impl<V> RegionTree<V> {
         let merged = self.tree.leaves[before_path.leaf].gap(before);
         self.raise(&before_path, gap_start as u64, merged, probe);
         if doomed.before.is_none() {
-            self.drop_first(path, len, end as u64, gap, probe);
+            self.drop_first(path, len);
         } else if len < FEW {
             self.join_leaf(path);
         }
@@ -119,13 +122,12 @@ impl<V> RegionTree<V> {
         (last, Merge::of(gap_start < start.into(), end < next), terms, value)
     }
 
-    /// The first entry of a leaf is gone, and the gap behind it, which was of `gap` granules.
-    fn drop_first(&mut self, path: &LeafPath, len: usize, end: u64, gap: u64, probe: &mut impl Probe) {
+    /// The first entry of a leaf is gone.
+    fn drop_first(&mut self, path: &LeafPath, len: usize) {
         if len == 0 {
             return self.tree.remove_leaf(path);
         }
         self.tree.set_low(path, self.tree.leaves[path.leaf].low());
-        self.lower(path, end, gap, probe);
         if len < FEW {
             self.join_leaf(path);
         }
@@ -161,10 +163,9 @@ impl<V> RegionTree<V> {
         for slot in 0..gone.len() {
             joined.push(gone.take(slot));
         }
-        let summary = self.summary(&self.tree.leaves[left_id]);
+        let rooms = self.rooms(&self.tree.leaves[left_id]);
         let mut right = LeafPath { leaf: right_id, ..*path };
-        let parent = &mut self.tree.inners[right.steps[0].inner()];
-        parent.rows.set(left, summary);
+        self.tree.inners[right.steps[0].inner()].set_bounds(left, rooms);
         right.steps[0] = Step::new(path.steps[0].inner(), left + 1);
         self.tree.remove_leaf(&right);
         true

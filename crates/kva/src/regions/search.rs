@@ -4,10 +4,10 @@
 //! begins on. A leaf either has a place, and it is the first, or was entered in vain: then its bound is lowered to what it
 //! has, and the search goes on with the next child.
 
+use super::bounds::code;
 use super::leaf::Leaf;
-use super::rooms::{EXACT, code};
-use super::{EntryPath, RegionTree, Wanted};
-use crate::bplus::{Inner, LeafPath, Step};
+use super::{EntryHandle, RegionTree, Wanted};
+use crate::bplus::{MAX_HEIGHT, Step};
 use core::ops::Deref;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Work};
@@ -23,51 +23,50 @@ pub(crate) enum Order {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     /// The entry before it.
-    pub(crate) entry: EntryPath,
+    pub(crate) entry: EntryHandle,
     /// Its first granule.
     pub(crate) start: u64,
 }
 
-/// A tree that is searched. One that may be changed learns from searches.
-trait Searched<V>: Deref<Target = RegionTree<V>> {
-    /// No room of a child in a class is larger than `room`.
-    fn learn(&mut self, at: Step, class: usize, room: impl Fn(&RegionTree<V>) -> i32);
+/// A tree to search. If it may be changed, it learns from searches.
+#[doc(hidden)]
+pub trait Searched<V>: Deref<Target = RegionTree<V>> {
+    /// The tree, if it may be changed.
+    fn learner(&mut self) -> Option<&mut RegionTree<V>>;
 }
 
 impl<V> Searched<V> for &RegionTree<V> {
-    fn learn(&mut self, _: Step, _: usize, _: impl Fn(&RegionTree<V>) -> i32) {}
+    fn learner(&mut self) -> Option<&mut RegionTree<V>> {
+        None
+    }
 }
 
 impl<V> Searched<V> for &mut RegionTree<V> {
-    fn learn(&mut self, at: Step, class: usize, room: impl Fn(&RegionTree<V>) -> i32) {
-        // The bounds of the first class are exact.
-        if class > 0 {
-            let room = room(self);
-            self.tree.inners[at.inner()].rows.rooms[class][at.slot()] = room;
-        }
+    #[inline]
+    fn learner(&mut self) -> Option<&mut RegionTree<V>> {
+        Some(self)
     }
 }
 
-impl<V> RegionTree<V> {
-    /// The place for a request. Changes nothing.
-    pub(crate) fn find(&self, order: Order, wanted: &Wanted, probe: &mut impl Probe) -> Option<Found> {
-        let class = self.classes.class_for(wanted.mask);
-        let mut tree = self;
-        Search { wanted, class, order, in_vain: 0 }.run(&mut tree, probe)
-    }
-
-    /// The place for a request. Bounds that it finds too high are lowered, and its alignment may get a class.
-    #[inline]
-    pub(crate) fn search(&mut self, order: Order, wanted: &Wanted, probe: &mut impl Probe) -> Option<Found> {
-        let class = self.classes.class_for(wanted.mask);
-        let mut search = Search { wanted, class, order, in_vain: 0 };
-        let found = search.run(&mut &mut *self, probe);
-        let price = self.tree.inners.in_use();
-        if let Some(class) = self.classes.searched(class, wanted.mask, search.in_vain, price) {
-            self.start_class(class);
+/// The place for a request. In a tree that may be changed, bounds that are found too high are lowered, and the
+/// request's alignment may get a class.
+#[inline]
+pub(crate) fn search<V>(
+    mut tree: impl Searched<V>,
+    order: Order,
+    wanted: &Wanted,
+    probe: &mut impl Probe,
+) -> Option<Found> {
+    let class = tree.classes.class_for(wanted.mask);
+    let mut search = Search { wanted, class, order, in_vain: 0 };
+    let found = search.run(&mut tree, probe);
+    if let Some(tree) = tree.learner() {
+        let price = tree.tree.inners.in_use();
+        if let Some(class) = tree.classes.searched(class, wanted.mask, search.in_vain, price) {
+            tree.start_class(class);
         }
-        found
     }
+    found
 }
 
 struct Search<'a> {
@@ -85,7 +84,8 @@ impl Search<'_> {
         if tree.tree.root == NO_NODE {
             return None;
         }
-        let (size, mut path) = (code(self.wanted.size), LeafPath::NOWHERE);
+        let size = code(self.wanted.size);
+        let mut steps = [Step::NONE; MAX_HEIGHT];
         let (mut level, mut node) = (tree.tree.height, tree.tree.root);
         // The next child to try, unless the node was only just entered.
         let mut from = None;
@@ -93,21 +93,20 @@ impl Search<'_> {
             probe.count(Work::NodeVisited, 1);
             if let Some(below) = level.checked_sub(1) {
                 if let Some(slot) = self.next_child(tree, node, size, from) {
-                    path.steps[below] = Step::new(node, slot);
+                    steps[below] = Step::new(node, slot);
                     (level, node, from) = (below, tree.tree.inners[node].child(slot), None);
                     continue;
                 }
             } else {
-                path.leaf = node;
                 if let Some((slot, start)) = self.in_leaf(&tree.tree.leaves[node]) {
-                    return Some(Found { entry: EntryPath { path, slot }, start });
+                    return Some(Found { entry: EntryHandle { leaf: node, slot }, start });
                 }
                 self.in_vain += 1;
             }
             if level == tree.tree.height {
                 return None;
             }
-            let above = path.steps[level];
+            let above = steps[level];
             self.give_up(tree, above, node, level);
             if self.passes_window(tree, above) {
                 return None;
@@ -140,33 +139,13 @@ impl Search<'_> {
                     }
                     None => 0,
                 };
-                let next = |from| inner.rows.first_with(self.class, size, from, inner.len());
-                self.large_enough(inner, next(from), |slot| next(slot + 1))
+                inner.first_with(self.class, size, from)
             }
             Order::HighestFirst => {
                 let end = from.unwrap_or_else(|| inner.child_for(self.wanted.until) + 1);
-                let next = |end| inner.rows.last_with(self.class, size, end);
-                self.large_enough(inner, next(end), next)
+                inner.last_with(self.class, size, end)
             }
         }
-    }
-
-    /// The first child whose largest gap is large enough. Codes of sizes of 2^26 granules and more are rounded, so
-    /// that a child may have the code and not the size.
-    #[inline]
-    fn large_enough<V>(
-        &self,
-        inner: &Inner<Leaf<V>>,
-        mut child: Option<usize>,
-        next: impl Fn(usize) -> Option<usize>,
-    ) -> Option<usize> {
-        while let Some(slot) = child
-            && self.wanted.size > EXACT as u64
-            && inner.rows.largest[slot] < self.wanted.size
-        {
-            child = next(slot);
-        }
-        child
     }
 
     #[inline]
@@ -184,14 +163,12 @@ impl Search<'_> {
     /// Notes what the child that was left really has.
     #[cold]
     fn give_up<V>(&self, tree: &mut impl Searched<V>, above: Step, node: u32, level: usize) {
-        let class = self.class;
-        tree.learn(above, class, |tree| match level {
-            0 => code(tree.tree.leaves[node].largest_room(tree.classes.mask(class))),
-            _ => {
-                let inner = &tree.tree.inners[node];
-                inner.rows.most(class, inner.len())
-            }
-        });
+        let Some(tree) = tree.learner() else { return };
+        let room = match level {
+            0 => code(tree.tree.leaves[node].largest_room(tree.classes.mask(self.class))),
+            _ => tree.tree.inners[node].most(self.class),
+        };
+        tree.tree.inners[above.inner()].set_bound(self.class, above.slot(), room);
     }
 
     /// Whether all children that are left lie outside the window.

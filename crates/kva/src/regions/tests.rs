@@ -4,7 +4,7 @@ mod mutants;
 mod property;
 mod work;
 
-use super::{EntryPath, RegionTree, Terms, Wanted};
+use super::{EntryHandle, RegionTree, Terms, Wanted};
 use crate::index::CheckedRequest;
 use freehold_units::{Align, Span};
 
@@ -35,6 +35,6 @@ fn tree_of(granules: u128) -> RegionTree<u32> {
 fn take(tree: &mut RegionTree<u32>, start: u128, end: u128) {
     let span = bytes(tree.shift(), start, end);
     tree.reserve(1).unwrap();
-    let (entry, _): (EntryPath, Span) = tree.block_over(span).expect("the place is free");
-    tree.insert(&entry, span, Terms::default(), start as u32, &mut ());
+    let (entry, _): (EntryHandle, Span) = tree.block_over(span).expect("the place is free");
+    tree.insert(entry, span, Terms::default(), start as u32);
 }

@@ -2,7 +2,6 @@
 
 use super::RegionTree;
 use super::leaf::Leaf;
-use super::rooms::{Rooms, Summary, code};
 use crate::error::{Broken, check};
 use freehold_units::pool::NO_NODE;
 
@@ -23,24 +22,17 @@ impl<V> RegionTree<V> {
         }
         let mut seen = Seen { next: 0, regions: 0, blocks: 0 };
         let address = |granule: u64| granule << self.shift;
-        self.tree.validate(
-            address,
-            &mut |whole| {
-                let leaf = &self.tree.leaves[whole.leaf];
-                self.check_slots(leaf)?;
-                let at = address(leaf.low());
-                let exact = whole.low.is_none_or(|low| low == leaf.low());
-                check(exact, "K8", "a separator is the first start in its leaf", at)?;
-                self.check_entries(leaf, &mut seen)?;
-                let below = whole.end.is_none_or(|end| leaf.start(leaf.last()) < end);
-                check(below, "K8", "entries lie below the next separator", at)?;
-                Ok(self.summary(leaf))
-            },
-            &|rows, slot, summary| match self.keeps_bounds {
-                true => self.check_bounds(rows, slot, summary),
-                false => Ok(()),
-            },
-        )?;
+        self.tree.validate(address, &mut |whole| {
+            let leaf = &self.tree.leaves[whole.leaf];
+            self.check_slots(leaf)?;
+            let at = address(leaf.low());
+            let exact = whole.low.is_none_or(|low| low == leaf.low());
+            check(exact, "K8", "a separator is the first start in its leaf", at)?;
+            self.check_entries(leaf, &mut seen)?;
+            let below = whole.end.is_none_or(|end| leaf.start(leaf.last()) < end);
+            check(below, "K8", "entries lie below the next separator", at)?;
+            Ok(self.rooms(leaf))
+        })?;
         check(seen.regions == self.regions, "K4", "there are as many regions as are counted", 0)?;
         check(seen.blocks == self.blocks, "K4", "there are as many free blocks as are counted", 0)
     }
@@ -84,17 +76,6 @@ impl<V> RegionTree<V> {
             check(end <= next && next <= 1 << (64 - self.shift), "K4", "a gap ends behind its start", at)?;
             seen.blocks += usize::from(end < next);
             seen.next = next;
-        }
-        Ok(())
-    }
-
-    fn check_bounds(&self, rows: &Rooms, slot: usize, summary: Summary) -> Result<(), Broken> {
-        let known = (rows.largest[slot], rows.rooms[0][slot]);
-        let exact = known == (summary.largest, code(summary.largest));
-        check(exact, "K9", "the largest gap below a child is known exactly", 0)?;
-        for (class, _) in self.classes.aligned() {
-            let holds = rows.rooms[class][slot] >= summary.rooms[class];
-            check(holds, "K9", "no room below a child is larger than its bound", 0)?;
         }
         Ok(())
     }

@@ -38,8 +38,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if let Err(cause) = self.reserve(1) {
             return Err(Rejected { value, cause: cause.into() });
         }
-        let Some((block, taken)) = self.index.search(&mut self.regions, self.placement, &checked, probe)
-        else {
+        let Some((block, taken)) = self.index.find(&mut self.regions, self.placement, &checked, probe) else {
             return Err(Rejected { value, cause: self.no_space_for(&checked) });
         };
         self.occupy(&block, taken, terms, value, probe);
@@ -67,7 +66,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ) -> Result<(I::Block, Span, Terms), AllocError> {
         let (checked, terms) = self.check(request)?;
         self.reserve(1)?;
-        match self.index.search(&mut self.regions, self.placement, &checked, probe) {
+        match self.index.find(&mut self.regions, self.placement, &checked, probe) {
             Some((block, taken)) => Ok((block, taken, terms)),
             None => Err(self.no_space_for(&checked)),
         }

@@ -78,11 +78,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if let Some(more) = taken.above(old_taken) {
             let block = self.prepare_at(more)?;
             self.index.carve(&self.regions, &block, more, &mut ());
-            self.regions.set_end(&place, taken.last());
+            self.regions.set_end(place, taken.last());
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
             self.index.reserve(1).map_err(AllocError::from)?;
-            let merge = self.regions.set_end(&place, taken.last());
+            let merge = self.regions.set_end(place, taken.last());
             self.index.release(&self.regions, less, merge, &mut ());
             self.free_bytes += less.size_bytes();
         }
@@ -113,14 +113,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         // The old place comes back as a block, and may have to be taken again.
         self.reserve(2).map_err(AllocError::from)?;
         let placement = self.placement;
-        let found =
-            self.index.search(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken);
+        let found = self.index.find(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken);
         let (_, value) = self.free_region(first, &mut ())?;
         let found = match found {
             Some(taken) => Some(taken),
-            None => {
-                self.index.search(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken)
-            }
+            None => self.index.find(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken),
         };
         // The region itself is out of the tree now, and so not in its own way.
         let place = found.ok_or_else(|| self.no_space_for(&request));

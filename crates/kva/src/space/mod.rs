@@ -90,11 +90,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[inline]
     fn occupy(&mut self, block: &I::Block, taken: Span, terms: Terms, value: V, probe: &mut impl Probe) {
         let before = self.index.carve(&self.regions, block, taken, probe);
-        if I::USES_BOUNDS {
-            self.regions.insert(&before, taken, terms, value, probe);
-        } else {
-            self.regions.insert(&before, taken, terms, value, &mut ());
-        }
+        self.regions.insert(before, taken, terms, value);
         self.free_bytes -= taken.size_bytes();
     }
 

@@ -115,7 +115,7 @@ proptest! {
             let (a, b) = (edge(from).saturating_sub(off.into()), edge(until) + u128::from(off));
             let (from, until) = (a.min(b).min(TOP - 1), (a.max(b) + 1).min(TOP));
             // Alignments of the lanes' kind, and any.
-            for align in [align % 13, align] {
+            for align in [0, align % 13, align] {
                 for window in [(from, until), (0, TOP)] {
                     check_places(&leaf, &known, &wanted(0, size, align, window).unwrap());
                 }
@@ -124,7 +124,5 @@ proptest! {
                 prop_assert_eq!(u128::from(leaf.largest_room(mask)), most.min(u64::MAX.into()));
             }
         }
-        let largest = known.iter().map(|entry| entry.2 - entry.1).max().unwrap();
-        prop_assert_eq!(u128::from(leaf.largest_gap()), largest.min(u64::MAX.into()));
     }
 }

@@ -1,7 +1,7 @@
 //! Trees that are broken on purpose: `validate` finds each, by the invariant that it breaks.
 
 use super::super::leaf::BEYOND;
-use super::super::{EntryPath, Order, RegionTree, Terms};
+use super::super::{EntryHandle, Order, RegionTree, Terms, search};
 use super::{bytes, take, tree_of, wanted};
 use crate::bplus::LeafPath;
 
@@ -13,7 +13,7 @@ fn sound() -> RegionTree<u32> {
     }
     let aligned = wanted(0, 7, 3, (0, 1 << 40)).unwrap();
     for _ in 0..4 {
-        tree.search(Order::LowestFirst, &aligned, &mut ());
+        search(&mut tree, Order::LowestFirst, &aligned, &mut ());
     }
     assert_eq!((tree.tree.height, tree.classes.mask(1)), (2, 7));
     tree
@@ -55,25 +55,24 @@ fn a_separator_that_is_stale() {
     }
 }
 
-#[test]
-fn a_bound_that_is_wrong() {
-    for level in [0, 1] {
-        let row = |change: fn(&mut super::super::rooms::Rooms, usize)| {
-            move |tree: &mut RegionTree<u32>| {
-                let step = middle(tree).steps[level];
-                change(&mut tree.tree.inners[step.inner()].rows, step.slot());
-            }
-        };
-        assert_eq!(caught(row(|rows, slot| rows.largest[slot] -= 1)), "K9");
-        assert_eq!(caught(row(|rows, slot| rows.largest[slot] += 1)), "K9");
-        assert_eq!(caught(row(|rows, slot| rows.rooms[0][slot] -= 1)), "K9");
-        assert_eq!(caught(row(|rows, slot| rows.rooms[0][slot] += 1)), "K9");
-        assert_eq!(caught(row(|rows, slot| rows.rooms[1][slot] = 0)), "K9");
+/// A tree in which a bound of a child in the middle is changed.
+fn with_bound(level: usize, class: usize, change: impl Fn(i32) -> i32) -> impl Fn(&mut RegionTree<u32>) {
+    move |tree| {
+        let step = middle(tree).steps[level];
+        let inner = &mut tree.tree.inners[step.inner()];
+        inner.set_bound(class, step.slot(), change(inner.bound(class, step.slot())));
     }
-    // Of an aligned class it is an upper bound, which may be too high.
+}
+
+#[test]
+fn a_bound_that_is_too_low() {
+    for level in [0, 1] {
+        assert_eq!(caught(with_bound(level, 0, |bound| bound - 1)), "K9");
+        assert_eq!(caught(with_bound(level, 1, |_| 0)), "K9");
+    }
+    // One that is too high only costs time.
     let mut tree = sound();
-    let step = middle(&tree).steps[1];
-    tree.tree.inners[step.inner()].rows.rooms[1][step.slot()] += 1;
+    with_bound(1, 0, |bound| bound + 1)(&mut tree);
     assert_eq!(tree.validate(), Ok(()));
 }
 
@@ -153,8 +152,8 @@ fn on_terms(terms: Terms) -> &'static str {
     caught(|tree| {
         let span = bytes(0, 40_001, 40_003);
         tree.reserve(1).unwrap();
-        let (entry, _): (EntryPath, _) = tree.block_over(span).unwrap();
-        tree.insert(&entry, span, terms, 1, &mut ());
+        let (entry, _): (EntryHandle, _) = tree.block_over(span).unwrap();
+        tree.insert(entry, span, terms, 1);
     })
 }
 
@@ -172,9 +171,9 @@ fn spans_that_touch() {
         tree.add_span(bytes(0, end + 5, end + 9)).unwrap();
         tree.validate().unwrap();
         let entry = tree.entry_before(1 << 39).unwrap();
-        let leaf = &mut tree.tree.leaves[entry.path.leaf];
+        let leaf = &mut tree.tree.leaves[entry.leaf];
         leaf.set_gap(entry.slot, leaf.end(entry.slot), end + 5);
-        tree.refresh(&entry.path);
+        tree.refresh(1 << 39);
     });
     assert_eq!(touching, "K1");
 }

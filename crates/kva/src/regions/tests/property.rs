@@ -1,7 +1,7 @@
 //! The tree against the model: any layout that grows, any sizes, windows and alignments, from empty to three levels
 //! and back, checked from scratch after every operation.
 
-use super::super::{Order, RegionTree, Terms};
+use super::super::{Order, RegionTree, Terms, search};
 use super::model::{Interval, Model};
 use super::{bytes, wanted};
 use freehold_units::Align;
@@ -66,7 +66,7 @@ impl Twins {
             let span = bytes(self.shift, first, last);
             self.tree.reserve(1).unwrap();
             let (entry, _) = self.tree.block_over(span).unwrap();
-            self.tree.insert(&entry, span, Terms::default(), self.count, &mut ());
+            self.tree.insert(entry, span, Terms::default(), self.count);
             self.model.taken.push((first, last, 0));
             self.count += 1;
         }
@@ -128,16 +128,16 @@ impl Twins {
             self.model.highest(size.into(), 1 << align, window),
         );
         let wanted = wanted(self.shift, size, align, window).unwrap();
-        let find = |order| self.tree.find(order, &wanted, &mut ()).map(|found| u128::from(found.start));
+        let find = |order| search(&self.tree, order, &wanted, &mut ()).map(|found| u128::from(found.start));
         assert_eq!((find(Order::LowestFirst), find(Order::HighestFirst)), (low, high), "{wanted:?}");
         self.tree.reserve(1).unwrap();
-        let found = self.tree.search(order, &wanted, &mut ());
+        let found = search(&mut self.tree, order, &wanted, &mut ());
         let best = if order == Order::LowestFirst { low } else { high };
         assert_eq!(found.map(|found| u128::from(found.start)), best);
         if let (Some(found), Some(start)) = (found, best) {
             let end = start + u128::from(size);
             let terms = Terms { guard_granules: guard, align: (align + self.shift) as u8 };
-            self.tree.insert(&found.entry, bytes(self.shift, start, end), terms, self.count, &mut ());
+            self.tree.insert(found.entry, bytes(self.shift, start, end), terms, self.count);
             self.model.take((start, end, guard));
             self.count += 1;
         }
@@ -170,7 +170,7 @@ impl Twins {
         let room = self.model.gaps().iter().find(|gap| gap.0 == end).map_or(end, |gap| gap.1);
         let new_end = end.saturating_add_signed(by.into()).clamp(start + u128::from(guard) + 1, room);
         let (place, _) = self.tree.region((start << self.shift) as u64).unwrap();
-        self.tree.set_end(&place, ((new_end << self.shift) - 1) as u64);
+        self.tree.set_end(place, ((new_end << self.shift) - 1) as u64);
         self.model.taken[at].1 = new_end;
     }
 

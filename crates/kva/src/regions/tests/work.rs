@@ -1,6 +1,6 @@
 //! Nodes that searches visit, which do not depend on the machine.
 
-use super::super::{Order, RegionTree, Wanted};
+use super::super::{Order, RegionTree, Wanted, search};
 use super::{take, tree_of, wanted};
 use freehold_units::{Tally, Work};
 
@@ -23,7 +23,7 @@ fn request(size: u64, align: u32) -> Wanted {
 
 fn searched(tree: &mut RegionTree<u32>, wanted: &Wanted) -> (Option<u64>, u64) {
     let mut tally = Tally::default();
-    let found = tree.search(Order::LowestFirst, wanted, &mut tally);
+    let found = search(tree, Order::LowestFirst, wanted, &mut tally);
     (found.map(|found| found.start), tally.of(Work::NodeVisited))
 }
 
@@ -48,7 +48,7 @@ fn an_alignment_that_is_asked_for_again_is_found_by_few_visits() {
     for _ in 0..10 {
         assert_eq!(searched(&mut tree, &aligned), (place, few));
     }
-    // What comes and goes changes no bound but its own.
+    // A place that comes and goes costs one visit in vain.
     for at in (0..GAPS).step_by(997) {
         let start = at * 1024 + 601;
         tree.remove(start as u64, &mut ()).unwrap();
@@ -56,7 +56,7 @@ fn an_alignment_that_is_asked_for_again_is_found_by_few_visits() {
         assert!(found == Some((at * 1024 + 512) as u64) && visits <= 2 * few, "{visits}");
         take(&mut tree, start, start + 424);
         let (found, visits) = searched(&mut tree, &aligned);
-        assert!(found == place && visits <= 2 * few, "{visits}");
+        assert!(found == place && visits <= 3 * few, "{visits}");
     }
     tree.validate().unwrap();
 }
@@ -70,7 +70,7 @@ fn alternating_alignments_are_exact_and_cost_twice_at_most() {
         for align in 9..17 {
             let aligned = request(512 + round, align);
             let mut tally = Tally::default();
-            let plain = untaught.find(Order::LowestFirst, &aligned, &mut tally).map(|found| found.start);
+            let plain = search(&untaught, Order::LowestFirst, &aligned, &mut tally).map(|found| found.start);
             without += tally.of(Work::NodeVisited);
             let (found, visits) = searched(&mut tree, &aligned);
             with += visits;
@@ -101,16 +101,21 @@ fn the_largest_block_is_known_where_codes_are_equal() {
 }
 
 #[test]
-fn a_size_that_differs_in_its_last_bits_is_not_looked_for_in_every_leaf() {
-    // Codes of sizes keep 26 bits, and these are equal in them.
-    const SIZE: u128 = (1 << 40) + 1000;
-    let mut tree = tree_of(2000 * 2 * SIZE);
+fn a_leaf_is_entered_in_vain_once() {
+    // Every gap is cut to half its size; the bounds stay as they were.
+    let mut tree = tree_of(2000 * 20 - 10);
     for at in 0..2000 {
-        take(&mut tree, at * 2 * SIZE, (at * 2 + 1) * SIZE);
+        take(&mut tree, at * 20, at * 20 + 10);
     }
-    let larger = wanted(0, SIZE as u64 + 1, 0, (0, 2000 * 2 * SIZE)).unwrap();
-    for _ in 0..2 {
-        let (found, visits) = searched(&mut tree, &larger);
-        assert!(found.is_none() && visits < 100, "{visits} visits to find nothing");
+    let whole = request(10, 0);
+    let leaves = tree.tree.leaves.in_use() as u64;
+    assert!(leaves > 60);
+    for at in 0..1999 {
+        take(&mut tree, at * 20 + 10, at * 20 + 15);
     }
+    let (found, visits) = searched(&mut tree, &whole);
+    assert!(found.is_none() && visits > leaves, "{visits} visits of {leaves} leaves");
+    let (found, visits) = searched(&mut tree, &whole);
+    assert!(found.is_none() && visits == 1, "{visits} visits to find nothing again");
+    tree.validate().unwrap();
 }
