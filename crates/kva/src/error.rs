@@ -2,13 +2,13 @@
 
 mod sub_space;
 
-use core::fmt;
-use freehold_units::{Align, Bytes, OutOfMemory, Span};
+use freehold_units::{Align, Bytes, Span, error_messages};
 
 pub use sub_space::{AdoptError, ReturnError};
 
 /// Why a space could not be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// A span does not start and end on multiples of the granule.
     NotGranular {
@@ -35,28 +35,16 @@ pub enum LayoutError {
     OutOfMemory,
 }
 
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotGranular { span, granule } => write!(f, "{span} is not made of granules of {granule}"),
-            Self::Overlap { span, block } => write!(f, "{span} overlaps {block}"),
-            Self::Empty => f.write_str("a space needs at least one span"),
-            Self::SubSpace { space } => write!(f, "a sub-space stays {space}"),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for LayoutError {}
-
-impl From<OutOfMemory> for LayoutError {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
-    }
-}
+error_messages! { LayoutError + OutOfMemory {
+    Self::NotGranular { span, granule } => "{span} is not made of granules of {granule}";
+    Self::Overlap { span, block } => "{span} overlaps {block}";
+    Self::Empty => "a space needs at least one span";
+    Self::SubSpace { space } => "a sub-space stays {space}";
+} }
 
 /// Why a request was not served. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AllocError {
     /// A size of 0, or a request for no area at all.
     ZeroSize,
@@ -155,83 +143,30 @@ pub enum AllocError {
     OutOfMemory,
 }
 
-impl fmt::Display for AllocError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::ZeroSize => f.write_str("size is 0"),
-            Self::NotGranular { size_bytes, granule } => {
-                write!(f, "{size_bytes} bytes is not a multiple of the granule, {granule}")
-            }
-            Self::SizeOverflow => f.write_str("size with guard passes 2^64 - 1 bytes"),
-            Self::GuardTooLarge { guard_bytes } => {
-                write!(f, "a guard of {} is 2^31 granules or more", Bytes::from(guard_bytes))
-            }
-            Self::WindowEmpty { first, last } => {
-                write!(f, "a window from {first:#x} to {last:#x} is empty")
-            }
-            Self::WindowOutside { window, space } => write!(f, "window {window} lies outside {space}"),
-            Self::PlaceOutside { place, space } => write!(f, "{place} is not all in the space, {space}"),
-            Self::PlaceNotGranular { place, granule } => {
-                write!(f, "{place} is not made of granules of {granule}")
-            }
-            Self::AreaNotGranular { area, granule } => {
-                write!(f, "area {area} is not made of granules of {granule}")
-            }
-            Self::Occupied { region } => write!(f, "{region} is in the way"),
-            Self::AreasOverlap { area, other } => write!(f, "areas {area} and {other} overlap"),
-            Self::TooLarge { size_bytes, room_bytes } => {
-                let (size, room) = (Bytes::from(size_bytes), Bytes::from(room_bytes));
-                write!(f, "{size} is more than the {room} there are")
-            }
-            Self::NoMultiple { size_bytes, align, window } => {
-                let size = Bytes::from(size_bytes);
-                write!(f, "no multiple of {align} in {window} has {size} behind it")
-            }
-            Self::NoSpace { size_bytes, align, window, largest_free_bytes } => write!(
-                f,
-                "no room for {} aligned to {align} in {window}; the largest free block has {}",
-                Bytes::from(size_bytes),
-                Bytes::from(largest_free_bytes)
-            ),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for AllocError {}
-
-impl From<OutOfMemory> for AllocError {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
-    }
-}
-
-/// A refused operation, with what was handed in for it: the value that an allocation was to store, the sub-space
-/// that was to be taken back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Rejected<T, E = AllocError> {
-    /// What was handed in, handed back.
-    pub value: T,
-    /// Why.
-    pub cause: E,
-}
-
-impl<T, E: fmt::Debug> fmt::Debug for Rejected<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rejected").field("cause", &self.cause).finish_non_exhaustive()
-    }
-}
-
-impl<T, E: fmt::Display> fmt::Display for Rejected<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.cause.fmt(f)
-    }
-}
-
-impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {}
+error_messages! { AllocError + OutOfMemory {
+    Self::ZeroSize => "size is 0";
+    Self::NotGranular { size_bytes, granule } => "{size_bytes} bytes is not a multiple of the granule, {granule}";
+    Self::SizeOverflow => "size with guard passes 2^64 - 1 bytes";
+    Self::GuardTooLarge { guard_bytes } => "a guard of {} is 2^31 granules or more", Bytes::from(*guard_bytes);
+    Self::WindowEmpty { first, last } => "a window from {first:#x} to {last:#x} is empty";
+    Self::WindowOutside { window, space } => "window {window} lies outside {space}";
+    Self::PlaceOutside { place, space } => "{place} is not all in the space, {space}";
+    Self::PlaceNotGranular { place, granule } => "{place} is not made of granules of {granule}";
+    Self::AreaNotGranular { area, granule } => "area {area} is not made of granules of {granule}";
+    Self::Occupied { region } => "{region} is in the way";
+    Self::AreasOverlap { area, other } => "areas {area} and {other} overlap";
+    Self::TooLarge { size_bytes, room_bytes } =>
+        "{} is more than the {} there are", Bytes::from(*size_bytes), Bytes::from(*room_bytes);
+    Self::NoMultiple { size_bytes, align, window } =>
+        "no multiple of {align} in {window} has {} behind it", Bytes::from(*size_bytes);
+    Self::NoSpace { size_bytes, align, window, largest_free_bytes } =>
+        "no room for {} aligned to {align} in {window}; the largest free block has {}",
+        Bytes::from(*size_bytes), Bytes::from(*largest_free_bytes);
+} }
 
 /// Why nothing was freed. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FreeError {
     /// The address is free already: freed twice, or never handed out.
     AlreadyFree {
@@ -261,32 +196,17 @@ pub enum FreeError {
     OutOfMemory,
 }
 
-impl fmt::Display for FreeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AlreadyFree { address, block } => {
-                write!(f, "{address:#x} is free: it lies in {block}, freed twice or never allocated")
-            }
-            Self::Interior { address, region } => {
-                write!(f, "{address:#x} lies inside {region}, not at its start")
-            }
-            Self::Carved { region } => write!(f, "a sub-space was carved from {region}"),
-            Self::Unknown { address } => write!(f, "{address:#x} is not an address of this space"),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for FreeError {}
-
-impl From<OutOfMemory> for FreeError {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
-    }
-}
+error_messages! { FreeError + OutOfMemory {
+    Self::AlreadyFree { address, block } =>
+        "{address:#x} is free: it lies in {block}, freed twice or never allocated";
+    Self::Interior { address, region } => "{address:#x} lies inside {region}, not at its start";
+    Self::Carved { region } => "a sub-space was carved from {region}";
+    Self::Unknown { address } => "{address:#x} is not an address of this space";
+} }
 
 /// Why a region was not resized or moved. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ResizeError {
     /// No region starts at the address.
     Address(FreeError),
@@ -294,16 +214,13 @@ pub enum ResizeError {
     Size(AllocError),
 }
 
-impl fmt::Display for ResizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address(error) => error.fmt(f),
-            Self::Size(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ResizeError {}
+error_messages! { ResizeError {
+    Self::Address(_) => "no region to resize or move";
+    Self::Size(_) => "the region stays as it is";
+} source {
+    Self::Address(error) => error;
+    Self::Size(error) => error;
+} }
 
 impl From<FreeError> for ResizeError {
     fn from(error: FreeError) -> Self {
@@ -315,33 +232,4 @@ impl From<AllocError> for ResizeError {
     fn from(error: AllocError) -> Self {
         Self::Size(error)
     }
-}
-
-/// What `validate()` found: the number of an invariant of `INVARIANTS.md` and where it fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// The invariant, such as `K3`.
-    pub invariant: &'static str,
-    /// What it says.
-    pub rule: &'static str,
-    /// The address at which it fails.
-    pub address: u64,
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} broken at {:#x}: {}", self.invariant, self.address, self.rule)
-    }
-}
-
-impl core::error::Error for Broken {}
-
-/// `Ok` if `holds`, else the broken invariant.
-pub(crate) fn check(
-    holds: bool,
-    invariant: &'static str,
-    rule: &'static str,
-    address: u64,
-) -> Result<(), Broken> {
-    if holds { Ok(()) } else { Err(Broken { invariant, rule, address }) }
 }

@@ -1,4 +1,5 @@
-//! What every engine is written in: [`Span`], [`Align`], [`Bytes`], [`Probe`], and the [`pool`] of a tree's nodes.
+//! What every engine is written in: [`Span`], [`Align`], [`Bytes`], [`Probe`], the
+//! parts of errors, and the [`pool`] of a tree's nodes.
 //!
 //! Addresses are `u64` and the whole space `0..=u64::MAX` is usable, both ends included. Nothing wraps: what
 //! cannot be represented is `None` or an error. Only [`pool`] asks for memory.
@@ -12,8 +13,8 @@ extern crate std;
 
 mod align;
 mod bytes;
+mod error;
 mod extent;
-mod memory;
 pub mod pool;
 mod probe;
 mod span;
@@ -21,6 +22,6 @@ mod span;
 pub use align::Align;
 pub use bytes::{Bytes, ParseBytesError};
 pub use extent::Extent;
-pub use memory::OutOfMemory;
+pub use error::{Broken, OutOfMemory, Rejected};
 pub use probe::{Probe, Tally, Work};
 pub use span::{ParseSpanError, Span};

@@ -10,16 +10,16 @@ const LANES: usize = 16;
 
 /// What leaves are ordered by.
 pub(crate) trait Key: Copy + Ord {
-    /// The separator of a slot without child.
-    const VACANT: Self;
+    /// The largest, which is the separator of slots without child.
+    const MAX: Self;
 }
 
 impl Key for u64 {
-    const VACANT: Self = 0;
+    const MAX: Self = u64::MAX;
 }
 
 impl Key for u128 {
-    const VACANT: Self = 0;
+    const MAX: Self = u128::MAX;
 }
 
 /// A child as its parent knows it.
@@ -34,7 +34,8 @@ pub(crate) struct Child<K, const ROWS: usize> {
 #[derive(Clone, Debug)]
 pub(crate) struct Inner<K, const ROWS: usize> {
     len: usize,
-    /// The first key of each child, or of its leftmost leaf: exact, but for the tree's first leaf (K8).
+    /// The first key of each child, or of its leftmost leaf: exact, but for the tree's first leaf (K8). [`Key::MAX`]
+    /// behind the last child.
     lows: [K; FANOUT],
     children: [NodeId; FANOUT],
     /// A row for each measure, in it for each child what no leaf below exceeds.
@@ -43,7 +44,7 @@ pub(crate) struct Inner<K, const ROWS: usize> {
 
 impl<K: Key, const ROWS: usize> PoolNode for Inner<K, ROWS> {
     const VACANT: Self =
-        Self { len: 0, lows: [K::VACANT; FANOUT], children: [NO_NODE; FANOUT], rows: [[0; FANOUT]; ROWS] };
+        Self { len: 0, lows: [K::MAX; FANOUT], children: [NO_NODE; FANOUT], rows: [[0; FANOUT]; ROWS] };
 
     fn link(&self) -> NodeId {
         self.children[0]
@@ -78,7 +79,13 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     /// The child whose keys `key` lies among. What is below all keys belongs to the first.
     #[inline]
     pub(crate) fn child_for(&self, key: K) -> usize {
-        self.lows[1..self.len].partition_point(|&low| low <= key)
+        let (mut slot, mut half) = (0, FANOUT / 2);
+        while half > 0 {
+            slot += if self.lows[slot + half] <= key { half } else { 0 };
+            half /= 2;
+        }
+        // The largest key is not below the separators of vacant slots.
+        slot.min(self.len - 1)
     }
 
     #[inline]
@@ -160,6 +167,7 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     pub(super) fn remove(&mut self, slot: usize) {
         self.shift(slot + 1, slot);
         self.len -= 1;
+        self.lows[self.len] = K::MAX;
     }
 
     /// Moves the children from `from` on to `to` and the slots behind it.
@@ -175,6 +183,7 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
             let bounds = core::array::from_fn(|row| self.rows[row][slot]);
             right.push(Child { low: self.lows[slot], id: self.children[slot], bounds });
         }
+        self.lows[keep..].fill(K::MAX);
         self.len = keep;
     }
 }

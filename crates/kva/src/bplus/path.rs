@@ -53,8 +53,13 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     #[inline]
     pub(crate) fn path_to(&self, key: K) -> LeafPath {
         let mut path = LeafPath::NOWHERE;
-        self.descend(&mut path, self.height, self.root, |inner| inner.child_for(key));
+        self.go_to(key, &mut path);
         path
+    }
+
+    #[inline]
+    pub(crate) fn go_to(&self, key: K, path: &mut LeafPath) {
+        self.descend(path, self.height, self.root, |inner| inner.child_for(key));
     }
 
     pub(crate) fn first_path(&self) -> LeafPath {

@@ -1,7 +1,7 @@
 //! A leaf that goes: nodes with few children are joined with a neighbour, empty ones go as well.
 
 use super::inner::{FANOUT, Inner};
-use super::{Key, LeafPath, Tree};
+use super::{Key, LeafPath, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
 /// A node with fewer children is joined with a neighbour, if both together leave room for more.
@@ -29,6 +29,30 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         }
         self.join_few(path, level);
         self.shrink_root();
+    }
+
+    /// Joins the leaf at the end of `path` with one beside it below the same node, if `join` can. It moves what is in the
+    /// right leaf to the left one and returns the bounds of both, or leaves them as they are. Paths are void after it.
+    pub(crate) fn join_leaf(
+        &mut self,
+        path: &LeafPath,
+        mut join: impl FnMut(&mut L, &mut L) -> Option<[i32; ROWS]>,
+    ) {
+        if self.height == 0 {
+            return;
+        }
+        let (parent, slot) = (path.steps[0].inner(), path.steps[0].slot());
+        for left in slot.saturating_sub(1)..(slot + 1).min(self.inners[parent].len() - 1) {
+            let (left_id, right_id) = (self.inners[parent].child(left), self.inners[parent].child(left + 1));
+            let mut right = core::mem::replace(&mut self.leaves[right_id], L::VACANT);
+            if let Some(bounds) = join(&mut self.leaves[left_id], &mut right) {
+                self.inners[parent].set_bounds(left, bounds);
+                let mut path = LeafPath { leaf: right_id, ..*path };
+                path.steps[0] = Step::new(parent, left + 1);
+                return self.remove_leaf(&path);
+            }
+            self.leaves[right_id] = right;
+        }
     }
 
     /// The first key of the leaf at the end of `path` is now `low`.

@@ -1,6 +1,6 @@
 //! Checking the shape from scratch.
 
-use super::{Key, MAX_HEIGHT, Tree};
+use super::{FANOUT, Key, MAX_HEIGHT, Tree};
 use crate::error::{Broken, check};
 use freehold_units::pool::{NodeId, PoolNode};
 
@@ -57,6 +57,8 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
             "no inner node is empty, no root has one child",
             at,
         )?;
+        let vacant = (len..FANOUT).all(|slot| inner.low(slot) == K::MAX);
+        check(vacant, "K8", "no key is above the separators of slots without child", at)?;
         let mut most = [0; ROWS];
         for slot in 0..len {
             let low = if slot == 0 { whole.low } else { Some(inner.low(slot)) };

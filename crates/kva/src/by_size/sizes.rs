@@ -1,7 +1,7 @@
 //! The ordered set of free blocks by size and address: a B+tree of keys.
 
 use crate::OutOfMemory;
-use crate::bplus::{LeafPath, Step, Tree};
+use crate::bplus::Tree;
 use crate::error::{Broken, check};
 use freehold_units::Span;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
@@ -150,28 +150,13 @@ impl Sizes {
         if leaf.len == 0 {
             return self.tree.remove_leaf(&path);
         }
-        let slot = path.steps[0].slot();
-        if slot == 0 || !self.join(&path, slot - 1) {
-            self.join(&path, slot);
-        }
-    }
-
-    /// Joins the child at `left` of the leaf's parent with the child behind it, if both are few enough.
-    fn join(&mut self, path: &LeafPath, left: usize) -> bool {
-        let parent = &self.tree.inners[path.steps[0].inner()];
-        if left + 1 >= parent.len() {
-            return false;
-        }
-        let (left_id, right_id) = (parent.child(left), parent.child(left + 1));
-        if self.tree.leaves[left_id].len + self.tree.leaves[right_id].len > JOINED {
-            return false;
-        }
-        let mut gone = core::mem::replace(&mut self.tree.leaves[right_id], SizeLeaf::VACANT);
-        gone.move_tail(0, &mut self.tree.leaves[left_id]);
-        let mut right = LeafPath { leaf: right_id, ..*path };
-        right.steps[0] = Step::new(path.steps[0].inner(), left + 1);
-        self.tree.remove_leaf(&right);
-        true
+        self.tree.join_leaf(&path, |left, right| {
+            let few = left.len + right.len <= JOINED;
+            few.then(|| {
+                right.move_tail(0, left);
+                []
+            })
+        });
     }
 
     /// Checks that keys ascend and lie where separators say. Returns how many there are. Cost: linear.

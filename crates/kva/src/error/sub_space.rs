@@ -1,11 +1,11 @@
 //! Why a space and its sub-spaces did not come together, or apart.
 
-use super::{FreeError, OutOfMemory};
-use core::fmt;
-use freehold_units::{Align, Span};
+use super::FreeError;
+use freehold_units::{Align, Span, error_messages};
 
 /// Why a sub-space was not taken back. It and the space are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReturnError {
     /// It was not carved from this space, or is a copy of one that was, or was disowned since.
     Foreign {
@@ -21,20 +21,14 @@ pub enum ReturnError {
     OutOfMemory,
 }
 
-impl fmt::Display for ReturnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Foreign { space } => write!(f, "{space} was not carved from this space"),
-            Self::InUse { region } => write!(f, "{region} is still allocated in the sub-space"),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ReturnError {}
+error_messages! { ReturnError + OutOfMemory {
+    Self::Foreign { space } => "{space} was not carved from this space";
+    Self::InUse { region } => "{region} is still allocated in the sub-space";
+} }
 
 /// Why a space did not become the sub-space of a region. Both spaces are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AdoptError {
     /// No region starts at the address, or its sub-space is out.
     Address(FreeError),
@@ -61,24 +55,11 @@ pub enum AdoptError {
     OutOfMemory,
 }
 
-impl fmt::Display for AdoptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address(error) => error.fmt(f),
-            Self::HasParent { space } => write!(f, "{space} is a sub-space already"),
-            Self::Unlike { region, space } => {
-                write!(f, "{space}, or what it has of that, is not the region {region}")
-            }
-            Self::Granule { parent, child } => write!(f, "granules of {child} in a space of {parent}"),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for AdoptError {}
-
-impl From<OutOfMemory> for AdoptError {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
-    }
-}
+error_messages! { AdoptError + OutOfMemory {
+    Self::Address(_) => "no region to make a sub-space of";
+    Self::HasParent { space } => "{space} is a sub-space already";
+    Self::Unlike { region, space } => "{space}, or what it has of that, is not the region {region}";
+    Self::Granule { parent, child } => "granules of {child} in a space of {parent}";
+} source {
+    Self::Address(error) => error;
+} }

@@ -5,7 +5,7 @@
 //! (`search.rs`). So each visit in vain is paid by a change before it.
 
 use super::RegionTree;
-use super::classes::CLASSES;
+use super::classes::{CLASSES, Classes};
 use super::lanes::room;
 use super::leaf::Leaf;
 use crate::bplus::LeafPath;
@@ -18,22 +18,22 @@ pub(super) fn code(granules: u64) -> i32 {
     granules.checked_sub(1).map_or(0, |reach| Extent::of_reach(reach).code() as i32)
 }
 
-impl<V> RegionTree<V> {
+impl Classes {
     /// The largest room in a leaf for each class.
-    pub(super) fn rooms(&self, leaf: &Leaf<V>) -> [i32; CLASSES] {
+    pub(super) fn rooms<V>(&self, leaf: &Leaf<V>) -> [i32; CLASSES] {
         let mut rooms = [0; CLASSES];
-        if self.keeps_bounds {
-            for (class, mask) in self.classes.in_use() {
-                rooms[class] = code(leaf.largest_room(mask));
-            }
+        for (class, mask) in self.in_use() {
+            rooms[class] = code(leaf.largest_room(mask));
         }
         rooms
     }
+}
 
+impl<V> RegionTree<V> {
     /// Finds anew the bounds of the leaf that `granule` belongs to, and of all above it.
     pub(super) fn refresh(&mut self, granule: u64) {
         let path = self.tree.path_to(granule);
-        let mut bounds = self.rooms(&self.tree.leaves[path.leaf]);
+        let mut bounds = self.classes.rooms(&self.tree.leaves[path.leaf]);
         for &step in &path.steps[..self.tree.height] {
             let inner = &mut self.tree.inners[step.inner()];
             inner.set_bounds(step.slot(), bounds);
@@ -44,9 +44,6 @@ impl<V> RegionTree<V> {
     /// The gap in the leaf at the end of `path` that starts at `end` has grown to `gap` granules.
     #[inline]
     pub(super) fn raise(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
-        if self.tree.height == 0 || !self.keeps_bounds {
-            return;
-        }
         let mut rooms = [0; CLASSES];
         for (class, mask) in self.classes.in_use() {
             rooms[class] = code(room(end, gap, mask));

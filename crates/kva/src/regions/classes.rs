@@ -11,8 +11,10 @@ pub(super) const CLASSES: usize = 4;
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Classes {
-    /// The alignment of each class less one, in granules; 0 but for the first: no class.
+    /// The alignment of each class less one, in granules.
     masks: [u64; CLASSES],
+    /// Classes in use; none in a tree that keeps no bounds.
+    len: usize,
     /// When each class was last asked for.
     asked: [u64; CLASSES],
     /// Requests so far.
@@ -22,7 +24,16 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    pub(super) const NONE: Self = Self { masks: [0; CLASSES], asked: [0; CLASSES], clock: 0, in_vain: 0 };
+    /// No class, or the first.
+    pub(super) fn new(keeps_bounds: bool) -> Self {
+        Self {
+            masks: [0; CLASSES],
+            len: usize::from(keeps_bounds),
+            asked: [0; CLASSES],
+            clock: 0,
+            in_vain: 0,
+        }
+    }
 
     /// The class to search by: the largest alignment that is not above that of `mask`.
     #[inline]
@@ -46,9 +57,7 @@ impl Classes {
     /// The classes that bounds are kept for, and the alignment of each less one.
     #[inline]
     pub(super) fn in_use(&self) -> impl Iterator<Item = (usize, u64)> {
-        (0..CLASSES)
-            .map(|class| (class, self.masks[class]))
-            .take_while(|&(class, mask)| class == 0 || mask != 0)
+        self.masks[..self.len].iter().copied().enumerate()
     }
 
     /// A search by `class` for the alignment of `mask` entered so many leaves in vain. Returns the class that the
@@ -73,9 +82,13 @@ impl Classes {
     #[cold]
     fn replace_oldest(&mut self, mask: u64) -> usize {
         self.in_vain = 0;
-        // Those that were never asked for come first, in order, so classes in use come before the others.
-        let oldest =
-            (1..CLASSES).min_by_key(|&class| self.asked[class]).expect("K9: there are classes of alignment");
+        let oldest = if self.len < CLASSES {
+            self.len += 1;
+            self.len - 1
+        } else {
+            let oldest = (1..CLASSES).min_by_key(|&class| self.asked[class]);
+            oldest.expect("K9: there are classes of alignment")
+        };
         self.masks[oldest] = mask;
         self.asked[oldest] = self.clock;
         oldest

@@ -67,7 +67,7 @@ impl<V> RegionTree<V> {
             };
             right
         };
-        let (left, rooms) = (self.rooms(&self.tree.leaves[path.leaf]), self.rooms(&right));
+        let (left, rooms) = (self.classes.rooms(&self.tree.leaves[path.leaf]), self.classes.rooms(&right));
         let low = right.low();
         self.tree.leaves[id] = right;
         self.tree.insert_leaf(path, left, low, id, rooms);

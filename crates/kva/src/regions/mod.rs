@@ -66,8 +66,7 @@ pub(crate) struct RegionEntry<'a, V> {
 #[derive(Clone, Debug)]
 pub struct RegionTree<V> {
     tree: Tree<Leaf<V>, u64, CLASSES>,
-    /// Whether inner nodes keep bounds of gaps. An index that does not search by them does without.
-    keeps_bounds: bool,
+    /// What inner nodes keep bounds of: nothing, if the index does not search by them.
     classes: Classes,
     /// The logarithm of the granule.
     shift: u32,
@@ -81,8 +80,7 @@ impl<V> RegionTree<V> {
     pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Self {
         Self {
             tree: Tree::empty(),
-            keeps_bounds,
-            classes: Classes::NONE,
+            classes: Classes::new(keeps_bounds),
             shift: granule.bytes().trailing_zeros(),
             regions: 0,
             blocks: 0,

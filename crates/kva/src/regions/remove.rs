@@ -8,10 +8,10 @@
 //! starts with another entry, and separators rise. A leaf with few entries is joined with a neighbour.
 
 use super::RegionTree;
-use super::leaf::{Leaf, Terms, WIDTH};
+use super::leaf::{Terms, WIDTH};
 use crate::Merge;
-use crate::bplus::{LeafPath, Step};
-use freehold_units::pool::{NO_NODE, PoolNode};
+use crate::bplus::LeafPath;
+use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
 
 /// A leaf with fewer entries is joined with a neighbour, if both together leave room for more.
@@ -30,13 +30,6 @@ pub(crate) struct Removed<V> {
     pub(crate) merge: Merge,
 }
 
-/// A region to remove, in its leaf.
-struct Doomed {
-    slot: usize,
-    /// The entry before it, if it is in the same leaf.
-    before: Option<usize>,
-}
-
 impl<V> RegionTree<V> {
     /// Removes the region that starts at `first`, if there is one.
     #[inline]
@@ -48,15 +41,15 @@ impl<V> RegionTree<V> {
         if self.tree.root == NO_NODE {
             return None;
         }
-        let path = self.tree.path_to(granule);
+        let mut path = LeafPath::NOWHERE;
+        self.tree.go_to(granule, &mut path);
         probe.count(Work::LinkVisited, self.tree.height as u64 + 1);
         let leaf = &mut self.tree.leaves[path.leaf];
         let lane = leaf.lane_of(granule)?;
         let (slot, before) = leaf.region_and_before(lane);
-        let doomed = Doomed { slot: slot?, before };
+        let slot = slot?;
         let (last, merge, terms, value) = match before {
-            Some(before) if !leaf.is_tail(doomed.slot) => {
-                let slot = doomed.slot;
+            Some(before) if !leaf.is_tail(slot) => {
                 let (gap_start, end, next) = (leaf.end[before], leaf.end[slot], leaf.next[slot]);
                 let merge = Merge::of(gap_start < lane, end < next);
                 leaf.next[before] = next;
@@ -70,7 +63,7 @@ impl<V> RegionTree<V> {
                 let last = (base.wrapping_add(end as u64) << self.shift).wrapping_sub(1);
                 (last, merge, terms, value)
             }
-            _ => self.remove_cold(&path, &doomed, probe),
+            _ => self.remove_cold(&path, slot, before, probe),
         };
         self.regions -= 1;
         self.blocks = self.blocks + 1 - merge.blocks();
@@ -83,17 +76,17 @@ impl<V> RegionTree<V> {
         })
     }
 
-    /// Removes the first region of a leaf, or one whose gap passes the lanes' reach. Returns its last address, guard
-    /// included, and what it leaves.
+    /// Removes the first region of a leaf, which has no entry before it there, or one whose gap passes the lanes' reach.
+    /// Returns its last address, guard included, and what it leaves.
     #[cold]
     fn remove_cold(
         &mut self,
         path: &LeafPath,
-        doomed: &Doomed,
+        slot: usize,
+        before_here: Option<usize>,
         probe: &mut impl Probe,
     ) -> (u64, Merge, Terms, Option<V>) {
-        let slot = doomed.slot;
-        let (before_path, before) = match doomed.before {
+        let (before_path, before) = match before_here {
             Some(before) => (*path, before),
             None => {
                 let mut left = *path;
@@ -108,12 +101,12 @@ impl<V> RegionTree<V> {
         let leaf = &mut self.tree.leaves[path.leaf];
         let (terms, value) = leaf.remove(slot);
         // The last slot's entry has taken the region's slot.
-        let before = if doomed.before == Some(leaf.len()) { slot } else { before };
+        let before = if before_here == Some(leaf.len()) { slot } else { before };
         let len = leaf.len();
         self.tree.leaves[before_path.leaf].set_gap(before, gap_start, next);
         let merged = self.tree.leaves[before_path.leaf].gap(before);
         self.raise(&before_path, gap_start as u64, merged, probe);
-        if doomed.before.is_none() {
+        if before_here.is_none() {
             self.drop_first(path, len);
         } else if len < FEW {
             self.join_leaf(path);
@@ -136,38 +129,20 @@ impl<V> RegionTree<V> {
     /// Joins a leaf that has few entries with one beside it below the same node, if it can be.
     #[cold]
     fn join_leaf(&mut self, path: &LeafPath) {
-        if self.tree.height > 0 && !(path.steps[0].slot() > 0 && self.join_at(path, path.steps[0].slot() - 1))
-        {
-            self.join_at(path, path.steps[0].slot());
-        }
-    }
-
-    /// Joins the child at `left` of the leaf's parent with the child behind it.
-    fn join_at(&mut self, path: &LeafPath, left: usize) -> bool {
-        let parent = &self.tree.inners[path.steps[0].inner()];
-        if left + 1 >= parent.len() {
-            return false;
-        }
-        let (left_id, right_id) = (parent.child(left), parent.child(left + 1));
-        let (one, other) = (&self.tree.leaves[left_id], &self.tree.leaves[right_id]);
-        let reaches = one.reaches(other.start(other.last()));
-        if one.len() + other.len() > JOINED || !reaches {
-            return false;
-        }
-        let mut gone = core::mem::replace(&mut self.tree.leaves[right_id], Leaf::VACANT);
-        let joined = &mut self.tree.leaves[left_id];
-        if let Some(tail) = joined.tail() {
-            // It is the last entry no longer, so it is within reach.
-            joined.set_gap(tail, joined.end(tail), joined.next(tail));
-        }
-        for slot in 0..gone.len() {
-            joined.push(gone.take(slot));
-        }
-        let rooms = self.rooms(&self.tree.leaves[left_id]);
-        let mut right = LeafPath { leaf: right_id, ..*path };
-        self.tree.inners[right.steps[0].inner()].set_bounds(left, rooms);
-        right.steps[0] = Step::new(path.steps[0].inner(), left + 1);
-        self.tree.remove_leaf(&right);
-        true
+        let classes = &self.classes;
+        self.tree.join_leaf(path, |left, right| {
+            let reaches = left.reaches(right.start(right.last()));
+            if left.len() + right.len() > JOINED || !reaches {
+                return None;
+            }
+            if let Some(tail) = left.tail() {
+                // It is the last entry no longer, so it is within reach.
+                left.set_gap(tail, left.end(tail), left.next(tail));
+            }
+            for slot in 0..right.len() {
+                left.push(right.take(slot));
+            }
+            Some(classes.rooms(left))
+        });
     }
 }

@@ -1,0 +1,139 @@
+//! What the errors of every engine are made of.
+//!
+//! Each question has an enum of its own, in its engine. What they share is here: [`OutOfMemory`]; [`Rejected`], a
+//! refusal that hands back what came with the request; [`Broken`], what `validate()` found; and
+//! [`error_messages!`](crate::error_messages), which says what each reason means.
+
+use core::fmt;
+
+/// No memory is left for an engine's own nodes, or its limit of nodes is reached. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("out of memory")
+    }
+}
+
+impl core::error::Error for OutOfMemory {}
+
+impl From<alloc::collections::TryReserveError> for OutOfMemory {
+    fn from(_: alloc::collections::TryReserveError) -> Self {
+        Self
+    }
+}
+
+/// A refused operation, with what was handed in for it: the value that was to be stored, the sub-space that was to be
+/// taken back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rejected<T, E> {
+    /// What was handed in, handed back.
+    pub value: T,
+    /// Why.
+    pub cause: E,
+}
+
+impl<T, E: fmt::Debug> fmt::Debug for Rejected<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected").field("cause", &self.cause).finish_non_exhaustive()
+    }
+}
+
+impl<T, E: fmt::Display> fmt::Display for Rejected<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.fmt(f)
+    }
+}
+
+impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.cause.source()
+    }
+}
+
+/// An invariant of `INVARIANTS.md` that does not hold, as `validate()` found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Broken {
+    /// Its number, such as `K3`.
+    pub invariant: &'static str,
+    /// What it says.
+    pub rule: &'static str,
+    /// The chunk in which it fails, by its position, where there are chunks.
+    pub chunk: Option<u32>,
+    /// Where it fails: an address, an index, or a bit of the chunk.
+    pub at: u64,
+}
+
+impl Broken {
+    /// `Ok` if `holds`, else the invariant and where it fails.
+    ///
+    /// # Errors
+    /// It does not hold.
+    #[doc(hidden)]
+    pub fn unless(
+        holds: bool,
+        invariant: &'static str,
+        rule: &'static str,
+        at: u64,
+    ) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self { invariant, rule, chunk: None, at }) }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} broken at {:#x}", self.invariant, self.at)?;
+        if let Some(chunk) = self.chunk {
+            write!(f, " in chunk {chunk}")?;
+        }
+        write!(f, ": {}", self.rule)
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// Writes what each reason of an error enum says. With `+ OutOfMemory` it has a variant of that name, made of an
+/// [`OutOfMemory`](crate::OutOfMemory); with `source`, some reasons have a cause of their own.
+///
+/// ```
+/// # #[derive(Debug)]
+/// enum FreeError { Unknown { address: u64 }, OutOfMemory }
+/// freehold_units::error_messages! { FreeError + OutOfMemory {
+///     Self::Unknown { address } => "{address:#x} is not an address of this space";
+/// } }
+/// assert_eq!(FreeError::Unknown { address: 16 }.to_string(), "0x10 is not an address of this space");
+/// assert_eq!(FreeError::from(freehold_units::OutOfMemory).to_string(), "out of memory");
+/// ```
+#[macro_export]
+macro_rules! error_messages {
+    ($error:ident + OutOfMemory { $($messages:tt)* } $($source:tt)*) => {
+        $crate::error_messages! { $error { $($messages)* Self::OutOfMemory => "{}", $crate::OutOfMemory; } $($source)* }
+
+        impl From<$crate::OutOfMemory> for $error {
+            fn from(_: $crate::OutOfMemory) -> Self {
+                Self::OutOfMemory
+            }
+        }
+    };
+    ($error:ident { $($reason:pat => $message:literal $(, $argument:expr)*;)* } $(source { $($caused:pat => $cause:expr;)* })?) => {
+        impl core::fmt::Display for $error {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self {
+                    $($reason => write!(f, $message $(, $argument)*),)*
+                }
+            }
+        }
+
+        impl core::error::Error for $error {
+            $(fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+                match self {
+                    $($caused => Some($cause),)*
+                    #[allow(unreachable_patterns, reason = "every reason may have a cause")]
+                    _ => None,
+                }
+            })?
+        }
+    };
+}
