@@ -11,11 +11,10 @@
 //!
 //! Source: the talk's wish list; rooms per alignment are this project's.
 
-use crate::error::Broken;
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, Order, RegionTree, Searched, Wanted, search};
 use crate::{Fit, Merge};
-use freehold_units::{Align, OutOfMemory, Probe, Span};
+use freehold_units::{Align, Broken, OutOfMemory, Probe, Span};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -233,3 +233,6 @@ impl From<AllocError> for ResizeError {
         Self::Size(error)
     }
 }
+
+/// A refused operation, with what was handed in for it.
+pub type Rejected<T, E = AllocError> = freehold_units::Rejected<T, E>;

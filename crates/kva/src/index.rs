@@ -4,10 +4,9 @@
 //! break what the space promises, and the tree of regions that both work on cannot be had outside this crate.
 
 use crate::Merge;
-use crate::error::Broken;
 use crate::regions::{EntryHandle, RegionTree, Searched};
 use core::fmt;
-use freehold_units::{Align, OutOfMemory, Probe, Span};
+use freehold_units::{Align, Broken, OutOfMemory, Probe, Span};
 
 /// A request that has been checked, as an index sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

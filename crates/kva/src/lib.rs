@@ -55,9 +55,9 @@ mod space;
 
 pub use btree::{BTree, Placement};
 pub use by_size::BySize;
-pub use error::{AdoptError, AllocError, Broken, FreeError, LayoutError, Rejected, ResizeError, ReturnError};
+pub use error::{AdoptError, AllocError, FreeError, LayoutError, Rejected, ResizeError, ReturnError};
 pub use fit::{Fit, Merge};
-pub use freehold_units::OutOfMemory;
+pub use freehold_units::{Broken, OutOfMemory};
 pub use index::FreeIndex;
 pub use rbtree::RbTree;
 pub use request::Request;

@@ -66,20 +66,10 @@ pub struct Broken {
     pub at: u64,
 }
 
-impl Broken {
-    /// `Ok` if `holds`, else the invariant and where it fails.
-    ///
-    /// # Errors
-    /// It does not hold.
-    #[doc(hidden)]
-    pub fn unless(
-        holds: bool,
-        invariant: &'static str,
-        rule: &'static str,
-        at: u64,
-    ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { invariant, rule, chunk: None, at }) }
-    }
+/// `Ok` if `holds`, else the broken invariant.
+#[doc(hidden)]
+pub fn check(holds: bool, invariant: &'static str, rule: &'static str, at: u64) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(Broken { invariant, rule, chunk: None, at }) }
 }
 
 impl fmt::Display for Broken {
@@ -108,17 +98,22 @@ impl core::error::Error for Broken {}
 /// ```
 #[macro_export]
 macro_rules! error_messages {
-    ($error:ident + OutOfMemory { $($messages:tt)* } $($source:tt)*) => {
-        $crate::error_messages! { $error { $($messages)* Self::OutOfMemory => "{}", $crate::OutOfMemory; } $($source)* }
+    ($error:ident $(<$value:ident>)? + OutOfMemory { $($messages:tt)* } $($source:tt)*) => {
+        $crate::error_messages! {
+            $error $(<$value>)? { $($messages)* Self::OutOfMemory => "{}", $crate::OutOfMemory; } $($source)*
+        }
 
-        impl From<$crate::OutOfMemory> for $error {
+        impl $(<$value>)? From<$crate::OutOfMemory> for $error $(<$value>)? {
             fn from(_: $crate::OutOfMemory) -> Self {
                 Self::OutOfMemory
             }
         }
     };
-    ($error:ident { $($reason:pat => $message:literal $(, $argument:expr)*;)* } $(source { $($caused:pat => $cause:expr;)* })?) => {
-        impl core::fmt::Display for $error {
+    (
+        $error:ident $(<$value:ident>)? { $($reason:pat => $message:literal $(, $argument:expr)*;)* }
+        $(source { $($caused:pat => $cause:expr;)* })?
+    ) => {
+        impl $(<$value: core::fmt::Display>)? core::fmt::Display for $error $(<$value>)? {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self {
                     $($reason => write!(f, $message $(, $argument)*),)*
@@ -126,7 +121,7 @@ macro_rules! error_messages {
             }
         }
 
-        impl core::error::Error for $error {
+        impl $(<$value: core::fmt::Debug + core::fmt::Display>)? core::error::Error for $error $(<$value>)? {
             $(fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
                 match self {
                     $($caused => Some($cause),)*

@@ -21,7 +21,7 @@ mod span;
 
 pub use align::Align;
 pub use bytes::{Bytes, ParseBytesError};
+pub use error::{Broken, OutOfMemory, Rejected, check};
 pub use extent::Extent;
-pub use error::{Broken, OutOfMemory, Rejected};
 pub use probe::{Probe, Tally, Work};
 pub use span::{ParseSpanError, Span};

@@ -1,8 +1,8 @@
 //! Checking the shape from scratch.
 
 use super::{FANOUT, Key, MAX_HEIGHT, Tree};
-use crate::error::{Broken, check};
 use freehold_units::pool::{NodeId, PoolNode};
+use freehold_units::{Broken, check};
 
 /// What a leaf is checked for: its number and the keys that it may hold, from `low` on and below `end`.
 pub(crate) struct Whole<K> {

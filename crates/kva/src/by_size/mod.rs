@@ -14,11 +14,10 @@
 
 mod sizes;
 
-use crate::error::{Broken, check};
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, RegionTree, Searched};
 use crate::{Merge, OutOfMemory};
-use freehold_units::{Align, Probe, Span, Work};
+use freehold_units::{Align, Broken, Probe, Span, Work, check};
 use sizes::Sizes;
 
 /// How addresses are chosen when blocks are known by size too.

@@ -2,9 +2,8 @@
 
 use crate::OutOfMemory;
 use crate::bplus::Tree;
-use crate::error::{Broken, check};
-use freehold_units::Span;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
+use freehold_units::{Broken, Span, check};
 
 /// Keys of a leaf.
 const WIDTH: usize = 31;

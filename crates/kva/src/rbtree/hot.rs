@@ -19,9 +19,8 @@
 use super::node::Link;
 use super::release::InsertPoint;
 use super::{Block, Policy, RbTree};
-use crate::error::{Broken, check};
 use crate::index::CheckedRequest;
-use freehold_units::{Probe, Span, Work};
+use freehold_units::{Broken, Probe, Span, Work, check};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

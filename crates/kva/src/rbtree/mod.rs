@@ -37,12 +37,11 @@ mod tests;
 mod validate;
 mod view;
 
-use crate::error::{Broken, check};
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, RegionTree, Searched};
 use crate::{Merge, OutOfMemory};
 use core::marker::PhantomData;
-use freehold_units::{Align, Probe, Span};
+use freehold_units::{Align, Broken, Probe, Span, check};
 use hot::Hot;
 use node::{Link, Node, Nodes};
 

@@ -2,7 +2,7 @@
 
 use super::node::{Colour, Link};
 use super::{Node, Policy, RbTree};
-use crate::error::{Broken, check};
+use freehold_units::{Broken, check};
 
 impl<P: Policy> RbTree<P> {
     pub(super) fn check_nodes(&self) -> Result<(), Broken> {

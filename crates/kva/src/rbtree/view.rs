@@ -8,45 +8,19 @@ use freehold_units::Span;
 impl<P: Policy> RbTree<P> {
     /// Every node, parents before children, left before right: the tree's shape. Cost: linear.
     pub fn preorder(&self) -> impl Iterator<Item = NodeView> {
-        let mut at = self.root;
-        let mut depth = 0;
+        let mut to_visit = alloc::vec![(self.root, 0)];
         core::iter::from_fn(move || {
-            if at.is_none() {
-                return None;
+            loop {
+                let (link, depth) = to_visit.pop()?;
+                if link.is_none() {
+                    continue;
+                }
+                let node = &self.nodes[link];
+                to_visit.extend([(node.right, depth + 1), (node.left, depth + 1)]);
+                let (span, colour) = (node.span, node.colour);
+                return Some(NodeView { span, subtree_max_size: self.settled_max(link), colour, depth });
             }
-            let node = &self.nodes[at];
-            let view = NodeView {
-                span: node.span,
-                subtree_max_size: self.settled_max(at),
-                colour: node.colour,
-                depth,
-            };
-            (at, depth) = self.next_in_preorder(at, depth);
-            Some(view)
         })
-    }
-
-    fn next_in_preorder(&self, link: Link, depth: u32) -> (Link, u32) {
-        let node = &self.nodes[link];
-        if !node.left.is_none() {
-            return (node.left, depth + 1);
-        }
-        if !node.right.is_none() {
-            return (node.right, depth + 1);
-        }
-        let (mut from, mut depth) = (link, depth);
-        loop {
-            let parent = self.nodes[from].parent;
-            if parent.is_none() {
-                return (Link::NONE, 0);
-            }
-            let right = self.nodes[parent].right;
-            if right != from && !right.is_none() {
-                return (right, depth);
-            }
-            from = parent;
-            depth -= 1;
-        }
     }
 
     pub(super) fn ascending(&self) -> impl Iterator<Item = Span> {

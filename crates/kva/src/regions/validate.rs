@@ -2,8 +2,8 @@
 
 use super::RegionTree;
 use super::leaf::Leaf;
-use crate::error::{Broken, check};
 use freehold_units::pool::NO_NODE;
+use freehold_units::{Broken, check};
 
 /// What was met so far.
 struct Seen {

@@ -31,18 +31,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         value: V,
         probe: &mut impl Probe,
     ) -> Result<Span, Rejected<V>> {
-        let (checked, terms) = match self.check(request) {
-            Ok(checked) => checked,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
-        if let Err(cause) = self.reserve(1) {
-            return Err(Rejected { value, cause: cause.into() });
+        match self.prepare(request, probe) {
+            Ok((block, taken, terms)) => {
+                self.occupy(&block, taken, terms, value, probe);
+                Ok(usable(taken, request))
+            }
+            Err(cause) => Err(Rejected { value, cause }),
         }
-        let Some((block, taken)) = self.index.find(&mut self.regions, self.placement, &checked, probe) else {
-            return Err(Rejected { value, cause: self.no_space_for(&checked) });
-        };
-        self.occupy(&block, taken, terms, value, probe);
-        Ok(usable(taken, request))
     }
 
     /// Where `request` would go, guard excluded, under `placement`, which need not be the space's own.

@@ -15,8 +15,8 @@
 //! Invariant: K12 marks ascend, and each is the start of a region.
 
 use crate::OutOfMemory;
-use crate::error::{Broken, check};
 use alloc::vec::Vec;
+use freehold_units::{Broken, check};
 
 /// What makes a sub-space known to its parent; nothing in a space that was not carved.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 
 use super::AddressSpace;
 use crate::FreeIndex;
-use crate::error::{Broken, check};
 use crate::regions::Piece;
-use freehold_units::Span;
+use freehold_units::{Broken, Span, check};
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Checks every invariant of the space and of both indexes. Cost: linear.

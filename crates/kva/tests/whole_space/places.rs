@@ -55,7 +55,7 @@ impl<I: Index> Twins<I> {
         }
         let answer = answer.map_err(|error| match error {
             ResizeError::Size(cause) => cause,
-            ResizeError::Address(error) => panic!("{error}, but a region starts there"),
+            error => panic!("{error}, but a region starts there"),
         });
         if taken.with_guard.end - taken.with_guard.first == 1 << 64 {
             return assert_eq!(answer, Err(AllocError::SizeOverflow), "it has nowhere to go");

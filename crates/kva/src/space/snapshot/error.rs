@@ -1,11 +1,10 @@
 //! Why bytes were not restored to a space.
 
-use crate::OutOfMemory;
-use core::fmt;
-use freehold_units::Span;
+use freehold_units::{Span, error_messages};
 
 /// Why there is no space in the bytes. `E` is why a value could not be decoded. `at` counts bytes from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RestoreError<E> {
     /// The bytes do not start as a snapshot does.
     NotASnapshot,
@@ -94,39 +93,21 @@ pub enum RestoreError<E> {
     OutOfMemory,
 }
 
-impl<E: fmt::Display> fmt::Display for RestoreError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotASnapshot => f.write_str("not a snapshot of a space"),
-            Self::Version { found, newest } => write!(f, "version {found}; versions 1 to {newest} are known"),
-            Self::Truncated { needed_bytes, found_bytes } => {
-                write!(f, "cut short: {found_bytes} bytes of {needed_bytes}")
-            }
-            Self::Trailing { extra_bytes } => write!(f, "{extra_bytes} bytes follow after the end"),
-            Self::Checksum { stored, computed } => {
-                write!(f, "damaged: the checksum is {computed:#010x}, not {stored:#010x}")
-            }
-            Self::Granule { log2 } => write!(f, "a granule of 2^{log2} bytes"),
-            Self::Kind { at, kind } => write!(f, "byte {at}: no run is of kind {kind}"),
-            Self::Number { at } => write!(f, "byte {at}: a number past 2^64 - 1, or with bytes to spare"),
-            Self::Incomplete { at } => write!(f, "byte {at}: the run ends before its time"),
-            Self::ValueTooLong { at, len_bytes, left_bytes } => {
-                write!(f, "byte {at}: a value of {len_bytes} bytes where {left_bytes} are left")
-            }
-            Self::GuardTooLarge { at } => write!(f, "byte {at}: a guard of 2^31 granules or more"),
-            Self::PastTheEnd { at } => write!(f, "byte {at}: the run passes the last address"),
-            Self::Order { at } => write!(f, "byte {at}: a run that belongs to the one before, or to none"),
-            Self::Empty => f.write_str("a space without addresses"),
-            Self::Value { region, error } => write!(f, "the value of {region}: {error}"),
-            Self::OutOfMemory => OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> core::error::Error for RestoreError<E> {}
-
-impl<E> From<OutOfMemory> for RestoreError<E> {
-    fn from(_: OutOfMemory) -> Self {
-        Self::OutOfMemory
-    }
-}
+error_messages! { RestoreError<E> + OutOfMemory {
+    Self::NotASnapshot => "not a snapshot of a space";
+    Self::Version { found, newest } => "version {found}; versions 1 to {newest} are known";
+    Self::Truncated { needed_bytes, found_bytes } => "cut short: {found_bytes} bytes of {needed_bytes}";
+    Self::Trailing { extra_bytes } => "{extra_bytes} bytes follow after the end";
+    Self::Checksum { stored, computed } => "damaged: the checksum is {computed:#010x}, not {stored:#010x}";
+    Self::Granule { log2 } => "a granule of 2^{log2} bytes";
+    Self::Kind { at, kind } => "byte {at}: no run is of kind {kind}";
+    Self::Number { at } => "byte {at}: a number past 2^64 - 1, or with bytes to spare";
+    Self::Incomplete { at } => "byte {at}: the run ends before its time";
+    Self::ValueTooLong { at, len_bytes, left_bytes } =>
+        "byte {at}: a value of {len_bytes} bytes where {left_bytes} are left";
+    Self::GuardTooLarge { at } => "byte {at}: a guard of 2^31 granules or more";
+    Self::PastTheEnd { at } => "byte {at}: the run passes the last address";
+    Self::Order { at } => "byte {at}: a run that belongs to the one before, or to none";
+    Self::Empty => "a space without addresses";
+    Self::Value { region, error } => "the value of {region}: {error}";
+} }
