@@ -104,17 +104,6 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
         }
     }
 
-    /// Raises the bounds of a child to `bounds` where they are lower. Returns whether one was.
-    #[inline]
-    pub(crate) fn raise_bounds(&mut self, slot: usize, bounds: [i32; ROWS]) -> bool {
-        let mut rises = false;
-        for (row, bound) in self.rows.iter_mut().zip(bounds) {
-            rises |= bound > row[slot];
-            row[slot] = row[slot].max(bound);
-        }
-        rises
-    }
-
     /// The bounds of a row from those of another, for all children.
     pub(crate) fn copy_row(&mut self, from: usize, to: usize) {
         self.rows[to] = self.rows[from];
@@ -134,14 +123,14 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     #[inline]
     pub(crate) fn first_with(&self, row: usize, least: i32, from: usize) -> Option<usize> {
         let (groups, _) = self.rows[row].as_chunks::<LANES>();
-        let mut first = from;
-        while first < self.len {
-            let (at, passed) = (first / LANES, first % LANES);
-            let hits = bits_with(&groups[at], least) >> passed << passed;
+        let mut from = from;
+        while from < self.len {
+            let (group, passed) = (from / LANES, from % LANES);
+            let hits = u128::from_le_bytes(hits(&groups[group], least)) >> (8 * passed);
             if hits != 0 {
-                return Some(at * LANES + hits.trailing_zeros() as usize).filter(|&slot| slot < self.len);
+                return Some(from + hits.trailing_zeros() as usize / 8).filter(|&slot| slot < self.len);
             }
-            first = (at + 1) * LANES;
+            from += LANES - passed;
         }
         None
     }
@@ -188,12 +177,9 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     }
 }
 
-/// A bit for each of some children whose bound is `least` or more.
-#[inline]
-fn bits_with(bounds: &[i32; LANES], least: i32) -> u32 {
-    let mut bits = 0i32;
-    for (lane, &bound) in bounds.iter().enumerate() {
-        bits |= i32::from(bound > least - 1).wrapping_neg() & (1 << lane);
-    }
-    bits as u32
+/// A byte for each of some children, which is not 0 if its bound is `least` or more. The compiler packs vectors of
+/// comparisons into it.
+#[inline(never)]
+fn hits(bounds: &[i32; LANES], least: i32) -> [u8; LANES] {
+    core::array::from_fn(|lane| u8::from(bounds[lane] >= least))
 }

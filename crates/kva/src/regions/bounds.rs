@@ -44,14 +44,15 @@ impl<V> RegionTree<V> {
     /// The gap in the leaf at the end of `path` that starts at `end` has grown to `gap` granules.
     #[inline]
     pub(super) fn raise(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
-        let mut rooms = [0; CLASSES];
         for (class, mask) in self.classes.in_use() {
-            rooms[class] = code(room(end, gap, mask));
-        }
-        for &step in &path.steps[..self.tree.height] {
-            probe.count(Work::MaxRecomputed, 1);
-            if !self.tree.inners[step.inner()].raise_bounds(step.slot(), rooms) {
-                break;
+            let room = code(room(end, gap, mask));
+            for &step in &path.steps[..self.tree.height] {
+                probe.count(Work::MaxRecomputed, 1);
+                let inner = &mut self.tree.inners[step.inner()];
+                if inner.bound(class, step.slot()) >= room {
+                    break;
+                }
+                inner.set_bound(class, step.slot(), room);
             }
         }
     }

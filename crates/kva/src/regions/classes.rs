@@ -15,10 +15,8 @@ pub(super) struct Classes {
     masks: [u64; CLASSES],
     /// Classes in use; none in a tree that keeps no bounds.
     len: usize,
-    /// When each class was last asked for.
-    asked: [u64; CLASSES],
-    /// Requests so far.
-    clock: u64,
+    /// The class that is given next.
+    next: usize,
     /// Leaves entered in vain for alignments without a class.
     in_vain: usize,
 }
@@ -26,13 +24,7 @@ pub(super) struct Classes {
 impl Classes {
     /// No class, or the first.
     pub(super) fn new(keeps_bounds: bool) -> Self {
-        Self {
-            masks: [0; CLASSES],
-            len: usize::from(keeps_bounds),
-            asked: [0; CLASSES],
-            clock: 0,
-            in_vain: 0,
-        }
+        Self { masks: [0; CLASSES], len: usize::from(keeps_bounds), next: 1, in_vain: 0 }
     }
 
     /// The class to search by: the largest alignment that is not above that of `mask`.
@@ -61,36 +53,27 @@ impl Classes {
     }
 
     /// A search by `class` for the alignment of `mask` entered so many leaves in vain. Returns the class that the
-    /// alignment gets now, if it gets one at the price of looking at `price` nodes.
-    #[inline]
-    pub(super) fn searched(
+    /// alignment gets now, if it gets one at the price of looking at `price` nodes; the class given first goes for it.
+    #[cold]
+    pub(super) fn note_in_vain(
         &mut self,
         class: usize,
         mask: u64,
         in_vain: usize,
         price: usize,
     ) -> Option<usize> {
-        self.clock += 1;
-        self.asked[class] = self.clock;
-        if in_vain == 0 || self.masks[class] == mask {
+        if self.masks[class] == mask {
             return None;
         }
         self.in_vain += in_vain;
-        (self.in_vain >= price).then(|| self.replace_oldest(mask))
-    }
-
-    #[cold]
-    fn replace_oldest(&mut self, mask: u64) -> usize {
+        if self.in_vain < price {
+            return None;
+        }
         self.in_vain = 0;
-        let oldest = if self.len < CLASSES {
-            self.len += 1;
-            self.len - 1
-        } else {
-            let oldest = (1..CLASSES).min_by_key(|&class| self.asked[class]);
-            oldest.expect("K9: there are classes of alignment")
-        };
-        self.masks[oldest] = mask;
-        self.asked[oldest] = self.clock;
-        oldest
+        let given = self.next;
+        self.masks[given] = mask;
+        self.len = self.len.max(given + 1);
+        self.next = given % (CLASSES - 1) + 1;
+        Some(given)
     }
 }

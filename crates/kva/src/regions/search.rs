@@ -60,9 +60,11 @@ pub(crate) fn search<V>(
     let class = tree.classes.class_for(wanted.mask);
     let mut search = Search { wanted, class, order, in_vain: 0 };
     let found = search.run(&mut tree, probe);
-    if let Some(tree) = tree.learner() {
+    if search.in_vain > 0
+        && let Some(tree) = tree.learner()
+    {
         let price = tree.tree.inners.in_use();
-        if let Some(class) = tree.classes.searched(class, wanted.mask, search.in_vain, price) {
+        if let Some(class) = tree.classes.note_in_vain(class, wanted.mask, search.in_vain, price) {
             tree.start_class(class);
         }
     }

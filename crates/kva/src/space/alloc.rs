@@ -107,7 +107,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
         self.check_granular(guard_bytes)?;
-        let guard_granules = guard_granules(guard_bytes / self.granule.bytes())
+        let guard_granules = guard_granules(guard_bytes >> self.regions.shift())
             .ok_or(AllocError::GuardTooLarge { guard_bytes })?;
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
