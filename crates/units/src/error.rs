@@ -85,7 +85,7 @@ impl fmt::Display for Broken {
 impl core::error::Error for Broken {}
 
 /// Writes what each reason of an error enum says. With `+ OutOfMemory` it has a variant of that name, made of an
-/// [`OutOfMemory`](crate::OutOfMemory); with `source`, some reasons have a cause of their own.
+/// [`OutOfMemory`]; with `source`, some reasons have a cause of their own.
 ///
 /// ```
 /// # #[derive(Debug)]
