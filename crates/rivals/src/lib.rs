@@ -6,3 +6,6 @@
 pub mod kva;
 pub mod maple;
 pub mod percpu;
+mod work;
+
+pub use work::RivalWork;

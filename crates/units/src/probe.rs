@@ -18,8 +18,6 @@ pub enum Work {
     MaxRecomputed,
     /// A rotation of a balanced tree.
     Rotated,
-    /// A step along an ordered list.
-    ListStepped,
     /// A free block used up whole.
     FitFull,
     /// A free block cut at its left edge.
@@ -36,16 +34,6 @@ pub enum Work {
     MergedNext,
     /// A freed span that closed the gap between two blocks.
     MergedBoth,
-    /// A search that started at a remembered node.
-    StartedCached,
-    /// A search that found its start by descending a tree.
-    StartedDescended,
-    /// A search that had nothing at or after its start.
-    StartedBeyond,
-    /// A remembered node replaced by its predecessor.
-    CacheMoved,
-    /// A remembered node forgotten.
-    CacheDropped,
     /// A chunk looked at for room.
     ChunkVisited,
     /// A chunk's own hints found anew from those of its blocks.
@@ -56,14 +44,6 @@ pub enum Work {
     BlockRescanned,
     /// A bit passed in a search of a map.
     BitScanned,
-    /// An entry of a list of areas looked at.
-    EntryScanned,
-    /// A step of a binary search of such a list.
-    EntryProbed,
-    /// An integer moved to make or close a gap in an array.
-    IntMoved,
-    /// An integer copied to a larger array.
-    IntCopied,
     /// A range of a map stored or emptied.
     EntryStored,
     /// A node taken by a store.
@@ -79,6 +59,10 @@ impl Work {
 pub trait Probe {
     /// `amount` more of `work` was done.
     fn count(&mut self, work: Work, amount: u64);
+
+    /// `amount` more of a kind that an engine outside the library counts, and numbers, below [`Tally::OTHERS`].
+    #[inline(always)]
+    fn count_other(&mut self, _kind: u8, _amount: u64) {}
 
     /// Whether [`Probe::count`] does anything: what only serves to count can be spared if not.
     #[inline(always)]
@@ -111,19 +95,29 @@ impl Probe for () {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: [u64; Work::COUNT],
+    others: [u64; Self::OTHERS],
 }
 
 impl Tally {
+    /// The kinds that engines outside the library can have.
+    pub const OTHERS: usize = 16;
+
     /// How much of `work` was counted.
     #[must_use]
     pub fn of(&self, work: Work) -> u64 {
         self.counts.get(work as usize).copied().unwrap_or(0)
     }
 
-    /// Nodes examined or changed, rotations and list steps: the work whose growth is an engine's cost.
+    /// How much was counted of a kind of an engine outside the library.
+    #[must_use]
+    pub fn of_other(&self, kind: u8) -> u64 {
+        self.others.get(usize::from(kind)).copied().unwrap_or(0)
+    }
+
+    /// Nodes examined or changed, and rotations: the work whose growth is an engine's cost.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        [Work::NodeVisited, Work::LinkVisited, Work::MaxRecomputed, Work::Rotated, Work::ListStepped]
+        [Work::NodeVisited, Work::LinkVisited, Work::MaxRecomputed, Work::Rotated]
             .iter()
             .fold(0u64, |sum, &work| sum.saturating_add(self.of(work)))
     }
@@ -133,6 +127,12 @@ impl Probe for Tally {
     #[inline]
     fn count(&mut self, work: Work, amount: u64) {
         if let Some(count) = self.counts.get_mut(work as usize) {
+            *count = count.saturating_add(amount);
+        }
+    }
+    #[inline]
+    fn count_other(&mut self, kind: u8, amount: u64) {
+        if let Some(count) = self.others.get_mut(usize::from(kind)) {
             *count = count.saturating_add(amount);
         }
     }

@@ -7,6 +7,7 @@ use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture};
 use crate::output::{Row, count, fixed};
 use crate::workload::{self, Workload};
 use freehold::units::{Align, Span, Tally};
+use freehold_rivals::RivalWork;
 use freehold_trace::kva::{Answer, Op};
 
 /// The family.
@@ -56,7 +57,7 @@ impl Family for Kva {
 
     /// Nodes visited, changed or rotated, and list steps.
     fn work(tally: &Tally) -> u64 {
-        tally.steps()
+        tally.steps().saturating_add(RivalWork::ListStepped.of(tally))
     }
 
     fn outcome(answer: Answer) -> Outcome {

@@ -8,6 +8,7 @@ use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::Workload;
 use crate::workload::vma::{Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file};
 use freehold::units::{Tally, Work};
+use freehold_rivals::RivalWork;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +62,7 @@ impl Family for Maple {
 
     /// Areas looked at, and areas stored or removed.
     fn work(tally: &Tally) -> u64 {
-        tally.of(Work::EntryScanned).saturating_add(tally.of(Work::EntryStored))
+        RivalWork::EntryScanned.of(tally).saturating_add(tally.of(Work::EntryStored))
     }
 
     /// Everything is done, as the recorded kernel did it.

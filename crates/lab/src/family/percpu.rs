@@ -9,6 +9,7 @@ use crate::workload::Workload;
 use crate::workload::percpu::Recorded;
 use freehold::percpu::PAGE_BYTES;
 use freehold::units::{Bytes, Tally, Work};
+use freehold_rivals::RivalWork;
 use freehold_trace::percpu::{Answer, Footprint, Op};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,10 +41,11 @@ impl Family for Percpu {
 
     /// Chunks and blocks looked at, words of bits scanned, entries of area maps looked at, and integers moved.
     fn work(tally: &Tally) -> u64 {
-        let looked = [Work::ChunkVisited, Work::BlockVisited, Work::EntryScanned, Work::EntryProbed];
-        let moved = [Work::IntMoved, Work::IntCopied];
+        use RivalWork::{EntryProbed, EntryScanned, IntCopied, IntMoved};
         let words = tally.of(Work::BitScanned).div_ceil(u64::from(u64::BITS));
-        looked.iter().chain(&moved).fold(words, |sum, &work| sum.saturating_add(tally.of(work)))
+        let looked = [Work::ChunkVisited, Work::BlockVisited].map(|work| tally.of(work));
+        let listed = [EntryScanned, EntryProbed, IntMoved, IntCopied].map(|work| work.of(tally));
+        looked.into_iter().chain(listed).fold(words, u64::saturating_add)
     }
 
     fn outcome(answer: Answer) -> Outcome {

@@ -5,6 +5,7 @@
 
 use super::{Checker, Counts};
 use crate::engine::{EngineEntry, FLOOR, Session};
+use crate::family::{Family, Kva};
 use crate::workload::bench::BenchWorkload;
 use freehold::units::{Align, Span, Tally, Work};
 use freehold_trace::kva::{Answer, Op};
@@ -266,7 +267,7 @@ impl BenchRun {
         self.answers.push(answer);
         self.failures += u64::from(answer == Answer::NoRoom);
         let work = if op.is_free() { &mut self.free_work } else { &mut self.alloc_work };
-        work.add(tally.steps());
+        work.add(Kva::work(tally));
         if !op.is_free() {
             self.alloc_nodes.add(tally.of(Work::NodeVisited));
         }

@@ -8,6 +8,7 @@ use crate::measure::Counts;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, Recipe};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span, Tally, Work};
+use freehold_rivals::RivalWork;
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
 use freehold_trace::kva::{AnchorRow, Anchors, Engine};
@@ -93,7 +94,7 @@ impl Kinds {
         self.fixup.add(changes + if visits > 0 { links } else { 0 });
         self.rot.add(tally.of(Work::Rotated));
         self.total.add(visits + links + changes);
-        self.steps.add(tally.of(Work::ListStepped));
+        self.steps.add(RivalWork::ListStepped.of(tally));
     }
 }
 
@@ -140,7 +141,7 @@ impl<E: Engine> Player for Played<E> {
         self.fails += u64::from(start.is_none());
         if self.measured {
             self.allocs_measured += 1;
-            self.cached += tally.of(Work::StartedCached);
+            self.cached += RivalWork::StartedCached.of(&tally);
             self.alloc.add(&tally);
         }
         start

@@ -5,7 +5,8 @@ use super::events::Events;
 use super::state::{free_digest, gap_digest};
 use crate::engine::{OneTree, SpaceEngine};
 use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree};
-use freehold::units::{Align, Span, Work};
+use freehold::units::{Align, Span};
+use freehold_rivals::RivalWork;
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
 use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, FreeDigest, Op};
 
@@ -121,7 +122,7 @@ impl ColumnCheck {
     }
 
     fn answer_text(&self, start: Option<u64>, events: &Events) -> String {
-        let steps = matches!(self.held, Held::Gap(_)).then(|| events.tally.of(Work::ListStepped));
+        let steps = matches!(self.held, Held::Gap(_)).then(|| RivalWork::ListStepped.of(&events.tally));
         text(&events.letters, start, steps, self.unit)
     }
 }

@@ -13,8 +13,9 @@
 //! Source: the talk, and the kernel's behaviour as recorded in the vectors.
 
 use super::memory::btreemap_bytes;
+use crate::RivalWork;
 use freehold_trace::kva::Engine;
-use freehold_units::{Align, Probe, Span, Work};
+use freehold_units::{Align, Probe, Span};
 use std::collections::BTreeMap;
 
 /// An area of the ordered list.
@@ -47,7 +48,7 @@ pub struct GapList {
 struct Start {
     address: u64,
     area: Option<u32>,
-    how: Work,
+    how: RivalWork,
 }
 
 impl GapList {
@@ -123,13 +124,13 @@ impl GapList {
         if let Some(area) = self.cache.and_then(|link| self.area(link)) {
             let address = after(area.span, align)?;
             if address >= vstart {
-                return Some(Start { address, area: self.cache, how: Work::StartedCached });
+                return Some(Start { address, area: self.cache, how: RivalWork::StartedCached });
             }
             self.forget_cache();
         }
         let address = align.up(vstart)?;
         let area = self.lowest_ending_at_or_after(address);
-        let how = if area.is_some() { Work::StartedDescended } else { Work::StartedBeyond };
+        let how = if area.is_some() { RivalWork::StartedDescended } else { RivalWork::StartedBeyond };
         Some(Start { address, area, how })
     }
 
@@ -162,7 +163,7 @@ impl GapList {
                 Some(area) if candidate.last() >= area.span.first() => *area,
                 _ => return Some(candidate),
             };
-            probe.count(Work::ListStepped, 1);
+            RivalWork::ListStepped.count(1, probe);
             let hole_bytes = area.span.first().saturating_sub(address);
             self.cached_hole_bytes = self.cached_hole_bytes.max(hole_bytes);
             address = after(area.span, align)?;
@@ -209,11 +210,11 @@ impl GapList {
         let Some(cache_start) = self.cache_start() else { return };
         if freed.span.last().checked_add(1).is_some_and(|end| end < self.cached_vstart) {
             self.cache = None;
-            probe.count(Work::CacheDropped, 1);
+            RivalWork::CacheDropped.count(1, probe);
         } else if freed.span.first() <= cache_start {
             self.cache = freed.previous;
-            let work = if self.cache.is_some() { Work::CacheMoved } else { Work::CacheDropped };
-            probe.count(work, 1);
+            let work = if self.cache.is_some() { RivalWork::CacheMoved } else { RivalWork::CacheDropped };
+            work.count(1, probe);
         }
     }
 }
@@ -228,7 +229,7 @@ impl Engine for GapList {
         let align = align.max(self.granule);
         let window = window.intersection(self.layout)?;
         let start = self.start(size_bytes, align, window.first())?;
-        probe.count(start.how, 1);
+        start.how.count(1, probe);
         let span = self.walk(&start, size_bytes, align, window, probe)?;
         self.insert(span);
         Some(span.first())

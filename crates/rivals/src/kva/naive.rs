@@ -1,7 +1,8 @@
 //! The brute-force model: a sorted list of free blocks, scanned from the left. Slow and plainly right.
 
+use crate::RivalWork;
 use freehold_trace::kva::Engine;
-use freehold_units::{Align, Probe, Span, Work};
+use freehold_units::{Align, Probe, Span};
 use std::collections::BTreeMap;
 
 /// The lowest span of `size_bytes` aligned to `align` within `window` among `blocks`, which ascend.
@@ -101,14 +102,14 @@ impl Naive {
 
 impl Engine for Naive {
     fn alloc(&mut self, size_bytes: u64, align: Align, window: Span, probe: &mut impl Probe) -> Option<u64> {
-        probe.count(Work::ListStepped, self.free.len() as u64);
+        RivalWork::ListStepped.count(self.free.len() as u64, probe);
         let span = self.lowest(size_bytes, align, window)?;
         self.take(span);
         Some(span.first())
     }
 
     fn free(&mut self, first: u64, probe: &mut impl Probe) -> bool {
-        probe.count(Work::ListStepped, self.free.len() as u64);
+        RivalWork::ListStepped.count(self.free.len() as u64, probe);
         match self.busy.remove(&first) {
             Some(span) => {
                 self.add(span);

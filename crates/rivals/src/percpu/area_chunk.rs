@@ -8,7 +8,8 @@
 //!
 //! To split an area, all integers behind it move; to merge two, they move back.
 
-use freehold_units::{Probe, Work};
+use crate::RivalWork;
+use freehold_units::Probe;
 
 /// The bit of an entry that says that its area is used. Offsets are even.
 const USED: u32 = 1;
@@ -117,7 +118,7 @@ impl AreaChunk {
         while self.capacity < needed {
             self.capacity *= 2;
         }
-        probe.count(Work::IntCopied, self.used() as u64);
+        RivalWork::IntCopied.count(self.used() as u64, probe);
         self.map.reserve_exact(self.capacity - self.map.len());
         true
     }
@@ -134,7 +135,7 @@ impl AreaChunk {
             let (offset, available) = (self.map[at], self.size(at));
             let head = offset.next_multiple_of(align) - offset;
             if available >= head + size {
-                probe.count(Work::EntryScanned, (at - start) as u64 + 1);
+                RivalWork::EntryScanned.count((at - start) as u64 + 1, probe);
                 let first_free = seen_free.then_some(self.first_free);
                 return Some(self.carve(at, head, size, largest, first_free, probe));
             }
@@ -144,7 +145,7 @@ impl AreaChunk {
             }
             largest = largest.max(available);
         }
-        probe.count(Work::EntryScanned, self.used().saturating_sub(start) as u64);
+        RivalWork::EntryScanned.count(self.used().saturating_sub(start) as u64, probe);
         self.contig_hint = largest;
         None
     }
@@ -202,7 +203,7 @@ impl AreaChunk {
     /// Makes room for `extra` entries behind `at`.
     fn open(&mut self, at: usize, extra: usize, probe: &mut impl Probe) {
         let len = self.map.len();
-        probe.count(Work::IntMoved, (self.used() - at) as u64);
+        RivalWork::IntMoved.count((self.used() - at) as u64, probe);
         self.map.resize(len + extra, 0);
         self.map.copy_within(at + 1..len, at + 1 + extra);
     }
@@ -225,7 +226,7 @@ impl AreaChunk {
             let len = self.map.len();
             self.map.copy_within(at + 1 + gone..len, at + 1);
             self.map.truncate(len - gone);
-            probe.count(Work::IntMoved, (self.used() - at) as u64);
+            RivalWork::IntMoved.count((self.used() - at) as u64, probe);
         }
         self.contig_hint = self.contig_hint.max(self.size(at));
         true
@@ -235,7 +236,7 @@ impl AreaChunk {
         let (mut low, mut high) = (0, self.used());
         while low < high {
             let middle = (low + high) / 2;
-            probe.count(Work::EntryProbed, 1);
+            RivalWork::EntryProbed.count(1, probe);
             match self.map[middle].cmp(&entry) {
                 std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,

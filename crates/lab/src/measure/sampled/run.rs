@@ -2,6 +2,7 @@
 
 use super::{Piece, Sample, Sampled, SampledRun, Sampling, Source};
 use crate::engine::{EngineEntry, Session, Takes};
+use crate::family::{Family, Kva};
 use crate::hash::Fnv;
 use crate::measure::{Checker, Cost, clock};
 use freehold::units::Align;
@@ -221,9 +222,10 @@ impl SampledRun {
                     return Err(format!("operation {at}: there is no such request"));
                 }
                 stretch.ops += 1;
-                stretch.work += tally.steps();
+                let work = Kva::work(&tally);
+                stretch.work += work;
                 if !(around || op.is_free()) {
-                    let work = u32::try_from(tally.steps()).unwrap_or(u32::MAX);
+                    let work = u32::try_from(work).unwrap_or(u32::MAX);
                     self.costs.push(Cost { work, ns: u32::MAX });
                 }
                 self.failures += u64::from(answer == Answer::NoRoom);

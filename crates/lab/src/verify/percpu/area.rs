@@ -2,6 +2,7 @@
 
 use crate::verify::Checked;
 use freehold::units::{Align, Tally, Work};
+use freehold_rivals::RivalWork;
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::TraceError;
 use freehold_trace::percpu::{
@@ -120,10 +121,10 @@ impl Playing {
         let mut tally = Tally::default();
         let answer = self.driver.run(op, &mut tally);
         let work = AllocWork {
-            scanned: tally.of(Work::EntryScanned),
-            moved: tally.of(Work::IntMoved),
+            scanned: RivalWork::EntryScanned.of(&tally),
+            moved: RivalWork::IntMoved.of(&tally),
             chunks_checked: tally.of(Work::ChunkVisited),
-            copied: tally.of(Work::IntCopied),
+            copied: RivalWork::IntCopied.of(&tally),
         };
         for sum in &mut self.alloc {
             sum.scanned += work.scanned;
@@ -160,7 +161,8 @@ impl Playing {
         if answer != Answer::Freed {
             self.checked.compare(0, format!("{op:?} is freed"), format!("{answer:?}"));
         }
-        let work = FreeWork { probes: tally.of(Work::EntryProbed), moved: tally.of(Work::IntMoved) };
+        let work =
+            FreeWork { probes: RivalWork::EntryProbed.of(&tally), moved: RivalWork::IntMoved.of(&tally) };
         for sum in &mut self.free {
             sum.probes += work.probes;
             sum.moved += work.moved;

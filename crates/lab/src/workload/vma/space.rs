@@ -15,6 +15,7 @@
 use super::kind::{Change, Kinds};
 use super::op::{Answer, Fault};
 use freehold::units::{Align, Probe, Span, Work};
+use freehold_rivals::RivalWork;
 use freehold_trace::maple::{End, Ranges};
 
 /// What an address space asks of a map.
@@ -79,7 +80,7 @@ impl<M: AreaMap> AddressSpace<M> {
         let mut answer = Answer::default();
         let (mut first, mut last) = (span.first(), span.last());
         for (from, to, other) in self.areas.overlapping(with_neighbours(span)) {
-            probe.count(Work::EntryScanned, 1);
+            RivalWork::EntryScanned.count(1, probe);
             meet(&mut answer, span, from, to);
             // What is left of it outside, or beside it, continues the new area.
             if other == kind {
@@ -98,7 +99,7 @@ impl<M: AreaMap> AddressSpace<M> {
     pub fn unmap(&mut self, span: Span, probe: &mut impl Probe) -> Answer {
         let mut answer = Answer::default();
         for (from, to, _) in self.areas.overlapping(span) {
-            probe.count(Work::EntryScanned, 1);
+            RivalWork::EntryScanned.count(1, probe);
             meet(&mut answer, span, from, to);
         }
         if answer.met == 0 {
@@ -122,7 +123,7 @@ impl<M: AreaMap> AddressSpace<M> {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
         for (from, to, kind) in self.areas.overlapping(with_neighbours(span)) {
-            probe.count(Work::EntryScanned, 1);
+            RivalWork::EntryScanned.count(1, probe);
             meet(&mut answer, span, from, to);
             let Some(area) = Span::new(from, to) else { continue };
             let same = |span| Piece { span, kind, changed: false };
@@ -185,7 +186,7 @@ impl<M: AreaMap> AddressSpace<M> {
         let mut answer = Answer::default();
         let mut moved = Vec::new();
         for (first, last, kind) in self.areas.overlapping(from) {
-            probe.count(Work::EntryScanned, 1);
+            RivalWork::EntryScanned.count(1, probe);
             meet(&mut answer, from, first, last);
             moved.extend(
                 Span::new(first, last).and_then(|area| area.intersection(from)).map(|area| (area, kind)),
@@ -233,7 +234,7 @@ impl<M: AreaMap> AddressSpace<M> {
         let mut child = Self { areas: self.areas.duplicate(), pieces: Vec::new() };
         let inherited = |kind| kinds.get(kind).is_none_or(|kind| kind.is_inherited());
         for (first, last, kind) in self.areas.iter() {
-            probe.count(Work::EntryScanned, 1);
+            RivalWork::EntryScanned.count(1, probe);
             if let Some(own) = Span::new(first, last).filter(|_| !inherited(kind)) {
                 child.clear(own, probe);
             }
