@@ -8,6 +8,8 @@ use freehold_units::{Span, error_messages};
 pub enum RestoreError<E> {
     /// The bytes do not start as a snapshot does.
     NotASnapshot,
+    /// Version 2 of a space that version 1 can express: every space has one encoding.
+    NotLowestVersion,
     /// A version that this program does not know.
     Version {
         /// The version of the bytes.
@@ -70,6 +72,11 @@ pub enum RestoreError<E> {
         /// Where its region's run starts.
         at: usize,
     },
+    /// A region that does not start at a multiple of its alignment.
+    Align {
+        /// Where its run starts.
+        at: usize,
+    },
     /// A run that passes the last address.
     PastTheEnd {
         /// Where it starts.
@@ -96,6 +103,7 @@ pub enum RestoreError<E> {
 error_messages! { RestoreError<E> + OutOfMemory {
     Self::NotASnapshot => "not a snapshot of a space";
     Self::Version { found, newest } => "version {found}; versions 1 to {newest} are known";
+    Self::NotLowestVersion => "version 2 without a region that is aligned to more than the granule";
     Self::Truncated { needed_bytes, found_bytes } => "cut short: {found_bytes} bytes of {needed_bytes}";
     Self::Trailing { extra_bytes } => "{extra_bytes} bytes follow after the end";
     Self::Checksum { stored, computed } => "damaged: the checksum is {computed:#010x}, not {stored:#010x}";
@@ -106,6 +114,7 @@ error_messages! { RestoreError<E> + OutOfMemory {
     Self::ValueTooLong { at, len_bytes, left_bytes } =>
         "byte {at}: a value of {len_bytes} bytes where {left_bytes} are left";
     Self::GuardTooLarge { at } => "byte {at}: a guard of 2^31 granules or more";
+    Self::Align { at } => "byte {at}: a region that is not at a multiple of its alignment";
     Self::PastTheEnd { at } => "byte {at}: the run passes the last address";
     Self::Order { at } => "byte {at}: a run that belongs to the one before, or to none";
     Self::Empty => "a space without addresses";

@@ -5,7 +5,7 @@
 //! they are no part of it. Free blocks and regions are exactly as they were; values are what the caller makes
 //! of them. Equal spaces give equal bytes.
 //!
-//! # Format, version 1
+//! # Format, versions 1 and 2
 //!
 //! Little-endian. What is in the space is told from address 0 upwards, run after run:
 //!
@@ -16,7 +16,7 @@
 //!
 //!   offset  bytes
 //!        0      8   "fh-space"
-//!        8      4   version, 1
+//!        8      4   version: 2 if a region is aligned to more than the granule, else 1
 //!       12      4   granule: its logarithm to base 2, 0 to 63
 //!       16      8   bytes of the whole, from the first of "fh-space" to the last of the checksum
 //!       24      n   runs
@@ -25,12 +25,13 @@
 //!   run       byte  numbers that follow
 //!   hole         0  granules - 1
 //!   free         1  granules - 1
-//!   region       2  granules - 1, granules of guard, bytes of value; then these bytes
+//!   region       2  granules - 1, granules of guard, of version 2 the alignment, bytes of value; then these bytes
 //!   carved       3  the same, for a region that a sub-space hands out
 //! ```
 //!
 //! Numbers are below 2^64 and written seven bits to a byte, the lowest first, with the top bit set in all but the
-//! last byte, and no more bytes than it takes (LEB128). A region's run covers its guard.
+//! last byte, and no more bytes than it takes (LEB128). A region's run covers its guard. An alignment is its logarithm
+//! less the granule's.
 //!
 //! No two holes and no two free runs follow each other, and the last run is no hole. So every space has one
 //! encoding. Regions that overlap, lie outside the space or are not made of granules cannot be written down at all,
@@ -59,7 +60,9 @@ pub use error::RestoreError;
 pub use write::Writer;
 
 const MAGIC: [u8; 8] = *b"fh-space";
-const VERSION: u32 = 1;
+/// Without alignments, and with them.
+const PLAIN: u32 = 1;
+const ALIGNED: u32 = 2;
 const HEADER_BYTES: usize = 24;
 const CHECKSUM_BYTES: usize = 4;
 

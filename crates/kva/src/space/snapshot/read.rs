@@ -1,8 +1,9 @@
 //! Reading a snapshot: the frame around the runs, then run after run. Nothing is believed before it is checked.
 
 use super::checksum::crc32;
-use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, RestoreError, VERSION, kind};
+use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, PLAIN, RestoreError, kind};
 use crate::index::guard_granules;
+use crate::regions::Terms;
 use freehold_units::{Align, Span};
 
 /// A run and where it starts in the bytes.
@@ -15,7 +16,7 @@ pub(super) struct Run<'a> {
 pub(super) enum Part<'a> {
     Hole,
     Free(Span),
-    Region { span: Span, guard_granules: u32, guard: Option<Span>, is_carved: bool, value: &'a [u8] },
+    Region { span: Span, terms: Terms, guard: Option<Span>, is_carved: bool, value: &'a [u8] },
 }
 
 /// The runs of a snapshot whose frame is sound.
@@ -24,6 +25,9 @@ pub(super) struct Runs<'a> {
     bytes: &'a [u8],
     /// The next byte to read.
     at: usize,
+    version: u32,
+    /// Whether a region was aligned to more than the granule.
+    aligned: bool,
     granule: Align,
     /// The address that the next run starts at; none behind the last there is.
     next: Option<u64>,
@@ -41,9 +45,9 @@ impl<'a> Runs<'a> {
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(RestoreError::NotASnapshot);
         }
-        let version = field(bytes, 8).map(u32::from_le_bytes);
-        if let Some(found) = version.filter(|&version| version != VERSION) {
-            return Err(RestoreError::Version { found, newest: VERSION });
+        let version = field(bytes, 8).map_or(PLAIN, u32::from_le_bytes);
+        if !(PLAIN..=ALIGNED).contains(&version) {
+            return Err(RestoreError::Version { found: version, newest: ALIGNED });
         }
         let found_bytes = bytes.len() as u64;
         let shortest =
@@ -69,7 +73,15 @@ impl<'a> Runs<'a> {
             return Err(RestoreError::Checksum { stored, computed });
         }
         let granule = 1u64.checked_shl(log2).and_then(Align::new).ok_or(RestoreError::Granule { log2 })?;
-        Ok(Self { bytes: sealed, at: HEADER_BYTES, granule, next: Some(0), previous: None })
+        Ok(Self {
+            bytes: sealed,
+            at: HEADER_BYTES,
+            version,
+            aligned: false,
+            granule,
+            next: Some(0),
+            previous: None,
+        })
     }
 
     pub(super) fn granule(&self) -> Align {
@@ -82,6 +94,7 @@ impl<'a> Runs<'a> {
         if at == self.bytes.len() {
             return match self.previous {
                 Some((kind::HOLE, at)) => Err(RestoreError::Order { at }),
+                Some(_) if self.version == ALIGNED && !self.aligned => Err(RestoreError::NotLowestVersion),
                 Some(_) => Ok(None),
                 None => Err(RestoreError::Empty),
             };
@@ -106,13 +119,20 @@ impl<'a> Runs<'a> {
     fn region<E>(&mut self, at: usize, is_carved: bool) -> Result<Part<'a>, RestoreError<E>> {
         let reach = self.number()?;
         let guard_granules = guard_granules(self.number()?).ok_or(RestoreError::GuardTooLarge { at })?;
+        let wider = if self.version == ALIGNED { self.number()? } else { 0 };
         let past_the_end = RestoreError::PastTheEnd { at };
         let Some(span) = self.granules(reach) else { return Err(past_the_end) };
         let guard = match guard_granules.checked_sub(1) {
             Some(reach) => Some(self.granules(reach.into()).ok_or(past_the_end)?),
             None => None,
         };
-        Ok(Part::Region { span, guard_granules, guard, is_carved, value: self.value()? })
+        let log2 = wider.saturating_add(self.granule.bytes().trailing_zeros().into());
+        if log2 > span.first().trailing_zeros().min(u64::BITS - 1).into() {
+            return Err(RestoreError::Align { at });
+        }
+        self.aligned |= wider > 0;
+        let terms = Terms { guard_granules, align: log2 as u8 };
+        Ok(Part::Region { span, terms, guard, is_carved, value: self.value()? })
     }
 
     fn value<E>(&mut self) -> Result<&'a [u8], RestoreError<E>> {

@@ -2,7 +2,6 @@
 
 use super::RestoreError;
 use super::read::{Part, Run, Runs};
-use crate::regions::Terms;
 use crate::{AddressSpace, FreeIndex};
 use freehold_units::Span;
 
@@ -49,7 +48,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 self.rebuild_block(block, run.at)?;
                 Ok(Some(block))
             }
-            Part::Region { span, guard_granules, guard, is_carved, value } => {
+            Part::Region { span, terms, guard, is_carved, value } => {
                 let value = decode(value).map_err(|error| RestoreError::Value { region: span, error })?;
                 let taken = guard.map_or(span, |guard| span.hull(guard));
                 // First a block, from which it is then taken.
@@ -60,7 +59,6 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.carved.set(span.first(), None);
                 }
                 let block = self.block_over(taken).expect("K4: what was added is free");
-                let terms = Terms { guard_granules, ..self.unaligned() };
                 self.occupy(&block, taken, terms, value, &mut ());
                 Ok(Some(taken))
             }

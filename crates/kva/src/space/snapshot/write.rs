@@ -1,7 +1,7 @@
 //! Writing a snapshot.
 
 use super::checksum::crc32;
-use super::{CHECKSUM_BYTES, HEADER_BYTES, MAGIC, VERSION, kind};
+use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, PLAIN, kind};
 use crate::regions::Piece;
 use crate::{AddressSpace, FreeIndex, OutOfMemory};
 use alloc::vec::Vec;
@@ -75,7 +75,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let less_one = |span: Span| (span.last() - span.first()) >> shift;
         let (mut to, mut value) = (Writer::default(), Writer::default());
         to.put(&MAGIC);
-        to.put(&VERSION.to_le_bytes());
+        let is_aligned = self.regions.regions().any(|entry| u32::from(entry.terms.align) > shift);
+        to.put(&if is_aligned { ALIGNED } else { PLAIN }.to_le_bytes());
         to.put(&shift.to_le_bytes());
         // The length, once it is known.
         to.put(&[0; 8]);
@@ -97,6 +98,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     to.put(&[if is_carved { kind::CARVED } else { kind::REGION }]);
                     to.number(less_one(entry.span));
                     to.number(entry.terms.guard_granules.into());
+                    if is_aligned {
+                        to.number(u64::from(entry.terms.align) - u64::from(shift));
+                    }
                     value.bytes.clear();
                     encode(entry.value, &mut value);
                     to.number(value.bytes.len() as u64);
