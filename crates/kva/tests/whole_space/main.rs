@@ -93,7 +93,7 @@ impl<I: Index> Twins<I> {
             let region = sub_space.span();
             assert_eq!(space.adopt(region.first(), sub_space), Ok(region));
         }
-        let twins = Twins { space, promise, model: self.model.restored(), sub_spaces };
+        let twins = Twins { space, promise, model: self.model.clone(), sub_spaces };
         twins.compare();
         twins
     }

@@ -104,13 +104,6 @@ impl Model {
         Taken { usable, with_guard: usable, align: self.granule, value, is_carved: false }
     }
 
-    /// Forgets what a snapshot does not keep.
-    pub(super) fn restored(&self) -> Self {
-        let mut model = self.clone();
-        model.taken.values_mut().for_each(|taken| taken.align = self.granule);
-        model
-    }
-
     /// Whether a sub-space hands out a region's addresses.
     pub(super) fn mark(&mut self, usable: Interval, is_carved: bool) {
         self.taken.get_mut(&usable.first).unwrap().is_carved = is_carved;
