@@ -109,7 +109,11 @@ pub(super) fn alloc(object: u32, size_bytes: u32, align: Align) -> Op {
 
 /// Requests for objects of one size, and their frees.
 #[must_use]
-pub(super) fn allocs_and_frees(objects: std::ops::Range<u32>, size_bytes: u32, align: Align) -> (Vec<Op>, Vec<Op>) {
+pub(super) fn allocs_and_frees(
+    objects: std::ops::Range<u32>,
+    size_bytes: u32,
+    align: Align,
+) -> (Vec<Op>, Vec<Op>) {
     let allocs = objects.clone().map(|object| alloc(object, size_bytes, align)).collect();
     (allocs, objects.map(|object| Op::Free { object }).collect())
 }
