@@ -20,28 +20,37 @@ pub(super) fn find(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    if request.bits > WORD {
-        return find_long(chunks, request, probe);
+    if request.bits > BLOCK_BITS {
+        return wide::find(chunks, request, probe);
     }
+    let begun = if request.bits > WORD {
+        in_tight_chunk(chunks, request, probe)
+    } else {
+        from_cursor(chunks, request, probe)
+    };
+    begun.or_else(|| in_other_page(chunks, request))
+}
+
+/// The lowest place in a page with objects, from the cursor of the request's key on. In most cases the cursor's own page
+/// has it.
+#[inline]
+fn from_cursor(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
     let key = chunks.index.keys.of(request);
     let from = *chunks.index.keys.cursor(key);
     let (index, word) = chunks.index.split(from);
-    if let Some(bit) = in_page(chunks, index, word, request) {
+    let chunk = chunks.positions().get(index as usize);
+    let longest = |chunk: &&Chunk<Longest>| chunk.hints.get((word / BLOCK_WORDS) as usize).copied();
+    if let Some(chunk) = chunk.filter(|chunk| longest(chunk) >= Some(request.bits as i16))
+        && let Some(bit) = first_place(chunk, word, request)
+    {
         *chunks.index.keys.cursor(key) = chunks.index.base(index) + bit / WORD;
         return Some(Location { chunk: index, bit });
     }
-    in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
-}
-
-/// The lowest place in a word's page from that word on, if the page's bound allows one.
-#[inline(always)]
-fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
-    let chunk = chunks.positions().get(index as usize)?;
-    let longest = *chunk.hints.get((word / BLOCK_WORDS) as usize)?;
-    if longest < request.bits as i16 {
-        return None;
-    }
-    first_place(chunk, word, request)
+    in_begun_page(chunks, key, from, request, probe)
 }
 
 /// The lowest place in a page with objects. The key's cursor comes to be there.
@@ -72,21 +81,9 @@ fn in_begun_page(
     None
 }
 
-/// The place for a request of more than a word, if there is one.
-#[inline(never)]
-fn find_long(
-    chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
-    probe: &mut impl Probe,
-) -> Option<Location> {
-    if request.bits > BLOCK_BITS {
-        return wide::find(chunks, request, probe);
-    }
-    in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
-}
-
 /// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
 /// one that is set aside.
+#[inline(never)]
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -144,9 +141,8 @@ fn in_chunk(
             word = page * BLOCK_WORDS;
         }
         probe.count(Work::BlockVisited, 1);
-        let bit = first_place(chunk, word, request);
-        if bit.is_some() {
-            return bit;
+        if let Some(bit) = first_place(chunk, word, request) {
+            return Some(bit);
         }
         probe.count(Work::BlockRescanned, 1);
         let bound = longest_after(chunk, page, request) as i16;

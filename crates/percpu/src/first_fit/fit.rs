@@ -99,15 +99,12 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
 
 /// A bound over the free runs that start in a page with objects in which the request has no place.
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
-    let first = page * BLOCK_WORDS;
     if request.bits > WORD {
-        return longest_over_words(&chunk.used.words()[first as usize..end_of_runs(chunk, page)]);
+        let first = (page * BLOCK_WORDS) as usize;
+        return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    let unaligned = CheckedRequest { align: 1, ..*request };
-    if request.align > 1 && first_place(chunk, first, &unaligned).is_some() {
-        return request.bits + request.align - 2;
-    }
-    request.bits - 1
+    // A run of one bit more has a multiple of the alignment with as many bits from there on.
+    request.bits + request.align - 2
 }
 
 /// The longest free run that starts in a page and reaches over the end of a word; at least a word's bits, which no run

@@ -69,8 +69,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             Some(begun) => begun,
             None => self.populate_and_mark(index, &object)?,
         };
-        let chunk = self.chunks.at(index);
-        let (id, isolated) = (ChunkId { index, generation: chunk.generation }, chunk.isolated);
+        let (id, isolated) = (self.chunks.id(index), self.chunks.at(index).isolated);
         self.objects += 1;
         let taken = Change { chunk: index, object, pages: begun };
         P::update_hint_alloc(&mut self.chunks, &taken, probe);
@@ -83,10 +82,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(id)
     }
 
-    /// Puts memory behind the object's pages that have none, and marks it. Returns the pages that it begins.
+    /// Puts memory behind the object's pages that have none, and marks it. Returns how many pages it begins.
     #[cold]
     fn populate_and_mark(&mut self, index: u32, object: &Range<u32>) -> Result<u32, OutOfMemory> {
         self.populate(index, Chunk::<P::Hints>::pages_of(object), u32::MAX)?;
-        Ok(self.chunks.at_mut(index).mark_taken(object).expect("P5: the object's pages were populated"))
+        Ok(self.chunks.at_mut(index).mark_taken(object).expect("P5: all pages of the object have memory now"))
     }
 }
