@@ -20,37 +20,28 @@ pub(super) fn find(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    if request.bits > BLOCK_BITS {
-        return wide::find(chunks, request, probe);
+    if request.bits > WORD {
+        return find_long(chunks, request, probe);
     }
-    let begun = if request.bits > WORD {
-        in_tight_chunk(chunks, request, probe)
-    } else {
-        from_cursor(chunks, request, probe)
-    };
-    begun.or_else(|| in_other_page(chunks, request))
-}
-
-/// The lowest place in a page with objects, from the cursor of the request's key on. In most cases the cursor's own page
-/// has it.
-#[inline]
-fn from_cursor(
-    chunks: &mut Chunks<FirstFit>,
-    request: &CheckedRequest,
-    probe: &mut impl Probe,
-) -> Option<Location> {
     let key = chunks.index.keys.of(request);
     let from = *chunks.index.keys.cursor(key);
     let (index, word) = chunks.index.split(from);
-    let chunk = chunks.positions().get(index as usize);
-    let longest = |chunk: &&Chunk<Longest>| chunk.hints.get((word / BLOCK_WORDS) as usize).copied();
-    if let Some(chunk) = chunk.filter(|chunk| longest(chunk) >= Some(request.bits as i16))
-        && let Some(bit) = first_place(chunk, word, request)
-    {
+    if let Some(bit) = in_page(chunks, index, word, request) {
         *chunks.index.keys.cursor(key) = chunks.index.base(index) + bit / WORD;
         return Some(Location { chunk: index, bit });
     }
-    in_begun_page(chunks, key, from, request, probe)
+    in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
+}
+
+/// The lowest place in a word's page from that word on, if the page's bound allows one.
+#[inline(always)]
+fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
+    let chunk = chunks.positions().get(index as usize)?;
+    let longest = *chunk.hints.get((word / BLOCK_WORDS) as usize)?;
+    if longest < request.bits as i16 {
+        return None;
+    }
+    first_place(chunk, word, request)
 }
 
 /// The lowest place in a page with objects. The key's cursor comes to be there.
@@ -64,26 +55,34 @@ fn in_begun_page(
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
-    while let Some(known) = chunks.index.most.get(index as usize) {
-        if *known >= least
-            && let Some(found) = in_known_chunk(chunks, index, word, request, probe)
-        {
+    while let Some(next) = first_at_least(&chunks.index.most, index as usize, least) {
+        word = if next as u32 == index { word } else { 0 };
+        index = next as u32;
+        if let Some(found) = in_known_chunk(chunks, index, word, request, probe) {
             *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
         }
-        word = 0;
-        match first_at_least(&chunks.index.most, index as usize + 1, least) {
-            Some(next) => index = next as u32,
-            None => break,
-        }
+        (index, word) = (index + 1, 0);
     }
     *chunks.index.keys.cursor(key) = NOWHERE;
     None
 }
 
+/// The place for a request of more than a word, if there is one.
+#[inline(never)]
+fn find_long(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    if request.bits > BLOCK_BITS {
+        return wide::find(chunks, request, probe);
+    }
+    in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
+}
+
 /// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
 /// one that is set aside.
-#[inline(never)]
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -133,13 +132,10 @@ fn in_chunk(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<u32> {
-    let least = request.bits as i16;
-    let mut page = word / BLOCK_WORDS;
     loop {
-        if chunk.hints.get(page as usize).is_none_or(|&longest| longest < least) {
-            page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
-            word = page * BLOCK_WORDS;
-        }
+        let from = (word / BLOCK_WORDS) as usize;
+        let page = first_at_least(&chunk.hints, from, request.bits as i16)? as u32;
+        word = word.max(page * BLOCK_WORDS);
         probe.count(Work::BlockVisited, 1);
         if let Some(bit) = first_place(chunk, word, request) {
             return Some(bit);
@@ -147,8 +143,7 @@ fn in_chunk(
         probe.count(Work::BlockRescanned, 1);
         let bound = longest_after(chunk, page, request) as i16;
         chunk.hints[page as usize] = chunk.hints[page as usize].min(bound);
-        page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
-        word = page * BLOCK_WORDS;
+        word = (page + 1) * BLOCK_WORDS;
     }
 }
 

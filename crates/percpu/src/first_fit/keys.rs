@@ -81,9 +81,8 @@ impl Keys {
             }
             if key.from > first {
                 let place = align_up(run.start, key.align);
-                if place + key.bits <= run.end {
-                    key.from = key.from.min(base + place / WORD);
-                }
+                let fits = place + key.bits <= run.end;
+                key.from = if fits { key.from.min(base + place / WORD) } else { key.from };
             }
         }
     }

@@ -69,7 +69,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             Some(begun) => begun,
             None => self.populate_and_mark(index, &object)?,
         };
-        let (id, isolated) = (self.chunks.id(index), self.chunks.at(index).isolated);
+        let chunk = self.chunks.at(index);
+        let (id, isolated) = (ChunkId { index, generation: chunk.generation }, chunk.isolated);
         self.objects += 1;
         let taken = Change { chunk: index, object, pages: begun };
         P::update_hint_alloc(&mut self.chunks, &taken, probe);
