@@ -92,7 +92,8 @@ fn in_tight_chunk(
     let mut slot = slot_of_bound(least);
     while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
         let mut index = chunks.slots.first(occupied);
-        while index != NONE {
+        // Chunks without objects have no page to begin in, and there may be many.
+        while index != NONE && occupied != chunks.slots.free() {
             let next = chunks.slots.next(index);
             if chunks.index.most[index as usize] >= least
                 && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
