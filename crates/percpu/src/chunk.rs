@@ -73,6 +73,8 @@ impl<H> Chunk<H> {
 
     /// Notes an object in the maps. Returns how many of its pages had no object until now; `None`, and nothing has
     /// changed, if one of them has no memory.
+    // Inlined: with `mark_free`, `freed`, `tell`, `first_place`, `in_page` and `ask_for_balance` 350 instructions an operation
+    // instead of 389 (`freehold replay --instructions` of forkshell.pcpu).
     #[inline(always)]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> Option<u32> {
         let begun = self.pages.take(object)?;
@@ -85,6 +87,7 @@ impl<H> Chunk<H> {
 
     /// Clears the object that starts at an offset from the maps. Returns its bits, and how many pages have no object
     /// from now on; `None` if no object starts there.
+    // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, offset_bytes: u32) -> Option<(Range<u32>, u32)> {
         // The offset in bits; one between two bits lies far outside.
@@ -126,7 +129,6 @@ impl<H> Chunk<H> {
     }
 
     /// The pages that a run of bits touches.
-    #[inline]
     pub(crate) fn pages_of(run: &Range<u32>) -> Range<u32> {
         block_of(run.start)..block_of(run.end - 1) + 1
     }

@@ -34,6 +34,7 @@ pub(super) fn find(
 }
 
 /// The lowest place in a word's page from that word on, if the page's bound allows one.
+// Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
     let chunk = chunks.positions().get(index as usize)?;

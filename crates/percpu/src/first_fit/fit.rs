@@ -25,6 +25,7 @@ fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
 }
 
 /// The first place for the request that starts in a page with objects, from a word of it on.
+// Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRequest) -> Option<u32> {
     let page_end = (from / BLOCK_WORDS + 1) * BLOCK_WORDS;

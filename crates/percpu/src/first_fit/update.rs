@@ -23,6 +23,7 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
 }
 
 /// An object was freed.
+// Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages } = *freed;
@@ -100,6 +101,7 @@ fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
 }
 
 /// Raises the bounds over a free run, and lowers the cursors of the keys that it has a place for.
+// Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let page = block_of(run.start);

@@ -85,6 +85,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Puts memory behind the object's pages that have none, and marks it. Returns how many pages it begins.
     #[cold]
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     fn populate_and_mark(&mut self, index: u32, object: &Range<u32>) -> Result<u32, OutOfMemory> {
         self.populate(index, Chunk::<P::Hints>::pages_of(object), u32::MAX)?;
         Ok(self.chunks.at_mut(index).mark_taken(object).expect("P5: all pages of the object have memory now"))

@@ -54,6 +54,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
+    // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]
     fn ask_for_balance(&mut self, index: u32) {
         let chunk = self.chunks.at(index);
