@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub struct Chunks<P: Strategy> {
     chunks: Vec<Chunk<P::Hints>>,
-    live: u32,
+    /// Positions that have a chunk.
+    pub(crate) live: u32,
     pub(crate) slots: Slots,
     /// Bits of a unit.
     pub(crate) bits: u32,
@@ -65,10 +66,6 @@ impl<P: Strategy> Chunks<P> {
         (0..).zip(&self.chunks).filter(|(_, chunk)| chunk.is_live()).map(|(index, _)| index)
     }
 
-    pub(crate) fn live(&self) -> u32 {
-        self.live
-    }
-
     /// Bytes held for chunks themselves, not for what they point at.
     pub(crate) fn bytes(&self) -> usize {
         self.chunks.capacity() * size_of::<Chunk<P::Hints>>() + P::index_bytes(&self.index)
@@ -116,19 +113,13 @@ impl<P: Strategy> Chunks<P> {
         P::update_pages(self, index);
     }
 
-    /// The list that a chunk belongs on by its room.
-    #[inline]
-    pub(crate) fn slot_of(&self, index: u32) -> u32 {
-        P::slot(self, index)
-    }
-
     /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail
     /// of one of less. One whose list by its room is what it was stays, wherever it was put meanwhile, and so does
     /// one that is set aside.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub(crate) fn relocate(&mut self, index: u32) {
-        let (slot, was) = (self.slot_of(index), self.slots.by_room(index));
+        let (slot, was) = (P::slot(self, index), self.slots.by_room(index));
         if slot == was {
             return;
         }

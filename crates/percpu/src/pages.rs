@@ -91,12 +91,15 @@ impl Pages {
         self.0[range.start as usize..range.end as usize].fill(if populated { POPULATED } else { 0 });
     }
 
-    /// Counts an object's bits. Returns how many pages it begins.
+    /// Counts an object's bits. Returns how many pages it begins; `None` if one of them has no memory.
     #[inline]
-    pub(crate) fn take(&mut self, object: &Range<u32>) -> u32 {
-        self.change(object, |state, bits| {
-            *state += bits;
-            *state == POPULATED + bits
+    pub(crate) fn take(&mut self, object: &Range<u32>) -> Option<u32> {
+        let populated = self.are_populated(object);
+        populated.then(|| {
+            self.change(object, |state, bits| {
+                *state += bits;
+                *state == POPULATED + bits
+            })
         })
     }
 

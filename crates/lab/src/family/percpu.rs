@@ -73,8 +73,10 @@ impl Replayable for Percpu {
 
     fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
         let seen = &run.counted.seen;
+        // Requests that were refused or had a chunk made for them, though there was a place.
+        let missed = if seen.missed > 0 { format!(", {} missed", count(seen.missed)) } else { String::new() };
         vec![
-            count(seen.chunks_peak),
+            count(seen.chunks_peak) + &missed,
             count(seen.pages_peak),
             count(seen.pages_mean.round() as u64),
             seen.fill().map_or_else(|| "-".to_owned(), |fill| format!("{fill:.3}")),

@@ -1,13 +1,13 @@
 //! Finding a place: at the key's cursor, then in pages with objects whose bounds allow it, then in one without.
 
 use super::bounds::{first_at_least, highest};
-use super::fit::{first_place, longest_after, starts_in_word};
+use super::fit::{first_place, longest_after};
 use super::keys::NOWHERE;
 use super::{FirstFit, Longest, slot_of_bound, wide};
 use crate::chunk::{Chunk, NONE};
 use crate::chunks::Chunks;
 use crate::geometry::{BLOCK_BITS, base_of};
-use crate::object_map::{BLOCK_WORDS, WORD, Word};
+use crate::object_map::{BLOCK_WORDS, WORD};
 use crate::pages::POPULATED;
 use crate::placement::Location;
 use crate::request::CheckedRequest;
@@ -20,31 +20,29 @@ pub(super) fn find(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    if request.bits > BLOCK_BITS {
-        return wide::find(chunks, request, probe);
-    }
     if request.bits > WORD {
-        return in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request));
+        return find_long(chunks, request, probe);
     }
     let key = chunks.index.keys.of(request);
     let from = *chunks.index.keys.cursor(key);
     let (index, word) = chunks.index.split(from);
-    if let Some(bit) = in_word(chunks, index, word, request) {
+    if let Some(bit) = in_page(chunks, index, word, request) {
+        *chunks.index.keys.cursor(key) = chunks.index.base(index) + bit / WORD;
         return Some(Location { chunk: index, bit });
     }
     in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// The lowest place within a word, if its page has objects.
-#[inline]
-fn in_word(chunks: &Chunks<FirstFit>, index: u32, at: u32, request: &CheckedRequest) -> Option<u32> {
+/// The lowest place in a word's page from that word on, if the page's bound allows one.
+// Inlined as `Chunk::mark_taken` is.
+#[inline(always)]
+fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
     let chunk = chunks.positions().get(index as usize)?;
-    if *chunk.hints.get((at / BLOCK_WORDS) as usize)? < request.bits as i16 {
+    let longest = *chunk.hints.get((word / BLOCK_WORDS) as usize)?;
+    if longest < request.bits as i16 {
         return None;
     }
-    let word = chunk.used.words().get(at as usize)?;
-    let starts = starts_in_word(!word.used, at, request);
-    (starts != 0).then(|| at * WORD + starts.trailing_zeros())
+    first_place(chunk, word, request)
 }
 
 /// The lowest place in a page with objects. The key's cursor comes to be there.
@@ -58,26 +56,34 @@ fn in_begun_page(
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
-    while let Some(known) = chunks.index.most.get(index as usize) {
-        if *known >= least
-            && let Some(found) = in_known_chunk(chunks, index, word, request, probe)
-        {
+    while let Some(next) = first_at_least(&chunks.index.most, index as usize, least) {
+        word = if next as u32 == index { word } else { 0 };
+        index = next as u32;
+        if let Some(found) = in_known_chunk(chunks, index, word, request, probe) {
             *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
         }
-        word = 0;
-        match first_at_least(&chunks.index.most, index as usize + 1, least) {
-            Some(next) => index = next as u32,
-            None => break,
-        }
+        (index, word) = (index + 1, 0);
     }
     *chunks.index.keys.cursor(key) = NOWHERE;
     None
 }
 
+/// The place for a request of more than a word, if there is one.
+#[inline(never)]
+fn find_long(
+    chunks: &mut Chunks<FirstFit>,
+    request: &CheckedRequest,
+    probe: &mut impl Probe,
+) -> Option<Location> {
+    if request.bits > BLOCK_BITS {
+        return wide::find(chunks, request, probe);
+    }
+    in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
+}
+
 /// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
 /// one that is set aside.
-#[inline(never)]
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -87,7 +93,8 @@ fn in_tight_chunk(
     let mut slot = slot_of_bound(least);
     while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
         let mut index = chunks.slots.first(occupied);
-        while index != NONE {
+        // Chunks without objects have no page to begin in, and there may be many.
+        while index != NONE && occupied != chunks.slots.free() {
             let next = chunks.slots.next(index);
             if chunks.index.most[index as usize] >= least
                 && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
@@ -127,31 +134,19 @@ fn in_chunk(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<u32> {
-    let least = request.bits as i16;
-    let mut page = word / BLOCK_WORDS;
     loop {
-        if chunk.hints.get(page as usize).is_none_or(|&longest| longest < least) {
-            page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
-            word = 0;
-        }
-        let words = words_of(chunk, page);
+        let from = (word / BLOCK_WORDS) as usize;
+        let page = first_at_least(&chunk.hints, from, request.bits as i16)? as u32;
+        word = word.max(page * BLOCK_WORDS);
         probe.count(Work::BlockVisited, 1);
-        if let Some(bit) = first_place(words, word % BLOCK_WORDS, request) {
-            return Some(base_of(page) + bit);
+        if let Some(bit) = first_place(chunk, word, request) {
+            return Some(bit);
         }
         probe.count(Work::BlockRescanned, 1);
-        let bound = longest_after(words, request) as i16;
+        let bound = longest_after(chunk, page, request) as i16;
         chunk.hints[page as usize] = chunk.hints[page as usize].min(bound);
-        page = first_at_least(&chunk.hints, page as usize + 1, least)? as u32;
-        word = 0;
+        word = (page + 1) * BLOCK_WORDS;
     }
-}
-
-/// The words of a page with objects, and of the next one if that has some, too.
-#[inline]
-fn words_of(chunk: &Chunk<Longest>, page: u32) -> &[Word] {
-    let end = page + 1 + u32::from(chunk.pages.is_begun(page + 1));
-    &chunk.used.words()[(page * BLOCK_WORDS) as usize..(end * BLOCK_WORDS) as usize]
 }
 
 /// The lowest page with memory and no object; else, if the request may wait, the lowest without memory.

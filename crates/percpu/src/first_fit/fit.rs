@@ -1,35 +1,38 @@
 //! Where a request fits in a page, word by word.
 
+use super::Longest;
+use crate::chunk::Chunk;
 use crate::geometry::{BLOCK_BITS, align_up};
 use crate::object_map::{BLOCK_WORDS, WORD, Word, ones};
 use crate::request::CheckedRequest;
 
-/// The multiples of 1, 2, 4, .. 64 in a word.
-const MULTIPLES: [u64; 7] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1];
+/// The multiples of 1, 2, 4, .. 64 in a word; one more, as an index is cut to a power of two cheaply.
+const MULTIPLES: [u64; 8] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1, 1];
 
 /// The bits of a word at which the request fits in the word. `at` is the word's place in its page or chunk.
 #[inline]
-pub(super) fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
+fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
     let CheckedRequest { bits, align, .. } = *request;
     if bits > WORD {
         return 0;
     }
     let starts = run_starts(free, bits);
     if align <= WORD {
-        starts & MULTIPLES[align.ilog2() as usize % MULTIPLES.len()]
+        starts & MULTIPLES[align.trailing_zeros() as usize % MULTIPLES.len()]
     } else {
         starts & u64::from((at * WORD) & (align - 1) == 0)
     }
 }
 
-/// The first place in a page for the request, in bits, from word `from` on. `words` are the page's, and the next one's if
-/// that has objects, too.
-#[inline]
-pub(super) fn first_place(words: &[Word], from: u32, request: &CheckedRequest) -> Option<u32> {
-    let CheckedRequest { bits, align, .. } = *request;
+/// The first place for the request that starts in a page with objects, from a word of it on.
+// Inlined as `Chunk::mark_taken` is.
+#[inline(always)]
+pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRequest) -> Option<u32> {
+    let page_end = (from / BLOCK_WORDS + 1) * BLOCK_WORDS;
+    let words = &chunk.used.words()[..page_end as usize];
     let mut at = from;
-    while at < BLOCK_WORDS {
-        let free = !words[at as usize].used;
+    while let Some(word) = words.get(at as usize) {
+        let free = !word.used;
         if free == 0 {
             at += 1;
             continue;
@@ -38,16 +41,33 @@ pub(super) fn first_place(words: &[Word], from: u32, request: &CheckedRequest) -
         if starts != 0 {
             return Some(at * WORD + starts.trailing_zeros());
         }
-        let place = align_up((at + 1) * WORD - free.leading_ones(), align);
         at += 1;
-        if place < at * WORD {
-            match is_free(words, at, place + bits) {
-                Ok(()) => return Some(place),
+        if free.leading_ones() > 0 {
+            match over_edge(chunk, at * WORD - free.leading_ones(), at, request) {
+                Ok(place) => return Some(place),
                 Err(word) => at = word,
             }
         }
     }
     None
+}
+
+/// The place for the request in a run from `start` on that goes on at a word; where to look next if it has none.
+#[inline(never)]
+fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &CheckedRequest) -> Result<u32, u32> {
+    let place = align_up(start, request.align);
+    if place >= at * WORD {
+        return Err(at);
+    }
+    let words = &chunk.used.words()[..end_of_runs(chunk, (at - 1) / BLOCK_WORDS)];
+    is_free(words, at, place + request.bits).map(|()| place)
+}
+
+/// One past the last word that runs which start in a page with objects may reach: its own, or the next one's if that has
+/// objects, too.
+#[inline]
+fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
+    ((page + 1 + u32::from(chunk.pages.is_begun(page + 1))) * BLOCK_WORDS) as usize
 }
 
 /// The bits of a word at which so many bits that are set begin.
@@ -78,20 +98,18 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// A bound over the free runs that start in a page in which the request has no place. `words` are as above.
-pub(super) fn longest_after(words: &[Word], request: &CheckedRequest) -> u32 {
+/// A bound over the free runs that start in a page with objects in which the request has no place.
+pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
     if request.bits > WORD {
-        return longest_over_words(words);
+        let first = (page * BLOCK_WORDS) as usize;
+        return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    let unaligned = CheckedRequest { align: 1, ..*request };
-    if request.align > 1 && first_place(words, 0, &unaligned).is_some() {
-        return request.bits + request.align - 2;
-    }
-    request.bits - 1
+    // A run of one bit more has a multiple of the alignment with as many bits from there on.
+    request.bits + request.align - 2
 }
 
 /// The longest free run that starts in a page and reaches over the end of a word; at least a word's bits, which no run
-/// within one exceeds.
+/// within one exceeds. `words` are the page's, and the next one's if that has objects, too.
 fn longest_over_words(words: &[Word]) -> u32 {
     let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {

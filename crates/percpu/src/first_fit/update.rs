@@ -15,7 +15,7 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
     let page = block_of(object.end - 1);
     let part = object.end - object.start.max(base_of(page));
     if part < BLOCK_BITS && chunk.pages.used_bits(page) == part {
-        let run = object.end..end_of_run(chunk, object.end);
+        let run = object.end..run_around(chunk, object).end;
         tell(chunks, index, &run);
     }
     pages(chunks, index);
@@ -23,14 +23,14 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
 }
 
 /// An object was freed.
-#[inline]
+// Inlined as `Chunk::mark_taken` is.
+#[inline(always)]
 pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages } = *freed;
     if pages > 0 || block_of(object.start) != block_of(object.end - 1) {
         return freed_in_pages(chunks, freed);
     }
-    let chunk = chunks.at(index);
-    let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
+    let run = run_around(chunks.at(index), object);
     tell(chunks, index, &run);
 }
 
@@ -44,7 +44,7 @@ fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     for page in (first..=last).filter(|&page| !chunk.pages.is_begun(page)) {
         chunk.hints[page as usize] = 0;
     }
-    let run = start_of_run(chunk, object.start)..end_of_run(chunk, object.end);
+    let run = run_around(chunk, object);
     if emptied == 0 {
         return tell(chunks, index, &run);
     }
@@ -60,18 +60,25 @@ fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     chunks.relocate(index);
 }
 
-/// Where the free run begins that a freed object at `bit` is in. A page without objects ends it.
+/// The free run that a freed object is in. Pages without objects end it.
 #[inline]
-fn start_of_run(chunk: &Chunk<Longest>, bit: u32) -> u32 {
-    let at = bit / WORD;
-    let below = chunk.used.words()[at as usize].used & !(!0 << (bit % WORD));
-    match below {
-        0 => start_before_word(chunk, at),
-        _ => (at + 1) * WORD - below.leading_zeros(),
-    }
+fn run_around(chunk: &Chunk<Longest>, object: &Range<u32>) -> Range<u32> {
+    let (words, last) = (chunk.used.words(), object.end - 1);
+    let (first_word, last_word) = (object.start / WORD, last / WORD);
+    let below = words[first_word as usize].used & !(!0 << (object.start % WORD));
+    let above = words[last_word as usize].used & (!1 << (last % WORD));
+    let start = match below {
+        0 => start_before_word(chunk, first_word),
+        _ => (first_word + 1) * WORD - below.leading_zeros(),
+    };
+    let end = match above {
+        0 => end_behind_word(chunk, last_word),
+        _ => last_word * WORD + above.trailing_zeros(),
+    };
+    start..end
 }
 
-/// The same if the run goes on before a word.
+/// Where a free run begins that goes on before a word.
 #[inline(never)]
 fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     let page = at / BLOCK_WORDS;
@@ -82,18 +89,7 @@ fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     start
 }
 
-/// Where the free run ends that a freed object up to `bit` is in. A page without objects ends it.
-#[inline]
-fn end_of_run(chunk: &Chunk<Longest>, bit: u32) -> u32 {
-    let at = (bit - 1) / WORD;
-    let above = chunk.used.words()[at as usize].used & (!1 << ((bit - 1) % WORD));
-    match above {
-        0 => end_behind_word(chunk, at),
-        _ => at * WORD + above.trailing_zeros(),
-    }
-}
-
-/// The same if the run goes on behind a word.
+/// Where a free run ends that goes on behind a word.
 #[inline(never)]
 fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     let page = at / BLOCK_WORDS;
@@ -105,7 +101,8 @@ fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
 }
 
 /// Raises the bounds over a free run, and lowers the cursors of the keys that it has a place for.
-#[inline]
+// Inlined as `Chunk::mark_taken` is.
+#[inline(always)]
 fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let page = block_of(run.start);
     if run.start.is_multiple_of(BLOCK_BITS) || run.end >= base_of(page + 1) {

@@ -143,13 +143,13 @@ impl<R: Rules> Strategy for Kernel<R> {
 
     #[inline]
     fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe) {
-        update::took::<R>(chunks.at_mut(taken.chunk), &taken.object, probe);
+        update::update_hint_alloc::<R>(chunks.at_mut(taken.chunk), &taken.object, probe);
         chunks.relocate(taken.chunk);
     }
 
     #[inline]
     fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe) {
-        update::gave::<R>(chunks.at_mut(freed.chunk), &freed.object, probe);
+        update::update_hint_free::<R>(chunks.at_mut(freed.chunk), &freed.object, probe);
         chunks.relocate(freed.chunk);
     }
 

@@ -8,18 +8,22 @@ use freehold_units::Probe;
 
 /// An object was placed.
 #[doc(alias = "pcpu_block_update_hint_alloc")]
-pub(super) fn took<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+pub(super) fn update_hint_alloc<R: Rules>(
+    chunk: &mut Chunk<Hints>,
+    object: &Range<u32>,
+    probe: &mut impl Probe,
+) {
     let (first, last) = (block_of(object.start), block_of(object.end - 1));
     let bits = chunk.hints.chunk.bits;
     if object.start == chunk.hints.chunk.first_free {
         chunk.hints.chunk.first_free = chunk.used.next_clear(object.end..bits);
     }
-    took_from_first::<R>(chunk, object, first, probe);
+    update_first_block::<R>(chunk, object, first, probe);
     if last != first {
         for between in &mut chunk.hints.blocks[first as usize + 1..last as usize] {
             between.fill();
         }
-        took_from_last::<R>(chunk, object, last, probe);
+        update_last_block::<R>(chunk, object, last, probe);
     }
     let whole = &mut chunk.hints.chunk;
     if whole.scan_meets(object) {
@@ -30,7 +34,7 @@ pub(super) fn took<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, prob
     }
 }
 
-fn took_from_first<R: Rules>(
+fn update_first_block<R: Rules>(
     chunk: &mut Chunk<Hints>,
     object: &Range<u32>,
     index: u32,
@@ -57,7 +61,7 @@ fn took_from_first<R: Rules>(
     }
 }
 
-fn took_from_last<R: Rules>(
+fn update_last_block<R: Rules>(
     chunk: &mut Chunk<Hints>,
     object: &Range<u32>,
     index: u32,
@@ -83,7 +87,11 @@ fn took_from_last<R: Rules>(
 
 /// An object was freed.
 #[doc(alias = "pcpu_block_update_hint_free")]
-pub(super) fn gave<R: Rules>(chunk: &mut Chunk<Hints>, object: &Range<u32>, probe: &mut impl Probe) {
+pub(super) fn update_hint_free<R: Rules>(
+    chunk: &mut Chunk<Hints>,
+    object: &Range<u32>,
+    probe: &mut impl Probe,
+) {
     let (first, last) = (block_of(object.start), block_of(object.end - 1));
     let (base, last_base) = (base_of(first), base_of(last));
     let start = chunk.used.after_last_set(base..object.start) - base;

@@ -5,7 +5,7 @@ use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Change, Location, Placement};
 use crate::request::CheckedRequest;
-use crate::{AllocError, OutOfMemory, Place, Request};
+use crate::{AllocError, ChunkId, OutOfMemory, Place, Request};
 use core::ops::Range;
 use freehold_units::Probe;
 
@@ -35,10 +35,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             Some(location) => location,
             None => self.find_in_new_chunk(&checked, request, probe)?,
         };
-        let object = bit..bit + checked.bits;
-        self.populate_under(chunk, &object)?;
-        self.take(chunk, object, probe);
-        Ok(Place { chunk: self.chunks.id(chunk), offset_bytes: bit * BIT_BYTES })
+        let id = self.take(chunk, bit..bit + checked.bits, probe)?;
+        Ok(Place { chunk: id, offset_bytes: bit * BIT_BYTES })
     }
 
     /// A place in a chunk made for the request, if it may wait for one.
@@ -59,20 +57,20 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         P::find(&mut self.chunks, checked, probe).ok_or(AllocError::OutOfMemory)
     }
 
-    /// Puts memory behind the pages of the place that have none.
+    /// Marks the object in its chunk, after memory was put behind the pages that have none. Returns the chunk's name.
     #[inline]
-    fn populate_under(&mut self, chunk: u32, object: &Range<u32>) -> Result<(), OutOfMemory> {
-        if self.chunks.at(chunk).pages.are_populated(object) {
-            return Ok(());
-        }
-        self.populate(chunk, Chunk::<P::Hints>::pages_of(object), u32::MAX).map(|_| ())
-    }
-
-    #[inline]
-    fn take(&mut self, index: u32, object: Range<u32>, probe: &mut impl Probe) {
-        let chunk = self.chunks.at_mut(index);
-        let begun = chunk.mark_taken(&object);
-        let isolated = chunk.isolated;
+    fn take(
+        &mut self,
+        index: u32,
+        object: Range<u32>,
+        probe: &mut impl Probe,
+    ) -> Result<ChunkId, OutOfMemory> {
+        let begun = match self.chunks.at_mut(index).mark_taken(&object) {
+            Some(begun) => begun,
+            None => self.populate_and_mark(index, &object)?,
+        };
+        let chunk = self.chunks.at(index);
+        let (id, isolated) = (ChunkId { index, generation: chunk.generation }, chunk.isolated);
         self.objects += 1;
         let taken = Change { chunk: index, object, pages: begun };
         P::update_hint_alloc(&mut self.chunks, &taken, probe);
@@ -82,5 +80,14 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             self.chunks.empty_pages -= begun;
         }
         self.balance_wanted |= self.chunks.empty_pages < EMPTY_PAGES_LOW;
+        Ok(id)
+    }
+
+    /// Puts memory behind the object's pages that have none, and marks it. Returns how many pages it begins.
+    #[cold]
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
+    fn populate_and_mark(&mut self, index: u32, object: &Range<u32>) -> Result<u32, OutOfMemory> {
+        self.populate(index, Chunk::<P::Hints>::pages_of(object), u32::MAX)?;
+        Ok(self.chunks.at_mut(index).mark_taken(object).expect("P5: all pages of the object have memory now"))
     }
 }

@@ -28,9 +28,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[inline]
     pub fn free_probed(&mut self, place: Place, probe: &mut impl Probe) -> Result<u32, FreeError> {
         let chunk = self.chunks.find_mut(place.chunk)?;
-        let (object, emptied) = chunk.mark_free(place)?;
+        let Some((object, emptied)) = chunk.mark_free(place.offset_bytes) else {
+            return Err(chunk.no_object(place));
+        };
         self.objects -= 1;
-        chunk.empty_pages += emptied;
         self.chunks.empty_pages += if chunk.isolated { 0 } else { emptied };
         let bits = object.end - object.start;
         let freed = Change { chunk: place.chunk.index, object, pages: emptied };
@@ -53,7 +54,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
-    #[inline]
+    // Inlined as `Chunk::mark_taken` is.
+    #[inline(always)]
     fn ask_for_balance(&mut self, index: u32) {
         let chunk = self.chunks.at(index);
         let own = chunk.empty_pages;

@@ -25,7 +25,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         chunk.isolated = false;
         let empty_pages = chunk.empty_pages;
         self.chunks.empty_pages += empty_pages;
-        let slot = self.chunks.slot_of(index);
+        let slot = P::slot(&self.chunks, index);
         self.chunks.slots.move_to(index, slot, End::Head);
     }
 }

@@ -1,7 +1,7 @@
 //! Figures to look at.
 
 use super::{Backing, ChunkSet};
-use crate::geometry::{BIT_BYTES, PAGE_BYTES};
+use crate::geometry::BIT_BYTES;
 use crate::placement::{Placement, Room};
 use crate::{ChunkId, Place};
 
@@ -20,8 +20,6 @@ pub struct Stats {
     pub empty_pages: u32,
     /// Bytes of memory that the set holds for its maps, hints and lists.
     pub metadata_bytes: usize,
-    /// Of these, the bytes of the lists, which every set has once however many chunks there are.
-    pub list_bytes: usize,
 }
 
 /// One chunk, as the kernel's statistics show it. Sizes and offsets are bytes of a unit.
@@ -54,18 +52,16 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let chunks = || self.chunks.indexes().map(|index| self.chunks.at(index));
-        let list_bytes = self.chunks.slots.bytes();
         // Where a chunk is gone its hints' memory is still held, until another takes the position.
         let held = self.chunks.positions().iter();
         let map_bytes: usize = held.map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
         Stats {
-            chunks: self.chunks.live(),
+            chunks: self.chunks.live,
             objects: self.objects,
             free_bytes: chunks().map(|chunk| u64::from(chunk.free_bits * BIT_BYTES)).sum(),
             populated_pages: self.populated_pages,
             empty_pages: self.chunks.empty_pages,
-            metadata_bytes: self.chunks.bytes() + map_bytes + list_bytes,
-            list_bytes,
+            metadata_bytes: self.chunks.bytes() + map_bytes + self.chunks.slots.bytes(),
         }
     }
 
@@ -73,12 +69,6 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[must_use]
     pub fn populated_pages(&self) -> u64 {
         self.populated_pages
-    }
-
-    /// Bytes of a page.
-    #[must_use]
-    pub const fn page_bytes(&self) -> u32 {
-        PAGE_BYTES
     }
 
     /// Every chunk, list by list and in the order of each.

@@ -48,7 +48,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 let right = slots.of(index) == slot && slots.previous(index) == previous;
                 check(right, "P1", "a list links its chunks both ways", 0).map_err(broken)?;
                 linked += 1;
-                check(linked <= self.chunks.live(), "P1", "no list goes round", 0).map_err(broken)?;
+                check(linked <= self.chunks.live, "P1", "no list goes round", 0).map_err(broken)?;
                 self.validate_list_of(index, slot).map_err(broken)?;
                 (previous, index) = (index, slots.next(index));
             }
@@ -56,7 +56,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             let occupied = slots.next_occupied(slot, slot + 1).is_some();
             check(occupied == (previous != NONE), "P1", "a list with chunks is marked so", 0)?;
         }
-        check(linked == self.chunks.live(), "P1", "every chunk is on a list", 0)
+        check(linked == self.chunks.live, "P1", "every chunk is on a list", 0)
     }
 
     /// Isolated chunks are on lists of their own; others where their room says, or demoted to the full ones.
@@ -65,7 +65,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
         check(aside == self.chunks.at(index).isolated, "P1", "isolated chunks are set aside", 0)?;
         let by_room = slots.by_room(index);
-        check(by_room == self.chunks.slot_of(index), "P1", "the list of a chunk's room is known", 0)?;
+        check(by_room == P::slot(&self.chunks, index), "P1", "the list of a chunk's room is known", 0)?;
         let right = aside || slot == 0 || slot == by_room;
         check(right, "P1", "a chunk is on the list of its room", 0)
     }

@@ -71,7 +71,7 @@ impl Tables {
 
     /// A steady state: time of a pair, and pages beside what the objects would fill without a gap.
     pub(super) fn churn(&mut self, name: &'static str, workload: &Churn, runs: &[ChurnRun]) {
-        let ideal = workload.ideal_pages();
+        let ideal = workload.ideal_pages;
         let title = format!("{name}, units of {}: {} pages would do", self.unit(), count(ideal));
         let mut table = Table::new(title, &["engine", "ns/pair", "pages", "of ideal"]);
         for run in runs {

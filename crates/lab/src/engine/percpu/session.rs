@@ -1,24 +1,12 @@
 //! What sessions of the percpu family can do beyond running operations.
 
 use crate::engine::Driven;
-use freehold::units::Align;
-use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Location, Op, PageMap};
+use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Op, PageMap};
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {
     /// Whether the last operation left work for later, which was done.
     fn balanced(&self) -> bool;
-
-    /// Places one object after the other, each of the next size, and notes where; stops at the first that does not
-    /// fit. Neither names nor numbers them.
-    fn fill(&mut self, sizes_bytes: &[u32], align: Align, places: &mut Vec<Location>);
-
-    /// Frees what is there, in that order; how much was not.
-    fn drain(&mut self, places: &[Location]) -> usize;
-
-    /// Frees and places in turn: whatever is at each victim's position, and an object of the next size in its
-    /// stead; how much of it failed.
-    fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize;
 
     /// Does the work that operations left for later.
     fn balance(&mut self);
@@ -51,38 +39,6 @@ pub trait Session: Driven<Op, Answer> {
 impl<E: Engine + 'static> Session for Driver<E> {
     fn balanced(&self) -> bool {
         Self::balanced(self)
-    }
-
-    fn fill(&mut self, sizes_bytes: &[u32], align: Align, places: &mut Vec<Location>) {
-        let engine = self.engine_mut();
-        for &size in sizes_bytes {
-            match engine.alloc(u64::from(size), align, false, &mut ()) {
-                Some(place) => places.push(place),
-                None => return,
-            }
-        }
-    }
-
-    fn drain(&mut self, places: &[Location]) -> usize {
-        let engine = self.engine_mut();
-        places.iter().map(|&place| usize::from(!engine.free(place, &mut ()))).sum()
-    }
-
-    fn churn(&mut self, victims: &[u32], sizes_bytes: &[u32], places: &mut [Location]) -> usize {
-        let engine = self.engine_mut();
-        let mut failed = 0;
-        for (&victim, &size) in victims.iter().zip(sizes_bytes) {
-            let Some(place) = places.get_mut(victim as usize) else {
-                failed += 1;
-                continue;
-            };
-            failed += usize::from(!engine.free(*place, &mut ()));
-            match engine.alloc(u64::from(size), Align::ONE, false, &mut ()) {
-                Some(new) => *place = new,
-                None => failed += 1,
-            }
-        }
-        failed
     }
 
     fn balance(&mut self) {

@@ -1,14 +1,11 @@
 //! A steady state of random sizes: time of a free and an allocation, and how dense the objects lie.
 
-use super::Objects;
-use crate::engine::percpu::{EngineEntry, Session};
-use crate::family::Entry;
+use super::Bench;
+use crate::engine::percpu::EngineEntry;
 use crate::measure::figures::turns;
 use crate::workload::percpu::Churn;
 use freehold::percpu::Config;
-use freehold::units::Align;
-use freehold_trace::percpu::{Footprint, Location};
-use std::time::Instant;
+use freehold_trace::percpu::Footprint;
 
 /// Pieces that the replacements are timed in: a round is one of them.
 const PIECES: usize = 10;
@@ -36,56 +33,23 @@ pub fn churn(
 ) -> Result<Vec<ChurnRun>, String> {
     let mut running = Vec::new();
     for entry in engines {
-        let mut session = (entry.make)(config, false)?;
-        let mut places = Vec::with_capacity(churn.first.len());
-        session.fill(&churn.first, Align::ONE, &mut places);
-        if places.len() < churn.first.len() {
-            return Err(format!("{}: only {} objects were placed", entry.engine, places.len()));
-        }
-        let run = ChurnRun { entry: *entry, pair_ns: Vec::new(), end: Footprint::default() };
-        running.push((session, places, run));
+        let mut bench = Bench::new(entry, config, churn.first.len())?;
+        bench.run(&churn.first)?;
+        running.push((bench, ChurnRun { entry: *entry, pair_ns: Vec::new(), end: Footprint::default() }));
     }
-    let piece = churn.victims.len().div_ceil(PIECES).max(1);
-    for (round, (victims, sizes)) in churn.victims.chunks(piece).zip(churn.sizes.chunks(piece)).enumerate() {
+    let piece = (churn.pairs.len() / 2).div_ceil(PIECES).max(1);
+    for (round, pairs) in churn.pairs.chunks(2 * piece).enumerate() {
         tick(&format!("churn up to {}: {} of {PIECES}", churn.most_bytes, round + 1));
         for engine in turns(running.len(), round) {
-            let Some((session, places, run)) = running.get_mut(engine) else { continue };
-            let before = Instant::now();
-            let failed = session.churn(victims, sizes, places);
-            run.pair_ns.push(before.elapsed().as_nanos() as f64 / victims.len().max(1) as f64);
-            if failed > 0 {
-                return Err(format!("{}: {failed} operations failed", run.entry.engine));
-            }
+            let Some((bench, run)) = running.get_mut(engine) else { continue };
+            run.pair_ns.push(2.0 * bench.run(pairs)?);
         }
     }
-    running
-        .into_iter()
-        .map(|(session, places, run)| finish(session.as_ref(), &places, run, config, churn))
-        .collect()
-}
-
-fn finish(
-    session: &dyn Session,
-    places: &[Location],
-    mut run: ChurnRun,
-    config: &Config,
-    churn: &Churn,
-) -> Result<ChurnRun, String> {
-    let mut sizes = churn.first.clone();
-    for (&victim, &size) in churn.victims.iter().zip(&churn.sizes) {
-        if let Some(slot) = sizes.get_mut(victim as usize) {
-            *slot = size;
-        }
-    }
-    if run.entry.is_floor() {
-        return Ok(run);
-    }
-    let mut objects = Objects::new(run.entry.grain_bytes);
-    objects.add(places, sizes);
-    let checked = objects.check(Align::ONE, config.unit_bytes).and_then(|()| session.validate());
-    checked.map_err(|reason| format!("{}: {reason}", run.entry.engine))?;
-    run.end = session.footprint();
-    Ok(run)
+    let finish = |(bench, run): (Bench, ChurnRun)| {
+        bench.check()?;
+        Ok(ChurnRun { end: bench.session.footprint(), ..run })
+    };
+    running.into_iter().map(finish).collect()
 }
 
 #[cfg(test)]

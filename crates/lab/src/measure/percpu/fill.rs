@@ -3,15 +3,13 @@
 //! The chunks stay from round to round, so that neither the making of chunks nor the first touch of their maps is
 //! in the figures; the first, untimed round has both.
 
-use super::Objects;
-use crate::engine::percpu::{EngineEntry, Session};
-use crate::family::Entry;
+use super::Bench;
+use super::bench::allocs_and_frees;
+use crate::engine::percpu::EngineEntry;
 use crate::measure::figures::{median, turns};
 use crate::workload::percpu::{ORDERS, Order, Size};
 use freehold::percpu::Config;
-use freehold::units::Align;
-use freehold_trace::percpu::{Footprint, Location};
-use std::time::Instant;
+use freehold_trace::percpu::{Footprint, Op};
 
 /// What an engine made of it.
 #[derive(Clone, Debug)]
@@ -58,119 +56,71 @@ pub fn fill(
     let mut benches = Vec::new();
     for entry in engines {
         tick(&format!("{}: checking {}", size.label(), entry.engine));
-        let bench = Bench::new(entry, config, size, objects(entry));
-        benches.push(bench.map_err(|reason| format!("{}: {reason}", entry.engine))?);
+        benches.push(Filled::new(entry, config, size, objects(entry))?);
     }
     for round in 0..rounds {
         tick(&format!("{}: round {} of {rounds}", size.label(), round + 1));
         for engine in turns(benches.len(), round) {
             let Some(bench) = benches.get_mut(engine) else { continue };
-            bench.round().map_err(|reason| format!("{}: {reason}", bench.run.entry.engine))?;
+            bench.round()?;
         }
     }
     Ok(benches.into_iter().map(|bench| bench.run).collect())
 }
 
-struct Bench {
-    session: Box<dyn Session>,
-    sizes: Vec<u32>,
-    align: Align,
-    places: Vec<Location>,
+/// An engine, and what it is asked.
+struct Filled {
+    bench: Bench,
+    allocs: Vec<Op>,
+    frees: Vec<Op>,
     run: FillRun,
 }
 
-impl Bench {
+impl Filled {
     fn new(entry: &EngineEntry, config: &Config, size: Size, objects: u32) -> Result<Self, String> {
-        let mut session = (entry.make)(config, false)?;
-        let mut kept = Objects::new(entry.grain_bytes);
-        let judged = !entry.is_floor();
-        if judged && size.second_half {
-            let fillers = fill_second_halves(session.as_mut(), config, size, objects)?;
-            kept.add(&fillers, std::iter::repeat(size.bytes));
-        }
-        let mut bench = Self {
-            session,
-            sizes: vec![size.bytes; objects as usize],
-            align: size.align,
-            places: Vec::with_capacity(objects as usize),
-            run: FillRun {
-                entry: *entry,
-                objects,
-                alloc_ns: Vec::new(),
-                free_ns: ORDERS.map(|order| (order, Vec::new())).to_vec(),
-                full: Footprint::default(),
-            },
+        let (allocs, frees) = allocs_and_frees(0..objects, size.bytes, size.align);
+        let mut bench = if size.second_half {
+            with_second_halves(entry, config, size, objects)?
+        } else {
+            Bench::new(entry, config, allocs.len())?
         };
-        bench.place()?;
-        bench.run.full = bench.session.footprint();
-        bench.session.validate()?;
-        if judged {
-            let mut all = Objects::new(entry.grain_bytes);
-            all.add(&bench.places, bench.sizes.iter().copied());
-            all.check(size.align, config.unit_bytes)?;
-            kept.add(&bench.places, bench.sizes.iter().copied());
-            kept.check(Align::ONE, config.unit_bytes)?;
-        }
-        bench.free(Order::Random)?;
-        bench.session.validate()?;
-        Ok(bench)
+        bench.run(&allocs)?;
+        bench.check()?;
+        let full = bench.session.footprint();
+        bench.run(&Order::Random.arrange(&frees))?;
+        bench.check()?;
+        let free_ns = ORDERS.map(|order| (order, Vec::new())).to_vec();
+        let run = FillRun { entry: *entry, objects, alloc_ns: Vec::new(), free_ns, full };
+        Ok(Self { bench, allocs, frees, run })
     }
 
     fn round(&mut self) -> Result<(), String> {
-        for at in 0..self.run.free_ns.len() {
-            let placed = self.place()?;
-            self.run.alloc_ns.push(placed);
-            let Some(&(order, _)) = self.run.free_ns.get(at) else { continue };
-            let freed = self.free(order)?;
-            if let Some((_, ns)) = self.run.free_ns.get_mut(at) {
-                ns.push(freed);
-            }
+        for (order, ns) in &mut self.run.free_ns {
+            self.run.alloc_ns.push(self.bench.run(&self.allocs)?);
+            ns.push(self.bench.run(&order.arrange(&self.frees))?);
         }
         Ok(())
     }
-
-    fn place(&mut self) -> Result<f64, String> {
-        self.places.clear();
-        let before = Instant::now();
-        self.session.fill(&self.sizes, self.align, &mut self.places);
-        let took = before.elapsed();
-        if self.places.len() < self.sizes.len() {
-            return Err(format!("only {} of {} objects were placed", self.places.len(), self.sizes.len()));
-        }
-        Ok(took.as_nanos() as f64 / self.sizes.len().max(1) as f64)
-    }
-
-    fn free(&mut self, order: Order) -> Result<f64, String> {
-        let places = order.arrange(&self.places);
-        let before = Instant::now();
-        let failed = self.session.drain(&places);
-        let took = before.elapsed();
-        if failed > 0 {
-            return Err(format!("{failed} objects were not there to be freed"));
-        }
-        Ok(took.as_nanos() as f64 / places.len().max(1) as f64)
-    }
 }
 
-/// Fills so many units with objects of the same size that the objects fit in their first halves, and frees these
-/// halves. Returns what stays.
-fn fill_second_halves(
-    session: &mut dyn Session,
+/// An engine with so many units full of objects of the same size that `objects` more fit in their first halves, which are
+/// free.
+fn with_second_halves(
+    entry: &EngineEntry,
     config: &Config,
     size: Size,
     objects: u32,
-) -> Result<Vec<Location>, String> {
+) -> Result<Bench, String> {
     let half_bytes = config.unit_bytes / 2;
     let align = u32::try_from(size.align.bytes()).map_err(|_| "the alignment is too large")?;
     let stride = size.bytes.next_multiple_of(align);
     let units = objects.div_ceil((half_bytes / stride).max(1));
-    let fillers = vec![size.bytes; units as usize * (config.unit_bytes / stride) as usize];
-    let mut places = Vec::with_capacity(fillers.len());
-    session.fill(&fillers, size.align, &mut places);
-    let (first, second): (Vec<Location>, Vec<Location>) =
-        places.into_iter().partition(|place| place.offset_bytes < half_bytes);
-    match session.drain(&first) {
-        0 => Ok(second),
-        failed => Err(format!("{failed} objects were not there to be freed")),
-    }
+    let end = objects + units * (config.unit_bytes / stride);
+    let (fillers, mut freed) = allocs_and_frees(objects..end, size.bytes, size.align);
+    let mut bench = Bench::new(entry, config, end as usize)?;
+    bench.run(&fillers)?;
+    let in_first_half = |op: &Op| bench.offset_bytes(op.object()) < Some(half_bytes.into());
+    freed.retain(in_first_half);
+    bench.run(&freed)?;
+    Ok(bench)
 }

@@ -1,10 +1,12 @@
 //! What engines make of holes: whether they are used again, and whether their pages are given back.
 
-use crate::engine::percpu::{EngineEntry, Session};
+use super::Bench;
+use super::bench::{alloc, allocs_and_frees};
+use crate::engine::percpu::EngineEntry;
 use crate::workload::percpu::{Deletion, StaleHint};
 use freehold::percpu::Config;
 use freehold::units::Align;
-use freehold_trace::percpu::Location;
+use freehold_trace::percpu::Op;
 
 /// Pages of a unit before and after the holes were filled.
 #[derive(Clone, Debug)]
@@ -27,19 +29,20 @@ pub fn stale_hint(
     workload: StaleHint,
 ) -> Result<Vec<StaleHintRun>, String> {
     let one = |entry: &EngineEntry| {
-        let mut session = (entry.make)(config, false)?;
-        let placed = place(session.as_mut(), &vec![4; workload.objects as usize])?;
-        let freed: Vec<Location> = placed
-            .iter()
-            .enumerate()
-            .filter(|(nth, place)| !StaleHint::keeps(*nth, place.offset_bytes))
-            .map(|(_, place)| *place)
-            .collect();
-        free(session.as_mut(), &freed)?;
-        let before_pages = session.populated_pages();
-        place(session.as_mut(), &vec![4; (workload.refilled as usize).min(freed.len())])?;
-        session.validate()?;
-        Ok(StaleHintRun { entry: *entry, before_pages, after_pages: session.populated_pages() })
+        let mut bench = Bench::new(entry, config, workload.objects as usize)?;
+        let (allocs, mut frees) = allocs_and_frees(0..workload.objects, 4, Align::ONE);
+        bench.run(&allocs)?;
+        frees.retain(|op| {
+            let offset_bytes = bench.offset_bytes(op.object());
+            offset_bytes.is_some_and(|offset_bytes| !StaleHint::keeps(op.object() as usize, offset_bytes))
+        });
+        bench.run(&frees)?;
+        let before_pages = bench.session.populated_pages();
+        let again = frees.iter().take(workload.refilled as usize);
+        let again: Vec<Op> = again.map(|op| alloc(op.object(), 4, Align::ONE)).collect();
+        bench.run(&again)?;
+        bench.check()?;
+        Ok(StaleHintRun { entry: *entry, before_pages, after_pages: bench.session.populated_pages() })
     };
     engines.iter().map(one).collect()
 }
@@ -67,39 +70,36 @@ pub fn deletion(
     workload: Deletion,
 ) -> Result<Vec<DeletionRun>, String> {
     let one = |entry: &EngineEntry| {
-        let (full_pages, kept_pages) = delete((entry.make)(config, false)?, workload, false)?;
-        let (_, balanced_pages) = delete((entry.make)(config, false)?, workload, true)?;
+        let (full_pages, kept_pages) = delete(entry, config, workload, false)?;
+        let (_, balanced_pages) = delete(entry, config, workload, true)?;
         Ok(DeletionRun { entry: *entry, full_pages, kept_pages, balanced_pages })
     };
     engines.iter().map(one).collect()
 }
 
-fn delete(mut session: Box<dyn Session>, workload: Deletion, balance: bool) -> Result<(u64, u64), String> {
-    let groups: Result<Vec<Vec<Location>>, String> =
-        (0..workload.groups).map(|_| place(session.as_mut(), &Deletion::GROUP_BYTES)).collect();
-    let full_pages = session.populated_pages();
-    for (group, places) in (0..).zip(groups?) {
+/// Pages with all groups, and with those that are kept.
+fn delete(
+    entry: &EngineEntry,
+    config: &Config,
+    workload: Deletion,
+    balance: bool,
+) -> Result<(u64, u64), String> {
+    let sizes = Deletion::GROUP_BYTES;
+    let objects = workload.groups * sizes.len() as u32;
+    let mut bench = Bench::new(entry, config, objects as usize)?;
+    let sized = (0..objects).zip(sizes.iter().cycle());
+    let allocs: Vec<Op> = sized.map(|(object, &size)| alloc(object, size, Align::ONE)).collect();
+    bench.run(&allocs)?;
+    let full_pages = bench.session.populated_pages();
+    for (group, allocs) in (0..).zip(allocs.chunks(sizes.len())) {
         if !workload.keeps(group) {
-            free(session.as_mut(), &places)?;
+            let frees: Vec<Op> = allocs.iter().map(|op| Op::Free { object: op.object() }).collect();
+            bench.run(&frees)?;
             if balance {
-                session.balance();
+                bench.session.balance();
             }
         }
     }
-    session.validate()?;
-    Ok((full_pages, session.populated_pages()))
-}
-
-fn place(session: &mut dyn Session, sizes: &[u32]) -> Result<Vec<Location>, String> {
-    let mut places = Vec::with_capacity(sizes.len());
-    session.fill(sizes, Align::ONE, &mut places);
-    let (placed, wanted) = (places.len(), sizes.len());
-    if placed == wanted { Ok(places) } else { Err(format!("only {placed} of {wanted} objects were placed")) }
-}
-
-fn free(session: &mut dyn Session, places: &[Location]) -> Result<(), String> {
-    match session.drain(places) {
-        0 => Ok(()),
-        failed => Err(format!("{failed} objects were not there to be freed")),
-    }
+    bench.check()?;
+    Ok((full_pages, bench.session.populated_pages()))
 }

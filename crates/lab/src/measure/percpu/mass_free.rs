@@ -1,13 +1,12 @@
 //! Requests that come after many frees: what frees put off is paid there, and shows.
 
-use super::Objects;
-use crate::engine::percpu::{EngineEntry, Session};
+use super::Bench;
+use super::bench::{alloc, allocs_and_frees};
+use crate::engine::percpu::EngineEntry;
 use crate::measure::figures::turns;
 use crate::workload::percpu::{Order, Size};
 use freehold::percpu::Config;
-use freehold::units::Align;
-use freehold_trace::percpu::Location;
-use std::time::Instant;
+use freehold_trace::percpu::Op;
 
 /// Requests right after the frees that are timed apart, and one by one.
 pub const FIRST: usize = 1000;
@@ -46,7 +45,7 @@ pub fn mass_free(
         tick(&format!("mass-free {}: round {} of {rounds}", size.label(), round + 1));
         for engine in turns(runs.len(), round) {
             let Some(run) = runs.get_mut(engine) else { continue };
-            run.round(config, size, objects).map_err(|reason| format!("{}: {reason}", run.entry.engine))?;
+            run.round(config, size, objects)?;
         }
     }
     Ok(runs)
@@ -59,52 +58,23 @@ impl MassFreeRun {
     }
 
     fn round(&mut self, config: &Config, size: Size, objects: u32) -> Result<(), String> {
-        let mut session = (self.entry.make)(config, false)?;
-        let mut placed = Vec::with_capacity(objects as usize);
-        session.fill(&vec![size.bytes; objects as usize], size.align, &mut placed);
-        let mixed = Order::Random.arrange(&placed);
-        let (freed, kept) = mixed.split_at(mixed.len() / 2);
-        let before = Instant::now();
-        let failed = session.drain(freed);
-        self.free_ns.push(before.elapsed().as_nanos() as f64 / freed.len().max(1) as f64);
-        if failed > 0 || placed.len() < objects as usize {
-            return Err(format!("{} objects were placed, and {failed} of them not there", placed.len()));
-        }
-        let again = self.place_again(session.as_mut(), size, freed.len())?;
-        session.validate()?;
-        let mut all = Objects::new(self.entry.grain_bytes);
-        all.add(kept, std::iter::repeat(size.bytes));
-        all.add(&again, std::iter::repeat(size.bytes));
-        all.check(Align::ONE, config.unit_bytes)
-    }
-
-    fn place_again(
-        &mut self,
-        session: &mut dyn Session,
-        size: Size,
-        objects: usize,
-    ) -> Result<Vec<Location>, String> {
-        let sizes = vec![size.bytes; objects];
-        let (early, late) = sizes.split_at(FIRST.min(objects));
-        let mut places = Vec::with_capacity(objects);
-        let mut ns: Vec<f64> = Vec::with_capacity(early.len());
-        for one in early.chunks(1) {
-            let before = Instant::now();
-            session.fill(one, size.align, &mut places);
-            ns.push(before.elapsed().as_nanos() as f64);
-        }
-        let before = Instant::now();
-        session.fill(late, size.align, &mut places);
-        let late_ns = before.elapsed().as_nanos() as f64;
-        if places.len() < objects {
-            return Err(format!("only {} of {objects} objects were placed again", places.len()));
-        }
+        let mut bench = Bench::new(&self.entry, config, objects as usize)?;
+        let (allocs, frees) = allocs_and_frees(0..objects, size.bytes, size.align);
+        bench.run(&allocs)?;
+        let mixed = Order::Random.arrange(&frees);
+        let (freed, _) = mixed.split_at(mixed.len() / 2);
+        self.free_ns.push(bench.run(freed)?);
+        // As many again, by the names that are free now.
+        let again: Vec<Op> = freed.iter().map(|op| alloc(op.object(), size.bytes, size.align)).collect();
+        let (early, late) = again.split_at(FIRST.min(again.len()));
+        let ns: Vec<f64> = early.chunks(1).map(|one| bench.run(one)).collect::<Result<_, _>>()?;
+        let late_ns = bench.run(late)? * late.len() as f64;
         let early_ns: f64 = ns.iter().sum();
         self.first_ns.extend(ns.first());
         self.longest_ns.push(ns.iter().copied().fold(0.0, f64::max));
         self.early_ns.push(early_ns / early.len().max(1) as f64);
-        self.all_ns.push((early_ns + late_ns) / objects.max(1) as f64);
-        Ok(places)
+        self.all_ns.push((early_ns + late_ns) / again.len().max(1) as f64);
+        bench.check()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Measuring the percpu family: every placement checked before anything is timed, engines in turn.
 
-mod check;
+mod bench;
 mod checker;
 mod churn;
 mod fill;
@@ -10,7 +10,7 @@ mod pages;
 mod rooms;
 mod watch;
 
-pub use check::Objects;
+pub use bench::Bench;
 pub use checker::Checker;
 pub use churn::{ChurnRun, churn};
 pub use fill::{FillRun, fill};

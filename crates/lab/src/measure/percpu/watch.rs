@@ -10,6 +10,7 @@
 //! placement is checked as it is answered, and so is that no hint promises more than there is, and no bound less. Nothing
 //! is timed.
 
+use super::bench::alloc;
 use crate::engine::percpu::{EngineEntry, Session};
 use crate::workload::percpu::{Churn, Deletion, StaleHint};
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
@@ -91,12 +92,12 @@ pub fn watch_stale_hint(
     config: &Config,
     workload: StaleHint,
 ) -> Result<Watched, String> {
-    let alloc = |object| alloc(object, 4);
+    let alloc = |object| alloc(object, 4, Align::ONE);
     watched(entry, config, false, |watch| {
         watch.run(&(0..workload.objects).map(alloc).collect::<Vec<Op>>())?;
-        let freed = watch
-            .objects()
-            .filter(|(object, place)| !StaleHint::keeps(*object as usize, place.grain * GRAIN_BYTES));
+        let freed = watch.objects().filter(|(object, place)| {
+            !StaleHint::keeps(*object as usize, u64::from(place.grain * GRAIN_BYTES))
+        });
         let freed: Vec<Op> = freed.map(|(object, _)| Op::Free { object }).collect();
         watch.run(&freed)?;
         let refilled = freed.len().min(workload.refilled as usize) as u32;
@@ -109,11 +110,7 @@ pub fn watch_stale_hint(
 /// # Errors
 /// As [`watch_stale_hint`].
 pub fn watch_churn(entry: &EngineEntry, config: &Config, churn: &Churn) -> Result<Watched, String> {
-    let first: Vec<Op> = (0..).zip(&churn.first).map(|(object, &size)| alloc(object, size)).collect();
-    let replaced = churn.victims.iter().zip(&churn.sizes);
-    let pairs: Vec<Op> =
-        replaced.flat_map(|(&object, &size)| [Op::Free { object }, alloc(object, size)]).collect();
-    watched(entry, config, false, |watch| watch.run(&first).and_then(|()| watch.run(&pairs)))
+    watched(entry, config, false, |watch| watch.run(&churn.first).and_then(|()| watch.run(&churn.pairs)))
 }
 
 /// Groups of objects, most of which are deleted, with the work that frees leave done at once.
@@ -123,17 +120,14 @@ pub fn watch_churn(entry: &EngineEntry, config: &Config, churn: &Churn) -> Resul
 pub fn watch_deletion(entry: &EngineEntry, config: &Config, workload: Deletion) -> Result<Watched, String> {
     let sizes = Deletion::GROUP_BYTES;
     let in_group = sizes.len() as u32;
-    let made =
-        (0..workload.groups * in_group).zip(sizes.iter().cycle()).map(|(object, &size)| alloc(object, size));
+    let made = (0..workload.groups * in_group)
+        .zip(sizes.iter().cycle())
+        .map(|(object, &size)| alloc(object, size, Align::ONE));
     let deleted = (0..workload.groups * in_group)
         .filter(|object| !workload.keeps(object / in_group))
         .map(|object| Op::Free { object });
     let (made, deleted): (Vec<Op>, Vec<Op>) = (made.collect(), deleted.collect());
     watched(entry, config, true, |watch| watch.run(&made).and_then(|()| watch.run(&deleted)))
-}
-
-fn alloc(object: u32, size_bytes: u32) -> Op {
-    Op::Alloc { object, size_bytes: u64::from(size_bytes), align: Align::ONE, atomic: false }
 }
 
 fn watched(

@@ -18,7 +18,7 @@ impl StaleHint {
 
     /// Whether the object that is at this offset is kept, the `nth` of all.
     #[must_use]
-    pub fn keeps(nth: usize, offset_bytes: u32) -> bool {
+    pub fn keeps(nth: usize, offset_bytes: u64) -> bool {
         nth.is_multiple_of(8) || offset_bytes < 4096
     }
 }

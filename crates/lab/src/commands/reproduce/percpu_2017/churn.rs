@@ -42,7 +42,7 @@ pub(super) fn measure(scale: &Scale, tick: &mut dyn FnMut(&str)) -> Result<Churn
     for (most_bytes, workload) in SIZES {
         let plan = Churn::new(most_bytes, scale.live, scale.objects);
         let runs = churn(&scale.compared, &scale.whole, &plan, tick)?;
-        churned.push(Churned { most_bytes, workload, ideal_pages: plan.ideal_pages(), runs });
+        churned.push(Churned { most_bytes, workload, ideal_pages: plan.ideal_pages, runs });
     }
     let plan = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
     let mut watched = Vec::new();
