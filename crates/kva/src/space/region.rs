@@ -94,7 +94,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.regions.blocks()
     }
 
-    /// The figures of the space. Cost: constant, a look at one node.
+    /// The figures of the space. Cost: constant, but for the largest free block: a [`BTree`](crate::BTree) looks at every leaf
+    /// whose largest gap was cut since a search last passed it.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats {
