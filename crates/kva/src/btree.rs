@@ -93,7 +93,8 @@ impl FollowChanges for BTree {
     }
 
     #[inline]
-    fn release<V>(&mut self, _: &RegionTree<V>, _: Span, merge: Merge, probe: &mut impl Probe) {
+    fn release<V>(&mut self, _: &RegionTree<V>, span: Span, block: Span, probe: &mut impl Probe) {
+        let merge = Merge::of(block.first() < span.first(), span.last() < block.last());
         probe.count(merge.work(), 1);
     }
 

@@ -70,16 +70,6 @@ impl Merge {
         }
     }
 
-    /// How many blocks were part of it.
-    #[inline]
-    pub(crate) const fn blocks(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Previous | Self::Next => 1,
-            Self::Both => 2,
-        }
-    }
-
     /// The count under which a probe hears of it.
     #[must_use]
     pub const fn work(self) -> Work {

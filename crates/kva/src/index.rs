@@ -3,7 +3,6 @@
 //! Two small traits: one finds, the other follows what becomes free and what is taken. Changing an index by itself could
 //! break what the space promises, and the tree of regions that both work on cannot be had outside this crate.
 
-use crate::Merge;
 use crate::regions::{EntryHandle, RegionTree, Searched};
 use core::fmt;
 use freehold_units::{Align, Broken, OutOfMemory, Probe, Span};
@@ -74,9 +73,9 @@ pub trait FollowChanges: Sized {
         probe: &mut impl Probe,
     ) -> EntryHandle;
 
-    /// `span` is free from now on, merged with the blocks that it touches; a block was reserved. Comes after the change
-    /// of `regions`.
-    fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, merge: Merge, probe: &mut impl Probe);
+    /// `span` is free from now on and a part of `block`: merged with the blocks that it touches. A block was reserved.
+    /// Comes after the change of `regions`.
+    fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, block: Span, probe: &mut impl Probe);
 
     /// The highest free block that starts at or below `address`.
     fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span>;

@@ -14,9 +14,9 @@
 
 mod sizes;
 
+use crate::OutOfMemory;
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, RegionTree, Searched};
-use crate::{Merge, OutOfMemory};
 use freehold_units::{Align, Broken, Probe, Span, Work, check};
 use sizes::Sizes;
 
@@ -46,16 +46,17 @@ impl<I: FollowChanges> BySize<I> {
     ) -> Option<(I::Block, Span)> {
         let &CheckedRequest { size_bytes, align, window } = request;
         let block_at = |(entry, block)| self.inside.block_at(entry, block);
-        // A window inside one block, a fixed place above all, leaves no choice of blocks.
-        if let Some(found) = regions.block_over(window) {
+        for (nth, block) in self.sizes.of_size_and_more(size_bytes).enumerate() {
             probe.count(Work::NodeVisited, 1);
-            return Some((block_at(found), window.lowest_fit(size_bytes, align, 0)?));
-        }
-        if window.size_bytes() == u128::from(size_bytes) {
-            return None;
-        }
-        for block in self.sizes.of_size_and_more(size_bytes) {
-            probe.count(Work::NodeVisited, 1);
+            if nth == 1 {
+                // A window inside one block, a fixed place above all, leaves no choice of blocks.
+                if let Some(found) = regions.block_over(window) {
+                    return Some((block_at(found), window.lowest_fit(size_bytes, align, 0)?));
+                }
+                if window.size_bytes() == u128::from(size_bytes) {
+                    return None;
+                }
+            }
             let fit = block.lowest_fit(size_bytes, align, window.first());
             if let Some(fit) = fit.filter(|fit| fit.last() <= window.last()) {
                 let found = regions.block_over(block).expect("K11: every key has its block");
@@ -115,11 +116,10 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         entry
     }
 
-    fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, merge: Merge, probe: &mut impl Probe) {
-        self.inside.release(regions, span, merge, probe);
-        let (_, whole) = regions.block_over(span).expect("K4: what was given back is free");
-        whole.below(span).into_iter().chain(whole.above(span)).for_each(|part| self.sizes.remove(part));
-        self.sizes.insert(whole);
+    fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, block: Span, probe: &mut impl Probe) {
+        self.inside.release(regions, span, block, probe);
+        block.below(span).into_iter().chain(block.above(span)).for_each(|part| self.sizes.remove(part));
+        self.sizes.insert(block);
     }
 
     fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span> {

@@ -37,9 +37,9 @@ mod tests;
 mod validate;
 mod view;
 
+use crate::OutOfMemory;
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, RegionTree, Searched};
-use crate::{Merge, OutOfMemory};
 use core::marker::PhantomData;
 use freehold_units::{Align, Broken, Probe, Span, check};
 use hot::Hot;
@@ -141,7 +141,7 @@ impl<P: Policy> FollowChanges for RbTree<P> {
     }
 
     #[inline]
-    fn release<V>(&mut self, _: &RegionTree<V>, span: Span, _: Merge, probe: &mut impl Probe) {
+    fn release<V>(&mut self, _: &RegionTree<V>, span: Span, _: Span, probe: &mut impl Probe) {
         self.release_span(span, probe).expect("K4: regions and free blocks are apart");
     }
 

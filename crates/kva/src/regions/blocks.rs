@@ -1,7 +1,6 @@
 //! Free blocks by address: gaps that are not empty.
 
 use super::{EntryHandle, Order, RegionTree, Wanted, search};
-use crate::Merge;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
@@ -42,15 +41,13 @@ impl<V> RegionTree<V> {
         self.block_behind(entry).filter(|block| block.covers(span)).map(|block| (entry, block))
     }
 
-    /// Moves the end of a region, guard included, to `last`: into the gap behind it, or back. Says what a part that is
-    /// given back merges with.
-    pub(crate) fn set_end(&mut self, at: EntryHandle, last: u64) -> Merge {
+    /// Moves the end of a region, guard included, to `last`: into the gap behind it, or back.
+    pub(crate) fn set_end(&mut self, at: EntryHandle, last: u64) {
         let leaf = &mut self.tree.leaves[at.leaf];
         let (was, next) = (leaf.gap(at.slot), leaf.next(at.slot));
         leaf.set_gap(at.slot, u128::from(last >> self.shift) + 1, next);
         self.blocks = self.blocks + usize::from(leaf.gap(at.slot) > 0) - usize::from(was > 0);
         let start = leaf.start(at.slot);
         self.refresh(start);
-        Merge::of(false, was > 0)
     }
 }

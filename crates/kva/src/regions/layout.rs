@@ -2,14 +2,14 @@
 
 use super::leaf::{Entry, Leaf, Terms};
 use super::{EntryHandle, RegionTree};
-use crate::Merge;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
 impl<V> RegionTree<V> {
-    /// Makes `span` free, which overlaps no region; an entry was reserved. Where it overlaps a free block that block is
-    /// the error, and nothing was changed. Cost: O(log n), and a leaf.
-    pub(crate) fn add_span(&mut self, span: Span) -> Result<Merge, Span> {
+    /// Makes `span` free, which overlaps no region; an entry was reserved. Returns the free block
+    /// that it is a part of. Where it overlaps a free block that block is the error, and nothing was changed. Cost:
+    /// O(log n), and a leaf.
+    pub(crate) fn add_span(&mut self, span: Span) -> Result<Span, Span> {
         // No region lies in the span, so neither does a gap but the last one that starts in it or before.
         let last = self.entry_before(span.last()).and_then(|entry| self.block_behind(entry));
         if let Some(block) = last.filter(|block| block.overlaps(span)) {
@@ -27,14 +27,13 @@ impl<V> RegionTree<V> {
         let next = follows.unwrap_or(end);
         let found = self.entry_before(span.first());
         self.blocks += 1;
-        let mut touches_before = false;
+        let mut block_start = start.into();
         match found {
             Some(EntryHandle { leaf, slot }) if self.tree.leaves[leaf].next(slot) == start.into() => {
                 let leaf = &mut self.tree.leaves[leaf];
-                touches_before = leaf.gap(slot) > 0;
-                self.blocks -= usize::from(touches_before);
-                let gap_start = leaf.end(slot);
-                leaf.set_gap(slot, gap_start, next);
+                self.blocks -= usize::from(leaf.gap(slot) > 0);
+                block_start = leaf.end(slot);
+                leaf.set_gap(slot, block_start, next);
             }
             _ => {
                 let path = self.tree.path_to(start);
@@ -48,7 +47,7 @@ impl<V> RegionTree<V> {
             }
         }
         self.refresh(start);
-        Ok(Merge::of(touches_before, follows.is_some_and(|next| next > end)))
+        Ok(self.span(block_start, next))
     }
 
     /// Takes out the marker at `at`, if there is one. Returns where the gap behind it ends.

@@ -9,7 +9,6 @@
 
 use super::RegionTree;
 use super::leaf::{Terms, WIDTH};
-use crate::Merge;
 use crate::bplus::LeafPath;
 use freehold_units::pool::NO_NODE;
 use freehold_units::{Probe, Span, Work};
@@ -26,8 +25,8 @@ pub(crate) struct Removed<V> {
     /// These and the guard's, which are free now.
     pub(crate) taken: Span,
     pub(crate) value: V,
-    /// Which free blocks they touch.
-    pub(crate) merge: Merge,
+    /// The free block that they are a part of.
+    pub(crate) block: Span,
 }
 
 impl<V> RegionTree<V> {
@@ -48,10 +47,9 @@ impl<V> RegionTree<V> {
         let lane = leaf.lane_of(granule)?;
         let (slot, before) = leaf.region_and_before(lane);
         let slot = slot?;
-        let (last, merge, terms, value) = match before {
+        let (last, block, terms, value) = match before {
             Some(before) if !leaf.is_tail(slot) => {
                 let (gap_start, end, next) = (leaf.end[before], leaf.end[slot], leaf.next[slot]);
-                let merge = Merge::of(gap_start < lane, end < next);
                 leaf.next[before] = next;
                 let (terms, value) = leaf.remove(slot);
                 let (base, is_few) = (leaf.base, leaf.len() < FEW);
@@ -60,24 +58,25 @@ impl<V> RegionTree<V> {
                     self.join_leaf(&path);
                 }
                 // One past the last address of all is 0.
-                let last = (base.wrapping_add(end as u64) << self.shift).wrapping_sub(1);
-                (last, merge, terms, value)
+                let last_before = |lane| (base.wrapping_add(lane as u64) << self.shift).wrapping_sub(1);
+                let block = Span::new((base + gap_start as u64) << self.shift, last_before(next));
+                (last_before(end), block.expect("K4: a gap has an address"), terms, value)
             }
             _ => self.remove_cold(&path, slot, before, probe),
         };
         self.regions -= 1;
-        self.blocks = self.blocks + 1 - merge.blocks();
+        self.blocks = self.blocks + 1 - usize::from(block.first() < first) - usize::from(last < block.last());
         let usable_last = last - (u64::from(terms.guard_granules) << self.shift);
         Some(Removed {
             span: Span::new(first, usable_last).expect("K4: a region has an address"),
             taken: Span::new(first, last).expect("K4: a region has an address"),
             value: value.expect("K4: a region has a value"),
-            merge,
+            block,
         })
     }
 
     /// Removes the first region of a leaf, which has no entry before it there, or one whose gap passes the lanes' reach.
-    /// Returns its last address, guard included, and what it leaves.
+    /// Returns its last address, guard included, the free block, and what it kept.
     #[cold]
     fn remove_cold(
         &mut self,
@@ -85,7 +84,7 @@ impl<V> RegionTree<V> {
         slot: usize,
         before_here: Option<usize>,
         probe: &mut impl Probe,
-    ) -> (u64, Merge, Terms, Option<V>) {
+    ) -> (u64, Span, Terms, Option<V>) {
         let (before_path, before) = match before_here {
             Some(before) => (*path, before),
             None => {
@@ -96,7 +95,7 @@ impl<V> RegionTree<V> {
             }
         };
         let leaf = &self.tree.leaves[path.leaf];
-        let (start, end, next) = (leaf.start(slot), leaf.end(slot), leaf.next(slot));
+        let (end, next) = (leaf.end(slot), leaf.next(slot));
         let gap_start = self.tree.leaves[before_path.leaf].end(before);
         let leaf = &mut self.tree.leaves[path.leaf];
         let (terms, value) = leaf.remove(slot);
@@ -112,7 +111,7 @@ impl<V> RegionTree<V> {
             self.join_leaf(path);
         }
         let last = ((end << self.shift) - 1) as u64;
-        (last, Merge::of(gap_start < start.into(), end < next), terms, value)
+        (last, self.span(gap_start, next), terms, value)
     }
 
     /// The first entry of a leaf is gone.

@@ -82,8 +82,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
             self.index.reserve(1).map_err(AllocError::from)?;
-            let merge = self.regions.set_end(place, taken.last());
-            self.index.release(&self.regions, less, merge, &mut ());
+            self.regions.set_end(place, taken.last());
+            let block = self.regions.block_behind(place).expect("K4: what a region gives back is free");
+            self.index.release(&self.regions, less, block, &mut ());
             self.free_bytes += less.size_bytes();
         }
         Ok(span)

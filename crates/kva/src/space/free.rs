@@ -38,7 +38,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             false => self.regions.remove(first, &mut ()),
         };
         let Some(removed) = removed else { return Err(self.why_not(first)) };
-        self.index.release(&self.regions, removed.taken, removed.merge, probe);
+        self.index.release(&self.regions, removed.taken, removed.block, probe);
         self.free_bytes += removed.taken.size_bytes();
         Ok((removed.span, removed.value))
     }

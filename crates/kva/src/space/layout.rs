@@ -83,8 +83,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Makes `span` free, which overlaps no region; a region was reserved. A free block that it overlaps is the error,
     /// and nothing was changed.
     pub(super) fn release_new(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), Span> {
-        let merge = self.regions.add_span(span)?;
-        self.index.release(&self.regions, span, merge, probe);
+        let block = self.regions.add_span(span)?;
+        self.index.release(&self.regions, span, block, probe);
         self.free_bytes += span.size_bytes();
         Ok(())
     }

@@ -156,7 +156,7 @@ impl Twins {
             granule.is_some_and(|at| self.model.gaps().iter().any(|gap| gap.0 <= at && at < gap.1))
         };
         let gap = *self.model.gaps().iter().find(|gap| gap.0 <= start && end <= gap.1).unwrap();
-        assert_eq!(gone.merge, crate::Merge::of(gap.0 < start, end < gap.1));
+        assert_eq!(gone.block, bytes(self.shift, gap.0, gap.1));
         assert!(is_free(Some(start)));
         assert!(self.tree.remove(first, &mut ()).is_none(), "it is gone");
     }
