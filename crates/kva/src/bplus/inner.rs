@@ -79,6 +79,7 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     /// The child whose keys `key` lies among. What is below all keys belongs to the first.
     #[inline]
     pub(crate) fn child_for(&self, key: K) -> usize {
+        // A binary search of as many steps for every node: the compiler unrolls it without a branch.
         let (mut slot, mut half) = (0, FANOUT / 2);
         while half > 0 {
             slot += if self.lows[slot + half] <= key { half } else { 0 };
@@ -177,8 +178,8 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
     }
 }
 
-/// A byte for each of some children, which is not 0 if its bound is `least` or more. The compiler packs vectors of
-/// comparisons into it.
+/// A byte for each of some children, which is not 0 if its bound is `least` or more. Out of line the compiler
+/// packs vectors of comparisons into it, inlined it compares one by one.
 #[inline(never)]
 fn hits(bounds: &[i32; LANES], least: i32) -> [u8; LANES] {
     core::array::from_fn(|lane| u8::from(bounds[lane] >= least))
