@@ -1,10 +1,9 @@
 //! Finding gaps and storing there.
 
 use super::RangeMap;
-use crate::entry::Entry;
+use crate::entry::StoredValue;
 use crate::error::{AllocError, InsertError, Rejected};
-use crate::node::Shape;
-use crate::tree::{Side, Want};
+use crate::tree::{CheckedRequest, Side};
 use freehold_units::{Align, Probe, Span};
 
 /// What is asked for: how many indexes, at which alignment, where.
@@ -35,7 +34,7 @@ impl Request {
     }
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// The lowest place that is free and fits a request.
     ///
     /// # Errors
@@ -67,7 +66,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::LargerThanWindow);
         }
-        self.tree.find_gap(&Want { side, size, align, window }, probe).ok_or(AllocError::NoGap)
+        self.tree.find_gap(&CheckedRequest { side, size, align, window }, probe).ok_or(AllocError::NoGap)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.

@@ -14,7 +14,6 @@
 use super::removed::Words;
 use super::spanning::fork;
 use super::{Path, Tree};
-use crate::node::Shape;
 use freehold_units::Span;
 
 /// Which of two leaves gives way; it keeps a slot or more.
@@ -24,7 +23,7 @@ enum GivesWay {
     Right,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Whether [`move_edge`](Self::move_edge) will do what is asked of it.
     pub(super) fn can_move_edge(&self, path: &Path, gap: Span) -> bool {
         self.giving_way(path, gap).is_some()
@@ -63,8 +62,8 @@ impl<S: Shape> Tree<S> {
             let longest = self.leaf_of(path).largest_gap(whole);
             self.set_gap_above(path, path.above().len(), longest);
         }
-        if self.leaf(shrunk).used() < S::LEAF_MIN {
-            self.settle(index);
+        if self.leaf(shrunk).used() < self.limits.leaf_min {
+            self.fix_underfull_path(index);
         }
         true
     }

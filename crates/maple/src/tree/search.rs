@@ -5,7 +5,7 @@
 //! alignment, one leaf more for every gap that is long enough but lies wrong.
 
 use super::Tree;
-use crate::node::{Extent, Leaf, NodeId, Shape};
+use crate::node::{Extent, Leaf, NodeId};
 use freehold_units::{Align, Probe, Span, Work};
 
 /// Which of the gaps that fit.
@@ -17,7 +17,7 @@ pub(crate) enum Side {
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Want {
+pub(crate) struct CheckedRequest {
     pub(crate) side: Side,
     /// Indexes, at least one.
     pub(crate) size: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Want {
     pub(crate) window: Span,
 }
 
-impl Want {
+impl CheckedRequest {
     /// Where it fits in a gap.
     #[inline]
     fn fit(&self, gap: Span) -> Option<Span> {
@@ -38,17 +38,17 @@ impl Want {
 }
 
 /// A search under way.
-struct Search<'a, S, P> {
-    tree: &'a Tree<S>,
-    want: &'a Want,
+struct Search<'a, P> {
+    tree: &'a Tree,
+    want: &'a CheckedRequest,
     probe: &'a mut P,
     /// What a subtree's longest gap must be at least.
     need: Extent,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The lowest or the highest place in the window where so many indexes are free.
-    pub(crate) fn find_gap(&self, want: &Want, probe: &mut impl Probe) -> Option<Span> {
+    pub(crate) fn find_gap(&self, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
         if self.height == 0 {
             return want.fit(Span::ALL);
         }
@@ -57,7 +57,7 @@ impl<S: Shape> Tree<S> {
     }
 }
 
-impl<S: Shape, P: Probe> Search<'_, S, P> {
+impl<P: Probe> Search<'_, P> {
     /// In a subtree that has some of the window.
     fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
         self.probe.count(Work::NodeVisited, 1);
@@ -102,7 +102,7 @@ impl<S: Shape, P: Probe> Search<'_, S, P> {
 
     /// The first and the last slot of a node that have some of the window: only where the window ends within the node is
     /// there something to search for.
-    #[inline(always)]
+    #[inline]
     fn ends(&self, whole: Span, last: usize, slot_of: impl Fn(u64) -> usize) -> (usize, usize) {
         let window = self.want.window;
         let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };

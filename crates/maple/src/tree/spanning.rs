@@ -12,10 +12,9 @@
 
 use super::removed::{Subtree, Subtrees, Words};
 use super::{Need, Path, Tree};
-use crate::node::Shape;
 use freehold_units::{Probe, Span};
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The nodes that a spanning store takes.
     pub(super) fn need_of_spanning(
         &self,
@@ -31,7 +30,7 @@ impl<S: Shape> Tree<S> {
         let slots = slot + 1 + usize::from(start < span.first());
         let entries =
             leaf.rank(slot) + usize::from(start < span.first() && leaf.has_entry(slot)) + usize::from(entry);
-        if slots - 1 + entries <= S::LEAF_WORDS {
+        if slots - 1 + entries <= self.limits.leaf_words {
             return Need::default();
         }
         let mut right = Path::new();
@@ -75,7 +74,7 @@ impl<S: Shape> Tree<S> {
         self.take_children(id, fork, left_slot + 1, right_slot + usize::from(gone), subtrees);
         self.inner_mut(id).set_pivot(left_slot, last);
         for &subtree in subtrees.iter() {
-            self.len -= self.weigh(subtree);
+            self.len -= self.count_entries(subtree);
         }
         path.whole = Span::new(path.whole.first(), last).unwrap_or(path.whole);
         self.refresh_gaps(path);
@@ -143,7 +142,7 @@ impl<S: Shape> Tree<S> {
 }
 
 /// The depth of the last node that both paths pass.
-pub(super) fn fork(left: &Path, right: &Path) -> usize {
+pub(crate) fn fork(left: &Path, right: &Path) -> usize {
     let parted = left.above().iter().zip(right.above()).position(|(a, b)| a.slot != b.slot);
     parted.unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use super::{Path, Tree};
 use crate::entry::Word;
-use crate::node::{Leaf, Shape};
+use crate::node::Leaf;
 use freehold_units::{Probe, Span, Work};
 
 /// A slot of a leaf: an entry or a gap, whole, since gaps are never parted.
@@ -12,7 +12,7 @@ pub(crate) struct Slot {
     pub(crate) entry: Option<Word>,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The entry at an index.
     #[inline]
     pub(crate) fn get(&self, index: u64, probe: &mut impl Probe) -> Option<Word> {
@@ -79,7 +79,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// The path's leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn leaf_of(&self, path: &Path) -> &Leaf {
         self.leaf(path.leaf().id)
     }

@@ -3,18 +3,18 @@
 //! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
 
 use super::Tree;
-use crate::node::{Child, Inner, NONE, NodeId, Shape, Slots};
+use crate::node::{Child, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Sees to it that no node on the way to an index is thin.
-    pub(super) fn settle(&mut self, index: u64) {
+    pub(super) fn fix_underfull_path(&mut self, index: u64) {
         self.lower_root();
         let (mut id, mut whole) = (self.root, Span::ALL);
         for height in (1..self.height).rev() {
             let mut slot = self.inner(id).slot_of(index);
-            while self.inner(id).len() > 1 && self.is_thin(self.inner(id).child(slot), height) {
+            while self.inner(id).len() > 1 && self.is_underfull(self.inner(id).child(slot), height) {
                 let left = slot.min(self.inner(id).len() - 2);
                 if height == 1 {
                     self.join_leaves(id, left, whole);
@@ -47,8 +47,12 @@ impl<S: Shape> Tree<S> {
         self.height = height;
     }
 
-    fn is_thin(&self, id: NodeId, height: usize) -> bool {
-        if height == 1 { self.leaf(id).used() < S::LEAF_MIN } else { self.inner(id).len() <= S::INNER_MIN }
+    fn is_underfull(&self, id: NodeId, height: usize) -> bool {
+        if height == 1 {
+            self.leaf(id).used() < self.limits.leaf_min
+        } else {
+            self.inner(id).len() <= self.limits.inner_min
+        }
     }
 
     /// Children `slot` and `slot + 1`, leaves, become one, or two of like size.
@@ -57,7 +61,7 @@ impl<S: Shape> Tree<S> {
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
         let slots = Slots::of_both(self.leaf(left), left_span, self.leaf(right), right_span);
-        if slots.used(0..slots.len()) <= S::LEAF_WORDS {
+        if slots.used(0..slots.len()) <= self.limits.leaf_words {
             let leaf = slots.leaf(0..slots.len());
             let gap = leaf.largest_gap(left_span.hull(right_span));
             *self.leaf_mut(left) = leaf;
@@ -66,7 +70,7 @@ impl<S: Shape> Tree<S> {
             self.free_leaf(right);
             return;
         }
-        let at = slots.parting::<S>();
+        let at = slots.split_point(&self.limits);
         let last = slots.last(at - 1);
         let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
         let low_span = Span::new(left_span.first(), last).unwrap_or(left_span);
@@ -89,7 +93,7 @@ impl<S: Shape> Tree<S> {
             .to_children(inner.pivot(slot))
             .chain(self.inner(right).to_children(u64::MAX))
             .collect();
-        if children.len() <= S::FANOUT {
+        if children.len() <= self.limits.fanout {
             let merged = Inner::from_children(&children);
             let gap = merged.largest_gap();
             *self.inner_mut(left) = merged;
