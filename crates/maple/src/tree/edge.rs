@@ -16,6 +16,14 @@ use super::spanning::fork;
 use super::{Path, Tree};
 use freehold_units::Span;
 
+/// How an entry grows into the next leaf's first slot, a gap that it leaves some of.
+struct Growth {
+    /// To the next leaf.
+    next: Path,
+    /// The last index of its gap.
+    end: u64,
+}
+
 /// Which of two leaves gives way; it keeps a slot or more.
 #[derive(Clone, Copy)]
 enum GivesWay {
@@ -54,18 +62,56 @@ impl Tree {
             }
         };
         self.len -= (words.len() - known) as u64;
-        let fork = path.steps()[fork(path, &next)];
-        self.inner_mut(fork.id).set_pivot(fork.slot as usize, edge);
-        let left = Span::new(path.whole.first(), edge).unwrap_or(path.whole);
-        let right = path.whole.hull(next.whole).above(left).unwrap_or(next.whole);
-        for (path, whole) in [(path, left), (&next, right)] {
-            let longest = self.leaf_of(path).largest_gap(whole);
-            self.set_gap_above(path, path.above().len(), longest);
-        }
+        self.set_edge(path, &next, edge);
         if self.leaf(shrunk).used() < self.limits.leaf_min {
             self.fix_underfull_path(index);
         }
         true
+    }
+
+    /// Stores an entry that begins in the path's leaf and ends within the next leaf's first slot, a gap, if the path's leaf has
+    /// room for what is left of that gap: it gets it, and further growth stays in one leaf. None if that is not so; the
+    /// edit is the store's in the path's leaf otherwise.
+    pub(super) fn grow_into_gap(&mut self, path: &mut Path, span: Span, removed: &mut Words) -> bool {
+        let Some(Growth { next, end }) = self.growth(path, span) else { return false };
+        let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
+        let leaf = self.leaf(id);
+        let known = removed.len();
+        removed.extend((leaf.rank(slot + 1)..leaf.entries()).map(|rank| leaf.ranked(rank)));
+        self.len -= (removed.len() - known) as u64;
+        let leaf = self.leaf_mut(id);
+        leaf.keep_to(slot);
+        leaf.push(span.last(), None);
+        self.leaf_mut(next.leaf().id).keep_from(1);
+        self.set_edge(path, &next, end);
+        path.whole = Span::new(path.whole.first(), end).expect("M1: a leaf ends behind its first index");
+        true
+    }
+
+    fn growth(&self, path: &Path, span: Span) -> Option<Growth> {
+        let behind = path.whole.last().checked_add(1)?;
+        let mut next = Path::new();
+        let right = self.walk(behind, &mut next, &mut ());
+        let end = right.span(0, next.whole).1;
+        let (leaf, slot) = (self.leaf_of(path), path.leaf().slot as usize);
+        // What the path's leaf has afterwards at most: the slots up to this one, the new one, the gap; an entry for each but the
+        // gap and those that are gaps now.
+        let words = slot + 2 + leaf.rank(slot + 1) + 1;
+        let grows = !right.has_entry(0) && right.len() > 1 && (behind..end).contains(&span.last());
+        (grows && words <= self.limits.leaf_words).then_some(Growth { next, end })
+    }
+
+    /// The path's leaf ends at `edge` from now on, and the next begins behind it; what is known of both is put right.
+    fn set_edge(&mut self, path: &Path, next: &Path, edge: u64) {
+        let fork = path.steps()[fork(path, next)];
+        self.inner_mut(fork.id).set_pivot(fork.slot as usize, edge);
+        let both = path.whole.hull(next.whole);
+        let left = Span::new(both.first(), edge).expect("M1: a leaf ends behind its first index");
+        let right = both.above(left).expect("M1: a leaf has an index behind the edge");
+        for (path, whole) in [(path, left), (next, right)] {
+            let longest = self.leaf_of(path).largest_gap(whole);
+            self.set_gap_above(path, path.above().len(), longest);
+        }
     }
 
     /// Which of the path's leaf and the next gives way to the gap, and the way to the next.

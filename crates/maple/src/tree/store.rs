@@ -213,13 +213,15 @@ impl Tree {
         if entry.is_none() && self.move_edge(&plan.path, plan.span, removed) {
             return;
         }
-        self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
+        if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {
+            self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
+        }
         // What is left of the first slot is left on one side: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
         let edit = replace(self.leaf_of(path), path, *span, entry.is_some());
         self.replace(path, &edit, entry, |word| word, removed);
         self.fix_underfull_path(span.first());
-        if let Some(behind) = span.last().checked_add(1) {
+        if let Some(behind) = path.whole.last().checked_add(1) {
             self.fix_underfull_path(behind);
         }
     }
