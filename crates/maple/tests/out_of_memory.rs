@@ -4,7 +4,6 @@
 //!
 //! A memory request that cannot be answered by an error ends the process.
 
-#![cfg(not(miri))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 /// The one allocator of all tests that refuse memory.
@@ -42,8 +41,9 @@ fn dense(nodes: Nodes, count: u64) -> Map {
 }
 
 fn starts(nodes: Nodes) -> Vec<Map> {
-    let sizes = [0, 1, 7, 60, 300];
-    sizes.into_iter().flat_map(|count| [with_gaps(nodes, count), dense(nodes, count)]).collect()
+    // Under Miri, which is slow, small maps; how many refusals there must be is said for the others.
+    let sizes: &[u64] = if cfg!(miri) { &[0, 1, 7] } else { &[0, 1, 7, 60, 300] };
+    sizes.iter().copied().flat_map(|count| [with_gaps(nodes, count), dense(nodes, count)]).collect()
 }
 
 /// Has every node and every request for memory of an operation refused in turn, on every start. Returns how many
@@ -96,7 +96,7 @@ fn all_fail_in_turn(nodes: Nodes) {
     let mut requests_refused = [0, 0];
     for over in spans {
         let refusals = survives(nodes, |map| map.store(over, 9999).map_err(|rejected| rejected.cause));
-        assert!(refusals[0] > 0, "a store at {over} takes no node");
+        assert!(cfg!(miri) || refusals[0] > 0, "a store at {over} takes no node");
         requests_refused[0] += refusals[1];
         let refusals = survives(nodes, |map| {
             let plan = map.plan_store(over)?;
@@ -104,7 +104,7 @@ fn all_fail_in_turn(nodes: Nodes) {
             assert_eq!(requests, 0, "committing a plan asks for memory");
             Ok(())
         });
-        assert!(refusals[0] > 0, "a plan at {over} takes no node");
+        assert!(cfg!(miri) || refusals[0] > 0, "a plan at {over} takes no node");
         requests_refused[1] += refusals[1];
         survives(nodes, |map| {
             let plan = map.plan_removal(over)?;
@@ -126,9 +126,9 @@ fn all_fail_in_turn(nodes: Nodes) {
         });
     }
     // A tree of one leaf asks for no memory, so not every range has a request to refuse.
-    assert!(requests_refused.iter().all(|&count| count > 0), "{requests_refused:?}");
+    assert!(cfg!(miri) || requests_refused.iter().all(|&count| count > 0), "{requests_refused:?}");
     let middle = survives(nodes, |map| map.remove_range(span(12, 13)));
-    assert!(middle.iter().all(|&count| count > 0), "an entry cut in two: {middle:?}");
+    assert!(cfg!(miri) || middle.iter().all(|&count| count > 0), "an entry cut in two: {middle:?}");
     survives(nodes, |map| match map.alloc_lowest(&Request::new(3), 7) {
         Err(rejected) => {
             assert_eq!((rejected.value, rejected.cause), (7, AllocError::OutOfMemory));
@@ -172,7 +172,7 @@ fn transactions(nodes: Nodes) {
         assert_eq!(requests, 0, "a commit asks for memory");
         Ok(())
     });
-    assert!(refusals.iter().all(|&count| count > 20), "{refusals:?}");
+    assert!(cfg!(miri) || refusals.iter().all(|&count| count > 20), "{refusals:?}");
 }
 
 /// A store that fails in the middle leaves those before it, to be committed all the same.
@@ -293,13 +293,16 @@ fn erasing_and_merging_ask_for_no_memory() {
 
 /// An entry that is cut beside a gap makes the gap longer, whichever leaves the two are in.
 fn cut_beside_gaps(nodes: Nodes) {
-    let start = with_gaps(nodes, 300);
-    for at in 1..300 {
+    let start = with_gaps(nodes, if cfg!(miri) { 30 } else { 300 });
+    for at in 1..start.len() {
         for cut in [span(10 * at, 10 * at + 2), span(10 * at + 3, 10 * at + 4)] {
             let mut map = start.clone();
             map.set_node_limit(0, 0);
             map.remove_range(cut).unwrap();
-            assert_eq!((entries(&map).len(), map.get(cut.first()), map.get(cut.last())), (300, None, None));
+            assert_eq!(
+                (entries(&map).len(), map.get(cut.first()), map.get(cut.last())),
+                (start.len() as usize, None, None)
+            );
         }
     }
 }

@@ -69,9 +69,9 @@ impl Tree {
         true
     }
 
-    /// Stores an entry that begins in the path's leaf and ends within the next leaf's first slot, a gap, if the path's leaf has
-    /// room for what is left of that gap: it gets it, and further growth stays in one leaf. None if that is not so; the
-    /// edit is the store's in the path's leaf otherwise.
+    /// Prepares the store of an entry that begins in the path's leaf and ends within the next leaf's first slot, a gap. What is
+    /// left of that gap comes into the path's leaf, so that the entry grows further without leaving it; the store is then one
+    /// in this leaf. False if the leaf has no room for that, or the store ends elsewhere; nothing has changed then.
     pub(super) fn grow_into_gap(&mut self, path: &mut Path, span: Span, removed: &mut Words) -> bool {
         let Some(Growth { next, end }) = self.growth(path, span) else { return false };
         let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
@@ -89,16 +89,17 @@ impl Tree {
     }
 
     fn growth(&self, path: &Path, span: Span) -> Option<Growth> {
-        let behind = path.whole.last().checked_add(1)?;
-        let mut next = Path::new();
-        let right = self.walk(behind, &mut next, &mut ());
-        let end = right.span(0, next.whole).1;
         let (leaf, slot) = (self.leaf_of(path), path.leaf().slot as usize);
-        // What the path's leaf has afterwards at most: the slots up to this one, the new one, the gap; an entry for each but the
-        // gap and those that are gaps now.
-        let words = slot + 2 + leaf.rank(slot + 1) + 1;
-        let grows = !right.has_entry(0) && right.len() > 1 && (behind..end).contains(&span.last());
-        (grows && words <= self.limits.leaf_words).then_some(Growth { next, end })
+        // What the leaf has afterwards at most: the slots up to this one, the new one, the gap; an entry for each that
+        // has one now, and the new one.
+        if slot + 2 + leaf.rank(slot + 1) + 1 > self.limits.leaf_words {
+            return None;
+        }
+        let mut next = Path::new();
+        let right = self.walk(path.whole.last().checked_add(1)?, &mut next, &mut ());
+        let gap = right.span(0, next.whole);
+        let grows = !right.has_entry(0) && right.len() > 1 && (gap.0..gap.1).contains(&span.last());
+        grows.then_some(Growth { next, end: gap.1 })
     }
 
     /// The path's leaf ends at `edge` from now on, and the next begins behind it; what is known of both is put right.
