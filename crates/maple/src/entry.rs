@@ -71,19 +71,16 @@ macro_rules! plain_entry {
 
             type Ref<'a> = Self;
 
-            #[inline]
             fn into_word(self) -> Word {
                 let $value = self;
                 ptr::without_provenance_mut($to)
             }
 
-            #[inline]
             unsafe fn from_word(word: Word) -> Self {
                 let $addr = word.addr();
                 $from
             }
 
-            #[inline]
             unsafe fn borrow<'a>(word: Word) -> Self
             where
                 Self: 'a,
@@ -92,7 +89,6 @@ macro_rules! plain_entry {
                 $from
             }
 
-            #[inline]
             unsafe fn split(word: Word) -> Word {
                 word
             }
@@ -121,18 +117,15 @@ macro_rules! nonzero_entry {
 
             type Ref<'a> = Self;
 
-            #[inline]
             fn into_word(self) -> Word {
                 self.get().into_word()
             }
 
-            #[inline]
             unsafe fn from_word(word: Word) -> Self {
                 // SAFETY: the word came from `into_word`, whose value is not 0.
                 unsafe { Self::new_unchecked(<$integer>::from_word(word)) }
             }
 
-            #[inline]
             unsafe fn borrow<'a>(word: Word) -> Self
             where
                 Self: 'a,
@@ -141,7 +134,6 @@ macro_rules! nonzero_entry {
                 unsafe { Self::from_word(word) }
             }
 
-            #[inline]
             unsafe fn split(word: Word) -> Word {
                 word
             }
@@ -161,18 +153,15 @@ unsafe impl<T> StoredValue for &'static T {
 
     type Ref<'a> = Self;
 
-    #[inline]
     fn into_word(self) -> Word {
         ptr::from_ref(self).cast_mut().cast()
     }
 
-    #[inline]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: the word came from `into_word`: it points to a `T` that lives for good and is only read.
         unsafe { &*word.cast_const().cast() }
     }
 
-    #[inline]
     unsafe fn borrow<'a>(word: Word) -> Self
     where
         Self: 'a,
@@ -181,7 +170,6 @@ unsafe impl<T> StoredValue for &'static T {
         unsafe { Self::from_word(word) }
     }
 
-    #[inline]
     unsafe fn split(word: Word) -> Word {
         word
     }
@@ -194,18 +182,15 @@ unsafe impl<T> StoredValue for Arc<T> {
     where
         T: 'a;
 
-    #[inline]
     fn into_word(self) -> Word {
         Self::into_raw(self).cast_mut().cast()
     }
 
-    #[inline]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: the word came from `into_raw`, and the count it stands for is not taken twice.
         unsafe { Self::from_raw(word.cast_const().cast()) }
     }
 
-    #[inline]
     unsafe fn borrow<'a>(word: Word) -> &'a T
     where
         T: 'a,
@@ -214,7 +199,6 @@ unsafe impl<T> StoredValue for Arc<T> {
         unsafe { &*word.cast_const().cast() }
     }
 
-    #[inline]
     unsafe fn split(word: Word) -> Word {
         // SAFETY: the word came from `into_raw` and holds a count.
         unsafe { Self::increment_strong_count(word.cast_const().cast::<T>()) };
@@ -271,17 +255,14 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
     where
         T: 'a;
 
-    #[inline]
     fn into_word(self) -> Word {
         self.0.to_bits().into_word()
     }
 
-    #[inline]
     unsafe fn from_word(word: Word) -> Self {
         Self(T::from_bits(word.addr() as u64))
     }
 
-    #[inline]
     unsafe fn borrow<'a>(word: Word) -> T
     where
         T: 'a,
@@ -289,7 +270,6 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
         T::from_bits(word.addr() as u64)
     }
 
-    #[inline]
     unsafe fn split(word: Word) -> Word {
         word
     }
@@ -334,18 +314,15 @@ unsafe impl<E: NonNullValue> StoredValue for Option<E> {
     where
         E: 'a;
 
-    #[inline]
     fn into_word(self) -> Word {
         self.map_or(ptr::null_mut(), E::into_word)
     }
 
-    #[inline]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: a word that is not null came from `E`; the caller's promise is the same.
         (!word.is_null()).then(|| unsafe { E::from_word(word) })
     }
 
-    #[inline]
     unsafe fn borrow<'a>(word: Word) -> Option<E::Ref<'a>>
     where
         E: 'a,
@@ -354,7 +331,6 @@ unsafe impl<E: NonNullValue> StoredValue for Option<E> {
         (!word.is_null()).then(|| unsafe { E::borrow(word) })
     }
 
-    #[inline]
     unsafe fn split(word: Word) -> Word {
         if word.is_null() {
             return word;

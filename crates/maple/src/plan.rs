@@ -53,7 +53,7 @@ impl<E: StoredValue> RangeMap<E> {
     fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
         let mut plan = StorePlan::new(span);
         let tree = self.tree_mut();
-        tree.plan(&mut plan, entry, &mut ());
+        tree.plan(&mut plan, entry);
         tree.reserve(&plan)?;
         Ok(Plan { map: self, plan })
     }

@@ -160,7 +160,7 @@ fn heights(tree: &Tree, plan: &StorePlan) -> Heights {
     let mut above = plan.path.above();
     if plan.spans() {
         let mut right = Path::new();
-        tree.walk(plan.span.last(), &mut right, &mut ());
+        tree.walk(plan.span.last(), &mut right);
         above = &above[..fork(&plan.path, &right)];
     }
     for (depth, step) in above.iter().enumerate() {

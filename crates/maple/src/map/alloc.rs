@@ -4,7 +4,7 @@ use super::RangeMap;
 use crate::entry::StoredValue;
 use crate::error::{AllocError, InsertError, Rejected};
 use crate::tree::{CheckedRequest, Side};
-use freehold_units::{Align, Probe, Span};
+use freehold_units::{Align, Span};
 
 /// What is asked for: how many indexes, at which alignment, where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// Nothing is asked for, or more than the window has, or there is no such place.
     #[doc(alias = "mas_empty_area")]
     pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap_probed(request, Side::Lowest, &mut ())
+        self.find_gap(request, Side::Lowest)
     }
 
     /// The highest place that is free and fits a request.
@@ -50,15 +50,10 @@ impl<E: StoredValue> RangeMap<E> {
     /// As for [`lowest_gap`](Self::lowest_gap).
     #[doc(alias = "mas_empty_area_rev")]
     pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap_probed(request, Side::Highest, &mut ())
+        self.find_gap(request, Side::Highest)
     }
 
-    fn find_gap_probed(
-        &self,
-        request: &Request,
-        side: Side,
-        probe: &mut impl Probe,
-    ) -> Result<Span, AllocError> {
+    fn find_gap(&self, request: &Request, side: Side) -> Result<Span, AllocError> {
         let Request { size, align, window } = *request;
         if size == 0 {
             return Err(AllocError::Empty);
@@ -66,7 +61,7 @@ impl<E: StoredValue> RangeMap<E> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::LargerThanWindow);
         }
-        self.tree.find_gap(&CheckedRequest { side, size, align, window }, probe).ok_or(AllocError::NoGap)
+        self.tree.find_gap(&CheckedRequest { side, size, align, window }).ok_or(AllocError::NoGap)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.

@@ -111,14 +111,12 @@ macro_rules! moves {
 
         /// Goes to the next entry or gap. False if there is none; it stays then.
         #[doc(alias = "mas_next_range")]
-        #[inline]
         pub fn move_next(&mut self) -> bool {
             self.map.tree.step_up(&mut self.place)
         }
 
         /// Goes to the entry or gap before. False if there is none; it stays then.
         #[doc(alias = "mas_prev_range")]
-        #[inline]
         pub fn move_prev(&mut self) -> bool {
             self.map.tree.step_down(&mut self.place)
         }
@@ -216,8 +214,9 @@ impl<E: StoredValue> CursorMut<'_, E> {
     /// takes memory.
     #[doc(alias = "mas_erase")]
     pub fn erase(&mut self) -> Option<(Span, E)> {
-        let (span, word) = (self.span(), self.place.slot.entry?);
-        self.map.erase_at(&self.place.path, span);
+        self.place.slot.entry?;
+        let span = self.span();
+        let word = self.map.erase_at(&self.place.path, span);
         // Before the value is the caller's, whose drop may panic.
         self.seek(span.first());
         Some((span, words::take(word)))

@@ -1,6 +1,5 @@
 //! The entry or the gap at an index, found once and then looked at or changed.
 
-use super::store::Removed;
 use super::{RangeMap, words};
 use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, Rejected};
@@ -72,15 +71,15 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
         // The same slots with the same indexes: the place stays good.
         let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
         let word = value.into_word();
-        self.map.commit_then(&mut plan, Some(word), Removed::Kept);
+        self.map.commit_one(&mut plan, Some(word));
         words::take(core::mem::replace(&mut self.word, word))
     }
 
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        self.map.erase_at(&self.place.path, span);
-        (span, words::take(self.word))
+        let word = self.map.erase_at(&self.place.path, span);
+        (span, words::take(word))
     }
 }
 

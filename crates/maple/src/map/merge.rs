@@ -64,7 +64,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// Stores over whole entries, two or more, of which one has this word.
     fn unite(&mut self, hull: Span, word: Word) {
         let mut plan = StorePlan::new(hull);
-        self.tree.plan(&mut plan, true, &mut ());
+        self.tree.plan(&mut plan, true);
         debug_assert_eq!(plan.need, Need::default(), "one entry instead of several takes no node");
         self.commit(&mut plan, Some(words::split::<E>(word)));
     }

@@ -29,7 +29,7 @@ use crate::error::Broken;
 use crate::node::{NodeLimits, Nodes};
 use crate::tree::{Subtrees, Tree, Words};
 use core::marker::PhantomData;
-use freehold_units::{Probe, Span};
+use freehold_units::Span;
 
 /// Maps ranges of `u64`, both ends included, to values.
 ///
@@ -99,13 +99,7 @@ impl<E: StoredValue> RangeMap<E> {
     #[inline]
     #[must_use]
     pub fn get(&self, index: u64) -> Option<E::Ref<'_>> {
-        self.get_probed(index, &mut ())
-    }
-
-    /// [`get`](Self::get), its work counted.
-    #[inline]
-    pub fn get_probed(&self, index: u64, probe: &mut impl Probe) -> Option<E::Ref<'_>> {
-        self.tree.get(index, probe).map(|word| self.borrow(word))
+        self.tree.get(index).map(|word| self.borrow(word))
     }
 
     /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
@@ -124,14 +118,14 @@ impl<E: StoredValue> RangeMap<E> {
     /// ```
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.tree.get(index, &mut ()).map(|word| words::take(words::split::<E>(word)))
+        self.tree.get(index).map(|word| words::take(words::split::<E>(word)))
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
     #[doc(alias = "mas_walk")]
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
-        let slot = self.tree.slot_of(index, &mut ());
+        let slot = self.tree.slot_of(index);
         (slot.span, slot.entry.map(|word| self.borrow(word)))
     }
 

@@ -3,7 +3,7 @@
 use super::{RangeMap, words};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{Builder, StorePlan, Subtrees, Words};
+use crate::tree::{Builder, StorePlan, Subtrees, Words, indexes};
 use freehold_units::Span;
 
 impl<E: StoredValue> RangeMap<E> {
@@ -30,7 +30,7 @@ impl<E: StoredValue> RangeMap<E> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
         self.end_leaked();
         let mut plan = StorePlan::new(upper);
-        self.tree.plan(&mut plan, false, &mut ());
+        self.tree.plan(&mut plan, false);
         self.tree.reserve(&plan)?;
         if plan.is_rootless() {
             return Ok(self.new_alike());
@@ -65,7 +65,7 @@ impl<E: StoredValue> RangeMap<E> {
                 builder.push(span, word)?;
             } else {
                 let second = *duplicate.insert(words::split::<E>(word));
-                builder.push(span.intersection(upper).unwrap_or(span), second)?;
+                builder.push(indexes(upper.first(), span.last()), second)?;
             }
         }
         builder.end()

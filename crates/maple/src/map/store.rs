@@ -4,8 +4,8 @@ use super::{RangeMap, words};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, Rejected};
-use crate::tree::{Path, StorePlan, Subtrees, Words};
-use freehold_units::{Probe, Span};
+use crate::tree::{Path, StorePlan, Subtrees, Words, indexes};
+use freehold_units::Span;
 
 impl<E: StoredValue> RangeMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
@@ -13,29 +13,13 @@ impl<E: StoredValue> RangeMap<E> {
     /// # Errors
     /// There is no memory for another node; nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
-    #[inline]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        self.store_probed(span, value, &mut ())
-    }
-
-    /// [`store`](Self::store), its work counted.
-    ///
-    /// # Errors
-    /// As there.
-    #[inline]
-    pub fn store_probed(
-        &mut self,
-        span: Span,
-        value: E,
-        probe: &mut impl Probe,
-    ) -> Result<(), Rejected<E, OutOfMemory>> {
         let mut plan = StorePlan::new(span);
-        self.tree.plan(&mut plan, true, probe);
+        self.tree.plan(&mut plan, true);
         self.store_at(&mut plan, value)
     }
 
     /// Does a store that was looked at.
-    #[inline]
     pub(super) fn store_at(
         &mut self,
         plan: &mut StorePlan,
@@ -56,7 +40,6 @@ impl<E: StoredValue> RangeMap<E> {
     /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, and the value
     /// comes back.
     #[doc(alias = "mtree_insert_range")]
-    #[inline]
     pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
@@ -68,9 +51,8 @@ impl<E: StoredValue> RangeMap<E> {
         }
     }
 
-    #[inline]
     fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
-        self.tree.plan(plan, true, &mut ());
+        self.tree.plan(plan, true);
         if !plan.is_free() {
             return Err(InsertError::Occupied(self.tree.first_entry(plan)));
         }
@@ -80,27 +62,28 @@ impl<E: StoredValue> RangeMap<E> {
     /// Removes the whole entry that an index is in. Never takes memory.
     #[doc(alias = "mtree_erase")]
     #[doc(alias = "mas_erase")]
-    #[inline]
     pub fn erase(&mut self, index: u64) -> Option<(Span, E)> {
         if self.tree.height() == 0 {
             return None;
         }
         let mut plan = StorePlan::new(Span::ALL);
-        let leaf = self.tree.walk(index, &mut plan.path, &mut ());
-        let slot = self.tree.slot(&plan.path);
-        let word = slot.entry?;
-        self.tree.plan_erase(&mut plan, leaf, slot.span);
-        self.commit_then(&mut plan, None, Removed::Kept);
-        Some((slot.span, words::take(word)))
+        let leaf = self.tree.walk(index, &mut plan.path);
+        let slot = plan.path.leaf().slot as usize;
+        if !leaf.has_entry(slot) {
+            return None;
+        }
+        let (first, last) = leaf.span(slot, plan.path.whole);
+        let span = indexes(first, last);
+        self.tree.plan_erase(&mut plan, leaf, span);
+        Some((span, words::take(self.commit_one(&mut plan, None))))
     }
 
-    /// Removes the entry of the path's slot, whole; its word is the caller's. `span` are its indexes.
-    #[inline]
-    pub(super) fn erase_at(&mut self, path: &Path, span: Span) {
+    /// Removes the entry of the path's slot, whole; returns its word. `span` are its indexes.
+    pub(super) fn erase_at(&mut self, path: &Path, span: Span) -> Word {
         let mut plan = StorePlan::new(span);
         plan.path = path.clone();
         self.tree.plan_erase(&mut plan, self.tree.leaf_of(path), span);
-        self.commit_then(&mut plan, None, Removed::Kept);
+        self.commit_one(&mut plan, None)
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed.
@@ -110,7 +93,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// for another; nothing has changed then.
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
         let mut plan = StorePlan::new(span);
-        self.tree.plan(&mut plan, false, &mut ());
+        self.tree.plan(&mut plan, false);
         self.tree.reserve(&plan)?;
         self.commit(&mut plan, None);
         Ok(())
@@ -119,41 +102,47 @@ impl<E: StoredValue> RangeMap<E> {
     /// Does a planned store whose nodes are reserved, and drops the values that it removes.
     #[inline]
     pub(crate) fn commit(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        self.commit_then(plan, entry, Removed::Dropped);
-    }
-
-    /// Does a planned store whose nodes are reserved.
-    #[inline]
-    pub(super) fn commit_then(&mut self, plan: &mut StorePlan, entry: Option<Word>, then: Removed) {
         self.end_leaked();
         if plan.spans() {
-            return self.commit_spanning(plan, entry, then);
+            return self.commit_spanning(plan, entry);
         }
         let mut removed = Words::new();
         self.tree.commit(plan, entry, words::split::<E>, &mut removed);
-        if then == Removed::Dropped && core::mem::needs_drop::<E>() && !removed.is_empty() {
+        if core::mem::needs_drop::<E>() && !removed.is_empty() {
             words::drop_values::<E>(core::iter::from_fn(|| removed.pop()));
         }
     }
 
     #[inline(never)]
-    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>, then: Removed) {
+    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
         self.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
-        // Every word is taken out, even if it is kept: only then are all nodes given back.
-        let all = core::iter::from_fn(|| self.tree.next_removed(&mut removed, &mut subtrees));
-        match then {
-            Removed::Dropped => words::drop_values::<E>(all),
-            Removed::Kept => all.for_each(|_| ()),
-        }
+        self.drop_subtrees(&mut removed, &mut subtrees);
     }
-}
 
-/// What becomes of the words that a store removes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Removed {
-    /// Their values are dropped.
-    Dropped,
-    /// They are the caller's.
-    Kept,
+    /// Does a planned store that removes one entry, whole; returns its word.
+    #[inline]
+    pub(super) fn commit_one(&mut self, plan: &mut StorePlan, entry: Option<Word>) -> Word {
+        self.end_leaked();
+        let mut removed = Words::new();
+        if plan.spans() {
+            debug_assert!(entry.is_none(), "M1: an entry that replaces one has its slot");
+            self.commit_one_spanning(plan, &mut removed);
+        } else {
+            self.tree.commit(plan, entry, words::split::<E>, &mut removed);
+        }
+        removed.pop().expect("M7: the entry's word leaves the tree")
+    }
+
+    /// The same for a removal over an edge between leaves. The nodes that go have no entry but, at most, this one.
+    #[inline(never)]
+    fn commit_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
+        let mut subtrees = Subtrees::new();
+        self.tree.commit_spanning(plan, None, removed, &mut subtrees);
+        let mut last = None;
+        while let Some(word) = self.tree.next_removed(removed, &mut subtrees) {
+            last = Some(word);
+        }
+        removed.extend(last);
+    }
 }

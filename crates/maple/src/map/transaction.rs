@@ -52,7 +52,6 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
-    #[inline]
     pub(super) fn end_leaked(&mut self) {
         self.tree.make_final();
     }
@@ -76,7 +75,7 @@ impl<E: StoredValue> Transaction<'_, E> {
             Err(cause) => return Err(Rejected { value, cause }),
         }
         let mut plan = StorePlan::new(span);
-        self.map.tree.plan(&mut plan, true, &mut ());
+        self.map.tree.plan(&mut plan, true);
         if let Err(cause) = self.map.tree.reserve(&plan) {
             return Err(Rejected { value, cause });
         }
@@ -93,7 +92,7 @@ impl<E: StoredValue> Transaction<'_, E> {
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
         self.prepare()?;
         let mut plan = StorePlan::new(span);
-        self.map.tree.plan(&mut plan, false, &mut ());
+        self.map.tree.plan(&mut plan, false);
         self.map.tree.reserve(&plan)?;
         self.apply(&mut plan, None);
         Ok(())

@@ -30,12 +30,10 @@ pub(crate) enum Edit {
     Replace(Replace),
 }
 
-/// An entry over `first..=last`, which comes to lie in the gap in `slot`.
+/// An entry comes to lie in the gap in `slot`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fill {
     slot: usize,
-    first: u64,
-    last: u64,
     /// The gap's indexes.
     start: u64,
     end: u64,
@@ -119,28 +117,22 @@ impl Edit {
 }
 
 impl Fill {
-    /// The store of an entry over `first..=last`, which begins in `slot`. None if it does not lie in one gap, or if the leaf
+    /// The store of an entry over `span`, which begins in `slot`. None if it does not lie in one gap, or if the leaf
     /// has no room for it. `whole` are the leaf's indexes.
     #[inline]
     pub(crate) fn new(
         leaf: &Leaf,
         whole: Span,
         slot: usize,
-        [first, last]: [u64; 2],
+        span: Span,
         limits: &NodeLimits,
     ) -> Option<Self> {
         if leaf.has_entry(slot) {
             return None;
         }
         let (start, end) = leaf.span(slot, whole);
-        let more = 1 + usize::from(start < first) + usize::from(last < end);
-        (last <= end && leaf.used() + more <= limits.leaf_words).then_some(Self {
-            slot,
-            first,
-            last,
-            start,
-            end,
-        })
+        let more = 1 + usize::from(start < span.first()) + usize::from(span.last() < end);
+        (span.last() <= end && leaf.used() + more <= limits.leaf_words).then_some(Self { slot, start, end })
     }
 
     /// How far the gap reaches that is cut.
@@ -149,16 +141,17 @@ impl Fill {
         self.end - self.start
     }
 
-    /// How far the longer of what is left of the gap reaches.
+    /// How far the longer of what is left of the gap around the entry reaches.
     #[inline]
-    pub(crate) fn reach_after(&self) -> Option<u64> {
-        (self.first - self.start).max(self.end - self.last).checked_sub(1)
+    pub(crate) fn reach_after(&self, span: Span) -> Option<u64> {
+        (span.first() - self.start).max(self.end - span.last()).checked_sub(1)
     }
 
-    /// Makes the change: `word` is the entry.
+    /// Makes the change: `word` is the entry over `span`.
     #[inline]
-    pub(crate) fn apply(&self, leaf: &mut Leaf, word: Word) {
-        let Self { slot, first, last, start, end } = *self;
+    pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
+        let Self { slot, start, end } = *self;
+        let (first, last) = (span.first(), span.last());
         let before = leaf.in_use();
         let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
         if rank < entries {
@@ -327,7 +320,7 @@ impl Replace {
 
     /// Makes the change, which fits. `entry` is the new slot's; `second` is a second word for the entry that is split,
     /// if one is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, second: Option<Word>) {
         let Self { a, b, rank, behind, before, after, .. } = *self;
         let (len, entries) = (before.len(), before.entries());

@@ -10,7 +10,7 @@
 //! can always be put in. Nodes on the right edge may be thin at last, and are then filled up as after any store.
 
 use super::path::MAX_HEIGHT;
-use super::{Need, Path, Tree};
+use super::{Need, Path, Tree, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Child, Extent, Inner, Leaf, NodeId, NodeLimits};
@@ -80,7 +80,7 @@ impl Builder {
         let mut tree = mem::replace(&mut self.tree, Tree::new(limits));
         if tree.height > 0 {
             let mut path = Path::new();
-            tree.walk(u64::MAX, &mut path, &mut ());
+            tree.walk(u64::MAX, &mut path);
             tree.refresh_gaps(&path);
             tree.fix_underfull_path(u64::MAX);
         }
@@ -118,7 +118,7 @@ impl Builder {
     fn attach(&mut self) {
         let last = self.last();
         let leaf = mem::replace(&mut self.leaf, Leaf::without_slots());
-        let gap = leaf.largest_gap(Span::new(self.first, last).unwrap_or(Span::ALL));
+        let gap = leaf.largest_gap(indexes(self.first, last));
         let mut gap_left = mem::replace(&mut self.gap_before, gap);
         let tree = &mut self.tree;
         let fanout = tree.limits.fanout;

@@ -13,7 +13,8 @@
 
 use super::removed::Words;
 use super::spanning::fork;
-use super::{Path, Tree};
+use super::{Path, Tree, indexes};
+use crate::node::Leaf;
 use freehold_units::Span;
 
 /// How an entry grows into the next leaf's first slot, a gap that it leaves some of.
@@ -84,7 +85,7 @@ impl Tree {
         leaf.push(span.last(), None);
         self.leaf_mut(next.leaf().id).keep_from(1);
         self.set_edge(path, &next, end);
-        path.whole = Span::new(path.whole.first(), end).expect("M1: a leaf ends behind its first index");
+        path.whole = indexes(path.whole.first(), end);
         true
     }
 
@@ -95,11 +96,17 @@ impl Tree {
         if slot + 2 + leaf.rank(slot + 1) + 1 > self.limits.leaf_words {
             return None;
         }
+        // The next leaf nearly always has the same parent, and nearly always this is not the case: no walk for that.
+        let ends_in_gap =
+            |right: &Leaf| !right.has_entry(0) && right.len() > 1 && span.last() < right.pivot(0);
+        let step = path.above().last()?;
+        let (parent, behind) = (self.inner(step.id), step.slot as usize + 1);
+        if behind < parent.len() && !ends_in_gap(self.leaf(parent.child(behind))) {
+            return None;
+        }
         let mut next = Path::new();
-        let right = self.walk(path.whole.last().checked_add(1)?, &mut next, &mut ());
-        let gap = right.span(0, next.whole);
-        let grows = !right.has_entry(0) && right.len() > 1 && (gap.0..gap.1).contains(&span.last());
-        grows.then_some(Growth { next, end: gap.1 })
+        let right = self.walk(path.whole.last().checked_add(1)?, &mut next);
+        ends_in_gap(right).then(|| Growth { end: right.pivot(0), next })
     }
 
     /// The path's leaf ends at `edge` from now on, and the next begins behind it; what is known of both is put right.
@@ -107,8 +114,8 @@ impl Tree {
         let fork = path.steps()[fork(path, next)];
         self.inner_mut(fork.id).set_pivot(fork.slot as usize, edge);
         let both = path.whole.hull(next.whole);
-        let left = Span::new(both.first(), edge).expect("M1: a leaf ends behind its first index");
-        let right = both.above(left).expect("M1: a leaf has an index behind the edge");
+        let left = indexes(both.first(), edge);
+        let right = indexes(edge + 1, both.last());
         for (path, whole) in [(path, left), (next, right)] {
             let longest = self.leaf_of(path).largest_gap(whole);
             self.set_gap_above(path, path.above().len(), longest);
@@ -119,7 +126,7 @@ impl Tree {
     fn giving_way(&self, path: &Path, gap: Span) -> Option<(GivesWay, Path)> {
         let behind = path.whole.last().checked_add(1)?;
         let mut next = Path::new();
-        let right = self.walk(behind, &mut next, &mut ());
+        let right = self.walk(behind, &mut next);
         if path.whole.first() < gap.first()
             && !right.has_entry(0)
             && right.span(0, next.whole).1 == gap.last()

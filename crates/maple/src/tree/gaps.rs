@@ -5,6 +5,7 @@
 
 use super::{Path, Tree};
 use crate::node::{Extent, Fill, Replace};
+use freehold_units::Span;
 
 impl Tree {
     /// Slots of the path's leaf have been replaced; the longest gap among those that are gone reached as far as `lost`.
@@ -20,11 +21,11 @@ impl Tree {
 
     /// A gap in the path's leaf was filled, or a part of it.
     #[inline]
-    pub(super) fn gap_filled(&mut self, path: &Path, fill: &Fill) {
+    pub(super) fn gap_filled(&mut self, path: &Path, fill: &Fill, span: Span) {
         let Some(known) = self.known_gap(path) else { return };
         let lost = fill.reach_lost();
         if Extent::of_reach(lost) >= known {
-            self.gap_changed(path, known, Some(lost), extent(fill.reach_after()));
+            self.gap_changed(path, known, Some(lost), extent(fill.reach_after(span)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Going from leaf to leaf: the children of one parent after each other, then down from the root to the next parent.
 
-use super::Tree;
+use super::{Tree, indexes};
 use crate::node::{Inner, Leaf, PoolNode};
 use freehold_units::Span;
 
@@ -44,7 +44,7 @@ impl Tree {
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }
-        LeafAt { leaf: self.leaf(id), whole: Span::new(first, last).unwrap_or(Span::ALL), parent }
+        LeafAt { leaf: self.leaf(id), whole: indexes(first, last), parent }
     }
 
     /// The leaf that starts at `first`, behind one of this parent.

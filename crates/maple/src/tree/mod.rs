@@ -40,6 +40,7 @@ pub(crate) use store::{StoreKind, StorePlan, replace};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
+use freehold_units::Span;
 use undo::Undo;
 
 /// How many nodes of each kind.
@@ -53,6 +54,11 @@ impl Need {
     pub(crate) const fn nodes(self) -> usize {
         self.leaves + self.inners
     }
+}
+
+/// The indexes of a node or a slot, which has one at least.
+pub(crate) fn indexes(first: u64, last: u64) -> Span {
+    Span::new(first, last).expect("M1: no slot and no node is empty")
 }
 
 #[derive(Debug)]
@@ -207,7 +213,7 @@ impl Tree {
         let mut path = Path::new();
         let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
-            self.walk(index, &mut path, &mut ());
+            self.walk(index, &mut path);
             self.leaves[path.leaf().id].duplicate_words(&duplicate);
             next = path.whole.last().checked_add(1);
         }

@@ -6,7 +6,7 @@
 
 use super::Tree;
 use crate::node::{Extent, Leaf, NodeId};
-use freehold_units::{Align, Probe, Span, Work};
+use freehold_units::{Align, Span};
 
 /// Which of the gaps that fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,6 @@ pub(crate) struct CheckedRequest {
 
 impl CheckedRequest {
     /// Where it fits in a gap.
-    #[inline]
     fn fit(&self, gap: Span) -> Option<Span> {
         let open = gap.intersection(self.window)?;
         match self.side {
@@ -38,29 +37,27 @@ impl CheckedRequest {
 }
 
 /// A search under way.
-struct Search<'a, P> {
+struct Search<'a> {
     tree: &'a Tree,
     want: &'a CheckedRequest,
-    probe: &'a mut P,
     /// What a subtree's longest gap must be at least.
     need: Extent,
 }
 
 impl Tree {
     /// The lowest or the highest place in the window where so many indexes are free.
-    pub(crate) fn find_gap(&self, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Span> {
+    pub(crate) fn find_gap(&self, want: &CheckedRequest) -> Option<Span> {
         if self.height == 0 {
             return want.fit(Span::ALL);
         }
         let need = Extent::of_reach(want.size.checked_sub(1)?);
-        Search { tree: self, want, probe, need }.below(self.root, self.height, Span::ALL)
+        Search { tree: self, want, need }.below(self.root, self.height, Span::ALL)
     }
 }
 
-impl<P: Probe> Search<'_, P> {
+impl Search<'_> {
     /// In a subtree that has some of the window.
     fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
-        self.probe.count(Work::NodeVisited, 1);
         if height == 1 {
             return self.in_leaf(self.tree.leaf(id), whole);
         }
@@ -102,7 +99,6 @@ impl<P: Probe> Search<'_, P> {
 
     /// The first and the last slot of a node that have some of the window: only where the window ends within the node is
     /// there something to search for.
-    #[inline]
     fn ends(&self, whole: Span, last: usize, slot_of: impl Fn(u64) -> usize) -> (usize, usize) {
         let window = self.want.window;
         let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };

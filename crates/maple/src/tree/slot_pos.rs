@@ -19,7 +19,7 @@ impl Tree {
     pub(crate) fn pos_of(&self, index: u64) -> SlotPos {
         let mut place = SlotPos { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };
         if self.height > 0 {
-            self.walk(index, &mut place.path, &mut ());
+            self.walk(index, &mut place.path);
             place.slot = self.slot(&place.path);
         }
         place
@@ -29,26 +29,24 @@ impl Tree {
     pub(crate) fn plan_at(&self, path: &Path, span: Span, entry: bool) -> StorePlan {
         let mut plan = StorePlan::new(span);
         if self.height == 0 {
-            self.plan(&mut plan, entry, &mut ());
+            self.plan(&mut plan, entry);
         } else {
             debug_assert!(
                 self.slot(path).span.contains(span.first()),
                 "M1: the path's slot has the first index"
             );
             plan.path = path.clone();
-            self.plan_from(&mut plan, self.leaf_of(path), entry, &mut ());
+            self.plan_from(&mut plan, self.leaf_of(path), entry);
         }
         plan
     }
 
     /// Goes on to the next slot. False at the last; the place stays then.
-    #[inline]
     pub(crate) fn step_up(&self, place: &mut SlotPos) -> bool {
         self.step(place, true)
     }
 
     /// Goes on to the slot before. False at the first; the place stays then.
-    #[inline]
     pub(crate) fn step_down(&self, place: &mut SlotPos) -> bool {
         self.step(place, false)
     }
@@ -66,7 +64,6 @@ impl Tree {
         slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
     }
 
-    #[inline]
     fn step(&self, place: &mut SlotPos, up: bool) -> bool {
         if self.height == 0 {
             return false;
@@ -83,7 +80,7 @@ impl Tree {
         match (near, far) {
             (Some(slot), _) => place.path.set_slot(slot),
             (None, Some(index)) => {
-                self.walk(index, &mut place.path, &mut ());
+                self.walk(index, &mut place.path);
             }
             (None, None) => return false,
         }

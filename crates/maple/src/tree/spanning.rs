@@ -11,18 +11,12 @@
 //! when its parents have lost children already; only then are thin nodes on either side filled up.
 
 use super::removed::{Subtree, Subtrees, Words};
-use super::{Need, Path, Tree};
-use freehold_units::{Probe, Span};
+use super::{Need, Path, Tree, indexes};
+use freehold_units::Span;
 
 impl Tree {
     /// The nodes that a spanning store takes.
-    pub(super) fn need_of_spanning(
-        &self,
-        path: &Path,
-        span: Span,
-        entry: bool,
-        probe: &mut impl Probe,
-    ) -> Need {
+    pub(super) fn need_of_spanning(&self, path: &Path, span: Span, entry: bool) -> Need {
         let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
         let start = leaf.span(slot, path.whole).0;
@@ -34,7 +28,7 @@ impl Tree {
             return Need::default();
         }
         let mut right = Path::new();
-        self.walk(span.last(), &mut right, probe);
+        self.walk(span.last(), &mut right);
         let fork = fork(path, &right);
         let gone = usize::from(self.is_gone(&right, fork, span.last()));
         self.need_of_split(path.above(), |depth, len| {
@@ -64,7 +58,7 @@ impl Tree {
     ) {
         let last = span.last();
         let mut right = Path::new();
-        self.walk(last, &mut right, &mut ());
+        self.walk(last, &mut right);
         let fork = fork(path, &right);
         let gone = self.clear_right(&right, fork, last, words, subtrees);
         self.clear_left(path, fork, words, subtrees);
@@ -76,10 +70,10 @@ impl Tree {
         for &subtree in subtrees.iter() {
             self.len -= self.count_entries(subtree);
         }
-        path.whole = Span::new(path.whole.first(), last).unwrap_or(path.whole);
+        path.whole = indexes(path.whole.first(), last);
         self.refresh_gaps(path);
         if let Some(behind) = last.checked_add(1) {
-            self.walk(behind, &mut right, &mut ());
+            self.walk(behind, &mut right);
             self.refresh_gaps(&right);
         }
     }
@@ -144,5 +138,5 @@ impl Tree {
 /// The depth of the last node that both paths pass.
 pub(crate) fn fork(left: &Path, right: &Path) -> usize {
     let parted = left.above().iter().zip(right.above()).position(|(a, b)| a.slot != b.slot);
-    parted.unwrap_or(0)
+    parted.expect("M1: two leaves have parted paths")
 }

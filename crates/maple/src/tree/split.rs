@@ -1,6 +1,6 @@
 //! A leaf that overflows becomes two, and its ancestors with it as far as they are full.
 
-use super::{Path, Tree};
+use super::{Path, Tree, indexes};
 use crate::entry::Word;
 use crate::node::{Child, Extent, Inner, Replace};
 use arrayvec::ArrayVec;
@@ -74,6 +74,6 @@ fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
 
 /// A leaf's indexes, up to `last` and behind it.
 fn part(whole: Span, last: u64) -> (Span, Span) {
-    let below = Span::new(whole.first(), last).unwrap_or(whole);
-    (below, whole.above(below).unwrap_or(whole))
+    let below = indexes(whole.first(), last);
+    (below, indexes(last + 1, whole.last()))
 }

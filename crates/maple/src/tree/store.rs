@@ -1,11 +1,11 @@
 //! Storing over a range: planned first, with the nodes that it takes, then committed.
 
 use super::path::Step;
-use super::{Need, Path, Subtrees, Tree, Words};
+use super::{Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Edit, Fill, Leaf, NONE, Replace};
-use freehold_units::{Probe, Span};
+use freehold_units::Span;
 
 /// Where a store goes and what it takes. Good until the tree changes.
 #[derive(Clone, Debug)]
@@ -66,37 +66,37 @@ impl Tree {
     pub(crate) fn first_entry(&self, plan: &StorePlan) -> Span {
         let slot = self.slot(&plan.path);
         match slot.span.last().checked_add(1) {
-            Some(behind) if slot.entry.is_none() => self.slot_of(behind, &mut ()).span,
+            Some(behind) if slot.entry.is_none() => self.slot_of(behind).span,
             _ => slot.span,
         }
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of what is there.
     #[inline(always)]
-    pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool, probe: &mut impl Probe) {
+    pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
             plan.need.leaves = usize::from(entry);
             return;
         }
-        let leaf = self.walk(plan.span.first(), &mut plan.path, probe);
-        self.plan_from(plan, leaf, entry, probe);
+        let leaf = self.walk(plan.span.first(), &mut plan.path);
+        self.plan_from(plan, leaf, entry);
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
     #[inline(always)]
-    pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool, probe: &mut impl Probe) {
-        let leaf = if entry { leaf } else { self.extend_null(plan, leaf, probe) };
+    pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
+        let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
         if span.last() > path.whole.last() {
-            let need = self.need_of_spanning(path, *span, entry, probe);
+            let need = self.need_of_spanning(path, *span, entry);
             if entry || need.nodes() == 0 || !self.can_move_edge(path, *span) {
                 plan.need = need;
             }
             plan.kind = StoreKind::Spanning;
             return;
         }
-        let (slot, indexes) = (path.leaf().slot as usize, [span.first(), span.last()]);
-        if entry && let Some(fill) = Fill::new(leaf, path.whole, slot, indexes, &self.limits) {
+        let slot = path.leaf().slot as usize;
+        if entry && let Some(fill) = Fill::new(leaf, path.whole, slot, *span, &self.limits) {
             plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
             return;
         }
@@ -114,7 +114,7 @@ impl Tree {
             Some((edit, gap)) => (plan.span, plan.kind) = (gap, StoreKind::InLeaf(edit)),
             None => {
                 plan.span = span;
-                self.plan_from(plan, leaf, false, &mut ());
+                self.plan_from(plan, leaf, false);
             }
         }
     }
@@ -122,12 +122,12 @@ impl Tree {
     /// Extends a removal over the gaps beside it, with which what it leaves is one gap (M2). Returns the leaf where it then
     /// begins.
     #[inline(never)]
-    fn extend_null<'a>(&'a self, plan: &mut StorePlan, leaf: &'a Leaf, probe: &mut impl Probe) -> &'a Leaf {
+    fn extend_null<'a>(&'a self, plan: &mut StorePlan, leaf: &'a Leaf) -> &'a Leaf {
         let StorePlan { path, span, .. } = plan;
         let whole = path.whole;
         let gap_in = |slot: usize| (!leaf.has_entry(slot)).then(|| leaf.span(slot, whole));
-        let mut gap_at = |index: u64| {
-            let slot = self.slot_of(index, probe);
+        let gap_at = |index: u64| {
+            let slot = self.slot_of(index);
             slot.entry.is_none().then_some((slot.span.first(), slot.span.last()))
         };
         let from = path.leaf().slot as usize;
@@ -153,9 +153,9 @@ impl Tree {
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
-        *span = Span::new(first, above.map_or(span.last(), |(_, last)| last)).unwrap_or(*span);
+        *span = indexes(first, above.map_or(span.last(), |(_, last)| last));
         if first < whole.first() {
-            return self.walk(first, path, probe);
+            return self.walk(first, path);
         }
         if first < start {
             path.set_slot(from - 1);
@@ -186,7 +186,7 @@ impl Tree {
 
     /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes a second word of one that is
     /// on both sides afterwards. It is called before anything changes, since it may panic.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(
         &mut self,
         plan: &StorePlan,
@@ -195,7 +195,7 @@ impl Tree {
         removed: &mut Words,
     ) {
         match &plan.kind {
-            StoreKind::InLeaf(edit) => self.edit_leaf(&plan.path, edit, entry, duplicate, removed),
+            StoreKind::InLeaf(edit) => self.edit_leaf(plan, edit, entry, duplicate, removed),
             StoreKind::NewRoot => entry.into_iter().for_each(|word| self.insert_root(plan.span, word)),
             StoreKind::Spanning => unreachable!("M1: a store that ends in another leaf is done in one"),
         }
@@ -245,22 +245,23 @@ impl Tree {
     }
 
     /// Makes an edit of the path's leaf.
-    #[inline]
+    #[inline(always)]
     fn edit_leaf(
         &mut self,
-        path: &Path,
+        plan: &StorePlan,
         edit: &Edit,
         entry: Option<Word>,
         duplicate: impl FnOnce(Word) -> Word,
         removed: &mut Words,
     ) {
+        let path = &plan.path;
         let id = path.leaf().id;
         match edit {
             Edit::Fill(fill) => {
                 let word = entry.expect("M2: nothing is stored into a gap");
-                fill.apply(self.leaf_mut(id), word);
+                fill.apply(self.leaf_mut(id), plan.span, word);
                 self.len += 1;
-                self.gap_filled(path, fill);
+                self.gap_filled(path, fill, plan.span);
             }
             Edit::Vacate(vacate) => {
                 let limits = self.limits;
@@ -278,7 +279,7 @@ impl Tree {
     }
 
     /// Replaces slots of the path's leaf, which splits if that is too much for it.
-    #[inline]
+    #[inline(always)]
     fn replace(
         &mut self,
         path: &Path,

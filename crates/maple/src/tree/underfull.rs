@@ -2,7 +2,7 @@
 //!
 //! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
 
-use super::Tree;
+use super::{Tree, indexes};
 use crate::node::{Child, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
@@ -73,8 +73,8 @@ impl Tree {
         let at = slots.split_point(&self.limits);
         let last = slots.last(at - 1);
         let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
-        let low_span = Span::new(left_span.first(), last).unwrap_or(left_span);
-        let high_span = right_span.hull(left_span).above(low_span).unwrap_or(right_span);
+        let low_span = indexes(left_span.first(), last);
+        let high_span = indexes(last + 1, right_span.last());
         let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));
         *self.leaf_mut(left) = low;
         *self.leaf_mut(right) = high;
@@ -103,7 +103,7 @@ impl Tree {
             return;
         }
         let (low, high) = children.split_at(children.len() / 2);
-        let last = low.last().map_or(0, |child| child.last);
+        let last = low[low.len() - 1].last;
         let (low, high) = (Inner::from_children(low), Inner::from_children(high));
         let gaps = (low.largest_gap(), high.largest_gap());
         *self.inner_mut(left) = low;
@@ -126,5 +126,5 @@ impl Tree {
 /// The indexes of child `slot`; `whole` are the node's.
 fn child_span(inner: &Inner, slot: usize, whole: Span) -> Span {
     let first = if slot == 0 { whole.first() } else { inner.pivot(slot - 1) + 1 };
-    Span::new(first, inner.pivot(slot).min(whole.last())).unwrap_or(whole)
+    indexes(first, inner.pivot(slot).min(whole.last()))
 }

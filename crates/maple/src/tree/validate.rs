@@ -56,9 +56,6 @@ impl Tree {
         if inner.len() < 2 || inner.len() > self.limits.fanout {
             return Err(broken("M3", "an inner node has too few or too many children", at));
         }
-        if height != self.height && inner.len() < 2 {
-            return Err(broken("M3", "an inner node has one child", at));
-        }
         let mut first = whole.first();
         for slot in 0..inner.len() {
             let is_last = slot + 1 == inner.len();
