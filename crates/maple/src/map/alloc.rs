@@ -37,6 +37,9 @@ impl Request {
 impl<E: StoredValue> RangeMap<E> {
     /// The lowest place that is free and fits a request.
     ///
+    /// Cost: a walk down the tree, or two where the window cuts a gap. With an alignment, every gap on the way that is long
+    /// enough and misaligned is looked at: linear in their number.
+    ///
     /// # Errors
     /// Nothing is asked for, or more than the window has, or there is no such place.
     #[doc(alias = "mas_empty_area")]

@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of what is there.
-    #[inline(always)]
+    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this, `plan_from`'s and `walk`'s
     pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
             plan.need.leaves = usize::from(entry);
@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)]
+    #[inline(always)] // as `plan`'s
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
@@ -186,7 +186,7 @@ impl Tree {
 
     /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes a second word of one that is
     /// on both sides afterwards. It is called before anything changes, since it may panic.
-    #[inline(always)]
+    #[inline(always)] // insert-seq, n 100: 600; 621 without this and `edit_leaf`'s
     pub(crate) fn commit(
         &mut self,
         plan: &StorePlan,
@@ -245,7 +245,7 @@ impl Tree {
     }
 
     /// Makes an edit of the path's leaf.
-    #[inline(always)]
+    #[inline(always)] // as `commit`'s
     fn edit_leaf(
         &mut self,
         plan: &StorePlan,
@@ -279,7 +279,7 @@ impl Tree {
     }
 
     /// Replaces slots of the path's leaf, which splits if that is too much for it.
-    #[inline(always)]
+    #[inline(always)] // overwrite, n 100: 552; 578 without
     fn replace(
         &mut self,
         path: &Path,
@@ -325,7 +325,7 @@ impl Tree {
 }
 
 /// What a store over a range does to the path's leaf, in which it lies.
-#[inline(always)]
+#[inline(always)] // overwrite, n 100: 574; 633 without this and that of `Replace::new`
 pub(crate) fn replace(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }
