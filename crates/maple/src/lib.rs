@@ -55,6 +55,7 @@
 //! dropped while it unwinds. Where a value's split panics ([`StoredValue::split`]: a store inside its range, a copy), nothing
 //! has changed; a value on its way into the map and values that were copied are leaked.
 #![deny(unsafe_code)]
+#![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
 
 extern crate alloc;

@@ -48,7 +48,7 @@ impl<E: StoredValue> RangeMap<E> {
             self.tree.commit_spanning(&mut plan, None, &mut moved, &mut subtrees);
             while self.tree.next_removed(&mut moved, &mut subtrees).is_some() {}
         } else {
-            self.tree.commit(&mut plan, None, words::split::<E>, &mut moved);
+            self.tree.commit(&plan, None, words::split::<E>, &mut moved);
         }
         Ok(Self::of_tree(builder.take_tree()))
     }

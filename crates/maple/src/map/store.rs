@@ -13,6 +13,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// # Errors
     /// There is no memory for another node; nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
+    #[inline]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
@@ -20,6 +21,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     /// Does a store that was looked at.
+    #[inline]
     pub(super) fn store_at(
         &mut self,
         plan: &mut StorePlan,
@@ -40,6 +42,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, and the value
     /// comes back.
     #[doc(alias = "mtree_insert_range")]
+    #[inline]
     pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
@@ -51,6 +54,7 @@ impl<E: StoredValue> RangeMap<E> {
         }
     }
 
+    #[inline]
     fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
         self.tree.plan(plan, true);
         if !plan.is_free() {
@@ -62,6 +66,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// Removes the whole entry that an index is in. Never takes memory.
     #[doc(alias = "mtree_erase")]
     #[doc(alias = "mas_erase")]
+    #[inline]
     pub fn erase(&mut self, index: u64) -> Option<(Span, E)> {
         if self.tree.height() == 0 {
             return None;

@@ -52,6 +52,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
+    #[inline]
     pub(super) fn end_leaked(&mut self) {
         self.tree.make_final();
     }

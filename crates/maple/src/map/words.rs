@@ -48,6 +48,7 @@ unsafe impl Sync for Gaps<'_> {}
 
 impl<E: StoredValue> RangeMap<E> {
     /// The value that a word of the map's tree stands for, as long as the map is not changed.
+    #[inline]
     pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
     where
         E: 'a,
@@ -58,12 +59,14 @@ impl<E: StoredValue> RangeMap<E> {
 }
 
 /// The value of a word that has just left the tree, or never came there.
+#[inline]
 pub(super) fn take<E: StoredValue>(word: Word) -> E {
     // SAFETY: the word is not in a tree any more, so this is the only use of it (M7).
     unsafe { E::from_word(word) }
 }
 
 /// A second word for a value whose word is in the tree.
+#[inline]
 pub(super) fn split<E: StoredValue>(word: Word) -> Word {
     // SAFETY: the word is in the tree (M7).
     unsafe { E::split(word) }
