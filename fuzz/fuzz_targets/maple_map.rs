@@ -6,7 +6,7 @@ mod common;
 
 use common::ops::ops_from_bytes;
 use common::world::run;
-use freehold_maple::{Nodes};
+use freehold_maple::Nodes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     run(Nodes::Small, &ops_from_bytes(bytes, 40), 40);
