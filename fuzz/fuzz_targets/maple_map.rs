@@ -6,9 +6,9 @@ mod common;
 
 use common::ops::ops_from_bytes;
 use common::world::run;
-use freehold_maple::{Full, Tiny};
+use freehold_maple::Nodes;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    run::<Tiny>(&ops_from_bytes(bytes, 40), 40);
-    run::<Full>(&ops_from_bytes(bytes, 200), 200);
+    run(Nodes::Small, &ops_from_bytes(bytes, 40), 40);
+    run(Nodes::Full, &ops_from_bytes(bytes, 200), 200);
 });

@@ -85,6 +85,9 @@ pub(crate) enum Command {
         /// which pays, for kva alone. Takes some minutes with valgrind.
         #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "unit"])]
         wishes: bool,
+        /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
+        #[arg(long)]
+        instructions: bool,
         /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
         #[arg(long, value_name = "NAME")]
         engine: Vec<String>,
@@ -126,7 +129,7 @@ pub(crate) enum Command {
     /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]
     CountInstructions {
-        /// A workload of `replay`, or with a size one of `bench kva`.
+        /// A workload of `replay`, or with a size one of `bench kva`, or of `bench maple` behind `maple/`.
         workload: String,
         #[arg(long)]
         n: Option<u32>,

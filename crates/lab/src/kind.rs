@@ -21,6 +21,8 @@ pub enum Kind {
     Trace(Suite),
     /// Operations on range trees.
     TreeLog,
+    /// What was traced of the functions of range trees.
+    TreeEvents,
     /// Stores into range trees, with what they asked for.
     TreeStream,
     /// Worked examples of what stores ask for.
@@ -46,6 +48,7 @@ impl Kind {
             ("#vml-trace v1 kind=kva ", Self::Trace(Suite::Kva)),
             ("#vml-trace v1 kind=pcpu ", Self::Trace(Suite::Percpu)),
             ("#vml-trace v1 kind=vma ", Self::Trace(Suite::Maple)),
+            ("#vml-trace v1 kind=mt ", Self::TreeEvents),
             ("# maple-vectors", Self::TreeLog),
             ("maple-stream", Self::TreeStream),
             ("example 1", Self::TreeExamples),
@@ -60,7 +63,7 @@ impl Kind {
             Self::Anchors | Self::Talk | Self::Columns => Suite::Kva,
             Self::Placements | Self::Area => Suite::Percpu,
             Self::Trace(suite) => suite,
-            Self::TreeLog | Self::TreeStream | Self::TreeExamples => Suite::Maple,
+            Self::TreeEvents | Self::TreeLog | Self::TreeStream | Self::TreeExamples => Suite::Maple,
         }
     }
 }

@@ -63,6 +63,9 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[], &[]));
             finish(&cli.common, command.name(), &document, page)
         }
+        Some(Command::Bench { suite: Suite::Kva | Suite::Percpu, instructions: true, .. }) => {
+            Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into())
+        }
         Some(Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. }) => {
             Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into())
         }
@@ -78,8 +81,11 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             drop(progress);
             finish(&cli.common, command.name(), &document, None)
         }
-        Some(command @ Command::Bench { suite: Suite::Maple, quick, engine, workload, n, .. }) => {
+        Some(
+            command @ Command::Bench { suite: Suite::Maple, quick, engine, workload, n, instructions, .. },
+        ) => {
             let options = commands::bench_maple::Options {
+                instructions: *instructions,
                 quick: *quick,
                 engines: engine.clone(),
                 workloads: workload.clone(),
@@ -95,7 +101,11 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             finish(&cli.common, command.name(), &document, None)
         }
         Some(Command::CountInstructions { workload, n, engine }) => {
+            let of_maple = workload.strip_prefix(commands::bench_maple::UNDER_CALLGRIND.1);
             match n {
+                Some(n) if let Some(workload) = of_maple => {
+                    commands::bench_maple::run_under_callgrind(workload, *n, engine)?;
+                }
                 Some(n) => commands::wishes::run_under_callgrind(workload, *n, engine)?,
                 None => commands::instructions::run_under_callgrind(workload, engine)?,
             }

@@ -2,7 +2,6 @@
 //! nodes so small that their trees are high.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use freehold::maple::Tiny;
 use freehold_lab::commands::main_job::data_folder;
 use freehold_lab::engine::maple::LinuxTree;
 use freehold_lab::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
@@ -32,7 +31,7 @@ fn the_recorded_answers_are_those_of_small_nodes_too() {
     for name in ["pub01-tiny-plain-mix", "pub03-tiny-alloc-adv", "pub10-full64-alloc-adv"] {
         let mut log = Vectors::open(&folder.join(format!("{name}.txt.zst"))).unwrap();
         let flags = TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
-        let mut trees = Driver::<LinuxTree<Tiny>>::new(flags);
+        let mut trees = Driver::<LinuxTree<true>>::new(flags);
         while let Some(record) = log.next().transpose().unwrap() {
             match record {
                 Record::Op(op, expected) => {

@@ -18,12 +18,16 @@ pub type Word = *mut ();
 
 const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple needs a 64-bit target");
 
-/// A value that a [`RangeMap`](crate::RangeMap) can store.
+/// A value that a [`RangeMap`](crate::RangeMap) can store. A type that fits 64 bits needs no `unsafe`: it is a
+/// [`PlainValue`], stored as [`Plain`].
 ///
-/// # Invariants
-/// A word that [`into_word`](Self::into_word) or [`split`](Self::split) gave stands for one value, until
-/// [`from_word`](Self::from_word) takes that value back.
-pub trait Entry: Sized {
+/// # Safety
+/// A map trusts an implementation with its memory:
+/// - A word that [`into_word`](Self::into_word) or [`split`](Self::split) gave stands for one value, until
+///   [`from_word`](Self::from_word) takes that value back.
+/// - Where [`SPLITS_AS_COPY`](Self::SPLITS_AS_COPY) is true, a word may be copied instead of split.
+/// - A value that `split` made may go wherever the first may: to another thread if the type is `Send`.
+pub unsafe trait StoredValue: Sized {
     /// Whether [`split`](Self::split) gives the same word again and does nothing else, as for integers: a map is then
     /// copied without a look at its words.
     const SPLITS_AS_COPY: bool = false;
@@ -61,24 +65,22 @@ pub trait Entry: Sized {
 /// Integers and the like: the word's address is the value.
 macro_rules! plain_entry {
     ($($type:ty: |$value:ident| $to:expr, |$addr:ident| $from:expr;)*) => {$(
-        impl Entry for $type {
+        // SAFETY: the word is the value, and is copied as the value may be.
+        unsafe impl StoredValue for $type {
             const SPLITS_AS_COPY: bool = true;
 
             type Ref<'a> = Self;
 
-            #[inline(always)]
             fn into_word(self) -> Word {
                 let $value = self;
                 ptr::without_provenance_mut($to)
             }
 
-            #[inline(always)]
             unsafe fn from_word(word: Word) -> Self {
                 let $addr = word.addr();
                 $from
             }
 
-            #[inline(always)]
             unsafe fn borrow<'a>(word: Word) -> Self
             where
                 Self: 'a,
@@ -87,7 +89,6 @@ macro_rules! plain_entry {
                 $from
             }
 
-            #[inline(always)]
             unsafe fn split(word: Word) -> Word {
                 word
             }
@@ -110,23 +111,21 @@ plain_entry! {
 /// Integers that are never 0.
 macro_rules! nonzero_entry {
     ($($type:ty: $integer:ty;)*) => {$(
-        impl Entry for $type {
+        // SAFETY: as for the integer.
+        unsafe impl StoredValue for $type {
             const SPLITS_AS_COPY: bool = true;
 
             type Ref<'a> = Self;
 
-            #[inline(always)]
             fn into_word(self) -> Word {
                 self.get().into_word()
             }
 
-            #[inline(always)]
             unsafe fn from_word(word: Word) -> Self {
                 // SAFETY: the word came from `into_word`, whose value is not 0.
                 unsafe { Self::new_unchecked(<$integer>::from_word(word)) }
             }
 
-            #[inline(always)]
             unsafe fn borrow<'a>(word: Word) -> Self
             where
                 Self: 'a,
@@ -135,7 +134,6 @@ macro_rules! nonzero_entry {
                 unsafe { Self::from_word(word) }
             }
 
-            #[inline(always)]
             unsafe fn split(word: Word) -> Word {
                 word
             }
@@ -149,23 +147,21 @@ nonzero_entry! {
     NonZeroUsize: usize;
 }
 
-impl<T> Entry for &'static T {
+// SAFETY: the word is the reference, which may be copied.
+unsafe impl<T> StoredValue for &'static T {
     const SPLITS_AS_COPY: bool = true;
 
     type Ref<'a> = Self;
 
-    #[inline(always)]
     fn into_word(self) -> Word {
         ptr::from_ref(self).cast_mut().cast()
     }
 
-    #[inline(always)]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: the word came from `into_word`: it points to a `T` that lives for good and is only read.
         unsafe { &*word.cast_const().cast() }
     }
 
-    #[inline(always)]
     unsafe fn borrow<'a>(word: Word) -> Self
     where
         Self: 'a,
@@ -174,30 +170,27 @@ impl<T> Entry for &'static T {
         unsafe { Self::from_word(word) }
     }
 
-    #[inline(always)]
     unsafe fn split(word: Word) -> Word {
         word
     }
 }
 
-impl<T> Entry for Arc<T> {
+// SAFETY: a word holds one count; `split` adds one.
+unsafe impl<T> StoredValue for Arc<T> {
     type Ref<'a>
         = &'a T
     where
         T: 'a;
 
-    #[inline]
     fn into_word(self) -> Word {
         Self::into_raw(self).cast_mut().cast()
     }
 
-    #[inline]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: the word came from `into_raw`, and the count it stands for is not taken twice.
         unsafe { Self::from_raw(word.cast_const().cast()) }
     }
 
-    #[inline]
     unsafe fn borrow<'a>(word: Word) -> &'a T
     where
         T: 'a,
@@ -206,7 +199,6 @@ impl<T> Entry for Arc<T> {
         unsafe { &*word.cast_const().cast() }
     }
 
-    #[inline]
     unsafe fn split(word: Word) -> Word {
         // SAFETY: the word came from `into_raw` and holds a count.
         unsafe { Self::increment_strong_count(word.cast_const().cast::<T>()) };
@@ -214,7 +206,79 @@ impl<T> Entry for Arc<T> {
     }
 }
 
-/// An entry whose word is never null, so that an `Option` of it fits the same word.
+/// A value of at most 64 bits, which may be copied: an index into a table, a small enum, a pair of `u32`.
+///
+/// ```
+/// use freehold_maple::{Plain, PlainValue, RangeMap};
+/// use freehold_units::Span;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Device {
+///     slot: u32,
+///     writable: bool,
+/// }
+///
+/// impl PlainValue for Device {
+///     fn to_bits(self) -> u64 {
+///         u64::from(self.slot) << 1 | u64::from(self.writable)
+///     }
+///     fn from_bits(bits: u64) -> Self {
+///         Self { slot: (bits >> 1) as u32, writable: bits & 1 != 0 }
+///     }
+/// }
+///
+/// let mut bus = RangeMap::new();
+/// let device = Device { slot: 7, writable: true };
+/// bus.store(Span::new(0xc000_0000, 0xc000_0fff).unwrap(), Plain(device))?;
+/// assert_eq!(bus.get(0xc000_0080), Some(device));
+/// # Ok::<(), freehold_maple::Rejected<Plain<Device>, freehold_maple::OutOfMemory>>(())
+/// ```
+pub trait PlainValue: Copy {
+    /// The value's bits.
+    fn to_bits(self) -> u64;
+
+    /// The value of those bits, which [`to_bits`](Self::to_bits) gave.
+    fn from_bits(bits: u64) -> Self;
+}
+
+/// A [`PlainValue`] as a map stores it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Plain<T>(pub T);
+
+// SAFETY: the word is the value's bits, which own nothing and may be copied as the value may be. Whatever `from_bits` makes
+// of them is a value of `T`.
+unsafe impl<T: PlainValue> StoredValue for Plain<T> {
+    const SPLITS_AS_COPY: bool = true;
+
+    type Ref<'a>
+        = T
+    where
+        T: 'a;
+
+    fn into_word(self) -> Word {
+        self.0.to_bits().into_word()
+    }
+
+    unsafe fn from_word(word: Word) -> Self {
+        Self(T::from_bits(word.addr() as u64))
+    }
+
+    unsafe fn borrow<'a>(word: Word) -> T
+    where
+        T: 'a,
+    {
+        T::from_bits(word.addr() as u64)
+    }
+
+    unsafe fn split(word: Word) -> Word {
+        word
+    }
+}
+
+/// A value whose word is never null, so that an `Option` of it fits the same word.
+///
+/// # Safety
+/// [`into_word`](StoredValue::into_word) and [`split`](StoredValue::split) never give a null word.
 ///
 /// ```
 /// use freehold_maple::RangeMap;
@@ -228,15 +292,21 @@ impl<T> Entry for Arc<T> {
 /// assert_eq!(owners.get(15), Some(Some(&7)));
 /// # Ok::<(), freehold_maple::Rejected<Option<Arc<u32>>, freehold_maple::OutOfMemory>>(())
 /// ```
-pub trait NonNullEntry: Entry {}
+pub unsafe trait NonNullValue: StoredValue {}
 
-impl NonNullEntry for NonZeroU32 {}
-impl NonNullEntry for NonZeroU64 {}
-impl NonNullEntry for NonZeroUsize {}
-impl<T> NonNullEntry for &'static T {}
-impl<T> NonNullEntry for Arc<T> {}
+// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+unsafe impl NonNullValue for NonZeroU32 {}
+// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+unsafe impl NonNullValue for NonZeroU64 {}
+// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+unsafe impl NonNullValue for NonZeroUsize {}
+// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+unsafe impl<T> NonNullValue for &'static T {}
+// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+unsafe impl<T> NonNullValue for Arc<T> {}
 
-impl<E: NonNullEntry> Entry for Option<E> {
+// SAFETY: a null word is `None`, which owns nothing; any other is a word of `E`, which is never null.
+unsafe impl<E: NonNullValue> StoredValue for Option<E> {
     const SPLITS_AS_COPY: bool = E::SPLITS_AS_COPY;
 
     type Ref<'a>
@@ -244,18 +314,15 @@ impl<E: NonNullEntry> Entry for Option<E> {
     where
         E: 'a;
 
-    #[inline(always)]
     fn into_word(self) -> Word {
         self.map_or(ptr::null_mut(), E::into_word)
     }
 
-    #[inline(always)]
     unsafe fn from_word(word: Word) -> Self {
         // SAFETY: a word that is not null came from `E`; the caller's promise is the same.
         (!word.is_null()).then(|| unsafe { E::from_word(word) })
     }
 
-    #[inline(always)]
     unsafe fn borrow<'a>(word: Word) -> Option<E::Ref<'a>>
     where
         E: 'a,
@@ -264,7 +331,6 @@ impl<E: NonNullEntry> Entry for Option<E> {
         (!word.is_null()).then(|| unsafe { E::borrow(word) })
     }
 
-    #[inline(always)]
     unsafe fn split(word: Word) -> Word {
         if word.is_null() {
             return word;

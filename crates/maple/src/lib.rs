@@ -20,7 +20,7 @@
 //! | change without failing | [`plan_store`](RangeMap::plan_store), [`transaction`](RangeMap::transaction) |
 //! | make, copy and part | [`from_sorted`](RangeMap::from_sorted), [`try_clone`](RangeMap::try_clone), [`split_at`](RangeMap::split_at), feature `serde` |
 //!
-//! What is stored is a word: an integer, a `&'static`, an `Arc` ([`Entry`]).
+//! What is stored is a word: an integer, a `&'static`, an `Arc` ([`StoredValue`]).
 //!
 //! ```
 //! use freehold_maple::{RangeMap, Request};
@@ -52,9 +52,10 @@
 //!
 //! # Values that panic
 //! Where a value's drop panics, the map is whole and what was asked for is done; other values that had to go are
-//! dropped while it unwinds. Where a value's split panics ([`Entry::split`]: a store inside its range, a copy), nothing
+//! dropped while it unwinds. Where a value's split panics ([`StoredValue::split`]: a store inside its range, a copy), nothing
 //! has changed; a value on its way into the map and values that were copied are leaked.
 #![deny(unsafe_code)]
+#![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
 
 extern crate alloc;
@@ -69,13 +70,13 @@ mod node;
 mod plan;
 mod tree;
 
-pub use entry::{Entry, NonNullEntry, Word};
+pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, Broken, InsertError, Rejected, SortedError};
 pub use freehold_units::OutOfMemory;
 pub use map::{
-    Cursor, CursorMut, Gaps, IntoIter, Iter, MapEntry, OccupiedEntry, RangeMap, Request, Transaction,
+    Cursor, CursorMut, Entry, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Request, Transaction,
     VacantEntry,
 };
 #[doc(hidden)]
-pub use node::{Full, Shape, Tiny};
-pub use plan::{Facts, Heights, Plan, Planner, RemovalPlan, StoreType};
+pub use node::Nodes;
+pub use plan::{Plan, RemovalPlan};

@@ -6,10 +6,10 @@
 mod common;
 
 use common::model::Model;
-use freehold_maple::{RangeMap, Tiny};
+use freehold_maple::{Nodes, RangeMap};
 use freehold_units::Span;
 
-type Map = RangeMap<u32, Tiny>;
+type Map = RangeMap<u32>;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -75,7 +75,7 @@ impl Search {
 
 /// All strings from a map of these entries. Returns how many there were.
 fn search(indexes: &[u64], start: &[(Span, u32)], length: usize) -> u64 {
-    let map = Map::from_sorted_with_shape(start.iter().copied());
+    let map = Map::from_sorted_with_nodes(Nodes::Small, start.iter().copied());
     let mut search = Search { alphabet: alphabet(indexes), ops: Vec::new(), strings: 0 };
     search.extend(&map.unwrap(), &Model(start.to_vec()), length);
     search.strings
@@ -113,7 +113,7 @@ fn with_gaps(count: u64) -> Vec<(Span, u32)> {
 fn two_operations_on_trees_of_some_height() {
     let starts = [(with_gaps(10), 41), (dense(14), 11), (dense(40), 39), (with_gaps(40), 160)];
     for (start, far) in starts.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
-        let height = Map::from_sorted_with_shape(start.iter().copied()).unwrap().height();
+        let height = Map::from_sorted_with_nodes(Nodes::Small, start.iter().copied()).unwrap().height();
         assert!(height >= 2, "{height}");
         let length = if cfg!(miri) { 1 } else { 2 };
         // In an entry, at its end, in the next leaf, far away, at the end of the space.

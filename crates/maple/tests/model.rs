@@ -5,7 +5,7 @@ mod common;
 
 use common::ops::ops_from_bytes;
 use common::world::run;
-use freehold_maple::{Full, Tiny};
+use freehold_maple::Nodes;
 use proptest::prelude::*;
 
 /// Under Miri, which is slow, a few.
@@ -22,11 +22,11 @@ proptest! {
 
     #[test]
     fn small_nodes(bytes in prop::collection::vec(any::<u8>(), 0..600 / SHORTER)) {
-        run::<Tiny>(&ops_from_bytes(&bytes, 40), 40);
+        run(Nodes::Small, &ops_from_bytes(&bytes, 40), 40);
     }
 
     #[test]
     fn full_nodes(bytes in prop::collection::vec(any::<u8>(), 0..1600 / SHORTER)) {
-        run::<Full>(&ops_from_bytes(&bytes, 200), 200);
+        run(Nodes::Full, &ops_from_bytes(&bytes, 200), 200);
     }
 }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "an entry type of the test's own")]
 
-use freehold_maple::{Entry, RangeMap, Tiny, Word};
+use freehold_maple::{Nodes, RangeMap, StoredValue, Word};
 use freehold_units::Span;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -28,7 +28,7 @@ impl Drop for Fuse {
     }
 }
 
-impl Entry for Fuse {
+unsafe impl StoredValue for Fuse {
     type Ref<'a> = u32;
 
     fn into_word(self) -> Word {
@@ -57,7 +57,7 @@ impl Entry for Fuse {
     }
 }
 
-type Map = RangeMap<Fuse, Tiny>;
+type Map = RangeMap<Fuse>;
 
 const COUNT: u32 = 40;
 
@@ -76,7 +76,7 @@ impl Scene {
         let values: Vec<_> = (0..=COUNT).map(Arc::new).collect();
         let entries = values.iter().take(COUNT as usize).zip(0..);
         let entries = entries.map(|(value, at)| (span(10 * at, 10 * at + 9), Fuse(Arc::clone(value))));
-        Self { map: RangeMap::from_sorted_with_shape(entries).unwrap(), values }
+        Self { map: RangeMap::from_sorted_with_nodes(Nodes::Small, entries).unwrap(), values }
     }
 
     fn entries(&self) -> Vec<(Span, u32)> {
@@ -207,6 +207,6 @@ fn an_iterator_that_panics_leaks_nothing() {
         assert!(at < 25, "no more");
         (span(at, at), Fuse(Arc::clone(&scene.values[at as usize])))
     });
-    panics(|| Map::from_sorted_with_shape(entries));
+    panics(|| Map::from_sorted_with_nodes(Nodes::Small, entries));
     scene.assert_held(|_| 0);
 }

@@ -14,7 +14,7 @@
 //! Source: the proposal of June 2026 to keep Linux's vmalloc areas in one maple tree.
 
 use freehold::kva::{Fit, Merge};
-use freehold::maple::{MapEntry, RangeMap, Request};
+use freehold::maple::{Entry, RangeMap, Request};
 use freehold::units::{Align, Probe, Span, Work};
 use freehold_trace::kva::Engine;
 
@@ -72,7 +72,7 @@ impl Engine for OneTree {
     #[inline]
     fn free(&mut self, first: u64, probe: &mut impl Probe) -> bool {
         let before = self.map.nodes_taken();
-        let MapEntry::Occupied(entry) = self.map.entry(first) else { return false };
+        let Entry::Occupied(entry) = self.map.entry(first) else { return false };
         if entry.span().first() != first || entry.get() != REGION {
             return false;
         }

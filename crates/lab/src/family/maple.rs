@@ -2,11 +2,14 @@
 
 use super::{Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
 use crate::engine::vma::{ENGINES, EngineEntry, Footprint, Session, SortedAreas, Spaces};
+use crate::kind::Kind;
 use crate::measure::vma::{Calls, Developed, Film};
 use crate::measure::{Bucket, EngineRun};
 use crate::output::{Document, Row, Table, count, fixed};
 use crate::workload::Workload;
-use crate::workload::vma::{Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file};
+use crate::workload::vma::{
+    Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file, tree_from_file,
+};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::Drive;
@@ -24,6 +27,8 @@ const KINDS: &[OpKind] = &[
     OpKind { op: "mprotect", noun: "change of protection" },
     OpKind { op: "madvise", noun: "advice" },
     OpKind { op: "gap-search", noun: "search for a gap" },
+    OpKind { op: "store", noun: "store into a tree" },
+    OpKind { op: "look-up", noun: "look-up in a tree, or a walk" },
     OpKind { op: "other", noun: "other call" },
 ];
 
@@ -44,18 +49,22 @@ impl Family for Maple {
             Call::Protect { .. } => 2,
             Call::Advise { .. } => 3,
             Call::Search { .. } => 4,
+            Call::Store { .. } => 5,
+            Call::Load { .. } | Call::Find { .. } => 6,
             Call::Map { by: Caller::Break, .. }
             | Call::Unmap { by: Caller::Break, .. }
             | Call::Remap { .. }
             | Call::Fork { .. }
             | Call::Exec
-            | Call::Destroy => 5,
+            | Call::Destroy => 7,
         }
     }
 
     fn life(op: &Op) -> Life {
         match op.call {
-            Call::Map { span, .. } => Life::Comes(span.size_saturating()),
+            Call::Map { span, .. } | Call::Store { span, value: Some(_) } => {
+                Life::Comes(span.size_saturating())
+            }
             _ => Life::Neither,
         }
     }
@@ -75,7 +84,8 @@ impl Replayable for Maple {
     type Watch = MapleWatch;
 
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
-        Ok(from_file(Path::new(name))?)
+        let file = Path::new(name);
+        Ok(if Kind::of(file)? == Some(Kind::TreeEvents) { tree_from_file(file)? } else { from_file(file)? })
     }
 
     const SEEN: &'static [&'static str] =

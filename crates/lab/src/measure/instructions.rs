@@ -66,6 +66,21 @@ pub fn can_count() -> bool {
 /// # Errors
 /// Valgrind fails, or does not write what it should.
 pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec<Instructions>> {
+    let operations = operations_of_kinds::<F>(ops);
+    let mut totals = totals(arguments, operations.iter().filter(|&&n| n > 0).count())?.into_iter();
+    let of_kind = |&operations: &u64| {
+        let total = if operations > 0 { totals.next().unwrap_or_default() } else { 0 };
+        Instructions { operations, total }
+    };
+    Ok(operations.iter().map(of_kind).collect())
+}
+
+/// Runs the program with arguments that make it call [`measured`], under callgrind. Returns the instructions up to
+/// each of the `lasts` times that it says that a run is the last.
+///
+/// # Errors
+/// Valgrind fails, or does not write what it should.
+pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
     let folder = Scratch::new()?;
     let out = folder.0.join("out");
     let ran = Command::new("valgrind")
@@ -81,17 +96,7 @@ pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec
         let said = String::from_utf8_lossy(&ran.stderr);
         return Err(Failure::Lacking(format!("valgrind failed: {}", said.trim())).into());
     }
-    let mut files = 0_usize;
-    let mut kinds = Vec::new();
-    for operations in operations_of_kinds::<F>(ops) {
-        let mut counted = Instructions { operations, total: 0 };
-        if operations > 0 {
-            files += 1;
-            counted.total = total(&out.with_extension(files.to_string()))?;
-        }
-        kinds.push(counted);
-    }
-    Ok(kinds)
+    (1..=lasts).map(|file| total(&out.with_extension(file.to_string()))).collect()
 }
 
 /// The instructions of one of callgrind's files.
@@ -152,9 +157,9 @@ fn run_once<F: Family>(
     Ok(answers)
 }
 
-/// All that is counted.
+/// All that is counted; what was counted is written out after a run that is the last.
 #[inline(never)]
-fn measured(run: &mut dyn FnMut(), is_last: bool) {
+pub fn measured(run: &mut dyn FnMut(), is_last: bool) {
     if is_last {
         last(run);
     } else {

@@ -2,6 +2,7 @@
 //! must agree, the engines taking turns.
 
 use super::figures::turns;
+use super::instructions::measured;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::BTreeMapRanges;
@@ -170,6 +171,51 @@ impl Bench {
         let valid = self.map.validate();
         valid.map_err(|reason| format!("{name}: {}: {reason}", self.run.entry.engine))?;
         Ok(self.run)
+    }
+}
+
+/// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
+#[must_use]
+pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
+    let ranges = workload.initial().len();
+    let mut all: Vec<(&'static str, u64)> = Vec::new();
+    let mut add = |op, count: usize| match all.iter_mut().find(|(known, _)| *known == op) {
+        Some((_, total)) => *total += count as u64,
+        None => all.push((op, count as u64)),
+    };
+    match workload.round(0) {
+        Timed::Steps { phases, .. } => phases.iter().for_each(|(op, steps)| {
+            add(op, if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() });
+        }),
+        Timed::Copies(copies) => add("dup", copies * ranges),
+    }
+    all
+}
+
+/// What is run under callgrind: a workload's first round, once for each of its operations, whose steps alone count.
+pub fn run_counted(workload: &Workload, make: MakeMap) {
+    for (counted, _) in operations(workload) {
+        let mut map = make();
+        map.perform(&workload.initial());
+        match workload.round(0) {
+            Timed::Steps { phases, fresh } => {
+                let last = phases.iter().rposition(|(op, _)| *op == counted);
+                for (at, (op, steps)) in phases.iter().enumerate() {
+                    let mut own = fresh.then(make);
+                    let map = own.as_mut().unwrap_or(&mut map);
+                    let mut run = || {
+                        map.perform(steps);
+                    };
+                    if *op == counted { measured(&mut run, Some(at) == last) } else { run() }
+                }
+            }
+            Timed::Copies(copies) => {
+                for left in (0..copies).rev() {
+                    let mut copy = None;
+                    measured(&mut || copy = Some(map.duplicate()), left == 0);
+                }
+            }
+        }
     }
 }
 

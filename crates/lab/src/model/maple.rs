@@ -2,7 +2,6 @@
 //! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
 
 use crate::engine::maple::{ENGINES, LinuxTree, MakeTrees, Trees};
-use freehold::maple::Tiny;
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{Answer, Driver, End, Op, Step, StoreCall, TreeFlags, Value};
 use std::fmt::Write;
@@ -27,7 +26,7 @@ const STEPS: [Step; 8] = [
 
 /// Every engine with the kernel's calls but the model, and ours on nodes so small that few entries fill many.
 pub fn maple_subjects() -> impl Iterator<Item = (&'static str, MakeTrees)> {
-    let tiny: MakeTrees = |flags| Box::new(Driver::<LinuxTree<Tiny>>::new(flags));
+    let tiny: MakeTrees = |flags| Box::new(Driver::<LinuxTree<true>>::new(flags));
     let listed = ENGINES.iter().filter(|entry| entry.engine != "naive");
     let listed = listed.filter_map(|entry| Some((entry.engine, entry.trees?)));
     listed.chain([("range-map of tiny nodes", tiny)])

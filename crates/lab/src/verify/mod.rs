@@ -98,7 +98,7 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
         Kind::Trace(Suite::Maple) => vma::verify(file, tick),
-        Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
+        Kind::Columns | Kind::Trace(_) | Kind::TreeEvents => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
         Kind::TreeLog => maple::logs::verify(file, tick),

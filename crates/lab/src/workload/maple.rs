@@ -17,6 +17,8 @@ const LEAST_OPS: usize = 1 << 14;
 const MOST_OPS: usize = 1 << 17;
 /// Ranges that searches for gaps pass in a phase at most, with a map that goes through all of them for each.
 const MOST_PASSED: usize = 1 << 31;
+/// Gaps that searches pass in a round where none but the last fits.
+const MISALIGNED_PASSED: usize = 1 << 24;
 /// One range of so many is missing where gaps are looked for.
 const MISSING_ONE_IN: u64 = 64;
 /// The largest map that can be asked for.
@@ -43,13 +45,14 @@ enum Kind {
     Overwrite,
     RangeStore,
     GapSearch,
+    GapMisaligned,
     Dup,
     Mix,
     Footprint,
 }
 
 /// Every workload.
-pub const CASES: [Case; 12] = [
+pub const CASES: [Case; 13] = [
     Case { name: "lookup", about: "an index within a random range is looked up", kind: Kind::Lookup },
     Case {
         name: "iterate",
@@ -86,6 +89,11 @@ pub const CASES: [Case; 12] = [
         name: "gap-search",
         about: "1 to 24 free indexes above or below a random place, where one range of 64 is missing",
         kind: Kind::GapSearch,
+    },
+    Case {
+        name: "gap-misaligned",
+        about: "8 free indexes at a multiple of 16 from a random place on, where every gap but the last is long enough and misaligned",
+        kind: Kind::GapMisaligned,
     },
     Case { name: "dup", about: "one range of copying the map", kind: Kind::Dup },
     Case {
@@ -159,6 +167,7 @@ impl Workload {
             Kind::InsertSeq | Kind::InsertDense => vec![("insert", self.initial()); repeats],
             Kind::InsertRandom => (0..repeats).map(|_| ("insert", self.shuffled(&mut random))).collect(),
             Kind::Erase => (0..repeats).flat_map(|_| self.half(&mut random)).collect(),
+            Kind::GapMisaligned => vec![("aligned", self.misaligned(&mut random, operations))],
             Kind::GapSearch => self.searches(&mut random, operations.min(MOST_PASSED / n.max(1))),
             Kind::Lookup => {
                 let index = |_| STRIDE * self.slot(&mut random) + random.uniform(8);
@@ -224,6 +233,17 @@ impl Workload {
             ("highest", phase(End::Highest, any, Align::ONE)),
             ("aligned", phase(End::Lowest, &mut |_| STRIDE, aligned)),
         ]
+    }
+
+    /// Searches that pass half of the map's gaps on average: fewer in a larger map.
+    fn misaligned(&self, random: &mut SplitMix, operations: usize) -> Steps {
+        let align = Align::new(STRIDE).unwrap_or_default();
+        let top = STRIDE * (u64::from(self.n) + 1);
+        let search = |_| {
+            let window = Span::new(STRIDE * self.slot(random), top).unwrap_or(Span::ALL);
+            GapRequest { end: End::Lowest, size: 8, align, window }
+        };
+        Steps::Gap((0..operations.min(MISALIGNED_PASSED / self.n as usize).max(16)).map(search).collect())
     }
 
     fn mixed(&self, random: &mut SplitMix, at: usize) -> MixStep {

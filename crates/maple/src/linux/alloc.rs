@@ -2,10 +2,9 @@
 
 use super::tree::{Stored, Tree};
 use super::{Error, Item};
-use crate::entry::NonNullEntry;
+use crate::entry::NonNullValue;
 use crate::error::Rejected;
 use crate::map::Request;
-use crate::node::Shape;
 use freehold_units::Span;
 
 /// Which of the gaps that fit.
@@ -25,7 +24,7 @@ pub struct Cycled {
     pub wrapped: bool,
 }
 
-impl<E: NonNullEntry, S: Shape> Tree<E, S> {
+impl<E: NonNullValue> Tree<E> {
     /// Stores at the lowest `size` indexes within `min..=max` that are free; returns the first. [`Item::Null`] finds
     /// them and leaves them free.
     ///

@@ -16,8 +16,7 @@
 //! ```
 
 use super::{Item, Tree};
-use crate::entry::NonNullEntry;
-use crate::node::Shape;
+use crate::entry::NonNullValue;
 use freehold_units::Span;
 
 /// What a cursor is doing. The kernel has two more states, for a cursor in a tree that has no node; this tree does not
@@ -74,7 +73,7 @@ pub struct MaState {
 }
 
 /// What a call answers with: what is in the tree where the cursor went.
-pub(super) type Found<'t, E> = Item<<E as crate::entry::Entry>::Ref<'t>>;
+pub(super) type Found<'t, E> = Item<<E as crate::entry::StoredValue>::Ref<'t>>;
 
 impl MaState {
     /// A cursor that was not walked yet, over a range. The ends may be the wrong way round; a store through it is
@@ -129,45 +128,37 @@ impl MaState {
 
     /// Goes to the range that holds its index, an entry's or a gap.
     #[doc(alias = "mas_walk")]
-    pub fn walk<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>) -> Found<'t, E> {
+    pub fn walk<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>) -> Found<'t, E> {
         self.go(tree, self.index)
     }
 
     /// To the next entry. A cursor that had stopped at a minimum gives the entry again that it is on.
     #[doc(alias = "mas_next")]
-    pub fn next<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, max: u64) -> Found<'t, E> {
+    pub fn next<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.advance(tree, Toward::up(max, false))
     }
 
     /// To the next range, an entry's or a gap; otherwise as [`next`](Self::next).
     #[doc(alias = "mas_next_range")]
-    pub fn next_range<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        max: u64,
-    ) -> Found<'t, E> {
+    pub fn next_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.advance(tree, Toward::up(max, true))
     }
 
     /// To the previous entry. A cursor that had stopped at a maximum gives the entry again that it is on.
     #[doc(alias = "mas_prev")]
-    pub fn prev<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, min: u64) -> Found<'t, E> {
+    pub fn prev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.advance(tree, Toward::down(min, false))
     }
 
     /// To the previous range, an entry's or a gap; otherwise as [`prev`](Self::prev).
     #[doc(alias = "mas_prev_range")]
-    pub fn prev_range<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        min: u64,
-    ) -> Found<'t, E> {
+    pub fn prev_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.advance(tree, Toward::down(min, true))
     }
 
     /// A cursor that is at the limit stops there, walked or not. One that was not walked is on the range that holds
     /// its index; one that had stopped on the way back gives what it is on once more.
-    fn advance<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, to: Toward) -> Found<'t, E> {
+    fn advance<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         if to.reached(to.front(self)) {
             return self.stop(to.beyond());
         }
@@ -187,11 +178,7 @@ impl MaState {
     }
 
     /// Moves on from the cursor's range.
-    pub(super) fn step<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        to: Toward,
-    ) -> Found<'t, E> {
+    pub(super) fn step<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         let front = to.front(self);
         if to.reached(front) {
             return self.stop(to.beyond());
@@ -201,8 +188,8 @@ impl MaState {
             return self.go(tree, beside);
         }
         let entry = match to.way {
-            Way::Up => tree.map.range(beside..=to.limit).next(),
-            Way::Down => tree.map.range(to.limit..=beside).next_back(),
+            Direction::Up => tree.map.range(beside..=to.limit).next(),
+            Direction::Down => tree.map.range(to.limit..=beside).next_back(),
         };
         match entry {
             Some((span, value)) => {
@@ -217,7 +204,7 @@ impl MaState {
     }
 
     /// To the range that holds an index.
-    fn go<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, index: u64) -> Found<'t, E> {
+    fn go<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, index: u64) -> Found<'t, E> {
         let (span, value) = tree.map.slot_at(index);
         self.land(span);
         Item::from_slot(value)
@@ -236,7 +223,7 @@ impl MaState {
 
 /// Which way a call goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Up,
     Down,
 }
@@ -244,33 +231,33 @@ pub(super) enum Way {
 /// Which way a call goes, how far, and whether gaps are a goal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Toward {
-    way: Way,
+    way: Direction,
     limit: u64,
     pub(super) gaps: bool,
 }
 
 impl Toward {
     pub(super) const fn up(max: u64, gaps: bool) -> Self {
-        Self { way: Way::Up, limit: max, gaps }
+        Self { way: Direction::Up, limit: max, gaps }
     }
 
     pub(super) const fn down(min: u64, gaps: bool) -> Self {
-        Self { way: Way::Down, limit: min, gaps }
+        Self { way: Direction::Down, limit: min, gaps }
     }
 
     /// The end of a cursor's range that is ahead.
     pub(super) const fn front(self, mas: &MaState) -> u64 {
         match self.way {
-            Way::Up => mas.last,
-            Way::Down => mas.index,
+            Direction::Up => mas.last,
+            Direction::Down => mas.index,
         }
     }
 
     /// Whether the limit does not lie beyond an index.
     pub(super) const fn reached(self, index: u64) -> bool {
         match self.way {
-            Way::Up => index >= self.limit,
-            Way::Down => index <= self.limit,
+            Direction::Up => index >= self.limit,
+            Direction::Down => index <= self.limit,
         }
     }
 
@@ -282,24 +269,24 @@ impl Toward {
     /// The next index that way; there is one, as the limit is not reached.
     pub(super) const fn beside(self, index: u64) -> u64 {
         match self.way {
-            Way::Up => index.saturating_add(1),
-            Way::Down => index.saturating_sub(1),
+            Direction::Up => index.saturating_add(1),
+            Direction::Down => index.saturating_sub(1),
         }
     }
 
     /// The state at the limit.
     pub(super) const fn beyond(self) -> State {
         match self.way {
-            Way::Up => State::Overflow,
-            Way::Down => State::Underflow,
+            Direction::Up => State::Overflow,
+            Direction::Down => State::Underflow,
         }
     }
 
     /// The state at the limit of the way back.
     pub(super) const fn behind(self) -> State {
         match self.way {
-            Way::Up => State::Underflow,
-            Way::Down => State::Overflow,
+            Direction::Up => State::Underflow,
+            Direction::Down => State::Overflow,
         }
     }
 }

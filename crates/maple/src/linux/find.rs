@@ -16,50 +16,37 @@
 
 use super::cursor::{Found, State, Toward};
 use super::{Item, MaState, Tree};
-use crate::entry::NonNullEntry;
-use crate::node::Shape;
+use crate::entry::NonNullValue;
 
 impl MaState {
     /// To the entry at or above its index, or, once it is on a range, to the next. Finding nothing, it is on the last
     /// range that it looked at.
     #[doc(alias = "mas_find")]
     #[doc(alias = "mas_for_each")]
-    pub fn find<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, max: u64) -> Found<'t, E> {
+    pub fn find<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.find_up(tree, Toward::up(max, false))
     }
 
     /// To the range at or above its index, an entry's or a gap, or, once it is on one, to the next.
     #[doc(alias = "mas_find_range")]
-    pub fn find_range<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        max: u64,
-    ) -> Found<'t, E> {
+    pub fn find_range<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, max: u64) -> Found<'t, E> {
         self.find_up(tree, Toward::up(max, true))
     }
 
     /// To the entry at or below its index, or, once it is on a range, to the previous.
     #[doc(alias = "mas_find_rev")]
     #[doc(alias = "mas_for_each_rev")]
-    pub fn find_rev<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        min: u64,
-    ) -> Found<'t, E> {
+    pub fn find_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.find_down(tree, Toward::down(min, false))
     }
 
     /// To the range at or below its index, an entry's or a gap, or, once it is on one, to the previous.
     #[doc(alias = "mas_find_range_rev")]
-    pub fn find_range_rev<'t, E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &'t Tree<E, S>,
-        min: u64,
-    ) -> Found<'t, E> {
+    pub fn find_range_rev<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, min: u64) -> Found<'t, E> {
         self.find_down(tree, Toward::down(min, true))
     }
 
-    fn find_up<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, to: Toward) -> Found<'t, E> {
+    fn find_up<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         let looks = match self.state {
             State::Start if to.passed(self.index) => return Item::Null,
             State::Underflow if to.reached(self.index) => return self.stop(State::Overflow),
@@ -81,7 +68,7 @@ impl MaState {
         found
     }
 
-    fn find_down<'t, E: NonNullEntry, S: Shape>(&mut self, tree: &'t Tree<E, S>, to: Toward) -> Found<'t, E> {
+    fn find_down<'t, E: NonNullValue>(&mut self, tree: &'t Tree<E>, to: Toward) -> Found<'t, E> {
         let looks = match self.state {
             State::Start | State::Active if to.passed(self.index) => return Item::Null,
             State::Pause | State::Overflow if to.reached(self.index) => return self.stop(State::Underflow),

@@ -38,6 +38,7 @@ mod cursor;
 mod error;
 mod find;
 mod item;
+mod planner;
 mod store;
 mod tree;
 
@@ -45,6 +46,7 @@ pub use alloc::Cycled;
 pub use cursor::{MaState, State};
 pub use error::Error;
 pub use item::Item;
+pub use planner::{Facts, Heights, Planner, StoreType};
 pub use store::Preallocated;
 pub use tree::{Flags, Tree};
 

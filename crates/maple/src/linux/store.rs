@@ -5,11 +5,10 @@
 use super::alloc::End;
 use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
-use super::{Error, Item, MaState, State};
-use crate::entry::NonNullEntry;
+use super::{Error, Facts, Item, MaState, State};
+use crate::entry::NonNullValue;
 use crate::error::Rejected;
-use crate::node::{Full, Shape};
-use crate::plan::{Facts, Plan, RemovalPlan};
+use crate::plan::{Plan, RemovalPlan};
 use freehold_units::Span;
 
 impl MaState {
@@ -19,11 +18,7 @@ impl MaState {
     /// [`Error::Invalid`] if the range's ends are the wrong way round; [`Error::NoMemory`]. The item comes back, and the
     /// cursor stays.
     #[doc(alias = "mas_store")]
-    pub fn store<E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &mut Tree<E, S>,
-        item: Item<E>,
-    ) -> Stored<Item<E>, E> {
+    pub fn store<E: NonNullValue>(&mut self, tree: &mut Tree<E>, item: Item<E>) -> Stored<Item<E>, E> {
         let old = Item::from_slot(tree.map.get_owned(self.index));
         self.store_gfp(tree, item)?;
         Ok(old)
@@ -34,11 +29,7 @@ impl MaState {
     /// # Errors
     /// As for [`store`](Self::store).
     #[doc(alias = "mas_store_gfp")]
-    pub fn store_gfp<E: NonNullEntry, S: Shape>(
-        &mut self,
-        tree: &mut Tree<E, S>,
-        item: Item<E>,
-    ) -> Stored<(), E> {
+    pub fn store_gfp<E: NonNullValue>(&mut self, tree: &mut Tree<E>, item: Item<E>) -> Stored<(), E> {
         let Some(span) = Span::new(self.index, self.last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
@@ -67,11 +58,11 @@ impl MaState {
     /// # Ok::<(), freehold_maple::Rejected<Item<NonZeroU32>, freehold_maple::linux::Error>>(())
     /// ```
     #[doc(alias = "mas_preallocate")]
-    pub fn preallocate<'t, E: NonNullEntry, S: Shape>(
+    pub fn preallocate<'t, E: NonNullValue>(
         &'t mut self,
-        tree: &'t mut Tree<E, S>,
+        tree: &'t mut Tree<E>,
         item: Item<E>,
-    ) -> Stored<Preallocated<'t, E, S>, E> {
+    ) -> Stored<Preallocated<'t, E>, E> {
         let Some(span) = Span::new(self.index, self.last) else {
             return Err(Rejected { value: item, cause: Error::Invalid });
         };
@@ -87,7 +78,7 @@ impl MaState {
 
     /// Removes the whole entry that holds its index, and is on the gap afterwards. Never takes memory.
     #[doc(alias = "mas_erase")]
-    pub fn erase<E: NonNullEntry, S: Shape>(&mut self, tree: &mut Tree<E, S>) -> Item<E> {
+    pub fn erase<E: NonNullValue>(&mut self, tree: &mut Tree<E>) -> Item<E> {
         let erased = tree.erase(self.index);
         self.walk(tree);
         erased
@@ -99,9 +90,9 @@ impl MaState {
     /// [`Error::Invalid`] if the tree does not give out gaps, for a size of 0 or one larger than the window;
     /// [`Error::Busy`] if there is no such gap. The cursor stays.
     #[doc(alias = "mas_empty_area")]
-    pub fn empty_area<E: NonNullEntry, S: Shape>(
+    pub fn empty_area<E: NonNullValue>(
         &mut self,
-        tree: &Tree<E, S>,
+        tree: &Tree<E>,
         min: u64,
         max: u64,
         size: u64,
@@ -115,9 +106,9 @@ impl MaState {
     /// # Errors
     /// As for [`empty_area`](Self::empty_area).
     #[doc(alias = "mas_empty_area_rev")]
-    pub fn empty_area_rev<E: NonNullEntry, S: Shape>(
+    pub fn empty_area_rev<E: NonNullValue>(
         &mut self,
-        tree: &Tree<E, S>,
+        tree: &Tree<E>,
         min: u64,
         max: u64,
         size: u64,
@@ -130,24 +121,24 @@ impl MaState {
 /// A store that cannot fail any more: it holds the nodes that it takes. Dropped without being done, it is given up.
 #[doc(alias = "mas_destroy")]
 #[must_use = "nothing is stored before `store_prealloc`"]
-pub struct Preallocated<'t, E: NonNullEntry, S: Shape = Full> {
-    planned: Planned<'t, E, S>,
+pub struct Preallocated<'t, E: NonNullValue> {
+    planned: Planned<'t, E>,
     mas: &'t mut MaState,
 }
 
-enum Planned<'t, E: NonNullEntry, S: Shape> {
-    Store(Plan<'t, Option<E>, S>, Option<E>),
-    Removal(RemovalPlan<'t, Option<E>, S>),
+enum Planned<'t, E: NonNullValue> {
+    Store(Plan<'t, Option<E>>, Option<E>),
+    Removal(RemovalPlan<'t, Option<E>>),
 }
 
-impl<E: NonNullEntry, S: Shape> Preallocated<'_, E, S> {
+impl<E: NonNullValue> Preallocated<'_, E> {
     /// What kind of store it is and what it takes.
     #[doc(alias = "mas_prealloc_calc")]
     #[must_use]
-    pub const fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> Facts {
         match &self.planned {
-            Planned::Store(plan, _) => plan.facts(),
-            Planned::Removal(plan) => plan.facts(),
+            Planned::Store(plan, _) => Facts::of_store(plan),
+            Planned::Removal(plan) => Facts::of_removal(plan),
         }
     }
 

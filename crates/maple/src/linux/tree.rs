@@ -2,10 +2,10 @@
 
 use super::error::rejected;
 use super::{Error, Item};
-use crate::entry::NonNullEntry;
+use crate::entry::NonNullValue;
 use crate::error::Rejected;
 use crate::map::RangeMap;
-use crate::node::{Full, Shape};
+use crate::node::Nodes;
 use freehold_units::Span;
 
 /// What kind of tree it is.
@@ -22,8 +22,8 @@ pub struct Flags {
 
 /// The kernel's tree: a [`RangeMap`] whose ranges hold an entry or the zero entry.
 #[doc(alias = "maple_tree")]
-pub struct Tree<E: NonNullEntry, S: Shape = Full> {
-    pub(super) map: RangeMap<Option<E>, S>,
+pub struct Tree<E: NonNullValue> {
+    pub(super) map: RangeMap<Option<E>>,
     flags: Flags,
     /// The last index of all was given out by a cyclic allocation, and none has said since that it wrapped.
     #[doc(alias = "MT_FLAGS_ALLOC_WRAPPED")]
@@ -33,21 +33,21 @@ pub struct Tree<E: NonNullEntry, S: Shape = Full> {
 /// The outcome of a store, which gives back what it could not store.
 pub(super) type Stored<T, E> = Result<T, Rejected<Item<E>, Error>>;
 
-impl<E: NonNullEntry> Tree<E> {
+impl<E: NonNullValue> Tree<E> {
     /// An empty tree.
     #[doc(alias = "mt_init_flags")]
     #[must_use]
     pub const fn new(flags: Flags) -> Self {
-        Self::with_shape(flags)
+        Self { map: RangeMap::new(), flags, alloc_wrapped: false }
     }
 }
 
-impl<E: NonNullEntry, S: Shape> Tree<E, S> {
-    /// An empty tree of nodes of another shape.
+impl<E: NonNullValue> Tree<E> {
+    /// An empty tree that uses so much of its nodes, for tests.
     #[doc(hidden)]
     #[must_use]
-    pub const fn with_shape(flags: Flags) -> Self {
-        Self { map: RangeMap::with_shape(), flags, alloc_wrapped: false }
+    pub const fn with_nodes(flags: Flags, nodes: Nodes) -> Self {
+        Self { map: RangeMap::with_nodes(nodes), flags, alloc_wrapped: false }
     }
 
     /// What kind of tree it is.
@@ -58,13 +58,13 @@ impl<E: NonNullEntry, S: Shape> Tree<E, S> {
 
     /// The map that holds the entries; the zero entry is `None`.
     #[must_use]
-    pub const fn map(&self) -> &RangeMap<Option<E>, S> {
+    pub const fn map(&self) -> &RangeMap<Option<E>> {
         &self.map
     }
 
     /// The map, to do what the kernel's calls do not: several stores at once, a limit of nodes.
     #[must_use]
-    pub const fn map_mut(&mut self) -> &mut RangeMap<Option<E>, S> {
+    pub const fn map_mut(&mut self) -> &mut RangeMap<Option<E>> {
         &mut self.map
     }
 
@@ -183,7 +183,8 @@ impl<E: NonNullEntry, S: Shape> Tree<E, S> {
     /// Removes everything; the tree is as new.
     #[doc(alias = "mtree_destroy")]
     pub fn destroy(&mut self) {
-        *self = Self::with_shape(self.flags);
+        self.map = self.map.new_alike();
+        self.alloc_wrapped = false;
     }
 }
 

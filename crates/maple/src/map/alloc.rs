@@ -1,11 +1,10 @@
 //! Finding gaps and storing there.
 
 use super::RangeMap;
-use crate::entry::Entry;
+use crate::entry::StoredValue;
 use crate::error::{AllocError, InsertError, Rejected};
-use crate::node::Shape;
-use crate::tree::{Side, Want};
-use freehold_units::{Align, Probe, Span};
+use crate::tree::{CheckedRequest, Side};
+use freehold_units::{Align, Span};
 
 /// What is asked for: how many indexes, at which alignment, where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +34,17 @@ impl Request {
     }
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// The lowest place that is free and fits a request.
+    ///
+    /// Cost: a walk down the tree, or two where the window cuts a gap. With an alignment, every gap on the way that is long
+    /// enough and misaligned is looked at: linear in their number.
     ///
     /// # Errors
     /// Nothing is asked for, or more than the window has, or there is no such place.
     #[doc(alias = "mas_empty_area")]
     pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap_probed(request, Side::Lowest, &mut ())
+        self.find_gap(request, Side::Lowest)
     }
 
     /// The highest place that is free and fits a request.
@@ -51,15 +53,10 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// As for [`lowest_gap`](Self::lowest_gap).
     #[doc(alias = "mas_empty_area_rev")]
     pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap_probed(request, Side::Highest, &mut ())
+        self.find_gap(request, Side::Highest)
     }
 
-    fn find_gap_probed(
-        &self,
-        request: &Request,
-        side: Side,
-        probe: &mut impl Probe,
-    ) -> Result<Span, AllocError> {
+    fn find_gap(&self, request: &Request, side: Side) -> Result<Span, AllocError> {
         let Request { size, align, window } = *request;
         if size == 0 {
             return Err(AllocError::Empty);
@@ -67,7 +64,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::LargerThanWindow);
         }
-        self.tree.find_gap(&Want { side, size, align, window }, probe).ok_or(AllocError::NoGap)
+        self.tree.find_gap(&CheckedRequest { side, size, align, window }).ok_or(AllocError::NoGap)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.

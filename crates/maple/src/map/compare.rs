@@ -1,11 +1,10 @@
 //! Maps are equal if they have equal entries; how the tree below is shaped does not matter.
 
 use super::RangeMap;
-use crate::entry::Entry;
-use crate::node::Shape;
+use crate::entry::StoredValue;
 use core::fmt;
 
-impl<E: Entry, S: Shape> PartialEq for RangeMap<E, S>
+impl<E: StoredValue> PartialEq for RangeMap<E>
 where
     for<'a> E::Ref<'a>: PartialEq,
 {
@@ -14,9 +13,9 @@ where
     }
 }
 
-impl<E: Entry, S: Shape> Eq for RangeMap<E, S> where for<'a> E::Ref<'a>: Eq {}
+impl<E: StoredValue> Eq for RangeMap<E> where for<'a> E::Ref<'a>: Eq {}
 
-impl<E: Entry, S: Shape> fmt::Debug for RangeMap<E, S>
+impl<E: StoredValue> fmt::Debug for RangeMap<E>
 where
     for<'a> E::Ref<'a>: fmt::Debug,
 {

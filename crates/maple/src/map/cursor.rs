@@ -11,10 +11,9 @@
 
 use super::{RangeMap, words};
 use crate::OutOfMemory;
-use crate::entry::Entry;
+use crate::entry::StoredValue;
 use crate::error::{InsertError, Rejected};
-use crate::node::{Full, Shape};
-use crate::tree::Place;
+use crate::tree::SlotPos;
 use freehold_units::Span;
 
 /// A cursor over a map that is only read.
@@ -33,9 +32,9 @@ use freehold_units::Span;
 /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
 /// ```
 #[doc(alias = "ma_state")]
-pub struct Cursor<'a, E: Entry, S: Shape = Full> {
-    map: &'a RangeMap<E, S>,
-    place: Place,
+pub struct Cursor<'a, E: StoredValue> {
+    map: &'a RangeMap<E>,
+    place: SlotPos,
 }
 
 /// A cursor over a map that it can change.
@@ -54,30 +53,30 @@ pub struct Cursor<'a, E: Entry, S: Shape = Full> {
 /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
 /// ```
 #[doc(alias = "ma_state")]
-pub struct CursorMut<'a, E: Entry, S: Shape = Full> {
-    map: &'a mut RangeMap<E, S>,
+pub struct CursorMut<'a, E: StoredValue> {
+    map: &'a mut RangeMap<E>,
     /// Found anew after each change.
-    place: Place,
+    place: SlotPos,
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// A cursor on the entry or the gap that an index is in.
     #[doc(alias = "MA_STATE")]
     #[must_use]
-    pub fn cursor(&self, index: u64) -> Cursor<'_, E, S> {
-        Cursor { map: self, place: self.tree.place_of(index) }
+    pub fn cursor(&self, index: u64) -> Cursor<'_, E> {
+        Cursor { map: self, place: self.tree.pos_of(index) }
     }
 
     /// A cursor that can change the map, on the entry or the gap that an index is in.
     #[doc(alias = "MA_STATE")]
     #[must_use]
-    pub fn cursor_mut(&mut self, index: u64) -> CursorMut<'_, E, S> {
-        let place = self.tree.place_of(index);
+    pub fn cursor_mut(&mut self, index: u64) -> CursorMut<'_, E> {
+        let place = self.tree.pos_of(index);
         CursorMut { map: self, place }
     }
 }
 
-impl<E: Entry, S: Shape> Clone for Cursor<'_, E, S> {
+impl<E: StoredValue> Clone for Cursor<'_, E> {
     fn clone(&self) -> Self {
         Self { map: self.map, place: self.place.clone() }
     }
@@ -107,19 +106,17 @@ macro_rules! moves {
         /// Goes to the entry or the gap that an index is in.
         #[doc(alias = "mas_walk")]
         pub fn seek(&mut self, index: u64) {
-            self.place = self.map.tree.place_of(index);
+            self.place = self.map.tree.pos_of(index);
         }
 
         /// Goes to the next entry or gap. False if there is none; it stays then.
         #[doc(alias = "mas_next_range")]
-        #[inline]
         pub fn move_next(&mut self) -> bool {
             self.map.tree.step_up(&mut self.place)
         }
 
         /// Goes to the entry or gap before. False if there is none; it stays then.
         #[doc(alias = "mas_prev_range")]
-        #[inline]
         pub fn move_prev(&mut self) -> bool {
             self.map.tree.step_down(&mut self.place)
         }
@@ -171,16 +168,16 @@ macro_rules! moves {
     };
 }
 
-impl<'a, E: Entry, S: Shape> Cursor<'a, E, S> {
+impl<'a, E: StoredValue> Cursor<'a, E> {
     moves!('a);
 }
 
-impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
+impl<E: StoredValue> CursorMut<'_, E> {
     moves!('_);
 
     /// The map that it is in.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E, S> {
+    pub fn map(&self) -> &RangeMap<E> {
         self.map
     }
 
@@ -193,8 +190,8 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
         if self.span().contains(span.first()) {
-            let mut spot = self.map.tree.look_at(&self.place.path, span, true);
-            self.map.store_at(&mut spot, value)?;
+            let mut plan = self.map.tree.plan_at(&self.place.path, span, true);
+            self.map.store_at(&mut plan, value)?;
         } else {
             self.map.store(span, value)?;
         }
@@ -217,8 +214,9 @@ impl<E: Entry, S: Shape> CursorMut<'_, E, S> {
     /// takes memory.
     #[doc(alias = "mas_erase")]
     pub fn erase(&mut self) -> Option<(Span, E)> {
-        let (span, word) = (self.span(), self.place.slot.entry?);
-        self.map.erase_at(&self.place.path, span);
+        self.place.slot.entry?;
+        let span = self.span();
+        let word = self.map.erase_at(&self.place.path, span);
         // Before the value is the caller's, whose drop may panic.
         self.seek(span.first());
         Some((span, words::take(word)))

@@ -2,12 +2,11 @@
 
 use super::{RangeMap, words};
 use crate::OutOfMemory;
-use crate::entry::Entry;
-use crate::node::Shape;
+use crate::entry::StoredValue;
 use core::alloc::Layout;
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
-    /// A map with the same entries, each value a second one of the same ([`Entry::split`]).
+impl<E: StoredValue> RangeMap<E> {
+    /// A map with the same entries, each value a second one of the same ([`StoredValue::split`]).
     ///
     /// Cost: the nodes are copied as they are, and each word is split, unless that is a copy, too. All memory is asked
     /// for before the first word is. Should a split panic, the values that were split are leaked, and the map itself is
@@ -19,7 +18,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let mut copy = self.tree.try_clone()?;
         if !E::SPLITS_AS_COPY {
-            copy.twin_words(words::split::<E>);
+            copy.duplicate_words(words::split::<E>);
         }
         Ok(Self::of_tree(copy))
     }
@@ -27,7 +26,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
 /// As [`try_clone`](RangeMap::try_clone), but where memory is exhausted it does as the standard library's collections do:
 /// it calls [`handle_alloc_error`](alloc::alloc::handle_alloc_error).
-impl<E: Entry, S: Shape> Clone for RangeMap<E, S> {
+impl<E: StoredValue> Clone for RangeMap<E> {
     fn clone(&self) -> Self {
         match self.try_clone() {
             Ok(copy) => copy,

@@ -1,60 +1,59 @@
 //! The entry or the gap at an index, found once and then looked at or changed.
 
 use super::{RangeMap, words};
-use crate::entry::{Entry, Word};
+use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, Rejected};
-use crate::node::{Full, Shape};
-use crate::tree::Place;
+use crate::tree::SlotPos;
 use freehold_units::Span;
 
 /// What [`RangeMap::entry`] found.
-pub enum MapEntry<'a, E: Entry, S: Shape = Full> {
+pub enum Entry<'a, E: StoredValue> {
     /// The index is in an entry.
-    Occupied(OccupiedEntry<'a, E, S>),
+    Occupied(OccupiedEntry<'a, E>),
     /// The index is in a gap.
-    Vacant(VacantEntry<'a, E, S>),
+    Vacant(VacantEntry<'a, E>),
 }
 
 /// An entry of a map.
-pub struct OccupiedEntry<'a, E: Entry, S: Shape = Full> {
-    map: &'a mut RangeMap<E, S>,
-    place: Place,
+pub struct OccupiedEntry<'a, E: StoredValue> {
+    map: &'a mut RangeMap<E>,
+    place: SlotPos,
     word: Word,
 }
 
 /// A gap of a map.
-pub struct VacantEntry<'a, E: Entry, S: Shape = Full> {
-    map: &'a mut RangeMap<E, S>,
-    place: Place,
+pub struct VacantEntry<'a, E: StoredValue> {
+    map: &'a mut RangeMap<E>,
+    place: SlotPos,
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
     /// ```
-    /// use freehold_maple::{MapEntry, RangeMap};
+    /// use freehold_maple::{Entry, RangeMap};
     /// use freehold_units::Span;
     ///
     /// let mut map = RangeMap::new();
     /// let page = Span::new(0x1000, 0x1fff).unwrap();
     /// for value in [1u32, 2] {
     ///     match map.entry(0x1800) {
-    ///         MapEntry::Vacant(gap) => gap.insert(page, value).unwrap(),
-    ///         MapEntry::Occupied(mut entry) => assert_eq!(entry.replace(value), 1),
+    ///         Entry::Vacant(gap) => gap.insert(page, value).unwrap(),
+    ///         Entry::Occupied(mut entry) => assert_eq!(entry.replace(value), 1),
     ///     }
     /// }
     /// assert_eq!(map.entry_at(0x1000), Some((page, 2)));
     /// ```
-    pub fn entry(&mut self, index: u64) -> MapEntry<'_, E, S> {
-        let place = self.tree.place_of(index);
+    pub fn entry(&mut self, index: u64) -> Entry<'_, E> {
+        let place = self.tree.pos_of(index);
         match place.slot.entry {
-            Some(word) => MapEntry::Occupied(OccupiedEntry { map: self, place, word }),
-            None => MapEntry::Vacant(VacantEntry { map: self, place }),
+            Some(word) => Entry::Occupied(OccupiedEntry { map: self, place, word }),
+            None => Entry::Vacant(VacantEntry { map: self, place }),
         }
     }
 }
 
-impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
+impl<E: StoredValue> OccupiedEntry<'_, E> {
     /// Its indexes.
     #[must_use]
     pub fn span(&self) -> Span {
@@ -70,21 +69,21 @@ impl<E: Entry, S: Shape> OccupiedEntry<'_, E, S> {
     /// Puts another value in the place of its own, which is returned. Never takes memory.
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
-        let mut spot = self.map.tree.look_at(&self.place.path, self.span(), true);
+        let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
         let word = value.into_word();
-        self.map.swap(&mut spot, Some(word));
+        self.map.commit_one(&mut plan, Some(word));
         words::take(core::mem::replace(&mut self.word, word))
     }
 
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        self.map.erase_at(&self.place.path, span);
-        (span, words::take(self.word))
+        let word = self.map.erase_at(&self.place.path, span);
+        (span, words::take(word))
     }
 }
 
-impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
+impl<E: StoredValue> VacantEntry<'_, E> {
     /// The gap, whole.
     #[must_use]
     pub fn gap(&self) -> Span {
@@ -100,9 +99,9 @@ impl<E: Entry, S: Shape> VacantEntry<'_, E, S> {
         if !self.gap().covers(span) {
             return self.map.insert(span, value);
         }
-        let mut spot = self.map.tree.look_at(&self.place.path, span, true);
+        let mut plan = self.map.tree.plan_at(&self.place.path, span, true);
         self.map
-            .store_at(&mut spot, value)
+            .store_at(&mut plan, value)
             .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
     }
 }

@@ -1,9 +1,8 @@
 //! Iteration by value.
 
 use super::{RangeMap, words};
-use crate::entry::{Entry, Word};
-use crate::node::{Full, Shape};
-use crate::tree::{Place, Tree};
+use crate::entry::{StoredValue, Word};
+use crate::tree::{SlotPos, Tree};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::mem;
@@ -11,17 +10,17 @@ use freehold_units::Span;
 
 /// The entries of a map in ascending order of their indexes, or from the back in descending order. What is left is
 /// dropped with it.
-pub struct IntoIter<E: Entry, S: Shape = Full> {
+pub struct IntoIter<E: StoredValue> {
     /// It keeps its words, which are not looked at any more once they are given out.
-    tree: Tree<S>,
-    front: Option<Place>,
-    back: Option<Place>,
+    tree: Tree,
+    front: Option<SlotPos>,
+    back: Option<SlotPos>,
     /// Entries between the two.
     left: u64,
     entries: PhantomData<E>,
 }
 
-impl<E: Entry, S: Shape> IntoIter<E, S> {
+impl<E: StoredValue> IntoIter<E> {
     fn next_word(&mut self) -> Option<(Span, Word)> {
         self.left = self.left.checked_sub(1)?;
         let mut place = match self.front.take() {
@@ -29,7 +28,7 @@ impl<E: Entry, S: Shape> IntoIter<E, S> {
                 self.tree.step_up(&mut place);
                 place
             }
-            None => self.tree.place_of(0),
+            None => self.tree.pos_of(0),
         };
         while place.slot.entry.is_none() && self.tree.step_up(&mut place) {}
         let slot = place.slot;
@@ -44,7 +43,7 @@ impl<E: Entry, S: Shape> IntoIter<E, S> {
                 self.tree.step_down(&mut place);
                 place
             }
-            None => self.tree.place_of(u64::MAX),
+            None => self.tree.pos_of(u64::MAX),
         };
         while place.slot.entry.is_none() && self.tree.step_down(&mut place) {}
         let slot = place.slot;
@@ -53,7 +52,7 @@ impl<E: Entry, S: Shape> IntoIter<E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> Iterator for IntoIter<E, S> {
+impl<E: StoredValue> Iterator for IntoIter<E> {
     type Item = (Span, E);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -66,15 +65,15 @@ impl<E: Entry, S: Shape> Iterator for IntoIter<E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> DoubleEndedIterator for IntoIter<E, S> {
+impl<E: StoredValue> DoubleEndedIterator for IntoIter<E> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.next_back_word().map(|(span, word)| (span, words::take(word)))
     }
 }
 
-impl<E: Entry, S: Shape> FusedIterator for IntoIter<E, S> {}
+impl<E: StoredValue> FusedIterator for IntoIter<E> {}
 
-impl<E: Entry, S: Shape> Drop for IntoIter<E, S> {
+impl<E: StoredValue> Drop for IntoIter<E> {
     fn drop(&mut self) {
         if mem::needs_drop::<E>() {
             words::drop_values::<E>(core::iter::from_fn(|| self.next_word().map(|(_, word)| word)));
@@ -82,12 +81,13 @@ impl<E: Entry, S: Shape> Drop for IntoIter<E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> IntoIterator for RangeMap<E, S> {
+impl<E: StoredValue> IntoIterator for RangeMap<E> {
     type Item = (Span, E);
-    type IntoIter = IntoIter<E, S>;
+    type IntoIter = IntoIter<E>;
 
-    fn into_iter(mut self) -> IntoIter<E, S> {
-        let tree = mem::replace(&mut self.tree, Tree::new());
+    fn into_iter(mut self) -> IntoIter<E> {
+        let empty = Tree::new(self.tree.limits());
+        let tree = mem::replace(&mut self.tree, empty);
         IntoIter { left: tree.len(), tree, front: None, back: None, entries: PhantomData }
     }
 }

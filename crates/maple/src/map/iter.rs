@@ -6,8 +6,8 @@
 //! registers; a step is short enough to be inlined into the adapters of the standard library, and they into the loop.
 
 use super::RangeMap;
-use crate::entry::{Entry, Word};
-use crate::node::{Leaf, Shape};
+use crate::entry::{StoredValue, Word};
+use crate::node::Leaf;
 use crate::tree::{LeafAt, Parent, Tree};
 use core::iter::FusedIterator;
 use core::ops::{Bound, RangeBounds};
@@ -30,15 +30,15 @@ struct End<'a> {
 }
 
 /// What an iteration is over: slots with an entry, or gaps.
-struct Over<'a, S: Shape, const ENTRIES: bool> {
-    tree: &'a Tree<S>,
+struct Over<'a, const ENTRIES: bool> {
+    tree: &'a Tree,
     /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
     open: Option<Span>,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
-struct Slots<'a, S: Shape, const ENTRIES: bool> {
-    over: Over<'a, S, ENTRIES>,
+struct Slots<'a, const ENTRIES: bool> {
+    over: Over<'a, ENTRIES>,
     front: End<'a>,
     /// None until it is asked for.
     back: Option<End<'a>>,
@@ -46,7 +46,7 @@ struct Slots<'a, S: Shape, const ENTRIES: bool> {
 
 impl<'a> End<'a> {
     /// The slots of a leaf up to the last index that is open.
-    #[inline(always)]
+    #[inline]
     fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
         let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
@@ -57,7 +57,7 @@ impl<'a> End<'a> {
     }
 
     /// Without the slots before the first index that is open.
-    #[inline(always)]
+    #[inline]
     fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
             let (slot, rank) = self.leaf.slot_and_rank_of(open.first());
@@ -68,8 +68,8 @@ impl<'a> End<'a> {
     }
 
     /// Goes on to the next leaf with a slot of the kind. False if there is none.
-    #[inline(always)]
-    fn go_up<S: Shape, const ENTRIES: bool>(&mut self, over: &Over<'a, S, ENTRIES>) -> bool {
+    #[inline]
+    fn go_up<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>) -> bool {
         loop {
             let Some(open) = over.open.filter(|open| self.whole.last() < open.last()) else { return false };
             let Some(next) = over.tree.leaf_behind(self.whole.last() + 1, self.parent) else { return false };
@@ -82,12 +82,7 @@ impl<'a> End<'a> {
 
     /// Goes on to the leaf before with a slot of the kind, unless there is one in this. Of the leaf that the front is in,
     /// those that it has not passed. False if there is none.
-    fn go_down<S: Shape, const ENTRIES: bool>(
-        &mut self,
-        over: &Over<'a, S, ENTRIES>,
-        open: Span,
-        front: &Self,
-    ) -> bool {
+    fn go_down<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>, open: Span, front: &Self) -> bool {
         loop {
             let met = self.is_with(front);
             if met {
@@ -108,16 +103,16 @@ impl<'a> End<'a> {
     }
 
     /// The indexes of a slot.
-    #[inline(always)]
+    #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
         let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
         Span::new(first, last)
     }
 }
 
-impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
-    #[inline(always)]
-    fn new(tree: &'a Tree<S>, span: Option<Span>) -> Self {
+impl<'a, const ENTRIES: bool> Slots<'a, ENTRIES> {
+    #[inline]
+    fn new(tree: &'a Tree, span: Option<Span>) -> Self {
         let over = Over { tree, open: span };
         // If nothing is open, nothing of any leaf is to come.
         let open = span.unwrap_or(Span::ALL);
@@ -128,7 +123,7 @@ impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
         Self { over, front, back: None }
     }
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Option<Span> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
             return None;
@@ -139,7 +134,7 @@ impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
     }
 
     /// The word of the entry that [`next`](Self::next) gave.
-    #[inline(always)]
+    #[inline]
     fn next_word(&mut self) -> Word {
         let word = self.front.leaf.word(self.front.word);
         self.front.word = self.front.word.wrapping_sub(1);
@@ -168,34 +163,34 @@ impl<'a, S: Shape, const ENTRIES: bool> Slots<'a, S, ENTRIES> {
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
-pub struct Iter<'a, E: Entry, S: Shape> {
-    map: &'a RangeMap<E, S>,
-    slots: Slots<'a, S, true>,
+pub struct Iter<'a, E: StoredValue> {
+    map: &'a RangeMap<E>,
+    slots: Slots<'a, true>,
 }
 
-impl<'a, E: Entry, S: Shape> Iterator for Iter<'a, E, S> {
+impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
     type Item = (Span, E::Ref<'a>);
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let span = self.slots.next()?;
         Some((span, self.map.borrow(self.slots.next_word())))
     }
 }
 
-impl<E: Entry, S: Shape> DoubleEndedIterator for Iter<'_, E, S> {
+impl<E: StoredValue> DoubleEndedIterator for Iter<'_, E> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let (span, word) = self.slots.next_back()?;
         Some((span, self.map.borrow(word?)))
     }
 }
 
-impl<E: Entry, S: Shape> FusedIterator for Iter<'_, E, S> {}
+impl<E: StoredValue> FusedIterator for Iter<'_, E> {}
 
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
-pub struct Gaps<'a, S: Shape>(Slots<'a, S, false>);
+pub struct Gaps<'a>(Slots<'a, false>);
 
-impl<S: Shape> Iterator for Gaps<'_, S> {
+impl Iterator for Gaps<'_> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
@@ -203,16 +198,16 @@ impl<S: Shape> Iterator for Gaps<'_, S> {
     }
 }
 
-impl<S: Shape> DoubleEndedIterator for Gaps<'_, S> {
+impl DoubleEndedIterator for Gaps<'_> {
     fn next_back(&mut self) -> Option<Span> {
         self.0.next_back().map(|(span, _)| span)
     }
 }
 
-impl<S: Shape> FusedIterator for Gaps<'_, S> {}
+impl FusedIterator for Gaps<'_> {}
 
 /// The indexes that bounds of the standard library's form mean; none if they are empty.
-#[inline(always)]
+#[inline]
 fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
     let first = match bounds.start_bound() {
         Bound::Included(&first) => first,
@@ -227,26 +222,26 @@ fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
     Span::new(first, last)
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// All entries, ascending.
     #[doc(alias = "mas_for_each")]
-    #[inline(always)] // Else the iterator has a place in memory, and every step goes there.
+    #[inline] // Else the iterator has a place in memory, and every step goes there.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_, E, S> {
+    pub fn iter(&self) -> Iter<'_, E> {
         self.range(..)
     }
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
     /// that are empty or upside down have none.
-    #[inline(always)]
+    #[inline]
     #[must_use]
-    pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E, S> {
+    pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
         Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
     #[must_use]
-    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, S> {
+    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         Gaps(Slots::new(&self.tree, span_of(&bounds)))
     }
 
@@ -263,11 +258,11 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     }
 }
 
-impl<'a, E: Entry, S: Shape> IntoIterator for &'a RangeMap<E, S> {
+impl<'a, E: StoredValue> IntoIterator for &'a RangeMap<E> {
     type Item = (Span, E::Ref<'a>);
-    type IntoIter = Iter<'a, E, S>;
+    type IntoIter = Iter<'a, E>;
 
-    #[inline(always)]
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }

@@ -1,13 +1,12 @@
 //! Making one entry of neighbours that are equal. The map does not do so on its own.
 
 use super::{RangeMap, words};
-use crate::entry::{Entry, Word};
-use crate::node::Shape;
-use crate::tree::{Need, Spot};
+use crate::entry::{StoredValue, Word};
+use crate::tree::{Need, StorePlan};
 use freehold_units::Span;
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
-    /// Makes one entry of each run of entries that touch and are equal; says how many entries there are fewer. Of each
+impl<E: StoredValue> RangeMap<E> {
+    /// Makes one entry of each run of entries that prefetch and are equal; says how many entries there are fewer. Of each
     /// run the first value stays. Never takes memory.
     ///
     /// Cost: one pass over the slots, and one way down for each run.
@@ -36,7 +35,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
     pub fn merge_adjacent_by(&mut self, mut same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool) -> u64 {
         let before = self.len();
-        let mut place = self.tree.place_of(0);
+        let mut place = self.tree.pos_of(0);
         loop {
             let (run, word) = (place.slot.span, place.slot.entry);
             let mut hull = run;
@@ -51,7 +50,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
                     self.unite(hull, word);
                     if more {
                         // The slot behind the run.
-                        place = self.tree.place_of(hull.last());
+                        place = self.tree.pos_of(hull.last());
                         more = self.tree.step_up(&mut place);
                     }
                 }
@@ -64,9 +63,9 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 
     /// Stores over whole entries, two or more, of which one has this word.
     fn unite(&mut self, hull: Span, word: Word) {
-        let mut spot = Spot::new(hull);
-        self.tree.look(&mut spot, true, &mut ());
-        debug_assert_eq!(spot.need, Need::default(), "one entry instead of several takes no node");
-        self.carry_out(&mut spot, Some(words::split::<E>(word)));
+        let mut plan = StorePlan::new(hull);
+        self.tree.plan(&mut plan, true);
+        debug_assert_eq!(plan.need, Need::default(), "one entry instead of several takes no node");
+        self.commit(&mut plan, Some(words::split::<E>(word)));
     }
 }

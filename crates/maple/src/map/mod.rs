@@ -19,17 +19,17 @@ mod words;
 
 pub use alloc::Request;
 pub use cursor::{Cursor, CursorMut};
-pub use entry::{MapEntry, OccupiedEntry, VacantEntry};
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
 pub use iter::{Gaps, Iter};
 pub use transaction::Transaction;
 
-use crate::entry::Entry;
+use crate::entry::StoredValue;
 use crate::error::Broken;
-use crate::node::{Full, Shape};
+use crate::node::{NodeLimits, Nodes};
 use crate::tree::{Subtrees, Tree, Words};
 use core::marker::PhantomData;
-use freehold_units::{Probe, Span};
+use freehold_units::Span;
 
 /// Maps ranges of `u64`, both ends included, to values.
 ///
@@ -53,29 +53,32 @@ use freehold_units::{Probe, Span};
 /// # Cost
 /// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
 /// sixteen entries. Storing takes a node when one overflows; erasing never does.
-pub struct RangeMap<E: Entry, S: Shape = Full> {
-    tree: Tree<S>,
+pub struct RangeMap<E: StoredValue> {
+    tree: Tree,
     entries: PhantomData<E>,
 }
 
-impl<E: Entry> RangeMap<E> {
+impl<E: StoredValue> RangeMap<E> {
     /// An empty map. It has no memory but its own, and takes none for its first ten entries.
     #[must_use]
     pub const fn new() -> Self {
-        Self::with_shape()
+        Self::of_tree(Tree::new(NodeLimits::FULL))
     }
-}
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
-    /// An empty map of nodes of another shape.
+    /// An empty map that uses so much of its nodes, for tests.
     #[doc(hidden)]
     #[must_use]
-    pub const fn with_shape() -> Self {
-        Self::of_tree(Tree::new())
+    pub const fn with_nodes(nodes: Nodes) -> Self {
+        Self::of_tree(Tree::new(NodeLimits::of(nodes)))
+    }
+
+    /// An empty map whose nodes are as large as this one's.
+    pub(crate) const fn new_alike(&self) -> Self {
+        Self::of_tree(Tree::new(self.tree.limits()))
     }
 
     /// A map of a tree whose words are values of `E`.
-    const fn of_tree(tree: Tree<S>) -> Self {
+    const fn of_tree(tree: Tree) -> Self {
         Self { tree, entries: PhantomData }
     }
 
@@ -96,13 +99,7 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[inline]
     #[must_use]
     pub fn get(&self, index: u64) -> Option<E::Ref<'_>> {
-        self.get_probed(index, &mut ())
-    }
-
-    /// [`get`](Self::get), its work counted.
-    #[inline]
-    pub fn get_probed(&self, index: u64, probe: &mut impl Probe) -> Option<E::Ref<'_>> {
-        self.tree.get(index, probe).map(|word| self.borrow(word))
+        self.tree.get(index).map(|word| self.borrow(word))
     }
 
     /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
@@ -121,14 +118,14 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// ```
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.tree.get(index, &mut ()).map(|word| words::take(words::split::<E>(word)))
+        self.tree.get(index).map(|word| words::take(words::split::<E>(word)))
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
     #[doc(alias = "mas_walk")]
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
-        let slot = self.tree.slot_of(index, &mut ());
+        let slot = self.tree.slot_of(index);
         (slot.span, slot.entry.map(|word| self.borrow(word)))
     }
 
@@ -175,11 +172,16 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         self.end_leaked();
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
-        self.bury(&mut Words::new(), &mut all);
+        self.drop_subtrees(&mut Words::new(), &mut all);
     }
 
     /// The tree, for a plan.
-    pub(crate) fn tree_mut(&mut self) -> &mut Tree<S> {
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn tree_mut(&mut self) -> &mut Tree {
         &mut self.tree
     }
 
@@ -192,13 +194,13 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     }
 
     /// Drops what a store took out in whole subtrees, and gives their nodes back.
-    fn bury(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
+    fn drop_subtrees(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
         let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
         words::drop_values::<E>(removed);
     }
 }
 
-impl<E: Entry, S: Shape> Drop for RangeMap<E, S> {
+impl<E: StoredValue> Drop for RangeMap<E> {
     fn drop(&mut self) {
         if core::mem::needs_drop::<E>() {
             self.clear();
@@ -206,8 +208,8 @@ impl<E: Entry, S: Shape> Drop for RangeMap<E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> Default for RangeMap<E, S> {
+impl<E: StoredValue> Default for RangeMap<E> {
     fn default() -> Self {
-        Self::with_shape()
+        Self::new()
     }
 }

@@ -1,11 +1,10 @@
 //! Erasing all entries but some.
 
 use super::RangeMap;
-use crate::entry::Entry;
-use crate::node::Shape;
+use crate::entry::StoredValue;
 use freehold_units::Span;
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
     ///
     /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
@@ -19,12 +18,12 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// # Ok::<(), freehold_maple::SortedError>(())
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Span, E::Ref<'_>) -> bool) {
-        let mut place = self.tree.place_of(0);
+        let mut place = self.tree.pos_of(0);
         loop {
             let span = place.slot.span;
             if place.slot.entry.is_some_and(|word| !keep(span, self.borrow(word))) {
                 drop(self.erase(span.first()));
-                place = self.tree.place_of(span.last());
+                place = self.tree.pos_of(span.last());
             }
             if !self.tree.step_up(&mut place) {
                 return;

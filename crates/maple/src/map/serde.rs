@@ -2,15 +2,15 @@
 
 use super::RangeMap;
 use super::sorted::Filling;
-use crate::entry::Entry;
-use crate::node::Shape;
+use crate::entry::StoredValue;
+use crate::node::NodeLimits;
 use core::fmt;
 use core::marker::PhantomData;
 use freehold_units::Span;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-impl<E: Entry, S: Shape> Serialize for RangeMap<E, S>
+impl<E: StoredValue> Serialize for RangeMap<E>
 where
     for<'a> E::Ref<'a>: Serialize,
 {
@@ -22,16 +22,16 @@ where
 
 /// Entries must be in ascending order and may not overlap, so that equal maps are written alike and what was read is
 /// written again as it was.
-impl<'de, E: Entry + Deserialize<'de>, S: Shape> Deserialize<'de> for RangeMap<E, S> {
+impl<'de, E: StoredValue + Deserialize<'de>> Deserialize<'de> for RangeMap<E> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Entries(PhantomData))
     }
 }
 
-struct Entries<E, S>(PhantomData<(E, S)>);
+struct Entries<E>(PhantomData<E>);
 
-impl<'de, E: Entry + Deserialize<'de>, S: Shape> Visitor<'de> for Entries<E, S> {
-    type Value = RangeMap<E, S>;
+impl<'de, E: StoredValue + Deserialize<'de>> Visitor<'de> for Entries<E> {
+    type Value = RangeMap<E>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a sequence of first index, last index and value, in ascending order")
@@ -39,7 +39,7 @@ impl<'de, E: Entry + Deserialize<'de>, S: Shape> Visitor<'de> for Entries<E, S> 
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         // Memory is asked for as entries come, not as the input says how many will.
-        let mut filling = Filling::new();
+        let mut filling = Filling::new(NodeLimits::FULL);
         while let Some((first, last, value)) = entries.next_element::<(u64, u64, E)>()? {
             let Some(span) = Span::new(first, last) else {
                 return Err(Error::custom(format_args!(

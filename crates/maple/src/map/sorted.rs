@@ -2,25 +2,25 @@
 
 use super::RangeMap;
 use crate::OutOfMemory;
-use crate::entry::Entry;
+use crate::entry::StoredValue;
 use crate::error::{Rejected, SortedError};
-use crate::node::Shape;
+use crate::node::{NodeLimits, Nodes};
 use crate::tree::Builder;
 use core::marker::PhantomData;
 use freehold_units::Span;
 
 /// A builder whose words are values of `E`, and are dropped with it.
-pub(super) struct Filling<E: Entry, S: Shape> {
-    builder: Builder<S>,
+pub(super) struct Filling<E: StoredValue> {
+    builder: Builder,
     /// Entries so far, and the last one's indexes.
     count: u64,
     before: Option<Span>,
     entries: PhantomData<E>,
 }
 
-impl<E: Entry, S: Shape> Filling<E, S> {
-    pub(super) fn new() -> Self {
-        Self { builder: Builder::new(), count: 0, before: None, entries: PhantomData }
+impl<E: StoredValue> Filling<E> {
+    pub(super) fn new(limits: NodeLimits) -> Self {
+        Self { builder: Builder::new(limits), count: 0, before: None, entries: PhantomData }
     }
 
     /// Puts an entry behind the others.
@@ -38,22 +38,22 @@ impl<E: Entry, S: Shape> Filling<E, S> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<RangeMap<E, S>, SortedError> {
+    pub(super) fn finish(mut self) -> Result<RangeMap<E>, SortedError> {
         self.builder.end()?;
         Ok(RangeMap::of_tree(self.builder.take_tree()))
     }
 }
 
-impl<E: Entry, S: Shape> Drop for Filling<E, S> {
+impl<E: StoredValue> Drop for Filling<E> {
     fn drop(&mut self) {
-        drop(RangeMap::<E, S>::of_tree(self.builder.take_tree()));
+        drop(RangeMap::<E>::of_tree(self.builder.take_tree()));
     }
 }
 
-impl<E: Entry> RangeMap<E> {
-    /// A map of entries that come in ascending order and do not overlap; they may touch.
+impl<E: StoredValue> RangeMap<E> {
+    /// A map of entries that come in ascending order and do not overlap; they may prefetch.
     ///
-    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
+    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that prefetch
     /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
     ///
     /// ```
@@ -74,15 +74,18 @@ impl<E: Entry> RangeMap<E> {
     /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
     /// memory. The values so far are dropped.
     pub fn from_sorted(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
-        Self::from_sorted_with_shape(entries)
+        Self::from_sorted_with_nodes(Nodes::Full, entries)
     }
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
-    /// [`from_sorted`](RangeMap::from_sorted), of nodes of another shape.
+impl<E: StoredValue> RangeMap<E> {
+    /// [`from_sorted`](Self::from_sorted) that uses so much of its nodes, for tests.
     #[doc(hidden)]
-    pub fn from_sorted_with_shape(entries: impl IntoIterator<Item = (Span, E)>) -> Result<Self, SortedError> {
-        let mut filling = Filling::new();
+    pub fn from_sorted_with_nodes(
+        nodes: Nodes,
+        entries: impl IntoIterator<Item = (Span, E)>,
+    ) -> Result<Self, SortedError> {
+        let mut filling = Filling::new(NodeLimits::of(nodes));
         for (span, value) in entries {
             filling.push(span, value)?;
         }

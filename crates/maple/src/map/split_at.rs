@@ -2,12 +2,11 @@
 
 use super::{RangeMap, words};
 use crate::OutOfMemory;
-use crate::entry::{Entry, Word};
-use crate::node::Shape;
-use crate::tree::{Builder, Spot, Subtrees, Words};
+use crate::entry::{StoredValue, Word};
+use crate::tree::{Builder, StorePlan, Subtrees, Words, indexes};
 use freehold_units::Span;
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
     /// is cut: each map has a part, and the value is split.
     ///
@@ -28,45 +27,45 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// There is not enough memory for the nodes of the upper part; nothing has changed then.
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
-        let Some(upper) = Span::new(index, u64::MAX) else { return Ok(Self::with_shape()) };
+        let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
         self.end_leaked();
-        let mut spot = Spot::new(upper);
-        self.tree.look(&mut spot, false, &mut ());
-        self.tree.provide(&spot)?;
-        if spot.is_rootless() {
-            return Ok(Self::with_shape());
+        let mut plan = StorePlan::new(upper);
+        self.tree.plan(&mut plan, false);
+        self.tree.reserve(&plan)?;
+        if plan.is_rootless() {
+            return Ok(self.new_alike());
         }
-        let mut builder = Builder::new();
-        let mut twin = None;
-        if let Err(cause) = self.build_upper(upper, &mut builder, &mut twin) {
+        let mut builder = Builder::new(self.tree.limits());
+        let mut duplicate = None;
+        if let Err(cause) = self.build_upper(upper, &mut builder, &mut duplicate) {
             // The builder's other words are still this map's.
-            words::drop_values::<E>(twin.into_iter());
+            words::drop_values::<E>(duplicate.into_iter());
             return Err(cause);
         }
         // Both have the words of the upper part until these are out of this map's tree.
         let (mut moved, mut subtrees) = (Words::new(), Subtrees::new());
-        if spot.spans() {
-            self.tree.carry_out_spanning(&mut spot, None, &mut moved, &mut subtrees);
+        if plan.spans() {
+            self.tree.commit_spanning(&mut plan, None, &mut moved, &mut subtrees);
             while self.tree.next_removed(&mut moved, &mut subtrees).is_some() {}
         } else {
-            self.tree.carry_out(&mut spot, None, words::split::<E>, &mut moved);
+            self.tree.commit(&plan, None, words::split::<E>, &mut moved);
         }
         Ok(Self::of_tree(builder.take_tree()))
     }
 
-    /// Builds a tree of the words in `upper`; of one that reaches below it, of the second word, `twin`.
+    /// Builds a tree of the words in `upper`; of one that reaches below it, of the second word, `duplicate`.
     fn build_upper(
         &self,
         upper: Span,
-        builder: &mut Builder<S>,
-        twin: &mut Option<Word>,
+        builder: &mut Builder,
+        duplicate: &mut Option<Word>,
     ) -> Result<(), OutOfMemory> {
         for (span, word) in self.tree.entries_from(upper.first()) {
             if span.first() >= upper.first() {
                 builder.push(span, word)?;
             } else {
-                let second = *twin.insert(words::split::<E>(word));
-                builder.push(span.intersection(upper).unwrap_or(span), second)?;
+                let second = *duplicate.insert(words::split::<E>(word));
+                builder.push(indexes(upper.first(), span.last()), second)?;
             }
         }
         builder.end()

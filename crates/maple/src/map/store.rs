@@ -2,13 +2,12 @@
 
 use super::{RangeMap, words};
 use crate::OutOfMemory;
-use crate::entry::{Entry, Word};
+use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, Rejected};
-use crate::node::Shape;
-use crate::tree::{Path, Spot, Subtrees, Words};
-use freehold_units::{Probe, Span};
+use crate::tree::{Path, StorePlan, Subtrees, Words, indexes};
+use freehold_units::Span;
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
     /// # Errors
@@ -16,31 +15,21 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "mtree_store_range")]
     #[inline]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        self.store_probed(span, value, &mut ())
-    }
-
-    /// [`store`](Self::store), its work counted.
-    ///
-    /// # Errors
-    /// As there.
-    #[inline]
-    pub fn store_probed(
-        &mut self,
-        span: Span,
-        value: E,
-        probe: &mut impl Probe,
-    ) -> Result<(), Rejected<E, OutOfMemory>> {
-        let mut spot = Spot::new(span);
-        self.tree.look(&mut spot, true, probe);
-        self.store_at(&mut spot, value)
+        let mut plan = StorePlan::new(span);
+        self.tree.plan(&mut plan, true);
+        self.store_at(&mut plan, value)
     }
 
     /// Does a store that was looked at.
     #[inline]
-    pub(super) fn store_at(&mut self, spot: &mut Spot, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        match self.tree.provide(spot) {
+    pub(super) fn store_at(
+        &mut self,
+        plan: &mut StorePlan,
+        value: E,
+    ) -> Result<(), Rejected<E, OutOfMemory>> {
+        match self.tree.reserve(plan) {
             Ok(()) => {
-                self.carry_out(spot, Some(value.into_word()));
+                self.commit(plan, Some(value.into_word()));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -55,10 +44,10 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     #[doc(alias = "mtree_insert_range")]
     #[inline]
     pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
-        let mut spot = Spot::new(span);
-        match self.prepare_insert(&mut spot) {
+        let mut plan = StorePlan::new(span);
+        match self.prepare_insert(&mut plan) {
             Ok(()) => {
-                self.carry_out(&mut spot, Some(value.into_word()));
+                self.commit(&mut plan, Some(value.into_word()));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -66,12 +55,12 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     }
 
     #[inline]
-    fn prepare_insert(&mut self, spot: &mut Spot) -> Result<(), InsertError> {
-        self.tree.look(spot, true, &mut ());
-        if !spot.is_free() {
-            return Err(InsertError::Occupied(self.tree.first_entry(spot)));
+    fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
+        self.tree.plan(plan, true);
+        if !plan.is_free() {
+            return Err(InsertError::Occupied(self.tree.first_entry(plan)));
         }
-        Ok(self.tree.provide(spot)?)
+        Ok(self.tree.reserve(plan)?)
     }
 
     /// Removes the whole entry that an index is in. Never takes memory.
@@ -82,41 +71,24 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
         if self.tree.height() == 0 {
             return None;
         }
-        let mut path = Path::new();
-        self.tree.walk(index, &mut path, &mut ());
-        let slot = self.tree.slot(&path);
-        let word = slot.entry?;
-        self.erase_at(&path, slot.span);
-        Some((slot.span, words::take(word)))
-    }
-
-    /// Takes the entry of the path's slot out, whole; its word is the caller's. `span` are its indexes.
-    #[inline]
-    pub(super) fn erase_at(&mut self, path: &Path, span: Span) {
-        self.end_leaked();
-        if !self.tree.vacate(path) {
-            let mut spot = self.tree.look_at(path, span, false);
-            self.swap(&mut spot, None);
+        let mut plan = StorePlan::new(Span::ALL);
+        let leaf = self.tree.walk(index, &mut plan.path);
+        let slot = plan.path.leaf().slot as usize;
+        if !leaf.has_entry(slot) {
+            return None;
         }
+        let (first, last) = leaf.span(slot, plan.path.whole);
+        let span = indexes(first, last);
+        self.tree.plan_erase(&mut plan, leaf, span);
+        Some((span, words::take(self.commit_one(&mut plan, None))))
     }
 
-    /// Does a store that takes one entry out, whole; its word is the caller's.
-    #[inline]
-    pub(super) fn swap(&mut self, spot: &mut Spot, entry: Option<Word>) {
-        self.end_leaked();
-        if spot.spans() {
-            self.swap_spanning(spot, entry);
-        } else {
-            self.tree.carry_out(spot, entry, words::split::<E>, &mut Words::new());
-        }
-    }
-
-    #[inline(never)]
-    fn swap_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) {
-        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
-        self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
-        // All is asked for, so that every node is given back.
-        while self.tree.next_removed(&mut removed, &mut subtrees).is_some() {}
+    /// Removes the entry of the path's slot, whole; returns its word. `span` are its indexes.
+    pub(super) fn erase_at(&mut self, path: &Path, span: Span) -> Word {
+        let mut plan = StorePlan::new(span);
+        plan.path = path.clone();
+        self.tree.plan_erase(&mut plan, self.tree.leaf_of(path), span);
+        self.commit_one(&mut plan, None)
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed.
@@ -125,32 +97,57 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
     /// An entry is cut, so that what is left of it and the gap take more than its node has room for, and there is no memory
     /// for another; nothing has changed then.
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
-        let mut spot = Spot::new(span);
-        self.tree.look(&mut spot, false, &mut ());
-        self.tree.provide(&spot)?;
-        self.carry_out(&mut spot, None);
+        let mut plan = StorePlan::new(span);
+        self.tree.plan(&mut plan, false);
+        self.tree.reserve(&plan)?;
+        self.commit(&mut plan, None);
         Ok(())
     }
 
-    /// Does a store that was looked at and whose nodes are there.
+    /// Does a planned store whose nodes are reserved, and drops the values that it removes.
     #[inline]
-    pub(crate) fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
+    pub(crate) fn commit(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         self.end_leaked();
-        if spot.spans() {
-            self.carry_out_spanning(spot, entry);
-            return;
+        if plan.spans() {
+            return self.commit_spanning(plan, entry);
         }
         let mut removed = Words::new();
-        self.tree.carry_out(spot, entry, words::split::<E>, &mut removed);
+        self.tree.commit(plan, entry, words::split::<E>, &mut removed);
         if core::mem::needs_drop::<E>() && !removed.is_empty() {
             words::drop_values::<E>(core::iter::from_fn(|| removed.pop()));
         }
     }
 
     #[inline(never)]
-    fn carry_out_spanning(&mut self, spot: &mut Spot, entry: Option<Word>) {
+    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
-        self.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
-        self.bury(&mut removed, &mut subtrees);
+        self.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
+        self.drop_subtrees(&mut removed, &mut subtrees);
+    }
+
+    /// Does a planned store that removes one entry, whole; returns its word.
+    #[inline]
+    pub(super) fn commit_one(&mut self, plan: &mut StorePlan, entry: Option<Word>) -> Word {
+        self.end_leaked();
+        let mut removed = Words::new();
+        if plan.spans() {
+            debug_assert!(entry.is_none(), "M1: an entry that replaces one has its slot");
+            self.commit_one_spanning(plan, &mut removed);
+        } else {
+            self.tree.commit(plan, entry, words::split::<E>, &mut removed);
+        }
+        removed.pop().expect("M7: the entry's word leaves the tree")
+    }
+
+    /// The same for a removal over an edge between leaves. The nodes that go have no entry but, at most, this one.
+    #[inline(never)]
+    fn commit_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
+        let mut subtrees = Subtrees::new();
+        self.tree.commit_spanning(plan, None, removed, &mut subtrees);
+        let mut last = None;
+        while let Some(word) = self.tree.next_removed(removed, &mut subtrees) {
+            last = Some(word);
+        }
+        removed.extend(last);
     }
 }

@@ -2,10 +2,9 @@
 
 use super::{RangeMap, words};
 use crate::OutOfMemory;
-use crate::entry::{Entry, Word};
+use crate::entry::{StoredValue, Word};
 use crate::error::Rejected;
-use crate::node::Shape;
-use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Spot, Subtree, Subtrees, Words};
+use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree, Subtrees, Words};
 use alloc::vec::Vec;
 use freehold_units::Span;
 
@@ -29,34 +28,40 @@ use freehold_units::Span;
 /// assert_eq!(map.get(15), Some(1));
 /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
 /// ```
-pub struct Transaction<'a, E: Entry, S: Shape> {
-    map: &'a mut RangeMap<E, S>,
-    /// Words that came into the tree since it began.
-    came: Vec<Word>,
+pub struct Transaction<'a, E: StoredValue> {
+    map: &'a mut RangeMap<E>,
+    /// Words that inserted into the tree since it began.
+    inserted: Vec<Word>,
     /// Words that left it.
-    left: Vec<Word>,
+    removed: Vec<Word>,
     subtrees: Vec<Subtree>,
     committed: bool,
 }
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// Begins stores that are made final together.
-    pub fn transaction(&mut self) -> Transaction<'_, E, S> {
+    pub fn transaction(&mut self) -> Transaction<'_, E> {
         self.end_leaked();
-        Transaction { map: self, came: Vec::new(), left: Vec::new(), subtrees: Vec::new(), committed: false }
+        Transaction {
+            map: self,
+            inserted: Vec::new(),
+            removed: Vec::new(),
+            subtrees: Vec::new(),
+            committed: false,
+        }
     }
 
     /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end_leaked(&mut self) {
         self.tree.make_final();
     }
 }
 
-impl<E: Entry, S: Shape> Transaction<'_, E, S> {
+impl<E: StoredValue> Transaction<'_, E> {
     /// What the map is, with the stores so far.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E, S> {
+    pub fn map(&self) -> &RangeMap<E> {
         self.map
     }
 
@@ -65,19 +70,19 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
     /// # Errors
     /// There is not enough memory; the stores before stand, and can be committed or dropped.
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        // Room for the new word and for the twin of one that is cut on both sides.
+        // Room for the new word and for the duplicate of one that is cut on both sides.
         match self.prepare() {
             Ok(()) => {}
             Err(cause) => return Err(Rejected { value, cause }),
         }
-        let mut spot = Spot::new(span);
-        self.map.tree.look(&mut spot, true, &mut ());
-        if let Err(cause) = self.map.tree.provide(&spot) {
+        let mut plan = StorePlan::new(span);
+        self.map.tree.plan(&mut plan, true);
+        if let Err(cause) = self.map.tree.reserve(&plan) {
             return Err(Rejected { value, cause });
         }
         let word = value.into_word();
-        self.came.push(word);
-        self.carry_out(&mut spot, Some(word));
+        self.inserted.push(word);
+        self.apply(&mut plan, Some(word));
         Ok(())
     }
 
@@ -87,37 +92,37 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
     /// As for [`store`](Self::store).
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
         self.prepare()?;
-        let mut spot = Spot::new(span);
-        self.map.tree.look(&mut spot, false, &mut ());
-        self.map.tree.provide(&spot)?;
-        self.carry_out(&mut spot, None);
+        let mut plan = StorePlan::new(span);
+        self.map.tree.plan(&mut plan, false);
+        self.map.tree.reserve(&plan)?;
+        self.apply(&mut plan, None);
         Ok(())
     }
 
     fn prepare(&mut self) -> Result<(), OutOfMemory> {
         self.map.tree.prepare_undo()?;
-        self.came.try_reserve(2)?;
-        self.left.try_reserve(MOST_WORDS)?;
+        self.inserted.try_reserve(2)?;
+        self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
         Ok(())
     }
 
-    fn carry_out(&mut self, spot: &mut Spot, entry: Option<Word>) {
+    fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let mut removed = Words::new();
-        if spot.spans() {
+        if plan.spans() {
             let mut subtrees = Subtrees::new();
-            self.map.tree.carry_out_spanning(spot, entry, &mut removed, &mut subtrees);
+            self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);
         } else {
-            let came = &mut self.came;
-            let twin = |word| {
-                let twin = words::split::<E>(word);
-                came.push(twin);
-                twin
+            let inserted = &mut self.inserted;
+            let duplicate = |word| {
+                let duplicate = words::split::<E>(word);
+                inserted.push(duplicate);
+                duplicate
             };
-            self.map.tree.carry_out(spot, entry, twin, &mut removed);
+            self.map.tree.commit(plan, entry, duplicate, &mut removed);
         }
-        self.left.extend(removed);
+        self.removed.extend(removed);
     }
 
     /// Makes the stores final.
@@ -126,12 +131,12 @@ impl<E: Entry, S: Shape> Transaction<'_, E, S> {
     }
 }
 
-impl<E: Entry, S: Shape> Drop for Transaction<'_, E, S> {
+impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
         let tree = &mut self.map.tree;
         if !self.committed {
             tree.roll_back();
-            words::drop_values::<E>(self.came.drain(..));
+            words::drop_values::<E>(self.inserted.drain(..));
             return;
         }
         tree.make_final();
@@ -144,6 +149,6 @@ impl<E: Entry, S: Shape> Drop for Transaction<'_, E, S> {
                 subtrees.push(self.subtrees.pop()?);
             }
         });
-        words::drop_values::<E>(self.left.drain(..).chain(taken_out));
+        words::drop_values::<E>(self.removed.drain(..).chain(taken_out));
     }
 }

@@ -1,4 +1,4 @@
-//! Where words become values again: the promises that [`Entry`] asks for are kept here.
+//! Where words become values again: the promises that [`StoredValue`] asks for are kept here.
 //!
 //! # Invariants
 //! Every word in the tree came from `into_word` or `split` of the map's entry type, and is there once (M7). Words leave the
@@ -8,14 +8,14 @@
 #![allow(unsafe_code)]
 
 use super::{Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Transaction, VacantEntry};
-use crate::entry::{Entry, Word};
-use crate::node::Shape;
+use crate::entry::{StoredValue, Word};
 use core::marker::PhantomData;
 
 // SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
-unsafe impl<E: Entry + Send, S: Shape> Send for RangeMap<E, S> {}
-// SAFETY: a shared map gives out no more than `E::Ref` of shared values.
-unsafe impl<E: Entry + Sync, S: Shape> Sync for RangeMap<E, S> {}
+unsafe impl<E: StoredValue + Send> Send for RangeMap<E> {}
+// SAFETY: a shared map gives out references to its values, hence `Sync`, and owned values that share with its own, by
+// `get_owned` and `try_clone`, hence `Send`.
+unsafe impl<E: StoredValue + Send + Sync> Sync for RangeMap<E> {}
 
 /// What owns values, or borrows a map for itself alone, goes where the values may go; what shares a map, where they may be
 /// shared.
@@ -23,32 +23,32 @@ macro_rules! as_its_map {
     (alone: $($alone:ty),*; shared: $($shared:ty),*) => {
         $(
             // SAFETY: its words are values that the borrowed map owns, or that it owns itself.
-            unsafe impl<E: Entry + Send, S: Shape> Send for $alone {}
+            unsafe impl<E: StoredValue + Send> Send for $alone {}
             // SAFETY: shared, it gives out no more than a shared map.
-            unsafe impl<E: Entry + Sync, S: Shape> Sync for $alone {}
+            unsafe impl<E: StoredValue + Send + Sync> Sync for $alone {}
         )*
         $(
             // SAFETY: it gives out no more than the shared map that it borrows.
-            unsafe impl<E: Entry + Sync, S: Shape> Send for $shared {}
+            unsafe impl<E: StoredValue + Send + Sync> Send for $shared {}
             // SAFETY: likewise.
-            unsafe impl<E: Entry + Sync, S: Shape> Sync for $shared {}
+            unsafe impl<E: StoredValue + Send + Sync> Sync for $shared {}
         )*
     };
 }
 
 as_its_map! {
-    alone: IntoIter<E, S>, CursorMut<'_, E, S>, OccupiedEntry<'_, E, S>, VacantEntry<'_, E, S>, Transaction<'_, E, S>;
-    shared: Iter<'_, E, S>, Cursor<'_, E, S>
+    alone: IntoIter<E>, CursorMut<'_, E>, OccupiedEntry<'_, E>, VacantEntry<'_, E>, Transaction<'_, E>;
+    shared: Iter<'_, E>, Cursor<'_, E>
 }
 
 // SAFETY: it looks at no word.
-unsafe impl<S: Shape> Send for Gaps<'_, S> {}
+unsafe impl Send for Gaps<'_> {}
 // SAFETY: likewise.
-unsafe impl<S: Shape> Sync for Gaps<'_, S> {}
+unsafe impl Sync for Gaps<'_> {}
 
-impl<E: Entry, S: Shape> RangeMap<E, S> {
+impl<E: StoredValue> RangeMap<E> {
     /// The value that a word of the map's tree stands for, as long as the map is not changed.
-    #[inline(always)]
+    #[inline]
     pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
     where
         E: 'a,
@@ -59,24 +59,24 @@ impl<E: Entry, S: Shape> RangeMap<E, S> {
 }
 
 /// The value of a word that has just left the tree, or never came there.
-#[inline(always)]
-pub(super) fn take<E: Entry>(word: Word) -> E {
+#[inline]
+pub(super) fn take<E: StoredValue>(word: Word) -> E {
     // SAFETY: the word is not in a tree any more, so this is the only use of it (M7).
     unsafe { E::from_word(word) }
 }
 
 /// A second word for a value whose word is in the tree.
-#[inline(always)]
-pub(super) fn split<E: Entry>(word: Word) -> Word {
+#[inline]
+pub(super) fn split<E: StoredValue>(word: Word) -> Word {
     // SAFETY: the word is in the tree (M7).
     unsafe { E::split(word) }
 }
 
 /// Drops the values of words that have left the tree. If one panics, the others are dropped while it unwinds; a second
 /// panic ends the process, as it does in the standard library's collections.
-pub(super) fn drop_values<E: Entry>(words: impl Iterator<Item = Word>) {
-    struct Rest<E: Entry, I: Iterator<Item = Word>>(I, PhantomData<E>);
-    impl<E: Entry, I: Iterator<Item = Word>> Drop for Rest<E, I> {
+pub(super) fn drop_values<E: StoredValue>(words: impl Iterator<Item = Word>) {
+    struct Rest<E: StoredValue, I: Iterator<Item = Word>>(I, PhantomData<E>);
+    impl<E: StoredValue, I: Iterator<Item = Word>> Drop for Rest<E, I> {
         fn drop(&mut self) {
             self.0.by_ref().for_each(|word| drop(take::<E>(word)));
         }
@@ -86,3 +86,39 @@ pub(super) fn drop_values<E: Entry>(words: impl Iterator<Item = Word>) {
         drop(take::<E>(word));
     }
 }
+
+/// A value that may be shared and not sent:
+///
+/// ```
+/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use std::marker::PhantomData;
+/// #[derive(Clone, Copy)]
+/// struct Here(PhantomData<*const ()>);
+/// unsafe impl Sync for Here {}
+/// impl PlainValue for Here {
+///     fn to_bits(self) -> u64 { 0 }
+///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
+/// }
+/// fn shared<T: Sync>(_: &T) {}
+/// let map = RangeMap::<Plain<Here>>::new();
+/// shared(&Plain(Here(PhantomData)));
+/// ```
+///
+/// A map of such values is not shared either, since [`RangeMap::get_owned`] would send one:
+///
+/// ```compile_fail,E0277
+/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use std::marker::PhantomData;
+/// #[derive(Clone, Copy)]
+/// struct Here(PhantomData<*const ()>);
+/// unsafe impl Sync for Here {}
+/// impl PlainValue for Here {
+///     fn to_bits(self) -> u64 { 0 }
+///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
+/// }
+/// fn shared<T: Sync>(_: &T) {}
+/// let map = RangeMap::<Plain<Here>>::new();
+/// shared(&map);
+/// ```
+#[cfg(doctest)]
+struct NotShared;

@@ -85,13 +85,13 @@ impl Inner {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
 
     /// The child that has the index.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
         let quarter = usize::from(self.pivots[3] < index)
             + usize::from(self.pivots[7] < index)
@@ -101,30 +101,30 @@ impl Inner {
         base + rest[0] + rest[1] + rest[2]
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn child(&self, slot: usize) -> NodeId {
         self.children[slot % FANOUT]
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn gap(&self, slot: usize) -> Extent {
         self.gaps[slot % FANOUT]
     }
 
     /// The last index of child `slot`; `u64::MAX` of the last, whatever the node's own last index is.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
         self.pivots.get(slot).copied().unwrap_or(u64::MAX)
     }
 
     /// The first index of child `slot`; 0 of the first, whatever the node's own first index is.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn start(&self, slot: usize) -> u64 {
         // Which child it is no branch can foretell.
         select_unpredictable(slot == 0, 0, self.pivots[slot.saturating_sub(1)].wrapping_add(1))
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn set_gap(&mut self, slot: usize, gap: Extent) {
         self.gaps[slot % FANOUT] = gap;
     }

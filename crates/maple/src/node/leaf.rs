@@ -46,47 +46,47 @@ const _: () = assert!(size_of::<Leaf>() == 256);
 pub(super) struct Used(u64);
 
 impl Used {
-    #[inline(always)]
+    #[inline]
     pub(super) const fn new(occupied: u32, len: usize, entries: usize) -> Self {
         Self(occupied as u64 | (len as u64) << 32 | (entries as u64) << 40)
     }
 
-    #[inline(always)]
+    #[inline]
     const fn to_word(self) -> Word {
         ptr::without_provenance_mut(self.0 as usize)
     }
 
     /// One bit for each slot that has an entry.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn occupied(self) -> u32 {
         self.0 as u32
     }
 
     /// Slots.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn len(self) -> usize {
         (self.0 >> 32) as u8 as usize
     }
 
     /// Slots with an entry.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn entries(self) -> usize {
         (self.0 >> 40) as usize
     }
 
     /// Words for pivots and entries.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn words(self) -> usize {
         self.len() - 1 + self.entries()
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) const fn has_entry(self, slot: usize) -> bool {
         self.0 as u32 >> (slot & 31) & 1 != 0
     }
 
     /// Entries before the slot.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn rank(self, slot: usize) -> usize {
         (self.0 as u32 & below(slot) as u32).count_ones() as usize
     }
@@ -105,7 +105,7 @@ impl PoolNode for Leaf {
 }
 
 /// The bits below bit `count`.
-#[inline(always)]
+#[inline]
 pub(super) const fn below(count: usize) -> u64 {
     (1 << count) - 1
 }
@@ -118,12 +118,12 @@ impl Leaf {
         leaf
     };
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn in_use(&self) -> Used {
         Used(self.words[0].addr() as u64)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn set_used(&mut self, used: Used) {
         self.words[0] = used.to_word();
     }
@@ -134,42 +134,42 @@ impl Leaf {
     }
 
     /// Reads its lines, so that they are there soon.
-    #[inline(always)]
-    pub(crate) fn touch(&self) {
+    #[inline]
+    pub(crate) fn prefetch(&self) {
         let (lines, _) = self.words.as_chunks::<LINE>();
         core::hint::black_box(lines.iter().fold(0, |all, line| all ^ line[0].addr()));
     }
 
     /// Slots, at least one.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.in_use().len()
     }
 
     /// Slots with an entry.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn entries(&self) -> usize {
         self.in_use().entries()
     }
 
     /// Words in use.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn used(&self) -> usize {
         self.in_use().words()
     }
 
     /// One bit for each slot that has an entry.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn occupied(&self) -> u32 {
         self.in_use().occupied()
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
         self.words[at(slot + 1)].addr() as u64
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn set_pivot(&mut self, slot: usize, last: u64) {
         self.words[at(slot + 1)] = ptr::without_provenance_mut(last as usize);
     }
@@ -186,13 +186,13 @@ impl Leaf {
         self.words.copy_within(WORDS + 1 - to..WORDS + 1 - from, WORDS + 1 - into - (to - from));
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn set_ranked(&mut self, rank: usize, word: Word) {
         self.words[at(WORDS - rank)] = word;
     }
 
     /// The slot that has the index, which the leaf has.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
         // Slots are looked for in two steps, without a branch: the line of eight words, then the pivots of that line
         // behind its first word, which is not a pivot or is below the index. Words that are no pivots are masked out.
@@ -220,18 +220,18 @@ impl Leaf {
     }
 
     /// Entries before the slot.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn rank(&self, slot: usize) -> usize {
         self.in_use().rank(slot)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn has_entry(&self, slot: usize) -> bool {
         self.in_use().has_entry(slot)
     }
 
     /// The entry of that rank.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn ranked(&self, rank: usize) -> Word {
         self.words[at(WORDS - rank)]
     }
@@ -240,25 +240,25 @@ impl Leaf {
     pub(crate) const FIRST_WORD: usize = WORDS;
 
     /// The word of that number.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn word(&self, number: usize) -> Word {
         self.words[at(number)]
     }
 
     /// The slot's entry.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn entry(&self, slot: usize) -> Option<Word> {
         self.has_entry(slot).then(|| self.ranked(self.rank(slot)))
     }
 
     /// The slot's indexes; `whole` are the leaf's.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
         self.span_up_to(slot, self.len() - 1, whole)
     }
 
     /// The same, where the leaf's last slot is known.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn span_up_to(&self, slot: usize, last_slot: usize, whole: Span) -> (u64, u64) {
         // Whether a slot is at an end of its leaf no branch can foretell.
         let before = self.words[at(slot)].addr() as u64;
@@ -268,7 +268,7 @@ impl Leaf {
     }
 
     /// The slots that are gaps, a bit each.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn gaps(&self) -> u32 {
         !self.occupied() & below(self.len()) as u32
     }
@@ -299,7 +299,7 @@ impl Leaf {
     }
 
     /// The words of all entries, the last first.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn words(&self) -> &[Word] {
         &self.words[WORDS + 1 - self.entries()..]
     }
@@ -316,52 +316,6 @@ impl Leaf {
         }
         let one = u32::from(entry.is_some());
         self.set_used(Used::new(before.occupied() | one << len, len + 1, entries + one as usize));
-    }
-
-    /// Puts an entry over a range into a slot that is a gap from `start` to `end`. There is room.
-    #[inline(always)]
-    pub(crate) fn fill(&mut self, slot: usize, (start, end): (u64, u64), span: Span, word: Word) {
-        let before = self.in_use();
-        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
-        if rank < entries {
-            self.move_entries(rank, entries, rank + 1);
-        }
-        self.set_ranked(rank, word);
-        let [left, right] = [start < span.first(), span.last() < end].map(usize::from);
-        let more = left + right;
-        if more > 0 && slot + 1 < len {
-            self.move_pivots(slot, len - 1, slot + more);
-        }
-        if left > 0 {
-            self.set_pivot(slot, span.first() - 1);
-        }
-        if right > 0 {
-            self.set_pivot(slot + left, span.last());
-        }
-        let bits = u64::from(before.occupied());
-        let occupied = (bits & below(slot)) | 1 << (slot + left) | (bits & !below(slot)) << more;
-        self.set_used(Used::new(occupied as u32, len + more, entries + 1));
-    }
-
-    /// Makes a slot that has an entry a gap, one with the gaps beside it. Returns which slot that is; the entry is the
-    /// caller's.
-    #[inline(always)]
-    pub(crate) fn vacate(&mut self, slot: usize) -> usize {
-        let before = self.in_use();
-        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
-        if rank + 1 < entries {
-            self.move_entries(rank + 1, entries, rank);
-        }
-        let gap_below = usize::from(slot > 0 && !before.has_entry(slot - 1));
-        let gap_above = usize::from(slot + 1 < len && !before.has_entry(slot + 1));
-        let less = gap_below + gap_above;
-        if less > 0 {
-            self.move_pivots(slot + gap_above, len - 1, slot - gap_below);
-        }
-        let bits = u64::from(before.occupied());
-        let occupied = (bits & below(slot)) | (bits & !below(slot + 1)) >> less;
-        self.set_used(Used::new(occupied as u32, len - less, entries - 1));
-        slot - gap_below
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
@@ -381,10 +335,10 @@ impl Leaf {
     }
 
     /// Puts a second word in the place of each.
-    pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
+    pub(crate) fn duplicate_words(&mut self, duplicate: impl Fn(Word) -> Word) {
         let from = WORDS + 1 - self.entries();
         for word in &mut self.words[from..] {
-            *word = twin(*word);
+            *word = duplicate(*word);
         }
     }
 }

@@ -7,53 +7,56 @@ mod edit;
 mod inner;
 mod leaf;
 
-pub(crate) use edit::{Edit, Slots};
+pub(crate) use edit::{Edit, Fill, Replace, Slots};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
 pub(crate) use inner::{Child, Inner};
 pub(crate) use leaf::Leaf;
 
-/// How much of a node is used: trees of small nodes reach every case of splitting and merging with few entries.
-pub trait Shape {
-    /// Words of a leaf for pivots and entries together, at most 31.
-    const LEAF_WORDS: usize;
-    /// Children of an inner node, at most 16.
-    const FANOUT: usize;
-    /// A leaf with fewer words in use is merged with a neighbour.
-    const LEAF_MIN: usize = Self::LEAF_WORDS / 4;
-    /// An inner node with fewer children is merged with a neighbour.
-    const INNER_MIN: usize = Self::FANOUT / 4;
-}
-
-/// Nodes as large as they are: 31 words, 16 children.
+/// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with
+/// few entries; any other tree uses [`FULL`](Self::FULL).
 #[derive(Clone, Copy, Debug)]
-pub struct Full;
-
-impl Shape for Full {
-    const LEAF_WORDS: usize = leaf::WORDS;
-    const FANOUT: usize = inner::FANOUT;
+pub(crate) struct NodeLimits {
+    /// Words of a leaf for pivots and entries together.
+    pub(crate) leaf_words: usize,
+    /// A leaf with fewer words in use is underfull.
+    pub(crate) leaf_min: usize,
+    /// Children of an inner node.
+    pub(crate) fanout: usize,
+    /// An inner node with no more children than this is underfull once one of them may go.
+    pub(crate) inner_min: usize,
 }
 
-/// Nodes of 11 words and 6 children, for tests.
+/// How much of its nodes a tree uses, for tests.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Tiny;
-
-impl Shape for Tiny {
-    const LEAF_WORDS: usize = 11;
-    const FANOUT: usize = 6;
-    const INNER_MIN: usize = 2;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nodes {
+    /// All: 31 words, 16 children.
+    Full,
+    /// 11 words, 6 children.
+    Small,
 }
 
-/// Two neighbours that are too many for one node share so that neither is thin, even when one of them then loses a
-/// child; and a full leaf that is parted beside any of its slots has room for four words more in either half.
-const fn is_sound<S: Shape>() -> bool {
-    S::INNER_MIN >= 2
-        && S::FANOUT.div_ceil(2) > S::INNER_MIN
-        && S::FANOUT <= inner::FANOUT
-        && S::LEAF_MIN + 2 <= S::LEAF_WORDS / 2
-        && S::LEAF_WORDS >= 10
-        && S::LEAF_WORDS <= leaf::WORDS
-}
+impl NodeLimits {
+    pub(crate) const fn of(nodes: Nodes) -> Self {
+        match nodes {
+            Nodes::Full => Self::FULL,
+            Nodes::Small => Self::SMALL,
+        }
+    }
 
-const _: () = assert!(is_sound::<Full>() && is_sound::<Tiny>());
+    /// All of a node.
+    pub(crate) const FULL: Self = Self::new(leaf::WORDS, inner::FANOUT);
+    const SMALL: Self = Self::new(11, 6);
+
+    const fn new(leaf_words: usize, fanout: usize) -> Self {
+        let inner_min = if fanout < 8 { 2 } else { fanout / 4 };
+        let limits = Self { leaf_words, leaf_min: leaf_words / 4, fanout, inner_min };
+        // Two neighbours that are too many for one node share so that neither is underfull, even when one of them then
+        // loses a child; and a full leaf that is split beside any of its slots has room for four words more in either half.
+        assert!(limits.fanout <= inner::FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
+        assert!(limits.leaf_words <= leaf::WORDS && limits.leaf_words >= 10);
+        assert!(limits.leaf_min + 2 <= limits.leaf_words / 2);
+        limits
+    }
+}

@@ -10,18 +10,18 @@
 //! can always be put in. Nodes on the right edge may be thin at last, and are then filled up as after any store.
 
 use super::path::MAX_HEIGHT;
-use super::{Need, Path, Tree};
+use super::{Need, Path, Tree, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Child, Extent, Inner, Leaf, NodeId, Shape};
+use crate::node::{Child, Extent, Inner, Leaf, NodeId, NodeLimits};
 use arrayvec::ArrayVec;
 use core::mem;
 use freehold_units::Span;
 
 /// A tree that is being made.
 #[derive(Debug)]
-pub(crate) struct Builder<S> {
-    tree: Tree<S>,
+pub(crate) struct Builder {
+    tree: Tree,
     /// The inner nodes of the right edge, the lowest first.
     edge: ArrayVec<NodeId, MAX_HEIGHT>,
     /// The leaf that is being filled; it is not in the tree yet.
@@ -34,10 +34,10 @@ pub(crate) struct Builder<S> {
     next: Option<u64>,
 }
 
-impl<S: Shape> Builder<S> {
-    pub(crate) fn new() -> Self {
+impl Builder {
+    pub(crate) fn new(limits: NodeLimits) -> Self {
         Self {
-            tree: Tree::new(),
+            tree: Tree::new(limits),
             edge: ArrayVec::new(),
             leaf: Leaf::without_slots(),
             first: 0,
@@ -71,28 +71,29 @@ impl<S: Shape> Builder<S> {
     }
 
     /// The tree of what has come; after [`end`](Self::end), a whole one.
-    pub(crate) fn take_tree(&mut self) -> Tree<S> {
+    pub(crate) fn take_tree(&mut self) -> Tree {
         if self.leaf.len() > 0 {
             self.attach();
         }
         self.edge.clear();
-        let mut tree = mem::replace(&mut self.tree, Tree::new());
+        let limits = self.tree.limits;
+        let mut tree = mem::replace(&mut self.tree, Tree::new(limits));
         if tree.height > 0 {
             let mut path = Path::new();
-            tree.walk(u64::MAX, &mut path, &mut ());
+            tree.walk(u64::MAX, &mut path);
             tree.refresh_gaps(&path);
-            tree.settle(u64::MAX);
+            tree.fix_underfull_path(u64::MAX);
         }
         tree
     }
 
     fn push_slot(&mut self, last: u64, entry: Option<Word>) -> Result<(), OutOfMemory> {
         let words = 1 + usize::from(entry.is_some());
-        if self.leaf.len() > 0 && self.leaf.used() + words > S::LEAF_WORDS {
+        if self.leaf.len() > 0 && self.leaf.used() + words > self.tree.limits.leaf_words {
             self.attach();
         }
         if self.leaf.len() == 0 {
-            self.tree.reserve(self.need())?;
+            self.tree.reserve_nodes(self.need())?;
             self.first = self.next.unwrap_or(u64::MAX);
         }
         self.leaf.push(self.last(), entry);
@@ -107,7 +108,8 @@ impl<S: Shape> Builder<S> {
 
     /// The nodes that one leaf more takes.
     fn need(&self) -> Need {
-        let full = self.edge.iter().take_while(|&&id| self.tree.inner(id).len() == S::FANOUT).count();
+        let full =
+            self.edge.iter().take_while(|&&id| self.tree.inner(id).len() == self.tree.limits.fanout).count();
         let grows = self.tree.height > 0 && full == self.edge.len();
         Need { leaves: 1, inners: full + usize::from(grows) }
     }
@@ -116,9 +118,10 @@ impl<S: Shape> Builder<S> {
     fn attach(&mut self) {
         let last = self.last();
         let leaf = mem::replace(&mut self.leaf, Leaf::without_slots());
-        let gap = leaf.largest_gap(Span::new(self.first, last).unwrap_or(Span::ALL));
+        let gap = leaf.largest_gap(indexes(self.first, last));
         let mut gap_left = mem::replace(&mut self.gap_before, gap);
         let tree = &mut self.tree;
+        let fanout = tree.limits.fanout;
         let id = tree.new_leaf(|place| *place = leaf);
         if tree.height == 0 {
             tree.set_root(id, 1);
@@ -130,7 +133,7 @@ impl<S: Shape> Builder<S> {
             let inner = tree.inner_mut(*edge);
             let slot = inner.len() - 1;
             inner.set_gap(slot, gap_left);
-            if inner.len() < S::FANOUT {
+            if inner.len() < fanout {
                 inner.insert_after(slot, child.last, child.id, child.gap);
                 return;
             }

@@ -1,7 +1,7 @@
 //! Going from leaf to leaf: the children of one parent after each other, then down from the root to the next parent.
 
-use super::Tree;
-use crate::node::{Inner, Leaf, PoolNode, Shape};
+use super::{Tree, indexes};
+use crate::node::{Inner, Leaf, PoolNode};
 use freehold_units::Span;
 
 /// How many leaves ahead memory is asked for what is not in the cache: the time that takes is that of a few leaves.
@@ -26,7 +26,7 @@ pub(crate) struct Parent<'a> {
     last: u64,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The leaf that has the index. A tree without nodes is gone through as a leaf that is one gap.
     #[inline(never)]
     pub(crate) fn leaf_at(&self, index: u64) -> LeafAt<'_> {
@@ -44,11 +44,11 @@ impl<S: Shape> Tree<S> {
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }
-        LeafAt { leaf: self.leaf(id), whole: Span::new(first, last).unwrap_or(Span::ALL), parent }
+        LeafAt { leaf: self.leaf(id), whole: indexes(first, last), parent }
     }
 
     /// The leaf that starts at `first`, behind one of this parent.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn leaf_behind<'a>(&'a self, first: u64, parent: Parent<'a>) -> Option<LeafAt<'a>> {
         let Parent { mut inner, mut slot, last: mut end } = parent;
         slot += 1;
@@ -71,22 +71,22 @@ impl<S: Shape> Tree<S> {
             last = last.min(inner.pivot(slot));
             inner = self.inner(inner.child(slot));
         }
-        (1..AHEAD).for_each(|slot| self.ask_for(inner, slot));
+        (1..AHEAD).for_each(|slot| self.prefetch(inner, slot));
         (inner, last)
     }
 
     /// A leaf and its last index; another leaf further on will be asked for soon. `last` is the parent's last index.
     #[inline(never)]
     fn leaf_below(&self, parent: &Inner, slot: usize, last: u64) -> (&Leaf, u64) {
-        self.ask_for(parent, slot + AHEAD);
+        self.prefetch(parent, slot + AHEAD);
         (self.leaf(parent.child(slot)), parent.pivot(slot).min(last))
     }
 
     /// Asks for the memory of a leaf; where a parent has no more leaves, for none or another's.
-    #[inline(always)]
-    fn ask_for(&self, parent: &Inner, slot: usize) {
+    #[inline]
+    fn prefetch(&self, parent: &Inner, slot: usize) {
         if let Some(leaf) = self.leaves.get_far(parent.child(slot)) {
-            leaf.touch();
+            leaf.prefetch();
         }
     }
 }

@@ -13,19 +13,17 @@
 //! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
 
 mod build;
-mod classify;
 mod edge;
 mod gaps;
 mod leaves;
 mod path;
-mod place;
 mod removed;
 mod search;
-mod settle;
-mod slot;
+mod slot_pos;
 mod spanning;
 mod split;
 mod store;
+mod underfull;
 mod undo;
 mod validate;
 mod walk;
@@ -33,15 +31,16 @@ mod walk;
 pub(crate) use build::Builder;
 pub(crate) use leaves::{LeafAt, Parent};
 pub(crate) use path::Path;
-pub(crate) use place::Place;
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
-pub(crate) use search::{Side, Want};
-pub(crate) use store::Spot;
+pub(crate) use search::{CheckedRequest, Side};
+pub(crate) use slot_pos::SlotPos;
+pub(crate) use spanning::fork;
+pub(crate) use store::{StoreKind, StorePlan, replace};
 
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Inner, Leaf, NONE, NodeId, NoneInline, Pool, PoolNode, Shape};
-use core::marker::PhantomData;
+use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
+use freehold_units::Span;
 use undo::Undo;
 
 /// How many nodes of each kind.
@@ -57,8 +56,13 @@ impl Need {
     }
 }
 
+/// The indexes of a node or a slot, which has one at least.
+pub(crate) fn indexes(first: u64, last: u64) -> Span {
+    Span::new(first, last).expect("M1: no slot and no node is empty")
+}
+
 #[derive(Debug)]
-pub(crate) struct Tree<S> {
+pub(crate) struct Tree {
     root: NodeId,
     /// Levels; 0 without a node, 1 if the root is a leaf.
     height: usize,
@@ -70,11 +74,11 @@ pub(crate) struct Tree<S> {
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
     undo: Undo,
-    shape: PhantomData<S>,
+    limits: NodeLimits,
 }
 
-impl<S: Shape> Tree<S> {
-    pub(crate) const fn new() -> Self {
+impl Tree {
+    pub(crate) const fn new(limits: NodeLimits) -> Self {
         Self {
             root: NONE,
             height: 0,
@@ -83,8 +87,13 @@ impl<S: Shape> Tree<S> {
             inners: Pool::new(NoneInline),
             taken: 0,
             undo: Undo::new(),
-            shape: PhantomData,
+            limits,
         }
+    }
+
+    /// How much of its nodes it uses.
+    pub(crate) const fn limits(&self) -> NodeLimits {
+        self.limits
     }
 
     pub(crate) fn height(&self) -> usize {
@@ -117,18 +126,18 @@ impl<S: Shape> Tree<S> {
         self.inners.set_limit(inners);
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn leaf(&self, id: NodeId) -> &Leaf {
         &self.leaves[id]
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn inner(&self, id: NodeId) -> &Inner {
         &self.inners[id]
     }
 
     /// A leaf that is about to be changed.
-    #[inline(always)]
+    #[inline]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
         if self.undo.is_on() {
             self.undo.keep_leaf(id, &self.leaves[id]);
@@ -137,7 +146,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// An inner node that is about to be changed.
-    #[inline(always)]
+    #[inline]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
         if self.undo.is_on() {
             self.undo.keep_inner(id, &self.inners[id]);
@@ -146,7 +155,7 @@ impl<S: Shape> Tree<S> {
     }
 
     #[inline(never)]
-    pub(crate) fn reserve(&mut self, need: Need) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve_nodes(&mut self, need: Need) -> Result<(), OutOfMemory> {
         self.leaves.reserve(need.leaves)?;
         self.inners.reserve(need.inners)
     }
@@ -182,7 +191,7 @@ impl<S: Shape> Tree<S> {
     }
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Takes everything out.
     pub(crate) fn take_root(&mut self) -> Option<Subtree> {
         let subtree = Subtree { id: self.root, height: self.height as u8 };
@@ -199,13 +208,13 @@ impl<S: Shape> Tree<S> {
         if self.undo.is_on() { self.rebuilt() } else { self.copied() }
     }
 
-    /// Puts a second word in the place of each, as `twin` gives it. Should that panic, the words so far are leaked.
-    pub(crate) fn twin_words(&mut self, twin: impl Fn(Word) -> Word) {
+    /// Puts a second word in the place of each, as `duplicate` gives it. Should that panic, the words so far are leaked.
+    pub(crate) fn duplicate_words(&mut self, duplicate: impl Fn(Word) -> Word) {
         let mut path = Path::new();
         let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
-            self.walk(index, &mut path, &mut ());
-            self.leaves[path.leaf().id].twin_words(&twin);
+            self.walk(index, &mut path);
+            self.leaves[path.leaf().id].duplicate_words(&duplicate);
             next = path.whole.last().checked_add(1);
         }
     }
@@ -213,14 +222,14 @@ impl<S: Shape> Tree<S> {
     /// The same nodes with the same words.
     fn copied(&self) -> Result<Self, OutOfMemory> {
         let (leaves, inners) = (self.leaves.try_clone()?, self.inners.try_clone()?);
-        let Self { root, height, len, .. } = *self;
-        Ok(Self { root, height, len, leaves, inners, taken: 0, undo: Undo::new(), shape: PhantomData })
+        let Self { root, height, len, limits, .. } = *self;
+        Ok(Self { root, height, len, leaves, inners, taken: 0, undo: Undo::new(), limits })
     }
 
     /// The same words in new nodes, without those that a transaction keeps.
     #[cold]
     fn rebuilt(&self) -> Result<Self, OutOfMemory> {
-        let mut copy = Builder::new();
+        let mut copy = Builder::new(self.limits);
         for (span, word) in self.entries_from(0) {
             copy.push(span, word)?;
         }

@@ -24,12 +24,12 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn new() -> Self {
         Self { steps: ArrayVec::new_const(), whole: Span::ALL }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn push(&mut self, id: NodeId, slot: usize) {
         self.steps.push(Step { id, slot: slot as u32 });
     }
@@ -41,25 +41,25 @@ impl Path {
     }
 
     /// All steps, the leaf's last.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The steps above the leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn above(&self) -> &[Step] {
         self.steps.split_last().map_or(&[], |(_, above)| above)
     }
 
     /// The leaf's step.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn leaf(&self) -> Step {
         self.steps.last().copied().unwrap_or(Step { id: NONE, slot: 0 })
     }
 
     /// Goes to another slot of the leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn set_slot(&mut self, slot: usize) {
         if let Some(step) = self.steps.last_mut() {
             step.slot = slot as u32;

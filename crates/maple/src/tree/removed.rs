@@ -3,7 +3,7 @@
 use super::Tree;
 use super::path::MAX_HEIGHT;
 use crate::entry::Word;
-use crate::node::{NodeId, Shape};
+use crate::node::NodeId;
 use arrayvec::ArrayVec;
 
 /// Subtrees that one store can take out on every level: on either side up to fifteen children.
@@ -24,7 +24,7 @@ pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
 /// The subtrees that it took out, and room for the children of one of them on every level.
 pub(crate) type Subtrees = ArrayVec<Subtree, { (MOST_SUBTREES_PER_LEVEL + 16) * MAX_HEIGHT }>;
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The next word of what was taken out. Nodes are given back before their words are handed over, so that the tree
     /// is whole whatever becomes of those.
     pub(crate) fn next_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
@@ -46,12 +46,14 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Entries of a subtree.
-    pub(super) fn weigh(&self, subtree: Subtree) -> u64 {
+    pub(super) fn count_entries(&self, subtree: Subtree) -> u64 {
         let Subtree { id, height } = subtree;
         if height == 1 {
             return self.leaf(id).entries() as u64;
         }
         let inner = self.inner(id);
-        (0..inner.len()).map(|slot| self.weigh(Subtree { id: inner.child(slot), height: height - 1 })).sum()
+        (0..inner.len())
+            .map(|slot| self.count_entries(Subtree { id: inner.child(slot), height: height - 1 }))
+            .sum()
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! A gap is one slot of one leaf, so every gap is looked at whole. Without alignment the first leaf that is looked into
 //! has what is wanted, unless the window cuts it. Cost: the height, and a leaf more at each end of the window; with
-//! alignment, one leaf more for every gap that is long enough but lies wrong.
+//! alignment, every gap that is long enough and lies wrong is looked at too: linear in their number (`bench maple --workload
+//! gap-misaligned`).
 
 use super::Tree;
-use crate::node::{Extent, Leaf, NodeId, Shape};
-use freehold_units::{Align, Probe, Span, Work};
+use crate::node::{Extent, Leaf, NodeId};
+use freehold_units::{Align, Span};
 
 /// Which of the gaps that fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum Side {
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Want {
+pub(crate) struct CheckedRequest {
     pub(crate) side: Side,
     /// Indexes, at least one.
     pub(crate) size: u64,
@@ -25,9 +26,8 @@ pub(crate) struct Want {
     pub(crate) window: Span,
 }
 
-impl Want {
+impl CheckedRequest {
     /// Where it fits in a gap.
-    #[inline]
     fn fit(&self, gap: Span) -> Option<Span> {
         let open = gap.intersection(self.window)?;
         match self.side {
@@ -38,29 +38,27 @@ impl Want {
 }
 
 /// A search under way.
-struct Search<'a, S, P> {
-    tree: &'a Tree<S>,
-    want: &'a Want,
-    probe: &'a mut P,
+struct Search<'a> {
+    tree: &'a Tree,
+    want: &'a CheckedRequest,
     /// What a subtree's longest gap must be at least.
     need: Extent,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The lowest or the highest place in the window where so many indexes are free.
-    pub(crate) fn find_gap(&self, want: &Want, probe: &mut impl Probe) -> Option<Span> {
+    pub(crate) fn find_gap(&self, want: &CheckedRequest) -> Option<Span> {
         if self.height == 0 {
             return want.fit(Span::ALL);
         }
         let need = Extent::of_reach(want.size.checked_sub(1)?);
-        Search { tree: self, want, probe, need }.below(self.root, self.height, Span::ALL)
+        Search { tree: self, want, need }.below(self.root, self.height, Span::ALL)
     }
 }
 
-impl<S: Shape, P: Probe> Search<'_, S, P> {
+impl Search<'_> {
     /// In a subtree that has some of the window.
     fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
-        self.probe.count(Work::NodeVisited, 1);
         if height == 1 {
             return self.in_leaf(self.tree.leaf(id), whole);
         }
@@ -102,7 +100,6 @@ impl<S: Shape, P: Probe> Search<'_, S, P> {
 
     /// The first and the last slot of a node that have some of the window: only where the window ends within the node is
     /// there something to search for.
-    #[inline(always)]
     fn ends(&self, whole: Span, last: usize, slot_of: impl Fn(u64) -> usize) -> (usize, usize) {
         let window = self.want.window;
         let low = if whole.first() < window.first() { slot_of(window.first()) } else { 0 };

@@ -11,19 +11,12 @@
 //! when its parents have lost children already; only then are thin nodes on either side filled up.
 
 use super::removed::{Subtree, Subtrees, Words};
-use super::{Need, Path, Tree};
-use crate::node::Shape;
-use freehold_units::{Probe, Span};
+use super::{Need, Path, Tree, indexes};
+use freehold_units::Span;
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The nodes that a spanning store takes.
-    pub(super) fn need_of_spanning(
-        &self,
-        path: &Path,
-        span: Span,
-        entry: bool,
-        probe: &mut impl Probe,
-    ) -> Need {
+    pub(super) fn need_of_spanning(&self, path: &Path, span: Span, entry: bool) -> Need {
         let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
         let start = leaf.span(slot, path.whole).0;
@@ -31,11 +24,11 @@ impl<S: Shape> Tree<S> {
         let slots = slot + 1 + usize::from(start < span.first());
         let entries =
             leaf.rank(slot) + usize::from(start < span.first() && leaf.has_entry(slot)) + usize::from(entry);
-        if slots - 1 + entries <= S::LEAF_WORDS {
+        if slots - 1 + entries <= self.limits.leaf_words {
             return Need::default();
         }
         let mut right = Path::new();
-        self.walk(span.last(), &mut right, probe);
+        self.walk(span.last(), &mut right);
         let fork = fork(path, &right);
         let gone = usize::from(self.is_gone(&right, fork, span.last()));
         self.need_of_split(path.above(), |depth, len| {
@@ -65,7 +58,7 @@ impl<S: Shape> Tree<S> {
     ) {
         let last = span.last();
         let mut right = Path::new();
-        self.walk(last, &mut right, &mut ());
+        self.walk(last, &mut right);
         let fork = fork(path, &right);
         let gone = self.clear_right(&right, fork, last, words, subtrees);
         self.clear_left(path, fork, words, subtrees);
@@ -75,12 +68,12 @@ impl<S: Shape> Tree<S> {
         self.take_children(id, fork, left_slot + 1, right_slot + usize::from(gone), subtrees);
         self.inner_mut(id).set_pivot(left_slot, last);
         for &subtree in subtrees.iter() {
-            self.len -= self.weigh(subtree);
+            self.len -= self.count_entries(subtree);
         }
-        path.whole = Span::new(path.whole.first(), last).unwrap_or(path.whole);
+        path.whole = indexes(path.whole.first(), last);
         self.refresh_gaps(path);
         if let Some(behind) = last.checked_add(1) {
-            self.walk(behind, &mut right, &mut ());
+            self.walk(behind, &mut right);
             self.refresh_gaps(&right);
         }
     }
@@ -143,7 +136,7 @@ impl<S: Shape> Tree<S> {
 }
 
 /// The depth of the last node that both paths pass.
-pub(super) fn fork(left: &Path, right: &Path) -> usize {
+pub(crate) fn fork(left: &Path, right: &Path) -> usize {
     let parted = left.above().iter().zip(right.above()).position(|(a, b)| a.slot != b.slot);
-    parted.unwrap_or(0)
+    parted.expect("M1: two leaves have parted paths")
 }

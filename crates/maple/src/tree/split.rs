@@ -1,16 +1,16 @@
 //! A leaf that overflows becomes two, and its ancestors with it as far as they are full.
 
-use super::{Path, Tree};
+use super::{Path, Tree, indexes};
 use crate::entry::Word;
-use crate::node::{Child, Edit, Extent, Inner, Shape};
+use crate::node::{Child, Extent, Inner, Replace};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Makes a change that the path's leaf is too small for: a new one behind it takes its upper slots first.
-    pub(super) fn split(&mut self, path: &Path, edit: &Edit, entry: Option<Word>, twin: Option<Word>) {
+    pub(super) fn split(&mut self, path: &Path, edit: &Replace, entry: Option<Word>, second: Option<Word>) {
         let id = path.leaf().id;
-        let at = edit.parting::<S>(self.leaf(id));
+        let at = edit.split_point(self.leaf(id), &self.limits);
         let full = self.leaf(id).clone();
         let last = full.pivot(at - 1);
         self.leaf_mut(id).keep_to(at - 1);
@@ -21,7 +21,8 @@ impl<S: Shape> Tree<S> {
         let (below, above) = part(path.whole, last);
         let (half, half_whole) = if edit.is_above(at) { (upper, above) } else { (id, below) };
         let half = &mut self.leaves[half];
-        edit.in_half(half, half_whole, at).apply(half, entry, twin);
+        let edit = edit.in_half(half, half_whole, at);
+        edit.apply(half, entry, second);
         let (gap, gap_above) = (self.leaf(id).largest_gap(below), self.leaf(upper).largest_gap(above));
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
@@ -29,11 +30,12 @@ impl<S: Shape> Tree<S> {
     /// Puts a new child behind the one that a path leads to. `child.last` is where the new child's predecessor ends
     /// from now on, `gap_left` its longest gap; `first` is that predecessor, for a new root.
     fn insert_child(&mut self, path: &Path, mut gap_left: Extent, mut child: Child, mut first: u32) {
+        let fanout = self.limits.fanout;
         for (depth, step) in path.above().iter().enumerate().rev() {
             let slot = step.slot as usize;
             let inner = self.inner_mut(step.id);
             inner.set_gap(slot, gap_left);
-            if inner.len() < S::FANOUT {
+            if inner.len() < fanout {
                 inner.insert_after(slot, child.last, child.id, child.gap);
                 if depth > 0 {
                     let longest = inner.largest_gap();
@@ -72,6 +74,6 @@ fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
 
 /// A leaf's indexes, up to `last` and behind it.
 fn part(whole: Span, last: u64) -> (Span, Span) {
-    let below = Span::new(whole.first(), last).unwrap_or(whole);
-    (below, whole.above(below).unwrap_or(whole))
+    let below = indexes(whole.first(), last);
+    (below, indexes(last + 1, whole.last()))
 }

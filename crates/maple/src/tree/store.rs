@@ -1,122 +1,133 @@
-//! Storing over a range: looked at first, with the nodes that it takes, then done.
+//! Storing over a range: planned first, with the nodes that it takes, then committed.
 
 use super::path::Step;
-use super::slot::gap_with_room;
-use super::{Need, Path, Subtrees, Tree, Words};
+use super::{Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Edit, Leaf, NONE, Shape};
-use freehold_units::{Probe, Span};
+use crate::node::{Edit, Fill, Leaf, NONE, Replace};
+use freehold_units::Span;
 
-/// A store that has been looked at: where it goes, and what it takes. Good until the tree changes.
+/// Where a store goes and what it takes. Good until the tree changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct StorePlan {
     /// To the leaf and slot where the store begins.
     pub(crate) path: Path,
-    /// What is to be stored over; a gap's neighbours that are gaps are in it.
+    /// The indexes that are stored over; of a removal, the whole gap that it leaves.
     pub(crate) span: Span,
     /// The nodes that it takes.
     pub(crate) need: Need,
-    pub(super) way: Way,
+    pub(crate) kind: StoreKind,
 }
 
 /// How a store is done.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub(crate) enum StoreKind {
     /// The tree has no node yet.
-    Plant,
-    /// An entry comes to lie in this gap, and its leaf has room: the commonest store, and the shortest way.
-    InGap { start: u64, end: u64 },
+    NewRoot,
     /// It lies in one leaf, to which it does this.
     InLeaf(Edit),
     /// It ends in another leaf.
     Spanning,
 }
 
-impl Spot {
-    /// Not looked at yet.
-    #[inline(always)]
+impl StorePlan {
+    /// Not planned yet.
+    #[inline]
     pub(crate) const fn new(span: Span) -> Self {
-        Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, way: Way::Plant }
+        Self { path: Path::new(), span, need: Need { leaves: 0, inners: 0 }, kind: StoreKind::NewRoot }
     }
 
     /// Whether the tree has no node yet.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn is_rootless(&self) -> bool {
-        matches!(self.way, Way::Plant)
+        matches!(self.kind, StoreKind::NewRoot)
     }
 
     /// Whether the store ends in another leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) const fn spans(&self) -> bool {
-        matches!(self.way, Way::Spanning)
+        matches!(self.kind, StoreKind::Spanning)
     }
 
-    /// Whether nothing is where the store goes. A gap is whole, so what is free lies in one slot.
-    #[inline(always)]
+    /// Whether the store goes to where nothing is. A gap is one slot, so a free range lies in one leaf.
+    #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        match &self.way {
-            Way::Plant | Way::InGap { .. } => true,
-            Way::InLeaf(edit) => edit.is_in_gap(),
-            Way::Spanning => false,
+        match &self.kind {
+            StoreKind::NewRoot => true,
+            StoreKind::InLeaf(edit) => edit.is_in_gap(),
+            StoreKind::Spanning => false,
         }
     }
 }
 
-impl<S: Shape> Tree<S> {
-    /// The first entry that a store meets which does not go to where nothing is.
+impl Tree {
+    /// The first entry in the way of a store that is not free.
     #[cold]
-    pub(crate) fn first_entry(&self, spot: &Spot) -> Span {
-        let slot = self.slot(&spot.path);
+    pub(crate) fn first_entry(&self, plan: &StorePlan) -> Span {
+        let slot = self.slot(&plan.path);
         match slot.span.last().checked_add(1) {
-            Some(behind) if slot.entry.is_none() => self.slot_of(behind, &mut ()).span,
+            Some(behind) if slot.entry.is_none() => self.slot_of(behind).span,
             _ => slot.span,
         }
     }
 
-    /// Looks at a store of an entry, or of nothing, over the spot's range.
-    #[inline]
-    pub(crate) fn look(&self, spot: &mut Spot, entry: bool, probe: &mut impl Probe) {
+    /// Plans a store of an entry over the plan's range, or the removal of what is there.
+    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this, `plan_from`'s and `walk`'s
+    pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
-            spot.need.leaves = usize::from(entry);
+            plan.need.leaves = usize::from(entry);
             return;
         }
-        let leaf = self.walk(spot.span.first(), &mut spot.path, probe);
-        self.look_from(spot, leaf, entry, probe);
+        let leaf = self.walk(plan.span.first(), &mut plan.path);
+        self.plan_from(plan, leaf, entry);
     }
 
-    /// Looks at a store whose first index the path leads to, in this leaf.
-    #[inline(always)]
-    pub(crate) fn look_from(&self, spot: &mut Spot, leaf: &Leaf, entry: bool, probe: &mut impl Probe) {
-        let leaf = if entry { leaf } else { self.widen(spot, leaf, probe) };
-        let Spot { path, span, .. } = &*spot;
+    /// Plans a store whose first index is in this leaf, to which the plan's path leads.
+    #[inline(always)] // as `plan`'s
+    pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
+        let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
+        let StorePlan { path, span, .. } = &*plan;
         if span.last() > path.whole.last() {
-            let need = self.need_of_spanning(path, *span, entry, probe);
+            let need = self.need_of_spanning(path, *span, entry);
             if entry || need.nodes() == 0 || !self.can_move_edge(path, *span) {
-                spot.need = need;
+                plan.need = need;
             }
-            spot.way = Way::Spanning;
+            plan.kind = StoreKind::Spanning;
             return;
         }
-        if entry && let Some((start, end)) = gap_with_room::<S>(leaf, path, *span) {
-            spot.way = Way::InGap { start, end };
+        let slot = path.leaf().slot as usize;
+        if entry && let Some(fill) = Fill::new(leaf, path.whole, slot, *span, &self.limits) {
+            plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
             return;
         }
-        let edit = edit(leaf, path, *span, entry);
-        if edit.words_after() > S::LEAF_WORDS {
-            spot.need = self.need_of_split(path.above(), |_, len| len);
+        let edit = replace(leaf, path, *span, entry);
+        if edit.words_after() > self.limits.leaf_words {
+            plan.need = self.need_of_split(path.above(), |_, len| len);
         }
-        spot.way = Way::InLeaf(edit);
+        plan.kind = StoreKind::InLeaf(Edit::Replace(edit));
     }
 
-    /// Gaps on either side of nothing that is to be stored become one with it. The leaf where it then begins.
+    /// Plans the removal of the entry of a slot, whole, to which the plan's path leads; `span` are its indexes.
+    #[inline]
+    pub(crate) fn plan_erase(&self, plan: &mut StorePlan, leaf: &Leaf, span: Span) {
+        match Edit::vacate(leaf, plan.path.whole, plan.path.leaf().slot as usize) {
+            Some((edit, gap)) => (plan.span, plan.kind) = (gap, StoreKind::InLeaf(edit)),
+            None => {
+                plan.span = span;
+                self.plan_from(plan, leaf, false);
+            }
+        }
+    }
+
+    /// Extends a removal over the gaps beside it, with which what it leaves is one gap (M2). Returns the leaf where it then
+    /// begins.
     #[inline(never)]
-    fn widen<'a>(&'a self, spot: &mut Spot, leaf: &'a Leaf, probe: &mut impl Probe) -> &'a Leaf {
-        let Spot { path, span, .. } = spot;
+    fn extend_null<'a>(&'a self, plan: &mut StorePlan, leaf: &'a Leaf) -> &'a Leaf {
+        let StorePlan { path, span, .. } = plan;
         let whole = path.whole;
         let gap_in = |slot: usize| (!leaf.has_entry(slot)).then(|| leaf.span(slot, whole));
-        let mut gap_at = |index: u64| {
-            let slot = self.slot_of(index, probe);
+        let gap_at = |index: u64| {
+            let slot = self.slot_of(index);
             slot.entry.is_none().then_some((slot.span.first(), slot.span.last()))
         };
         let from = path.leaf().slot as usize;
@@ -142,9 +153,9 @@ impl<S: Shape> Tree<S> {
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
-        *span = Span::new(first, above.map_or(span.last(), |(_, last)| last)).unwrap_or(*span);
+        *span = indexes(first, above.map_or(span.last(), |(_, last)| last));
         if first < whole.first() {
-            return self.walk(first, path, probe);
+            return self.walk(first, path);
         }
         if first < start {
             path.set_slot(from - 1);
@@ -157,7 +168,7 @@ impl<S: Shape> Tree<S> {
     pub(super) fn need_of_split(&self, above: &[Step], len_of: impl Fn(usize, usize) -> usize) -> Need {
         let mut need = Need { leaves: 1, inners: 0 };
         for (depth, step) in above.iter().enumerate().rev() {
-            if len_of(depth, self.inner(step.id).len()) < S::FANOUT {
+            if len_of(depth, self.inner(step.id).len()) < self.limits.fanout {
                 return need;
             }
             need.inners += 1;
@@ -167,112 +178,154 @@ impl<S: Shape> Tree<S> {
         need
     }
 
-    /// Does what was looked at, in one leaf; the nodes are reserved. `twin` makes a second word of one that is on
-    /// both sides afterwards; it is asked first, so if it panics nothing has changed.
-    #[inline(always)]
-    pub(crate) fn carry_out(
+    /// Reserves the nodes that a plan takes: the only step of a store that can fail.
+    #[inline]
+    pub(crate) fn reserve(&mut self, plan: &StorePlan) -> Result<(), OutOfMemory> {
+        if plan.need.nodes() == 0 { Ok(()) } else { self.reserve_nodes(plan.need) }
+    }
+
+    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes a second word of one that is
+    /// on both sides afterwards. It is called before anything changes, since it may panic.
+    #[inline(always)] // insert-seq, n 100: 600; 621 without this and `edit_leaf`'s
+    pub(crate) fn commit(
         &mut self,
-        spot: &mut Spot,
+        plan: &StorePlan,
         entry: Option<Word>,
-        twin: impl FnOnce(Word) -> Word,
-        words: &mut Words,
+        duplicate: impl FnOnce(Word) -> Word,
+        removed: &mut Words,
     ) {
-        match &spot.way {
-            &Way::InGap { start, end } => {
-                entry.into_iter().for_each(|word| self.fill(&spot.path, (start, end), spot.span, word));
-            }
-            Way::InLeaf(edit) => self.put(&spot.path, edit, entry, twin, words),
-            Way::Plant => entry.into_iter().for_each(|word| self.plant(spot.span, word)),
-            Way::Spanning => debug_assert!(false, "a store that ends in another leaf is done in one"),
+        match &plan.kind {
+            StoreKind::InLeaf(edit) => self.edit_leaf(plan, edit, entry, duplicate, removed),
+            StoreKind::NewRoot => entry.into_iter().for_each(|word| self.insert_root(plan.span, word)),
+            StoreKind::Spanning => unreachable!("M1: a store that ends in another leaf is done in one"),
         }
     }
 
-    /// The same for a store that ends in another leaf.
+    /// Does a planned store that ends in another leaf.
     #[inline(never)]
-    pub(crate) fn carry_out_spanning(
+    pub(crate) fn commit_spanning(
         &mut self,
-        spot: &mut Spot,
+        plan: &mut StorePlan,
         entry: Option<Word>,
-        words: &mut Words,
+        removed: &mut Words,
         subtrees: &mut Subtrees,
     ) {
-        if entry.is_none() && self.move_edge(&spot.path, spot.span, words) {
+        if entry.is_none() && self.move_edge(&plan.path, plan.span, removed) {
             return;
         }
-        self.clear_behind(&mut spot.path, spot.span, words, subtrees);
+        if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {
+            self.clear_behind(&mut plan.path, plan.span, removed, subtrees);
+        }
         // What is left of the first slot is left on one side: no entry is needed twice.
-        let Spot { path, span, .. } = &*spot;
-        let edit = edit(self.leaf_of(path), path, *span, entry.is_some());
-        self.put(path, &edit, entry, |word| word, words);
-        self.settle(spot.span.first());
-        if let Some(behind) = spot.span.last().checked_add(1) {
-            self.settle(behind);
+        let StorePlan { path, span, .. } = &*plan;
+        let edit = replace(self.leaf_of(path), path, *span, entry.is_some());
+        self.replace(path, &edit, entry, |word| word, removed);
+        self.fix_underfull_path(span.first());
+        if let Some(behind) = path.whole.last().checked_add(1) {
+            self.fix_underfull_path(behind);
         }
     }
 
     /// The first entry makes the first leaf.
-    fn plant(&mut self, span: Span, word: Word) {
+    fn insert_root(&mut self, span: Span, word: Word) {
         self.root = self.new_leaf(|leaf| {
-            *leaf = Leaf::EMPTY;
-            leaf.fill(0, (0, u64::MAX), span, word);
+            *leaf = Leaf::without_slots();
+            // Each slot says where the one before it ends.
+            let before = span.first().wrapping_sub(1);
+            if span.first() > 0 {
+                leaf.push(before, None);
+            }
+            leaf.push(before, Some(word));
+            if span.last() < u64::MAX {
+                leaf.push(span.last(), None);
+            }
         });
         self.height = 1;
         self.len = 1;
     }
 
-    /// Makes the change of the path's leaf.
-    #[inline(always)]
-    fn put(
+    /// Makes an edit of the path's leaf.
+    #[inline(always)] // as `commit`'s
+    fn edit_leaf(
         &mut self,
-        path: &Path,
+        plan: &StorePlan,
         edit: &Edit,
         entry: Option<Word>,
-        twin: impl FnOnce(Word) -> Word,
-        words: &mut Words,
+        duplicate: impl FnOnce(Word) -> Word,
+        removed: &mut Words,
     ) {
+        let path = &plan.path;
+        let id = path.leaf().id;
+        match edit {
+            Edit::Fill(fill) => {
+                let word = entry.expect("M2: nothing is stored into a gap");
+                fill.apply(self.leaf_mut(id), plan.span, word);
+                self.len += 1;
+                self.gap_filled(path, fill, plan.span);
+            }
+            Edit::Vacate(vacate) => {
+                let limits = self.limits;
+                let leaf = self.leaf_mut(id);
+                removed.push(vacate.apply(leaf));
+                let is_underfull = leaf.used() < limits.leaf_min;
+                self.len -= 1;
+                self.gap_grown(path, vacate.reach());
+                if is_underfull {
+                    self.fix_underfull(path);
+                }
+            }
+            Edit::Replace(edit) => self.replace(path, edit, entry, duplicate, removed),
+        }
+    }
+
+    /// Replaces slots of the path's leaf, which splits if that is too much for it.
+    #[inline(always)] // overwrite, n 100: 552; 578 without
+    fn replace(
+        &mut self,
+        path: &Path,
+        edit: &Replace,
+        entry: Option<Word>,
+        duplicate: impl FnOnce(Word) -> Word,
+        removed: &mut Words,
+    ) {
+        let limits = self.limits;
         let leaf = self.leaf_mut(path.leaf().id);
         let mut second = None;
-        // Where nothing was, no entry goes, and none is cut.
+        // In a gap, no entry is removed and none is cut.
         if !edit.is_in_gap() {
-            second = edit.splits_entry().then(|| twin(leaf.ranked(edit.replaced().start - 1)));
-            words.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
+            second = edit.splits_entry().then(|| duplicate(leaf.ranked(edit.replaced().start - 1)));
+            removed.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
         }
-        if edit.words_after() > S::LEAF_WORDS {
+        if edit.words_after() > limits.leaf_words {
             self.split(path, edit, entry, second);
         } else {
             let lost = edit.reach_lost(leaf, path.whole);
             edit.apply(leaf, entry, second);
-            self.gap_changed(path, edit, lost);
+            self.gap_replaced(path, edit, lost);
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
-        if edit.words_after() < S::LEAF_MIN && edit.words_after() < edit.words_before() {
-            self.thinned(path);
+        if edit.words_after() < limits.leaf_min && edit.words_after() < edit.words_before() {
+            self.fix_underfull(path);
         }
     }
 
-    /// A leaf has few entries left. Where there are others, it is filled up or merged; where there are none, a leaf
-    /// of nothing but a gap goes.
+    /// A leaf has few words left. Where it has neighbours, it is filled up from one or merged with it; a root leaf of
+    /// nothing but a gap goes.
     #[cold]
-    pub(super) fn thinned(&mut self, path: &Path) {
+    #[inline]
+    fn fix_underfull(&mut self, path: &Path) {
         if self.height > 1 {
-            self.settle(path.whole.first());
+            self.fix_underfull_path(path.whole.first());
         } else if self.len == 0 {
             self.free_leaf(path.leaf().id);
             self.set_root(NONE, 0);
         }
     }
-
-    /// Reserves what a store that was looked at takes.
-    #[inline(always)]
-    pub(crate) fn provide(&mut self, spot: &Spot) -> Result<(), OutOfMemory> {
-        if spot.need.nodes() == 0 { Ok(()) } else { self.reserve(spot.need) }
-    }
 }
 
-/// What a store over a range does to the leaf that it lies in, and to which the path leads.
-#[inline(always)]
-pub(super) fn edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Edit {
-    let slot = path.leaf().slot as usize;
-    Edit::new(leaf, path.whole, slot, span.first(), span.last(), entry)
+/// What a store over a range does to the path's leaf, in which it lies.
+#[inline(always)] // overwrite, n 100: 574; 633 without this and that of `Replace::new`
+pub(crate) fn replace(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
+    Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }

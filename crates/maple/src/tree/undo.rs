@@ -6,7 +6,7 @@
 use super::Tree;
 use super::path::MAX_HEIGHT;
 use crate::OutOfMemory;
-use crate::node::{Inner, Leaf, NodeId, Shape, boxed};
+use crate::node::{Inner, Leaf, NodeId, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -38,12 +38,12 @@ impl Undo {
         Self(None)
     }
 
-    #[inline(always)]
+    #[inline]
     fn changes(&mut self) -> Option<&mut Changes> {
         self.0.as_deref_mut().map(|[changes]| changes).filter(|changes| changes.on)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.0.as_deref().is_some_and(|[changes]| changes.on)
     }
@@ -111,7 +111,7 @@ impl Changes {
     }
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Asks for the memory to undo one more store. From the first time on, everything can be undone.
     pub(crate) fn prepare_undo(&mut self) -> Result<(), OutOfMemory> {
         if self.undo.0.is_none() {
@@ -150,7 +150,7 @@ impl<S: Shape> Tree<S> {
     }
 
     /// Makes everything final.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn make_final(&mut self) {
         if self.undo.is_on() {
             self.give_gone_back();

@@ -2,7 +2,7 @@
 
 use super::{Need, Tree};
 use crate::error::Broken;
-use crate::node::{Extent, NodeId, Shape};
+use crate::node::{Extent, NodeId};
 use freehold_units::Span;
 
 /// What has been seen of the tree so far, in the order of indexes.
@@ -17,7 +17,7 @@ const fn broken(invariant: &'static str, what: &'static str, index: u64) -> Brok
     Broken { invariant, what, index }
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Checks all.
     pub(crate) fn validate(&self) -> Result<(), Broken> {
         let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };
@@ -53,11 +53,8 @@ impl<S: Shape> Tree<S> {
         }
         seen.nodes.inners += 1;
         let inner = self.inner(id);
-        if inner.len() < 2 || inner.len() > S::FANOUT {
+        if inner.len() < 2 || inner.len() > self.limits.fanout {
             return Err(broken("M3", "an inner node has too few or too many children", at));
-        }
-        if height != self.height && inner.len() < 2 {
-            return Err(broken("M3", "an inner node has one child", at));
         }
         let mut first = whole.first();
         for slot in 0..inner.len() {
@@ -89,7 +86,8 @@ impl<S: Shape> Tree<S> {
         let leaf = self.leaf(id);
         seen.nodes.leaves += 1;
         seen.entries += leaf.entries() as u64;
-        if leaf.len() == 0 || leaf.used() > S::LEAF_WORDS || leaf.occupied() >> (leaf.len() - 1) > 1 {
+        if leaf.len() == 0 || leaf.used() > self.limits.leaf_words || leaf.occupied() >> (leaf.len() - 1) > 1
+        {
             return Err(broken("M3", "a leaf has no slots or too many", whole.first()));
         }
         let mut from = Some(whole.first());

@@ -1,9 +1,9 @@
 //! Going down to an index.
 
-use super::{Path, Tree};
+use super::{Path, Tree, indexes};
 use crate::entry::Word;
-use crate::node::{Leaf, Shape};
-use freehold_units::{Probe, Span, Work};
+use crate::node::Leaf;
+use freehold_units::Span;
 
 /// A slot of a leaf: an entry or a gap, whole, since gaps are never parted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,10 +12,10 @@ pub(crate) struct Slot {
     pub(crate) entry: Option<Word>,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The entry at an index.
     #[inline]
-    pub(crate) fn get(&self, index: u64, probe: &mut impl Probe) -> Option<Word> {
+    pub(crate) fn get(&self, index: u64) -> Option<Word> {
         let mut left = self.height;
         if left == 0 {
             return None;
@@ -23,24 +23,21 @@ impl<S: Shape> Tree<S> {
         let mut id = self.root;
         while left > 1 {
             let inner = self.inner(id);
-            probe.count(Work::NodeVisited, 1);
             id = inner.child(inner.slot_of(index));
             left -= 1;
         }
         let leaf = self.leaf(id);
-        probe.count(Work::NodeVisited, 1);
         leaf.entry(leaf.slot_of(index))
     }
 
     /// Goes to the leaf that has the index, and to its slot there; returns the leaf. The tree has a node.
-    #[inline(always)]
-    pub(crate) fn walk(&self, index: u64, path: &mut Path, probe: &mut impl Probe) -> &Leaf {
+    #[inline(always)] // as that of `Tree::plan`
+    pub(crate) fn walk(&self, index: u64, path: &mut Path) -> &Leaf {
         path.clear();
         let (mut first, mut last) = (0, u64::MAX);
         let mut id = self.root;
         for _ in 1..self.height {
             let inner = self.inner(id);
-            probe.count(Work::NodeVisited, 1);
             let slot = inner.slot_of(index);
             path.push(id, slot);
             first = first.max(inner.start(slot));
@@ -48,9 +45,8 @@ impl<S: Shape> Tree<S> {
             id = inner.child(slot);
         }
         let leaf = self.leaf(id);
-        probe.count(Work::NodeVisited, 1);
         path.push(id, leaf.slot_of(index));
-        path.whole = Span::new(first, last).unwrap_or(Span::ALL);
+        path.whole = indexes(first, last);
         leaf
     }
 
@@ -65,21 +61,21 @@ impl<S: Shape> Tree<S> {
     pub(crate) fn slot_at(&self, path: &Path, slot: usize) -> Slot {
         let leaf = self.leaf(path.leaf().id);
         let (first, last) = leaf.span(slot, path.whole);
-        Slot { span: Span::new(first, last).unwrap_or(path.whole), entry: leaf.entry(slot) }
+        Slot { span: indexes(first, last), entry: leaf.entry(slot) }
     }
 
     /// The range that holds an index: an entry's, or the whole gap.
-    pub(crate) fn slot_of(&self, index: u64, probe: &mut impl Probe) -> Slot {
+    pub(crate) fn slot_of(&self, index: u64) -> Slot {
         if self.height == 0 {
             return Slot { span: Span::ALL, entry: None };
         }
         let mut path = Path::new();
-        self.walk(index, &mut path, probe);
+        self.walk(index, &mut path);
         self.slot(&path)
     }
 
     /// The path's leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn leaf_of(&self, path: &Path) -> &Leaf {
         self.leaf(path.leaf().id)
     }

@@ -3,21 +3,22 @@
 
 use super::model::Model;
 use super::ops::{Op, VALUES};
-use freehold_maple::{AllocError, InsertError, MapEntry, RangeMap, Request, Shape};
+use freehold_maple::{AllocError, Entry, InsertError, Nodes, RangeMap, Request};
 use freehold_units::{Align, Span};
 use std::sync::Arc;
 
-pub(crate) struct World<S: Shape> {
-    pub(crate) map: RangeMap<Arc<u32>, S>,
+pub(crate) struct World {
+    nodes: Nodes,
+    pub(crate) map: RangeMap<Arc<u32>>,
     pub(crate) model: Model,
     /// One of each value: the map has clones, and each is counted.
     values: Vec<Arc<u32>>,
 }
 
-impl<S: Shape> World<S> {
-    pub(crate) fn new() -> Self {
+impl World {
+    pub(crate) fn new(nodes: Nodes) -> Self {
         let values = (0..VALUES).map(Arc::new).collect();
-        Self { map: RangeMap::with_shape(), model: Model::default(), values }
+        Self { nodes, map: RangeMap::with_nodes(nodes), model: Model::default(), values }
     }
 
     pub(crate) fn value(&self, value: u32) -> Arc<u32> {
@@ -31,9 +32,9 @@ impl<S: Shape> World<S> {
             Op::Store(over, value) => {
                 let new = self.value(value);
                 let plan = self.map.plan_store(over).unwrap();
-                let facts = *plan.facts();
+                let nodes = plan.nodes();
                 plan.commit(new);
-                assert_eq!(self.map.nodes_taken() - taken, facts.nodes, "{facts:?}");
+                assert_eq!(self.map.nodes_taken() - taken, nodes, "{op:?}");
                 self.model.store(over, value);
             }
             Op::Insert(over, value) => {
@@ -45,9 +46,9 @@ impl<S: Shape> World<S> {
             }
             Op::RemoveRange(over) => {
                 let plan = self.map.plan_removal(over).unwrap();
-                let facts = *plan.facts();
+                let nodes = plan.nodes();
                 plan.commit();
-                assert_eq!(self.map.nodes_taken() - taken, facts.nodes, "{facts:?}");
+                assert_eq!(self.map.nodes_taken() - taken, nodes, "{op:?}");
                 self.model.remove_range(over);
             }
             Op::Erase(index) => {
@@ -58,8 +59,8 @@ impl<S: Shape> World<S> {
             Op::Entry(over, value) => self.entry(over, value),
             Op::EntryRemove(index) => {
                 let removed = match self.map.entry(index) {
-                    MapEntry::Occupied(entry) => Some(entry.remove()),
-                    MapEntry::Vacant(_) => None,
+                    Entry::Occupied(entry) => Some(entry.remove()),
+                    Entry::Vacant(_) => None,
                 };
                 assert_eq!(removed.map(|(at, value)| (at, *value)), self.model.erase(index));
                 assert_eq!(self.map.nodes_taken(), taken, "an erase took a node");
@@ -106,14 +107,14 @@ impl<S: Shape> World<S> {
     fn entry(&mut self, over: Span, value: u32) {
         let new = self.value(value);
         match self.map.entry(over.first()) {
-            MapEntry::Occupied(mut entry) => {
+            Entry::Occupied(mut entry) => {
                 let (at, old) = self.model.at(over.first()).unwrap();
                 assert_eq!((entry.span(), *entry.get()), (at, old));
                 assert_eq!(*entry.replace(new), old);
                 assert_eq!(*entry.get(), value);
                 self.model.store(at, value);
             }
-            MapEntry::Vacant(gap) => {
+            Entry::Vacant(gap) => {
                 assert_eq!((gap.gap(), None), self.model.slot(over.first()));
                 let refused = gap.insert(over, new).err().map(|rejected| rejected.cause);
                 assert_eq!(refused, self.model.in_the_way(over).map(InsertError::Occupied));
@@ -222,7 +223,7 @@ impl<S: Shape> World<S> {
             }
         }
         front.extend(back.into_iter().rev());
-        self.map = RangeMap::from_sorted_with_shape(front).unwrap();
+        self.map = RangeMap::from_sorted_with_nodes(self.nodes, front).unwrap();
     }
 
     /// Everything that the map says of itself; and each value is in it as often as it is held.
@@ -255,7 +256,7 @@ impl<S: Shape> World<S> {
     }
 }
 
-fn compare<S: Shape>(map: &RangeMap<Arc<u32>, S>, model: &Model) {
+fn compare(map: &RangeMap<Arc<u32>>, model: &Model) {
     map.validate().unwrap();
     assert_eq!(map.len(), model.0.len() as u64);
     assert!(map.iter().map(|(at, value)| (at, *value)).eq(model.0.iter().copied()));
@@ -266,8 +267,8 @@ fn compare<S: Shape>(map: &RangeMap<Arc<u32>, S>, model: &Model) {
 }
 
 /// Runs operations, and compares after each.
-pub(crate) fn run<S: Shape>(ops: &[Op], width: u64) {
-    let mut world = World::<S>::new();
+pub(crate) fn run(nodes: Nodes, ops: &[Op], width: u64) {
+    let mut world = World::new(nodes);
     for (at, op) in ops.iter().enumerate() {
         world.step(op);
         world.compare();

@@ -1,5 +1,5 @@
-//! Recorded maple tree events, `*.mt.csv`. No tree is named in them, so they show shapes and rates and cannot be
-//! replayed.
+//! Recorded maple tree events, `*.mt.csv`. No tree is named in them; of a task without threads, it
+//! is the task's.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! `freehold bench maple`: maps of ranges, ours beside what one might use instead.
 
+mod instructions;
 mod tables;
 
 use super::Progress;
@@ -9,6 +10,8 @@ use crate::measure::maple::bench;
 use crate::output::Document;
 use crate::workload::maple::{MOST_N, Workload, find_cases};
 use tables::Tables;
+
+pub use instructions::{UNDER_CALLGRIND, run_under_callgrind};
 
 /// From this size on, fewer rounds do: each is long.
 const LARGE: u32 = 500_000;
@@ -24,6 +27,8 @@ pub struct Options {
     pub workloads: Vec<String>,
     /// Ranges in a map; none is the usual sizes.
     pub sizes: Vec<u32>,
+    /// Instructions are counted, not time.
+    pub instructions: bool,
 }
 
 impl Options {
@@ -55,6 +60,9 @@ impl Options {
 pub fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
     let engines = find_maps(&options.engines)?;
     let sizes = options.sizes()?;
+    if options.instructions {
+        return instructions::run(&find_cases(&options.workloads)?, &sizes, &engines, progress);
+    }
     let mut tables = Tables::default();
     for case in find_cases(&options.workloads)? {
         let mut benches = Vec::new();

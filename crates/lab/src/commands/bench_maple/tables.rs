@@ -115,7 +115,7 @@ impl Tables {
         for run in runs {
             for ((op, ns), timed) in run.ns.iter().zip(&run.counts) {
                 let first = runs.first().and_then(|run| median_of(run, op));
-                let linear = workload.case.name == "gap-search" && run.gap_is_linear;
+                let linear = workload.case.name.starts_with("gap-") && run.gap_is_linear;
                 self.document.rows.push(Row {
                     op: Some(op),
                     count: Some(*timed),

@@ -1,7 +1,7 @@
 //! Our range map behind the kernel's calls.
 
 use freehold::maple::linux::{Cycled, Error, Flags, Item, MaState, State, Tree};
-use freehold::maple::{Full, Rejected, Shape};
+use freehold::maple::{Nodes, Rejected};
 use freehold::units::Span;
 use freehold_trace::maple::{
     self as trace, ContentEntry, CursorState, CursorView, End, Engine, Refusal, Step, StoreCall, TreeFlags,
@@ -10,7 +10,7 @@ use freehold_trace::maple::{
 use std::num::NonZeroU64;
 
 /// A tree whose entries are numbers, one higher than their values: an entry is never 0.
-pub struct LinuxTree<S: Shape = Full>(Tree<NonZeroU64, S>);
+pub struct LinuxTree<const SMALL: bool = false>(Tree<NonZeroU64>);
 
 type Entry = Item<NonZeroU64>;
 
@@ -49,11 +49,15 @@ fn code(error: Error) -> Refusal {
     }
 }
 
-impl<S: Shape> Engine for LinuxTree<S> {
+impl<const SMALL: bool> LinuxTree<SMALL> {
+    const NODES: Nodes = if SMALL { Nodes::Small } else { Nodes::Full };
+}
+
+impl<const SMALL: bool> Engine for LinuxTree<SMALL> {
     type Cursor = MaState;
 
     fn new(flags: TreeFlags) -> Self {
-        Self(Tree::with_shape(Flags { alloc_range: flags.alloc, use_rcu: flags.rcu }))
+        Self(Tree::with_nodes(Flags { alloc_range: flags.alloc, use_rcu: flags.rcu }, Self::NODES))
     }
 
     fn store(&mut self, first: u64, last: u64, value: Value) -> Result<(), Refusal> {
@@ -212,7 +216,7 @@ impl<S: Shape> Engine for LinuxTree<S> {
     }
 
     fn duplicate(&self) -> Self {
-        let mut copy = Tree::with_shape(self.0.flags());
+        let mut copy = Tree::with_nodes(self.0.flags(), Self::NODES);
         // Into an empty tree of the same kind only memory can be lacking; the copy's content differs then.
         let _ = self.0.dup(&mut copy);
         Self(copy)

@@ -135,6 +135,9 @@ impl<M: AreaMap> Drive for Spaces<M> {
             (Call::Search { size, window, highest, found }, Some(space)) => {
                 space.search(size, window, highest, found)
             }
+            (Call::Store { span, value }, Some(space)) => space.put(span, value, probe),
+            (Call::Load { index }, Some(space)) => space.load(index),
+            (Call::Find { index }, Some(space)) => space.find(index, probe),
             (Call::Fork { into }, Some(space)) => {
                 let child = space.fork(&self.kinds, probe);
                 self.appear(into, child)

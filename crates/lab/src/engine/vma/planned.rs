@@ -2,7 +2,8 @@
 
 use crate::engine::maple::no_memory;
 use crate::workload::vma::{AreaMap, Nodes};
-use freehold::maple::{Facts, Planner, RangeMap};
+use freehold::maple::RangeMap;
+use freehold::maple::linux::{Facts, Planner};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
 use std::hint::black_box;
@@ -79,9 +80,9 @@ impl PlannedRanges {
     /// What a store, or without a value a removal, would take; nothing is stored.
     pub fn plan(&mut self, span: Span, stores: bool) -> Facts {
         let facts = if stores {
-            self.map.plan_store(span).map(|plan| *plan.facts())
+            self.map.plan_store(span).map(|plan| Facts::of_store(&plan))
         } else {
-            self.map.plan_removal(span).map(|plan| *plan.facts())
+            self.map.plan_removal(span).map(|plan| Facts::of_removal(&plan))
         };
         facts.unwrap_or_else(|_| no_memory())
     }
@@ -96,14 +97,14 @@ impl<A: Ask> Ranges for PlannedRanges<A> {
 
     fn store(&mut self, span: Span, value: u64) {
         let plan = self.map.plan_store(span).unwrap_or_else(|_| no_memory());
-        self.ask.planned(plan.facts());
+        self.ask.planned(&Facts::of_store(&plan));
         plan.commit(value);
         self.ask.committed();
     }
 
     fn clear(&mut self, span: Span) {
         let plan = self.map.plan_removal(span).unwrap_or_else(|_| no_memory());
-        self.ask.planned(plan.facts());
+        self.ask.planned(&Facts::of_removal(&plan));
         plan.commit();
         self.ask.committed();
     }

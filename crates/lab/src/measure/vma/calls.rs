@@ -80,5 +80,9 @@ pub(crate) fn name(op: &Op) -> &'static str {
         Call::Protect { .. } => "mprotect()",
         Call::Advise { .. } => "madvise()",
         Call::Search { .. } => "gap search",
+        Call::Store { value: Some(_), .. } => "store",
+        Call::Store { value: None, .. } => "erase",
+        Call::Load { .. } => "look-up",
+        Call::Find { .. } => "walk",
     }
 }

@@ -1,7 +1,7 @@
 //! How many nodes a store asks for before it starts: the kernel's formulas as the library has them, against what was
 //! recorded.
 
-use freehold::maple::{Heights, Planner};
+use freehold::maple::linux::{Heights, Planner};
 use freehold_trace::maple::StoreType;
 
 /// Where a store meets the tree.
@@ -28,8 +28,8 @@ pub(super) fn name(planner: Planner) -> &'static str {
     }
 }
 
-fn ours(recorded: StoreType) -> freehold::maple::StoreType {
-    use freehold::maple::StoreType as Ours;
+fn ours(recorded: StoreType) -> freehold::maple::linux::StoreType {
+    use freehold::maple::linux::StoreType as Ours;
     match recorded {
         StoreType::NewRoot => Ours::NewRoot,
         StoreType::StoreRoot => Ours::StoreRoot,

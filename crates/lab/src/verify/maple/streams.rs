@@ -4,7 +4,7 @@
 use super::requests::{Situation, agrees, name, requested};
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
-use freehold::maple::{Heights, Planner};
+use freehold::maple::linux::{Heights, Planner};
 use freehold::units::Span;
 use freehold_trace::TraceError;
 use freehold_trace::maple::{

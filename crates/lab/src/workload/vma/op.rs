@@ -71,6 +71,23 @@ pub enum Call {
         /// What the kernel found.
         found: Option<u64>,
     },
+    /// The kernel's tree stored a word over a range, or nothing; areas that are alike stay apart.
+    Store {
+        /// Where.
+        span: Span,
+        /// The word.
+        value: Option<u64>,
+    },
+    /// The tree was asked for the word at an index.
+    Load {
+        /// The index.
+        index: u64,
+    },
+    /// The tree was walked to the first range that ends at an index or above.
+    Find {
+        /// The index.
+        index: u64,
+    },
     /// A copy of the space is made.
     Fork {
         /// Its number.
@@ -144,7 +161,7 @@ pub struct Answer {
     pub met: u32,
     /// Bytes of them within what the call was about.
     pub met_bytes: u64,
-    /// The place found, by a search.
+    /// The place found, by a search; of a tree, the word by a look-up, the first index by a walk.
     pub found: Option<u64>,
     /// What is not as it was.
     pub fault: Option<Fault>,

@@ -229,6 +229,29 @@ impl<M: AreaMap> AddressSpace<M> {
         Answer { found: gap, fault: (gap != found).then_some(Fault::OtherGap), ..Answer::default() }
     }
 
+    /// The tree's own store, which joins nothing.
+    pub fn put(&mut self, span: Span, value: Option<u64>, probe: &mut impl Probe) -> Answer {
+        match value {
+            Some(value) => self.store(span.first(), span.last(), value, probe),
+            None => self.clear(span, probe),
+        }
+        Answer::default()
+    }
+
+    /// The word at an index.
+    pub fn load(&self, index: u64) -> Answer {
+        let found = self.areas.get(index);
+        Answer { met: found.is_some().into(), found, ..Answer::default() }
+    }
+
+    /// The first area that ends at an index or above.
+    pub fn find(&self, index: u64, probe: &mut impl Probe) -> Answer {
+        let above = Span::new(index, u64::MAX).unwrap_or(Span::ALL);
+        let found = self.areas.overlapping(above).next().map(|(first, ..)| first);
+        probe.count(Work::EntryScanned, found.is_some().into());
+        Answer { met: found.is_some().into(), found, ..Answer::default() }
+    }
+
     /// The child's space.
     pub fn fork(&self, kinds: &Kinds, probe: &mut impl Probe) -> Self {
         let mut child = Self { areas: self.areas.duplicate(), pieces: Vec::new() };

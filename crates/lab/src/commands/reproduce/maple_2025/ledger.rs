@@ -1,6 +1,6 @@
 //! What stores ask for by each planner, what they take, and how often each figure comes.
 
-use freehold::maple::{Facts, Planner, StoreType};
+use freehold::maple::linux::{Facts, Planner, StoreType};
 use std::collections::BTreeMap;
 
 /// How often each number of nodes was asked for or taken.
@@ -106,7 +106,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use freehold::maple::Heights;
+    use freehold::maple::linux::Heights;
 
     #[test]
     fn one_node_comes_by_itself() {

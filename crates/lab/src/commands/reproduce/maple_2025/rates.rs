@@ -7,7 +7,7 @@ use super::planned::Program;
 use crate::commands::reproduce::Part;
 use crate::output::{Row, Table, count};
 use crate::report::Section;
-use freehold::maple::StoreType;
+use freehold::maple::linux::StoreType;
 use freehold_trace::TraceError;
 use freehold_trace::mt::{Action, Events};
 use std::collections::BTreeMap;

@@ -2,19 +2,19 @@
 //!
 //! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
 
-use super::Tree;
-use crate::node::{Child, Inner, NONE, NodeId, Shape, Slots};
+use super::{Tree, indexes};
+use crate::node::{Child, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// Sees to it that no node on the way to an index is thin.
-    pub(super) fn settle(&mut self, index: u64) {
+    pub(super) fn fix_underfull_path(&mut self, index: u64) {
         self.lower_root();
         let (mut id, mut whole) = (self.root, Span::ALL);
         for height in (1..self.height).rev() {
             let mut slot = self.inner(id).slot_of(index);
-            while self.inner(id).len() > 1 && self.is_thin(self.inner(id).child(slot), height) {
+            while self.inner(id).len() > 1 && self.is_underfull(self.inner(id).child(slot), height) {
                 let left = slot.min(self.inner(id).len() - 2);
                 if height == 1 {
                     self.join_leaves(id, left, whole);
@@ -47,8 +47,12 @@ impl<S: Shape> Tree<S> {
         self.height = height;
     }
 
-    fn is_thin(&self, id: NodeId, height: usize) -> bool {
-        if height == 1 { self.leaf(id).used() < S::LEAF_MIN } else { self.inner(id).len() <= S::INNER_MIN }
+    fn is_underfull(&self, id: NodeId, height: usize) -> bool {
+        if height == 1 {
+            self.leaf(id).used() < self.limits.leaf_min
+        } else {
+            self.inner(id).len() <= self.limits.inner_min
+        }
     }
 
     /// Children `slot` and `slot + 1`, leaves, become one, or two of like size.
@@ -57,7 +61,7 @@ impl<S: Shape> Tree<S> {
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
         let slots = Slots::of_both(self.leaf(left), left_span, self.leaf(right), right_span);
-        if slots.used(0..slots.len()) <= S::LEAF_WORDS {
+        if slots.used(0..slots.len()) <= self.limits.leaf_words {
             let leaf = slots.leaf(0..slots.len());
             let gap = leaf.largest_gap(left_span.hull(right_span));
             *self.leaf_mut(left) = leaf;
@@ -66,11 +70,11 @@ impl<S: Shape> Tree<S> {
             self.free_leaf(right);
             return;
         }
-        let at = slots.parting::<S>();
+        let at = slots.split_point(&self.limits);
         let last = slots.last(at - 1);
         let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
-        let low_span = Span::new(left_span.first(), last).unwrap_or(left_span);
-        let high_span = right_span.hull(left_span).above(low_span).unwrap_or(right_span);
+        let low_span = indexes(left_span.first(), last);
+        let high_span = indexes(last + 1, right_span.last());
         let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));
         *self.leaf_mut(left) = low;
         *self.leaf_mut(right) = high;
@@ -89,7 +93,7 @@ impl<S: Shape> Tree<S> {
             .to_children(inner.pivot(slot))
             .chain(self.inner(right).to_children(u64::MAX))
             .collect();
-        if children.len() <= S::FANOUT {
+        if children.len() <= self.limits.fanout {
             let merged = Inner::from_children(&children);
             let gap = merged.largest_gap();
             *self.inner_mut(left) = merged;
@@ -99,7 +103,7 @@ impl<S: Shape> Tree<S> {
             return;
         }
         let (low, high) = children.split_at(children.len() / 2);
-        let last = low.last().map_or(0, |child| child.last);
+        let last = low[low.len() - 1].last;
         let (low, high) = (Inner::from_children(low), Inner::from_children(high));
         let gaps = (low.largest_gap(), high.largest_gap());
         *self.inner_mut(left) = low;
@@ -122,5 +126,5 @@ impl<S: Shape> Tree<S> {
 /// The indexes of child `slot`; `whole` are the node's.
 fn child_span(inner: &Inner, slot: usize, whole: Span) -> Span {
     let first = if slot == 0 { whole.first() } else { inner.pivot(slot - 1) + 1 };
-    Span::new(first, inner.pivot(slot).min(whole.last())).unwrap_or(whole)
+    indexes(first, inner.pivot(slot).min(whole.last()))
 }

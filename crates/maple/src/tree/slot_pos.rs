@@ -1,59 +1,59 @@
 //! A slot and the way to it, from which the way goes on to its neighbours.
 
 use super::walk::Slot;
-use super::{Path, Spot, Tree};
+use super::{Path, StorePlan, Tree};
 use crate::entry::Word;
-use crate::node::Shape;
 use freehold_units::Span;
 
 /// Where a cursor is. Good until the tree changes. The slots of a tree cover all indexes, so there is always one; the
 /// one slot of a tree without nodes is a gap.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SlotPos {
     /// Empty in a tree without nodes.
     pub(crate) path: Path,
     pub(crate) slot: Slot,
 }
 
-impl<S: Shape> Tree<S> {
+impl Tree {
     /// The slot that has the index.
-    pub(crate) fn place_of(&self, index: u64) -> Place {
-        let mut place = Place { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };
+    pub(crate) fn pos_of(&self, index: u64) -> SlotPos {
+        let mut place = SlotPos { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };
         if self.height > 0 {
-            self.walk(index, &mut place.path, &mut ());
+            self.walk(index, &mut place.path);
             place.slot = self.slot(&place.path);
         }
         place
     }
 
-    /// Looks at a store of an entry, or of nothing, whose first index the path's slot has; the path of a place.
-    pub(crate) fn look_at(&self, path: &Path, span: Span, entry: bool) -> Spot {
-        let mut spot = Spot::new(span);
+    /// Plans a store of an entry, or a removal, whose first index is in the slot that a path leads to.
+    pub(crate) fn plan_at(&self, path: &Path, span: Span, entry: bool) -> StorePlan {
+        let mut plan = StorePlan::new(span);
         if self.height == 0 {
-            self.look(&mut spot, entry, &mut ());
+            self.plan(&mut plan, entry);
         } else {
-            debug_assert!(self.slot(path).span.contains(span.first()));
-            spot.path = path.clone();
-            self.look_from(&mut spot, self.leaf_of(path), entry, &mut ());
+            debug_assert!(
+                self.slot(path).span.contains(span.first()),
+                "M1: the path's slot has the first index"
+            );
+            plan.path = path.clone();
+            self.plan_from(&mut plan, self.leaf_of(path), entry);
         }
-        spot
+        plan
     }
 
     /// Goes on to the next slot. False at the last; the place stays then.
-    #[inline]
-    pub(crate) fn step_up(&self, place: &mut Place) -> bool {
+    pub(crate) fn step_up(&self, place: &mut SlotPos) -> bool {
         self.step(place, true)
     }
 
     /// Goes on to the slot before. False at the first; the place stays then.
-    #[inline]
-    pub(crate) fn step_down(&self, place: &mut Place) -> bool {
+    pub(crate) fn step_down(&self, place: &mut SlotPos) -> bool {
         self.step(place, false)
     }
 
     /// The entries from the one on that has the index, or that follows it, ascending.
     pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
-        let mut place = Some(self.place_of(index));
+        let mut place = Some(self.pos_of(index));
         let slots = core::iter::from_fn(move || {
             let slot = place.as_ref()?.slot;
             if !place.as_mut().is_some_and(|place| self.step_up(place)) {
@@ -64,8 +64,7 @@ impl<S: Shape> Tree<S> {
         slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
     }
 
-    #[inline]
-    fn step(&self, place: &mut Place, up: bool) -> bool {
+    fn step(&self, place: &mut SlotPos, up: bool) -> bool {
         if self.height == 0 {
             return false;
         }
@@ -81,7 +80,7 @@ impl<S: Shape> Tree<S> {
         match (near, far) {
             (Some(slot), _) => place.path.set_slot(slot),
             (None, Some(index)) => {
-                self.walk(index, &mut place.path, &mut ());
+                self.walk(index, &mut place.path);
             }
             (None, None) => return false,
         }
