@@ -248,7 +248,7 @@ impl<M: AreaMap> AddressSpace<M> {
     pub fn find(&self, index: u64, probe: &mut impl Probe) -> Answer {
         let above = Span::new(index, u64::MAX).unwrap_or(Span::ALL);
         let found = self.areas.overlapping(above).next().map(|(first, ..)| first);
-        probe.count(Work::EntryScanned, found.is_some().into());
+        RivalWork::EntryScanned.count(found.is_some().into(), probe);
         Answer { met: found.is_some().into(), found, ..Answer::default() }
     }
 
