@@ -71,8 +71,8 @@ mod plan;
 mod tree;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
-pub use error::{AllocError, Broken, InsertError, Rejected, SortedError};
-pub use freehold_units::OutOfMemory;
+pub use error::{AllocError, InsertError, SortedError};
+pub use freehold_units::{Broken, OutOfMemory, Rejected};
 pub use map::{
     Cursor, CursorMut, Entry, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Request, Transaction,
     VacantEntry,

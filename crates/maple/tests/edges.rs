@@ -25,18 +25,18 @@ fn a_whole_range(nodes: Nodes) {
     assert_eq!((refused.value, refused.cause), (1, InsertError::Occupied(Span::ALL)));
     for size in [1, TOP] {
         let refused = map.alloc_lowest(&Request::new(size), 1).unwrap_err();
-        assert_eq!((refused.value, refused.cause), (1, AllocError::NoGap));
-        assert_eq!(map.highest_gap(&Request::new(size)), Err(AllocError::NoGap));
+        assert_eq!((refused.value, refused.cause), (1, AllocError::NoSpace));
+        assert_eq!(map.highest_gap(&Request::new(size)), Err(AllocError::NoSpace));
     }
     let mut next = 5;
-    assert_eq!(map.alloc_cyclic(Span::ALL, &mut next, 1).unwrap_err().cause, AllocError::NoGap);
+    assert_eq!(map.alloc_cyclic(Span::ALL, &mut next, 1).unwrap_err().cause, AllocError::NoSpace);
     assert_eq!(next, 5);
     map.remove_range(span(0, 0)).unwrap();
     map.remove_range(span(TOP, TOP)).unwrap();
     assert_eq!(map.iter().collect::<Vec<_>>(), [(span(1, TOP - 1), 7)]);
     assert_eq!(map.lowest_gap(&Request::new(1)), Ok(span(0, 0)));
     assert_eq!(map.highest_gap(&Request::new(1)), Ok(span(TOP, TOP)));
-    assert_eq!(map.lowest_gap(&Request::new(2)), Err(AllocError::NoGap));
+    assert_eq!(map.lowest_gap(&Request::new(2)), Err(AllocError::NoSpace));
     let mut next = 9;
     assert_eq!(map.alloc_cyclic(span(0, TOP), &mut next, 8).unwrap(), (TOP, false));
     assert_eq!(next, 0, "behind the last index the search begins anew");
@@ -84,11 +84,11 @@ fn nothing_at_all() {
 fn requests_that_make_no_sense() {
     let map = RangeMap::<u32>::new();
     assert_eq!(Span::new(5, 4), None, "no range is upside down");
-    assert_eq!(map.lowest_gap(&Request::new(0)), Err(AllocError::Empty));
+    assert_eq!(map.lowest_gap(&Request::new(0)), Err(AllocError::ZeroSize));
     let narrow = Request::new(5).window(span(1, 4));
-    assert_eq!(map.lowest_gap(&narrow), Err(AllocError::LargerThanWindow));
+    assert_eq!(map.lowest_gap(&narrow), Err(AllocError::TooLarge));
     let far = Request::new(2).align(Align::new(1 << 63).unwrap()).window(span((1 << 63) + 1, TOP));
-    assert_eq!(map.highest_gap(&far), Err(AllocError::NoGap));
+    assert_eq!(map.highest_gap(&far), Err(AllocError::NoSpace));
     let upside_down = (Bound::Included(5), Bound::Included(4));
     assert_eq!(map.range(5..5).count() + map.gaps(upside_down).count() + map.range(..0).count(), 0);
 }

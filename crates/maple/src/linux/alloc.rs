@@ -3,9 +3,8 @@
 use super::tree::{Stored, Tree};
 use super::{Error, Item};
 use crate::entry::NonNullValue;
-use crate::error::Rejected;
 use crate::map::Request;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// Which of the gaps that fit.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The kernel's error codes, as far as its tree gives them.
 
 use crate::OutOfMemory;
-use crate::error::{AllocError, InsertError, Rejected};
-use core::fmt;
+use crate::error::{AllocError, InsertError};
+use freehold_units::{Rejected, error_messages};
 
 /// Why a call was refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +40,12 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Busy => "no gap is long enough (EBUSY)",
-            Self::Exists => "an entry is in the way (EEXIST)",
-            Self::Invalid => "the request makes no sense for this tree (EINVAL)",
-            Self::NoMemory => "no memory for another node (ENOMEM)",
-        })
-    }
-}
-
-impl core::error::Error for Error {}
+error_messages! { Error {
+    Self::Busy => "no gap is long enough (EBUSY)";
+    Self::Exists => "an entry is in the way (EEXIST)";
+    Self::Invalid => "the request makes no sense for this tree (EINVAL)";
+    Self::NoMemory => "no memory for another node (ENOMEM)";
+} }
 
 impl From<OutOfMemory> for Error {
     fn from(_: OutOfMemory) -> Self {
@@ -71,8 +65,8 @@ impl From<InsertError> for Error {
 impl From<AllocError> for Error {
     fn from(error: AllocError) -> Self {
         match error {
-            AllocError::Empty | AllocError::LargerThanWindow => Self::Invalid,
-            AllocError::NoGap => Self::Busy,
+            AllocError::ZeroSize | AllocError::TooLarge => Self::Invalid,
+            AllocError::NoSpace => Self::Busy,
             AllocError::OutOfMemory => Self::NoMemory,
         }
     }

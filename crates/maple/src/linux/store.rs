@@ -7,9 +7,8 @@ use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
 use super::{Error, Facts, Item, MaState, State};
 use crate::entry::NonNullValue;
-use crate::error::Rejected;
 use crate::plan::{Plan, RemovalPlan};
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 impl MaState {
     /// Stores over its range; returns what was at the range's first index.

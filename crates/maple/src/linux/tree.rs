@@ -3,10 +3,9 @@
 use super::error::rejected;
 use super::{Error, Item};
 use crate::entry::NonNullValue;
-use crate::error::Rejected;
 use crate::map::RangeMap;
 use crate::node::Nodes;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// What kind of tree it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

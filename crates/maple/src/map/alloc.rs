@@ -2,9 +2,9 @@
 
 use super::RangeMap;
 use crate::entry::StoredValue;
-use crate::error::{AllocError, InsertError, Rejected};
+use crate::error::{AllocError, InsertError};
 use crate::tree::{CheckedRequest, Side};
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Rejected, Span};
 
 /// What is asked for: how many indexes, at which alignment, where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ impl<E: StoredValue> RangeMap<E> {
     fn find_gap(&self, request: &Request, side: Side) -> Result<Span, AllocError> {
         let Request { size, align, window } = *request;
         if size == 0 {
-            return Err(AllocError::Empty);
+            return Err(AllocError::ZeroSize);
         }
         if u128::from(size) > window.size_bytes() {
-            return Err(AllocError::LargerThanWindow);
+            return Err(AllocError::TooLarge);
         }
-        self.tree.find_gap(&CheckedRequest { side, size, align, window }).ok_or(AllocError::NoGap)
+        self.tree.find_gap(&CheckedRequest { side, size, align, window }).ok_or(AllocError::NoSpace)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.
@@ -99,7 +99,7 @@ impl<E: StoredValue> RangeMap<E> {
                     Err(Rejected { value, cause: AllocError::OutOfMemory })
                 }
                 Err(Rejected { value, cause: InsertError::Occupied(_) }) => {
-                    Err(Rejected { value, cause: AllocError::NoGap })
+                    Err(Rejected { value, cause: AllocError::NoSpace })
                 }
             },
             Err(cause) => Err(Rejected { value, cause }),

@@ -12,9 +12,9 @@
 use super::{RangeMap, words};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::error::{InsertError, Rejected};
+use crate::error::InsertError;
 use crate::tree::SlotPos;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// A cursor over a map that is only read.
 ///

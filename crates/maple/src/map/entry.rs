@@ -2,9 +2,9 @@
 
 use super::{RangeMap, words};
 use crate::entry::{StoredValue, Word};
-use crate::error::{InsertError, Rejected};
+use crate::error::InsertError;
 use crate::tree::SlotPos;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// What [`RangeMap::entry`] found.
 pub enum Entry<'a, E: StoredValue> {

@@ -25,11 +25,10 @@ pub use iter::{Gaps, Iter};
 pub use transaction::Transaction;
 
 use crate::entry::StoredValue;
-use crate::error::Broken;
 use crate::node::{NodeLimits, Nodes};
 use crate::tree::{Subtrees, Tree, Words};
 use core::marker::PhantomData;
-use freehold_units::Span;
+use freehold_units::{Broken, Span};
 
 /// Maps ranges of `u64`, both ends included, to values.
 ///

@@ -3,11 +3,11 @@
 use super::RangeMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::error::{Rejected, SortedError};
+use crate::error::SortedError;
 use crate::node::{NodeLimits, Nodes};
 use crate::tree::Builder;
 use core::marker::PhantomData;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// A builder whose words are values of `E`, and are dropped with it.
 pub(super) struct Filling<E: StoredValue> {

@@ -3,9 +3,9 @@
 use super::{RangeMap, words};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::error::{InsertError, Rejected};
+use crate::error::InsertError;
 use crate::tree::{Path, StorePlan, Subtrees, Words, indexes};
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 impl<E: StoredValue> RangeMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.

@@ -3,10 +3,9 @@
 use super::{RangeMap, words};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::error::Rejected;
 use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree, Subtrees, Words};
 use alloc::vec::Vec;
-use freehold_units::Span;
+use freehold_units::{Rejected, Span};
 
 /// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
 ///

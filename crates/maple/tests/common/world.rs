@@ -134,9 +134,9 @@ impl World {
             self.map.alloc_lowest(&request, new)
         };
         let expected = match size {
-            0 => Err(AllocError::Empty),
-            _ if u128::from(size) > window.size_bytes() => Err(AllocError::LargerThanWindow),
-            _ => self.model.find_gap(size, align, window, highest).ok_or(AllocError::NoGap),
+            0 => Err(AllocError::ZeroSize),
+            _ if u128::from(size) > window.size_bytes() => Err(AllocError::TooLarge),
+            _ => self.model.find_gap(size, align, window, highest).ok_or(AllocError::NoSpace),
         };
         assert_eq!(placed.map_err(|rejected| rejected.cause), expected);
         if let Ok(at) = expected {
@@ -148,7 +148,7 @@ impl World {
         let ahead = Span::new(window.first().max(next), window.last());
         let found_ahead = ahead.and_then(|ahead| self.model.find_gap(1, Align::ONE, ahead, false));
         let found = found_ahead.or_else(|| self.model.find_gap(1, Align::ONE, window, false));
-        let expected = found.map(|at| (at.first(), found_ahead.is_none())).ok_or(AllocError::NoGap);
+        let expected = found.map(|at| (at.first(), found_ahead.is_none())).ok_or(AllocError::NoSpace);
         let mut after = next;
         let placed = self.map.alloc_cyclic(window, &mut after, self.value(value));
         assert_eq!(placed.map_err(|rejected| rejected.cause), expected);
