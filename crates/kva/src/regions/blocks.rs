@@ -1,6 +1,7 @@
 //! Free blocks by address: gaps that are not empty.
 
 use super::{EntryHandle, Order, RegionTree, Wanted, search};
+use crate::bplus::LeafPath;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
@@ -19,9 +20,9 @@ impl<V> RegionTree<V> {
     #[inline]
     pub(crate) fn entry_before(&self, address: u64) -> Option<EntryHandle> {
         let granule = address >> self.shift;
-        let leaf = self.leaf_for(granule)?;
+        let LeafPath { leaf, steps } = self.path_to(granule)?;
         let slot = self.tree.leaves[leaf].gap_at_or_below(granule)?;
-        Some(EntryHandle { leaf, slot })
+        Some(EntryHandle { leaf, slot, parent: steps[0] })
     }
 
     /// The free block behind an entry.

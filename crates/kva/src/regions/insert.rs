@@ -15,8 +15,8 @@ impl<V> RegionTree<V> {
     #[inline]
     pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: Terms, value: V) {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
-        let EntryHandle { leaf, slot } = at;
-        let leaf = &mut self.tree.leaves[leaf];
+        let EntryHandle { leaf: id, slot, parent } = at;
+        let leaf = &mut self.tree.leaves[id];
         if leaf.len() == WIDTH || leaf.is_tail(slot) {
             return self.insert_cold(at, start, last, terms, value);
         }
@@ -27,12 +27,15 @@ impl<V> RegionTree<V> {
         self.regions += 1;
         self.blocks += usize::from(end < from) + usize::from(to < next);
         self.blocks -= 1;
+        if self.tree.height > 1 && u32::from(terms.align) == self.shift {
+            self.lower(id, parent, (next - end) as u64);
+        }
     }
 
     /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
     #[cold]
     fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: V) {
-        let EntryHandle { leaf, slot } = at;
+        let EntryHandle { leaf, slot, .. } = at;
         let leaf = &mut self.tree.leaves[leaf];
         let (gap_start, next) = (leaf.end(slot), leaf.next(slot));
         let end = u128::from(last) + 1;

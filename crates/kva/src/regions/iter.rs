@@ -55,7 +55,11 @@ impl<V> RegionTree<V> {
                 let (path, order, passed) = at.as_mut()?;
                 if *passed < self.tree.leaves[path.leaf].len() {
                     *passed += 1;
-                    return Some(EntryHandle { leaf: path.leaf, slot: order[*passed - 1].into() });
+                    return Some(EntryHandle {
+                        leaf: path.leaf,
+                        slot: order[*passed - 1].into(),
+                        parent: path.steps[0],
+                    });
                 }
                 if !self.tree.next(path) {
                     return None;

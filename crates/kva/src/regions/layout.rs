@@ -29,7 +29,7 @@ impl<V> RegionTree<V> {
         self.blocks += 1;
         let mut block_start = start.into();
         match found {
-            Some(EntryHandle { leaf, slot }) if self.tree.leaves[leaf].next(slot) == start.into() => {
+            Some(EntryHandle { leaf, slot, .. }) if self.tree.leaves[leaf].next(slot) == start.into() => {
                 let leaf = &mut self.tree.leaves[leaf];
                 self.blocks -= usize::from(leaf.gap(slot) > 0);
                 block_start = leaf.end(slot);

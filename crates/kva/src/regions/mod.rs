@@ -33,7 +33,7 @@ mod tests;
 mod validate;
 mod wanted;
 
-use crate::bplus::Tree;
+use crate::bplus::{LeafPath, Step, Tree};
 use classes::{CLASSES, Classes};
 use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Span};
@@ -49,6 +49,8 @@ pub(crate) use wanted::Wanted;
 pub struct EntryHandle {
     leaf: NodeId,
     slot: usize,
+    /// The leaf's place in the node above it, if there is one.
+    parent: Step,
 }
 
 /// A region as the tree knows it.
@@ -132,9 +134,9 @@ impl<V> RegionTree<V> {
     #[inline]
     pub(crate) fn region_at(&self, address: u64) -> Option<(EntryHandle, RegionEntry<'_, V>)> {
         let granule = address >> self.shift;
-        let leaf = self.leaf_for(granule)?;
+        let LeafPath { leaf, steps } = self.path_to(granule)?;
         let slot = self.tree.leaves[leaf].region_at_or_below(granule)?;
-        let found = EntryHandle { leaf, slot };
+        let found = EntryHandle { leaf, slot, parent: steps[0] };
         Some((found, self.entry(found))).filter(|(_, entry)| entry.taken.contains(address))
     }
 
@@ -147,11 +149,10 @@ impl<V> RegionTree<V> {
     /// The highest region that overlaps `span`, its guard included.
     pub(crate) fn region_over(&self, span: Span) -> Option<RegionEntry<'_, V>> {
         let granule = span.last() >> self.shift;
-        self.leaf_for(granule)?;
-        let mut path = self.tree.path_to(granule);
+        let mut path = self.path_to(granule)?;
         loop {
             if let Some(slot) = self.tree.leaves[path.leaf].region_at_or_below(granule) {
-                return Some(self.entry(EntryHandle { leaf: path.leaf, slot }))
+                return Some(self.entry(EntryHandle { leaf: path.leaf, slot, parent: path.steps[0] }))
                     .filter(|entry| entry.taken.overlaps(span));
             }
             // A leaf of markers alone.
@@ -162,8 +163,8 @@ impl<V> RegionTree<V> {
     }
 
     #[inline]
-    fn leaf_for(&self, granule: u64) -> Option<NodeId> {
-        (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule).leaf)
+    fn path_to(&self, granule: u64) -> Option<LeafPath> {
+        (self.tree.root != NO_NODE).then(|| self.tree.path_to(granule))
     }
 
     /// The region at the end of a path.

@@ -101,7 +101,8 @@ impl Search<'_> {
                 }
             } else {
                 if let Some((slot, start)) = self.in_leaf(&tree.tree.leaves[node]) {
-                    return Some(Found { entry: EntryHandle { leaf: node, slot }, start });
+                    let entry = EntryHandle { leaf: node, slot, parent: steps[0] };
+                    return Some(Found { entry, start });
                 }
                 self.in_vain += 1;
             }
