@@ -1,17 +1,17 @@
-//! What is known of all chunks together: bounds over their runs, counts of their pages without objects, and the keys.
+//! What the placement keeps for all chunks: bounds of their runs, counts of their pages without objects, and the keys.
 
-use super::keys::Keys;
+use super::keys::{Keys, NOWHERE};
 use crate::OutOfMemory;
 use crate::geometry::BLOCK_BITS;
 use crate::memory::reserve_one;
 use crate::object_map::WORD;
 use alloc::vec::Vec;
 
-/// A row for each position of a chunk, column by column; all are 0 where there is no chunk.
+/// One column for each figure, one row for each position of a chunk. A vacant position's row is 0.
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(super) keys: Keys,
-    /// No page's `longest` is more.
+    /// The chunk's bound: no page's `longest` is more.
     pub(super) most: Vec<i16>,
     /// No free run of more than a page is longer; at most [`MOST_BITS`](super::MOST_BITS).
     pub(super) wide: Vec<i16>,
@@ -19,7 +19,7 @@ pub struct Index {
     pub(super) empty: Vec<i16>,
     /// Pages without memory.
     pub(super) bare: Vec<i16>,
-    /// The power of two of words that a chunk has positions for.
+    /// A chunk has 2^`shift` positions of words.
     shift: u32,
 }
 
@@ -30,10 +30,10 @@ impl Index {
         Self { keys: Keys::new(), most: column(), wide: column(), empty: column(), bare: column(), shift }
     }
 
-    /// Makes room for one more chunk, and for the positions of its words.
+    /// Reserves a row for one more chunk. Refuses if the positions of its words would pass [`NOWHERE`].
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         let chunks = self.most.len() as u64 + 1;
-        if chunks << self.shift > u64::from(super::keys::NOWHERE) {
+        if chunks << self.shift > u64::from(NOWHERE) {
             return Err(OutOfMemory);
         }
         [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare]
@@ -41,7 +41,7 @@ impl Index {
             .try_for_each(reserve_one)
     }
 
-    /// Has a row for the chunk, for which room was made.
+    /// Adds rows up to the chunk's. Room for them was reserved.
     pub(super) fn reach(&mut self, chunk: u32) {
         let rows = self.most.len().max(chunk as usize + 1);
         for column in [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare] {
