@@ -16,8 +16,8 @@
 //! (`find.rs`, `fit.rs`). A larger one searches the chunks with the smallest sufficient bound first, for which chunks are
 //! listed by bound: that keeps long runs whole, so that a churn of random sizes needs less memory (`freehold bench percpu`).
 //! If no page with objects has a place, the request begins the lowest page that has memory and no object, else the lowest
-//! without memory, at the page's first bit. So runs count as ending where a page without objects begins: the rest of that
-//! page is still whole, and a place in a page with objects always has memory. Objects of more than a page take a run over
+//! without memory, at the page's first bit. So no run has to cross from a page with objects
+//! into one without: it counts as ending there, and a place in a page with objects always has memory. Objects of more than a page take a run over
 //! several pages, with objects or without (`wide.rs`).
 //!
 //! Cost: one word of the map for a request whose cursor has a place; else linear in pages, 16 bounds at a time. A free finds

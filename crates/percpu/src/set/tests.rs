@@ -158,7 +158,8 @@ fn broken_sets_are_told<P: Placement + Clone>() {
         change(&mut broken);
         broken.validate().unwrap_err()
     };
-    is_seen(&|set| set.objects += 1);
+    assert_eq!(is_seen(&|set| set.objects += 1).chunk, None, "a count of the set's");
+    assert_eq!(is_seen(&|set| set.chunks.at_mut(1).objects += 1).chunk, Some(1));
     is_seen(&|set| set.chunks.empty_pages += 1);
     is_seen(&|set| set.chunks.at_mut(0).free_bits -= 1);
     is_seen(&|set| set.chunks.at_mut(0).used.flip(0, false));
