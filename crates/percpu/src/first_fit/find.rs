@@ -152,11 +152,11 @@ fn in_chunk(
 /// The first bit of the lowest page with memory and no object; else, if the request may wait, of the lowest without memory.
 #[cold]
 #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
-fn in_other_page(chunks: &Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
-    let (chunk, state) = match first_at_least(&chunks.index.empty, 0, 1) {
-        Some(chunk) => (chunk as u32, POPULATED),
+fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
+    let (chunk, state) = match chunks.index.first_empty() {
+        Some(chunk) => (chunk, POPULATED),
         None if request.atomic => return None,
-        None => (first_at_least(&chunks.index.bare, 0, 1)? as u32, 0),
+        None => (chunks.index.first_bare()?, 0),
     };
     let page = chunks.at(chunk).pages.first(state).expect("P9: a chunk has the pages that the index counts");
     Some(Location { chunk, bit: base_of(page) })

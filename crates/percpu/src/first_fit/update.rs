@@ -142,8 +142,7 @@ pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32) {
     let (live, free) = (chunk.is_live(), chunk.objects == 0);
     let known = &mut chunks.index;
     known.reach(index);
-    known.empty[index as usize] = empty as i16;
-    known.bare[index as usize] = bare as i16;
+    known.set_pages(index, empty, bare);
     if free {
         known.most[index as usize] = 0;
         known.wide[index as usize] = if live { MOST_BITS as i16 } else { 0 };

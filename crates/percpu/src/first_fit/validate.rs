@@ -16,6 +16,8 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
     check(chunk.empty_pages as i16 == empty, "P9", "the empty pages of a chunk are counted", 0)?;
     let unpopulated = chunk.pages.count() - chunk.populated_pages;
     check(unpopulated as i16 == bare, "P9", "the pages without memory of a chunk are counted", 0)?;
+    let right = (empty == 0 || index >= known.empty_from) && (bare == 0 || index >= known.bare_from);
+    check(right, "P9", "no chunk below the first with pages without objects has any", 0)?;
     for page in 0..chunk.pages.count() {
         let longest = chunk.hints.get(page as usize).copied().unwrap_or(-1);
         let bit = base_of(page).into();
