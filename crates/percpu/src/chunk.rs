@@ -73,8 +73,8 @@ impl<H> Chunk<H> {
 
     /// Marks an object in the maps. Returns how many of its pages had no object until now; `None`, and nothing is
     /// changed, if one of them has no memory.
-    // Inlined: with `mark_free`, `ask_for_balance`, `in_page`, `first_place`, `freed` and `record` 350 instructions an
-    // operation instead of 389 (`freehold replay --instructions` of forkshell.pcpu).
+    // Inlined: with `mark_free`, `ask_for_balance`, `in_page`, `first_place`, `freed` and `record` 328 instructions an
+    // operation instead of 379 (`freehold replay --instructions` of forkshell.pcpu).
     #[inline(always)]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> Option<u32> {
         let begun = self.pages.take(object)?;
