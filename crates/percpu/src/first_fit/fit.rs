@@ -104,6 +104,10 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &Checked
         let first = (page * BLOCK_WORDS) as usize;
         return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
+    let unaligned = CheckedRequest { align: 1, ..*request };
+    if first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
+        return request.bits - 1;
+    }
     // A run of one bit more would hold the request, wherever it starts.
     request.bits + request.align - 2
 }
