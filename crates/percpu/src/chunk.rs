@@ -1,22 +1,22 @@
-//! A chunk: what is true of it, and what a placement remembers.
+//! A chunk: its maps, its counts, and its placement's hints.
 //!
 //! ```text
 //!   used    where each object starts, and which bits are used
-//!   pages   which have memory in every unit, and the used bits of each
+//!   pages   which pages have memory in every unit, and how many bits of each are used
 //! ```
 //!
-//! The maps are the truth; `hints` say where to look.
+//! The maps are exact. `hints` tell the placement where to look in them.
 
 use crate::geometry::{BIT_BYTES, Config, Population, base_of, block_of};
 use crate::object_map::{Found, ObjectMap};
 use crate::pages::Pages;
-use crate::{FreeError, OutOfMemory, Place};
+use crate::{FreeError, Offset, OutOfMemory};
 use core::ops::Range;
 
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps; its hints are of no use.
+/// One chunk of a set. A vacant position has no maps; its hints mean nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk<H> {
     pub(crate) used: ObjectMap,
@@ -29,7 +29,7 @@ pub(crate) struct Chunk<H> {
     pub(crate) populated_pages: u32,
     /// Populated pages without any object.
     pub(crate) empty_pages: u32,
-    /// Set aside to be emptied: its empty pages do not count for the set.
+    /// Whether it is set aside to be emptied. If so, its empty pages do not count for the set.
     pub(crate) isolated: bool,
 }
 
@@ -53,7 +53,7 @@ impl<H> Chunk<H> {
         })
     }
 
-    /// Gives up the maps, as the chunk is gone.
+    /// Drops the maps: the chunk is gone, its position vacant.
     pub(crate) fn vacate(&mut self) {
         self.used = ObjectMap::empty();
         self.pages = Pages::none();
@@ -71,10 +71,10 @@ impl<H> Chunk<H> {
         self.used.bytes() + self.pages.bytes()
     }
 
-    /// Notes an object in the maps. Returns how many of its pages had no object until now; `None`, and nothing has
+    /// Marks an object in the maps. Returns how many of its pages had no object until now; `None`, and nothing is
     /// changed, if one of them has no memory.
-    // Inlined: with `mark_free`, `freed`, `tell`, `first_place`, `in_page` and `ask_for_balance` 350 instructions an operation
-    // instead of 389 (`freehold replay --instructions` of forkshell.pcpu).
+    // Inlined: with `mark_free`, `ask_for_balance`, `in_page`, `first_place`, `freed` and `record` 328 instructions an
+    // operation instead of 379 (`freehold replay --instructions` of forkshell.pcpu).
     #[inline(always)]
     pub(crate) fn mark_taken(&mut self, object: &Range<u32>) -> Option<u32> {
         let begun = self.pages.take(object)?;
@@ -85,12 +85,12 @@ impl<H> Chunk<H> {
         Some(begun)
     }
 
-    /// Clears the object that starts at an offset from the maps. Returns its bits, and how many pages have no object
-    /// from now on; `None` if no object starts there.
+    /// Clears the object that starts at an offset. Returns its bits, and how many of its pages have no object now; `None` if
+    /// no object starts there.
     // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, offset_bytes: u32) -> Option<(Range<u32>, u32)> {
-        // The offset in bits; one between two bits lies far outside.
+        // The offset in bits. An offset that is no multiple of 4 rotates low bits to the top: far outside, so not found.
         let start = offset_bytes.rotate_right(BIT_BYTES.ilog2());
         let end = self.used.give(start)?;
         let object = start..end;
@@ -101,30 +101,30 @@ impl<H> Chunk<H> {
         Some((object, emptied))
     }
 
-    /// The bits of the object that starts at `place`, which names this position.
-    pub(crate) fn object_at(&self, place: Place) -> Result<Range<u32>, FreeError> {
-        let start = place.offset_bytes / BIT_BYTES;
+    /// The bits of the object that starts at `offset`, which names this chunk.
+    pub(crate) fn object_at(&self, offset: Offset) -> Result<Range<u32>, FreeError> {
+        let start = offset.offset_bytes / BIT_BYTES;
         match self.used.find(start) {
-            Found::Object(end) if place.offset_bytes.is_multiple_of(BIT_BYTES) => Ok(start..end),
-            _ => Err(self.no_object(place)),
+            Found::Object(end) if offset.offset_bytes.is_multiple_of(BIT_BYTES) => Ok(start..end),
+            _ => Err(self.no_object(offset)),
         }
     }
 
-    /// Why there is no object at a place that names this position.
+    /// Why no object starts at `offset`, which names this position.
     #[cold]
-    pub(crate) fn no_object(&self, place: Place) -> FreeError {
-        let Place { chunk, offset_bytes } = place;
+    pub(crate) fn no_object(&self, offset: Offset) -> FreeError {
+        let Offset { chunk, offset_bytes } = offset;
         if !self.is_live() {
             return FreeError::UnknownChunk { chunk };
         }
         let bit = offset_bytes / BIT_BYTES;
         match self.used.find(bit) {
-            Found::Free if offset_bytes.is_multiple_of(BIT_BYTES) => FreeError::AlreadyFree { place },
+            Found::Free if offset_bytes.is_multiple_of(BIT_BYTES) => FreeError::AlreadyFree { offset },
             Found::Interior if offset_bytes.is_multiple_of(BIT_BYTES) => {
-                let object = Place { offset_bytes: self.used.start_of(bit) * BIT_BYTES, ..place };
-                FreeError::Interior { place, object }
+                let object = Offset { offset_bytes: self.used.start_of(bit) * BIT_BYTES, ..offset };
+                FreeError::Interior { offset, object }
             }
-            _ => FreeError::NoObjectOffset { place },
+            _ => FreeError::NoObjectOffset { offset },
         }
     }
 
@@ -133,8 +133,8 @@ impl<H> Chunk<H> {
         block_of(run.start)..block_of(run.end - 1) + 1
     }
 
-    /// Where to look next for pages with memory under `run`: `None` if all have it. Otherwise the first page
-    /// with memory behind the first one without, or the page after the run.
+    /// `None` if all pages of a run have memory. Otherwise where to look next: the first bit of the first page with memory
+    /// behind the hole, or of the page after the run.
     pub(crate) fn hole_in_pages(&self, run: &Range<u32>) -> Option<u32> {
         let pages = Self::pages_of(run);
         let hole = self.pages.next_bare(pages.clone());

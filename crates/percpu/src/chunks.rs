@@ -1,4 +1,4 @@
-//! Every chunk of a set by position, and their lists.
+//! All chunks of a set, by position, and the lists they are on.
 
 use crate::chunk::{Chunk, NONE};
 use crate::memory::reserve_one;
@@ -7,7 +7,7 @@ use crate::slots::{End, Slots};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
 
-/// Chunks and vacant positions, the lists, the count of empty pages, and what the placement knows of all chunks.
+/// Chunks and vacant positions, the lists, the count of empty pages, and the placement's index.
 #[derive(Clone, Debug)]
 pub struct Chunks<P: Strategy> {
     chunks: Vec<Chunk<P::Hints>>,
@@ -16,7 +16,7 @@ pub struct Chunks<P: Strategy> {
     pub(crate) slots: Slots,
     /// Bits of a unit.
     pub(crate) bits: u32,
-    /// Populated pages without any object, but for those of isolated chunks.
+    /// Populated pages without any object, those of isolated chunks not counted.
     pub(crate) empty_pages: u32,
     pub(crate) index: P::Index,
 }
@@ -36,7 +36,7 @@ impl<P: Strategy> Chunks<P> {
         &mut self.chunks[index as usize]
     }
 
-    /// What is at the position that `chunk` names. It is vacant if the name was made up.
+    /// The position that `chunk` names. It may be vacant, if the caller made the name up.
     #[inline]
     pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get(chunk.index as usize);
@@ -71,7 +71,7 @@ impl<P: Strategy> Chunks<P> {
         self.chunks.capacity() * size_of::<Chunk<P::Hints>>() + P::index_bytes(&self.index)
     }
 
-    /// The position that the next chunk will have, and the generation it must carry; room for it is made.
+    /// Reserves memory for one more chunk. Returns the name that it will have.
     pub(crate) fn reserve(&mut self) -> Result<ChunkId, OutOfMemory> {
         let vacant = self.slots.first(self.slots.vacant());
         if vacant != NONE {
@@ -85,7 +85,7 @@ impl<P: Strategy> Chunks<P> {
         Ok(ChunkId { index, generation: 0 })
     }
 
-    /// Adds a chunk without objects where [`Chunks::reserve`] said.
+    /// Adds a chunk without objects, under the name that [`Chunks::reserve`] returned.
     pub(crate) fn add(&mut self, id: ChunkId, chunk: Chunk<P::Hints>) {
         let free = self.slots.free();
         if let Some(vacant) = self.chunks.get_mut(id.index as usize) {
@@ -100,8 +100,8 @@ impl<P: Strategy> Chunks<P> {
         P::update_pages(self, id.index);
     }
 
-    /// Makes the position of a chunk without objects vacant. One whose generations are used up is retired, so that no
-    /// name comes twice (P4).
+    /// Removes a chunk without objects. Its position becomes vacant; after the last generation it is retired, so that no name
+    /// is used twice (P4).
     pub(crate) fn remove(&mut self, index: u32) {
         let chunk = self.at_mut(index);
         chunk.vacate();
@@ -113,9 +113,9 @@ impl<P: Strategy> Chunks<P> {
         P::update_pages(self, index);
     }
 
-    /// Moves a chunk whose room changed to the list it belongs on now: to the head of one of more room, to the tail
-    /// of one of less. One whose list by its room is what it was stays, wherever it was put meanwhile, and so does
-    /// one that is set aside.
+    /// Moves a chunk to the list that its room asks for now: to its head if the room grew, to its tail if it shrank. A chunk
+    /// stays where it is if that list is the same as after the last change, though it may have been demoted since, or if
+    /// it is set aside.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub(crate) fn relocate(&mut self, index: u32) {

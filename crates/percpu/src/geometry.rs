@@ -1,10 +1,10 @@
-//! Bits, blocks, pages and units: what a chunk is made of.
+//! What a chunk is made of: units, blocks, which are pages, and bits.
 //!
 //! ```text
 //!   chunk   | unit of CPU 0 | unit of CPU 1 | ...      every unit has the same layout:
 //!   unit    | block | block | ... | block |            one offset is valid in all of them
 //!   block   1024 bits = 4096 bytes = one page
-//!   bit     4 bytes, the least that is handed out
+//!   bit     4 bytes, the smallest object
 //! ```
 
 use crate::ConfigError;
@@ -24,11 +24,10 @@ pub const MAX_UNIT_BYTES: u32 = 8 << 20;
 const _: () = assert!(PAGE_BYTES as u64 == Align::PAGE.bytes());
 const _: () = assert!(MIN_UNIT_BYTES.is_multiple_of(PAGE_BYTES) && MAX_UNIT_BYTES.is_multiple_of(PAGE_BYTES));
 
-/// When pages get memory, and what is done about pages that no longer need it.
+/// When pages get memory, and when they give it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Population {
-    /// A page gets memory when an object first needs it; chunks with many empty pages are emptied and give them
-    /// back.
+    /// A page gets memory when an object first needs it. Balancing takes it back from chunks with many empty pages.
     #[default]
     OnDemand,
     /// A chunk has all its memory from the start, and gives it back as a whole (Linux without an MMU or with one
@@ -54,7 +53,7 @@ impl Config {
         Self { unit_bytes, cpus, population: Population::OnDemand }
     }
 
-    /// The same, populated otherwise.
+    /// The same, with another way to populate pages.
     #[must_use]
     pub const fn population(self, population: Population) -> Self {
         Self { population, ..self }
@@ -98,8 +97,8 @@ pub(crate) const fn base_of(block: u32) -> u32 {
     block * BLOCK_BITS
 }
 
-/// The lowest multiple of `align`, a power of two, at or above `bit`. Alignments are a page at most, so that a
-/// position in a block and one in its chunk are aligned alike.
+/// The lowest multiple of `align`, a power of two, at or above `bit`. Alignments are a page at most, so a bit
+/// is aligned within its block exactly if it is aligned within its chunk.
 #[inline]
 pub(crate) const fn align_up(bit: u32, align: u32) -> u32 {
     (bit + (align - 1)) & !(align - 1)

@@ -1,7 +1,7 @@
 //! Hands out small objects that exist once per CPU.
 //!
 //! A [`ChunkSet`] has chunks; a chunk has one unit per possible CPU; an object is one offset that is valid in all
-//! units of its chunk. Free space is known by bits, one for 4 bytes, and by hints about them.
+//! units of its chunk. A bitmap per chunk, one bit for 4 bytes, says what is free; hints say where to look in it.
 //!
 //! ```text
 //!   chunk 0   unit of CPU 0        unit of CPU 1        unit of CPU 2
@@ -22,7 +22,7 @@
 //! assert_eq!(set.taken_bytes(table), Ok(100));
 //!
 //! assert_eq!(set.free(counter), Ok(8));
-//! assert_eq!(set.free(counter), Err(FreeError::AlreadyFree { place: counter }));
+//! assert_eq!(set.free(counter), Err(FreeError::AlreadyFree { offset: counter }));
 //! assert_eq!(set.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -50,10 +50,11 @@ mod request;
 mod set;
 mod slots;
 
-pub use error::{AllocError, Broken, ConfigError, FreeError, OutOfMemory};
+pub use error::{AllocError, ConfigError, FreeError};
 pub use first_fit::FirstFit;
+pub use freehold_units::{Broken, OutOfMemory};
 pub use geometry::{BIT_BYTES, BLOCK_BITS, Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 pub use linux::{Linux, Linux2017, LinuxFixed};
 pub use placement::Placement;
-pub use request::{ChunkId, Place, Request};
+pub use request::{ChunkId, Offset, Request};
 pub use set::{Backing, ChunkSet, ChunkView, Stats};

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// An empty list with room for so many items.
 pub(crate) fn with_room<T>(count: u32) -> Result<Vec<T>, OutOfMemory> {
     let mut items = Vec::new();
-    items.try_reserve_exact(count as usize).map_err(|_| OutOfMemory)?;
+    items.try_reserve_exact(count as usize)?;
     Ok(items)
 }
 
@@ -17,10 +17,10 @@ pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMem
     Ok(items)
 }
 
-/// Makes room for one more item, and for a few beyond.
+/// Makes room for one more item, and for a sixteenth more than there are, so that growth stays cheap.
 pub(crate) fn reserve_one<T>(items: &mut Vec<T>) -> Result<(), OutOfMemory> {
     if items.len() < items.capacity() {
         return Ok(());
     }
-    items.try_reserve_exact((items.len() / 16).max(4)).map_err(|_| OutOfMemory)
+    Ok(items.try_reserve_exact((items.len() / 16).max(4))?)
 }

@@ -8,8 +8,8 @@
 //!   memory   | used of 64 bits | starts of the same | used of the next 64 | ...
 //! ```
 //!
-//! To place an object or to free it changes one cache line, mostly. The words reach to the last page that ever held an
-//! object: a chunk of which little is used costs neither zeroing nor page faults for the rest.
+//! Words of both maps alternate, so that most allocations and frees change one cache line. There are words up to the last
+//! page that ever held an object: the rest of a chunk costs neither zeroing nor page faults, and counts as free.
 //!
 //! Cost: two bits for every four bytes of a unit.
 
@@ -36,7 +36,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Bits behind `bit` at which an object that has `bit` has ended.
+    /// The bits behind `bit` at which the object around `bit` has ended: starts of others, and free bits.
     #[inline]
     fn ends_behind(self, bit: u32) -> u64 {
         (self.starts | !self.used) & (!1 << bit)
@@ -46,9 +46,9 @@ impl Word {
 /// What is at a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No bit: the maps end before, or there are none.
+    /// Nothing: the bit is beyond the chunk, or the chunk is gone.
     Outside,
-    /// Nothing.
+    /// A free bit.
     Free,
     /// An object that starts elsewhere.
     Interior,
@@ -56,10 +56,10 @@ pub(crate) enum Found {
     Object(u32),
 }
 
-/// The maps of a chunk. Ranges that methods take lie within its bits.
+/// The maps of a chunk. All ranges lie within its bits.
 #[derive(Debug)]
 pub(crate) struct ObjectMap {
-    /// Up to the last page that ever held an object; room for all pages is there from the start.
+    /// Up to the last page that ever held an object. Capacity for all pages is reserved from the start.
     words: Vec<Word>,
     bits: u32,
 }
@@ -100,13 +100,13 @@ impl ObjectMap {
         &self.words
     }
 
-    /// The used bits of a word.
+    /// A word; all is free where there is none yet.
     #[inline]
-    fn used(&self, at: u32) -> u64 {
-        self.words.get(at as usize).map_or(0, |word| word.used)
+    fn word(&self, at: u32) -> Word {
+        self.words.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Notes an object in bits that are free.
+    /// Marks an object in bits that are free.
     #[inline]
     pub(crate) fn take(&mut self, object: &Range<u32>) {
         let (at, bit) = (object.start / WORD, object.start % WORD);
@@ -133,13 +133,13 @@ impl ObjectMap {
         }
     }
 
-    /// Has words up to the end of the block of a bit. Their memory was reserved with the chunk.
+    /// Adds words up to the end of the block of a bit. Their memory was reserved with the chunk.
     #[cold]
     fn grow(&mut self, bit: u32) {
         self.words.resize(((block_of(bit) + 1) * BLOCK_WORDS) as usize, Word::default());
     }
 
-    /// Forgets the object that starts at a bit, if one does. Returns one past its last bit.
+    /// Clears the object that starts at a bit, if one does. Returns one past its last bit.
     #[inline]
     pub(crate) fn give(&mut self, start: u32) -> Option<u32> {
         let (at, bit) = (start / WORD, start % WORD);
@@ -158,7 +158,7 @@ impl ObjectMap {
         Some(self.give_words(at + 1))
     }
 
-    /// Forgets the rest of an object that goes on at a word. Returns one past its last bit.
+    /// Clears the rest of an object that continues at a word. Returns one past its last bit.
     #[inline(never)]
     fn give_words(&mut self, first: u32) -> u32 {
         let mut at = first;
@@ -179,7 +179,7 @@ impl ObjectMap {
         if bit >= self.bits {
             return Found::Outside;
         }
-        let word = self.words.get((bit / WORD) as usize).copied().unwrap_or_default();
+        let word = self.word(bit / WORD);
         if word.starts >> (bit % WORD) & 1 != 0 {
             Found::Object(self.end_of(bit))
         } else if word.used >> (bit % WORD) & 1 != 0 {
@@ -189,7 +189,7 @@ impl ObjectMap {
         }
     }
 
-    /// One past the last bit of the object that has the bit.
+    /// One past the last bit of the object around a bit.
     fn end_of(&self, bit: u32) -> u32 {
         let mut at = bit / WORD;
         let mut ends = self.words[at as usize].ends_behind(bit % WORD);
@@ -203,15 +203,16 @@ impl ObjectMap {
         at * WORD + ends.trailing_zeros()
     }
 
-    /// The first bit of the object that the bit is of.
+    /// The first bit of the object around a bit.
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     pub(crate) fn start_of(&self, bit: u32) -> u32 {
         let mut at = bit / WORD;
         let mut starts = self.words[at as usize].starts & up_to_mask(bit);
-        while starts == 0 && at > 0 {
-            at -= 1;
+        while starts == 0 {
+            at = at.checked_sub(1).expect("P2: an object starts at or below each of its bits");
             starts = self.words[at as usize].starts;
         }
-        (at * WORD + WORD - 1).saturating_sub(starts.leading_zeros())
+        at * WORD + starts.ilog2()
     }
 
     /// Every object, by its bits.
@@ -225,16 +226,16 @@ impl ObjectMap {
 
     /// The number of used bits of a range of whole words.
     pub(crate) fn count(&self, range: Range<u32>) -> u32 {
-        (range.start / WORD..range.end / WORD).map(|at| self.used(at).count_ones()).sum()
+        (range.start / WORD..range.end / WORD).map(|at| self.word(at).used.count_ones()).sum()
     }
 
-    /// Whether every bit at which an object starts is used, and no bit behind the last one is.
+    /// Whether every bit at which an object starts is used, and there are no words behind the chunk's last bit.
     pub(crate) fn starts_are_used(&self) -> bool {
         self.words.len() <= (self.bits / WORD) as usize
             && self.words.iter().all(|word| word.starts & !word.used == 0)
     }
 
-    /// Turns a bit over, used or a start, as no operation does.
+    /// Flips a bit, used or a start, as no operation does.
     #[cfg(test)]
     pub(crate) fn flip(&mut self, bit: u32, start: bool) {
         self.words.resize((self.bits / WORD) as usize, Word::default());
@@ -255,20 +256,20 @@ impl ObjectMap {
         self.next(range, !0)
     }
 
-    /// The first bit that is set in the words, each turned over by `flip`.
+    /// The first bit of the range that is set in the used bits, each word XORed with `flip`; its end if there is none.
     #[inline]
     fn next(&self, range: Range<u32>, flip: u64) -> u32 {
         if range.is_empty() {
             return range.end;
         }
         let mut at = range.start / WORD;
-        let mut word = (self.used(at) ^ flip) & (!0 << (range.start % WORD));
+        let mut word = (self.word(at).used ^ flip) & (!0 << (range.start % WORD));
         while word == 0 {
             at += 1;
             if at * WORD >= range.end {
                 return range.end;
             }
-            word = self.used(at) ^ flip;
+            word = self.word(at).used ^ flip;
         }
         (at * WORD + word.trailing_zeros()).min(range.end)
     }
@@ -281,25 +282,25 @@ impl ObjectMap {
         }
         let last = range.end - 1;
         let mut at = last / WORD;
-        let mut word = self.used(at) & up_to_mask(last);
+        let mut word = self.word(at).used & up_to_mask(last);
         while word == 0 {
             if at * WORD <= range.start {
                 return range.start;
             }
             at -= 1;
-            word = self.used(at);
+            word = self.word(at).used;
         }
         ((at + 1) * WORD - word.leading_zeros()).max(range.start)
     }
 }
 
-/// So many low bits of a word, 1 to 64.
+/// A word whose lowest `count` bits are set, 1 to 64 of them.
 #[inline]
 pub(crate) const fn ones(count: u32) -> u64 {
     !0 >> (WORD - count)
 }
 
-/// The bits of a word up to `last`, which is one of them.
+/// A word whose bits up to that of `last` are set, that one included.
 #[inline]
 const fn up_to_mask(last: u32) -> u64 {
     !0 >> (WORD - 1 - last % WORD)

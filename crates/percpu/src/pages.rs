@@ -1,8 +1,9 @@
 //! The pages of a chunk: which have memory, and how many bits of each are used.
 //!
 //! ```text
-//!   page   | has memory | used bits, 0 to 1024 |      begun: some bits are used (then it has memory)
-//!            15           10 .. 0                     empty: it has memory and no object; bare: it has neither
+//!   page   | has memory | used bits, 0 to 1024 |      begun   some bits are used, so it has memory
+//!            15           10 .. 0                     empty   it has memory and no object
+//!                                                     bare    it has neither
 //! ```
 
 use crate::OutOfMemory;
@@ -11,10 +12,10 @@ use crate::memory::repeated;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// A page that has memory, and no object if nothing else is set.
+/// The bit of a page that has memory; alone, the state of an empty page.
 pub(crate) const POPULATED: u16 = 1 << 15;
 
-/// The pages of a chunk, each as in the picture. Pages and ranges that methods take are its own.
+/// The pages of a chunk, each as in the picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages(Vec<u16>);
 
@@ -46,7 +47,7 @@ impl Pages {
         u32::from(self.0[page as usize] & !POPULATED)
     }
 
-    /// Whether there is such a page, with an object in it.
+    /// Whether a page has an object; false behind the last page.
     #[inline]
     pub(crate) fn is_begun(&self, page: u32) -> bool {
         self.0.get(page as usize).is_some_and(|&state| state > POPULATED)
@@ -71,7 +72,7 @@ impl Pages {
         self.is_populated(first) && (first == last || self.next_bare(first..last + 1) > last)
     }
 
-    /// The first page in a state: [`POPULATED`] if it is to have memory and no object, 0 if no memory.
+    /// The first page in a state: [`POPULATED`] for an empty page, 0 for a bare one.
     pub(crate) fn first(&self, wanted: u16) -> Option<u32> {
         self.0.iter().position(|&state| state == wanted).map(|page| page as u32)
     }
@@ -86,12 +87,12 @@ impl Pages {
         range.clone().find(|&page| !self.is_populated(page)).unwrap_or(range.end)
     }
 
-    /// Notes whether pages without objects have memory.
+    /// Records whether pages without objects have memory.
     pub(crate) fn set_populated(&mut self, range: Range<u32>, populated: bool) {
         self.0[range.start as usize..range.end as usize].fill(if populated { POPULATED } else { 0 });
     }
 
-    /// Counts an object's bits. Returns how many pages it begins; `None` if one of them has no memory.
+    /// Adds an object's bits. Returns how many pages it begins; `None`, and nothing is changed, if one has no memory.
     #[inline]
     pub(crate) fn take(&mut self, object: &Range<u32>) -> Option<u32> {
         let populated = self.are_populated(object);
@@ -103,7 +104,7 @@ impl Pages {
         })
     }
 
-    /// Counts an object's bits no more. Returns how many pages it leaves empty.
+    /// Subtracts an object's bits. Returns how many pages it leaves empty.
     #[inline]
     pub(crate) fn give(&mut self, object: &Range<u32>) -> u32 {
         self.change(object, |state, bits| {
@@ -112,7 +113,7 @@ impl Pages {
         })
     }
 
-    /// Changes each page of an object by the object's bits in it. Returns of how many `change` is true.
+    /// Calls `change` on each page of an object with the object's bits in it. Returns how often it was true.
     #[inline]
     fn change(&mut self, object: &Range<u32>, change: impl Fn(&mut u16, u16) -> bool) -> u32 {
         let (first, last) = (block_of(object.start), block_of(object.end - 1));

@@ -1,8 +1,8 @@
-//! What a placement decides, and what it keeps for that.
+//! The interface between a set of chunks and its placement.
 //!
-//! A set of chunks knows which bits are used, which pages have memory and which chunk is on which list. Where an
-//! object goes is the placement's: which chunks to look at, where in them, and what to remember of their free
-//! runs. [`Strategy`] is all that passes between the two; it cannot be named outside this crate.
+//! The set keeps the maps: which bits are used, which pages have memory, which chunk is on which list. The placement decides
+//! where an object goes: which chunks to search, in which order, with which hints. [`Strategy`] is the whole interface; it
+//! cannot be named outside this crate.
 
 use crate::chunks::Chunks;
 use crate::geometry::Config;
@@ -37,7 +37,7 @@ pub struct Change {
     pub(crate) pages: u32,
 }
 
-/// What is known of the free runs of a chunk, for those who look at it.
+/// What a placement knows of a chunk's free runs, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// The longest run in bits, as far as the placement knows.
@@ -48,57 +48,57 @@ pub struct Room {
     pub(crate) first_free: u32,
 }
 
-/// What a set of chunks leaves to its placement.
+/// What a placement does for a set of chunks.
 pub trait Strategy: Sized {
-    /// What a chunk knows of its free runs.
+    /// What the placement keeps for each chunk.
     type Hints: Clone + Debug;
 
-    /// What is known of all chunks together.
+    /// What the placement keeps for all chunks together.
     type Index: Clone + Debug;
 
     /// Whether chunks with many empty pages are set aside and emptied.
     const ISOLATES: bool;
 
-    /// Whether pages are kept ready in chunks that were set aside, too, where they do not count as ready.
+    /// Whether balancing also populates pages of chunks that are set aside, where they do not count as ready.
     const READIES_ASIDE: bool;
 
-    /// The number of lists that chunks with objects are kept on.
+    /// The number of lists for chunks with objects.
     fn lists(config: &Config) -> u32;
 
     /// The hints of a chunk without objects.
     fn hints(config: &Config) -> Result<Self::Hints, OutOfMemory>;
 
-    /// What is known of no chunks, of so many bits each.
+    /// The index of a set without chunks, whose chunks will have so many bits each.
     fn index(bits: u32) -> Self::Index;
 
-    /// Makes room in the index for one more chunk.
+    /// Reserves room in the index for one more chunk.
     fn reserve(index: &mut Self::Index) -> Result<(), OutOfMemory> {
         let _ = index;
         Ok(())
     }
 
-    /// The list that a chunk belongs on by what is known of it.
+    /// The list that a chunk belongs on by its hints.
     fn slot(chunks: &Chunks<Self>, chunk: u32) -> u32;
 
     /// The first list whose chunks may have pages without objects.
     fn first_slot_with_pages() -> u32;
 
-    /// A place for the request among the chunks that are there. May move chunks between lists.
+    /// Finds a place for the request in the chunks that exist. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
 
-    /// An object was placed where `find` said; the maps have it already. Puts the hints and the chunk's list right.
+    /// Updates the hints and the chunk's list for an object that was placed. The maps have it already.
     fn update_hint_alloc(chunks: &mut Chunks<Self>, taken: &Change, probe: &mut impl Probe);
 
-    /// An object was freed; the maps have it no more. Puts the hints and the chunk's list right.
+    /// Updates the hints and the chunk's list for an object that was freed. The maps have it no longer.
     fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
 
-    /// A chunk came, is gone, or has other pages with memory and without objects than before.
+    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory.
     #[inline]
     fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {
         let _ = (chunks, chunk);
     }
 
-    /// What the next request would find known of the chunk's free runs.
+    /// What is known of the chunk's free runs now.
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room;
 
     /// Bytes that the hints hold outside themselves.

@@ -1,4 +1,4 @@
-//! What is asked of a set of chunks, and where things are.
+//! Requests, and the names of chunks and objects.
 
 use crate::AllocError;
 use crate::geometry::{BIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
@@ -13,7 +13,7 @@ use core::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Size in bytes; what it takes is rounded up to 4.
+    /// Size in bytes. The object takes that, rounded up to a multiple of 4.
     pub size_bytes: u64,
     /// What its offset must be a multiple of, in bytes: a power of two up to a page. Less than 4 counts as 4.
     pub align_bytes: u64,
@@ -22,7 +22,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// `size_bytes`, at a multiple of 4, which may wait for memory.
+    /// `size_bytes` at a multiple of 4. The request may wait for memory.
     #[must_use]
     pub const fn new(size_bytes: u64) -> Self {
         Self { size_bytes, align_bytes: BIT_BYTES as u64, atomic: false }
@@ -41,7 +41,7 @@ impl Request {
         Self { atomic: true, ..self }
     }
 
-    /// The request in bits, if it can be asked.
+    /// The request in bits, if its size and alignment are valid.
     #[inline]
     pub(crate) fn check(&self) -> Result<CheckedRequest, AllocError> {
         let Self { size_bytes, align_bytes, atomic } = *self;
@@ -63,7 +63,7 @@ impl Request {
     }
 }
 
-/// A checked request in bits: `bits` from 1 to a small unit's, `align` a power of two up to a block's.
+/// A valid request, in bits: `bits` is 1 to a smallest unit's, `align` a power of two up to a block's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedRequest {
     pub(crate) bits: u32,
@@ -71,7 +71,7 @@ pub struct CheckedRequest {
     pub(crate) atomic: bool,
 }
 
-/// The name of a chunk. Never used again once the chunk is gone, however often its position is.
+/// The name of a chunk. A name is never used again, though the chunk's position is (P4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId {
     pub(crate) index: u32,
@@ -79,14 +79,14 @@ pub struct ChunkId {
 }
 
 impl ChunkId {
-    /// The name of those parts, as [`ChunkId::index`] and [`ChunkId::generation`] gave them. A set refuses what is
-    /// no chunk of its own.
+    /// The name with those parts, as [`ChunkId::index`] and [`ChunkId::generation`] gave them. A set refuses the name of a
+    /// chunk that it does not have.
     #[must_use]
     pub const fn from_parts(index: u32, generation: u32) -> Self {
         Self { index, generation }
     }
 
-    /// The chunk's position among those that are there: small, and used again.
+    /// The chunk's position in the set: small, and used again once the chunk is gone.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.index
@@ -105,16 +105,16 @@ impl fmt::Display for ChunkId {
     }
 }
 
-/// Where an object is: the same offset in every unit of its chunk.
+/// Where an object is: its chunk, and the offset that it has in every unit of the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct Offset {
     /// The chunk.
     pub chunk: ChunkId,
     /// The object's start in each unit, in bytes.
     pub offset_bytes: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Offset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}+{:#x}", self.chunk, self.offset_bytes)
     }

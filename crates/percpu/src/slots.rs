@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!   0     1     2    ...   lists - 1  |  sidelined   free   to depopulate  |  vacant      retired
-//!   full  by the room that a chunk has |  emptied     all    to be emptied  |  positions without a chunk
-//!                                         already     free                     to be used  never again
+//!   full  by the chunk's free room     |  emptied     no      to be         |  positions without a chunk:
+//!                                      |              object  emptied       |  to be used  never again
 //! ```
 //!
-//! A chunk is on exactly one list. A list is a ring through a head, so that to link a chunk or take it away asks nothing;
-//! rings lie aside from the chunks, so that moving one touches no other chunk:
+//! A list is a ring through a head, so that linking and unlinking have no special cases. Rings are stored apart from the
+//! chunks, so that moving a chunk touches no other chunk:
 //!
 //! ```text
 //!   ring   | head of 0 | head of 1 | ... | head of retired | position 0 | position 1 | ...
 //! ```
 //!
-//! A bit for each list says whether it has a chunk, so that the next one that has is found without looking at empty ones.
+//! One word has a bit for each list that is not empty, so that a search skips empty lists.
 //!
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
@@ -22,7 +22,7 @@ use crate::chunk::NONE;
 use crate::memory::{reserve_one, with_room};
 use alloc::vec::Vec;
 
-/// Where in a list a chunk goes.
+/// The end of a list at which a chunk is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Head,
@@ -40,7 +40,7 @@ struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Membership {
     slot: u16,
-    /// The list that its chunk belonged on by its room after the last change, wherever it is.
+    /// The list that the chunk's room asked for after the last change; it may be on another one.
     by_room: u16,
 }
 
@@ -68,7 +68,7 @@ impl Slots {
         Ok(Self { ring, positions: Vec::new(), occupied: 0, lists })
     }
 
-    /// Makes room for one more position, and for some beyond.
+    /// Reserves room for one more position.
     pub(crate) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         if self.ring.len() == u32::MAX as usize {
             return Err(OutOfMemory);
@@ -77,7 +77,7 @@ impl Slots {
         reserve_one(&mut self.positions)
     }
 
-    /// Adds a position, on a list.
+    /// Adds a position and links it on a list.
     pub(crate) fn add(&mut self, slot: u32) {
         let link = self.ring.len() as u32;
         self.ring.push(Link { previous: link, next: link });
@@ -85,7 +85,7 @@ impl Slots {
         self.link(link, slot, End::Head);
     }
 
-    /// Chunks that were emptied and wait to be needed again.
+    /// Chunks whose empty pages were given back, kept for when other chunks are full.
     pub(crate) fn sidelined(&self) -> u32 {
         self.lists
     }
@@ -105,7 +105,7 @@ impl Slots {
         self.lists + 3
     }
 
-    /// Positions whose names are used up.
+    /// Positions that have had every generation.
     pub(crate) fn retired(&self) -> u32 {
         self.lists + 4
     }
@@ -115,13 +115,13 @@ impl Slots {
         self.vacant()
     }
 
-    /// A position's place in the ring.
+    /// The link of a position.
     #[inline]
     fn link_of(&self, index: u32) -> u32 {
         index + self.lists + SPECIAL
     }
 
-    /// The position at a place in the ring, or none at a head.
+    /// The position of a link, or [`NONE`] for a head.
     #[inline]
     fn position(&self, link: u32) -> u32 {
         link.checked_sub(self.lists + SPECIAL).unwrap_or(NONE)
@@ -165,7 +165,7 @@ impl Slots {
         self.positions[index as usize].slot.into()
     }
 
-    /// The list that a chunk belonged on by its room after the last change.
+    /// The list that a chunk's room asked for after the last change.
     #[inline]
     pub(crate) fn by_room(&self, index: u32) -> u32 {
         self.positions[index as usize].by_room.into()
@@ -193,7 +193,7 @@ impl Slots {
         self.link(link, slot, end);
     }
 
-    /// Puts what is on no list at an end of one.
+    /// Links what is on no list at an end of one.
     #[inline]
     fn link(&mut self, link: u32, slot: u32, end: End) {
         let head = *self.at(slot);
@@ -204,7 +204,7 @@ impl Slots {
         self.mark(slot);
     }
 
-    /// Notes whether a list has a chunk.
+    /// Sets or clears a list's occupied bit.
     #[inline]
     fn mark(&mut self, slot: u32) {
         let some = u64::from(self.at(slot).next != slot);
@@ -218,25 +218,25 @@ impl Slots {
         (found < end).then_some(found)
     }
 
-    /// Whether a list whose last chunk is `last`, or that has none, ends at its own head.
+    /// Whether a list ends at its own head behind `last`, its last chunk or [`NONE`].
     pub(crate) fn ends_with(&self, slot: u32, last: u32) -> bool {
         let link = if last == NONE { slot } else { self.link_of(last) };
         self.at(link).next == slot && self.at(slot).previous == link
     }
 
-    /// Heads and positions, for tests that break links.
+    /// The number of links, heads included.
     #[cfg(test)]
     pub(crate) fn links(&self) -> u32 {
         self.ring.len() as u32
     }
 
-    /// What a head or position leads to.
+    /// The link that one leads to.
     #[cfg(test)]
     pub(crate) fn leads_to(&self, from: u32) -> u32 {
         self.ring[from as usize].next
     }
 
-    /// Has it lead elsewhere, as no operation does.
+    /// Redirects a link, as no operation does.
     #[cfg(test)]
     pub(crate) fn set_link(&mut self, from: u32, to: u32) {
         self.ring[from as usize].next = to;

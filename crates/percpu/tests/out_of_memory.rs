@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use freehold_percpu::{
-    AllocError, ChunkSet, Config, ConfigError, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place,
-    Placement, Population, Request,
+    AllocError, ChunkSet, Config, ConfigError, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES,
+    Offset, Placement, Population, Request,
 };
 /// The one allocator of all tests that refuse memory.
 #[path = "../../kva/tests/out_of_memory/refusing.rs"]
@@ -15,7 +15,7 @@ mod refusing;
 
 use refusing::{NONE_REFUSED, watched};
 
-fn objects<P: Placement>(set: &ChunkSet<P>) -> Vec<(Place, u32)> {
+fn objects<P: Placement>(set: &ChunkSet<P>) -> Vec<(Offset, u32)> {
     set.validate().unwrap();
     set.objects().collect()
 }
@@ -60,7 +60,7 @@ fn allocations_survive<P: Placement>(config: Config) -> u64 {
 /// Frees never ask for memory, and balancing only for a chunk to keep pages ready in.
 fn frees_and_balancing_survive<P: Placement>(config: Config) {
     let mut set: ChunkSet<P> = ChunkSet::new(config).unwrap();
-    let places: Vec<Place> = requests().map(|request| set.alloc(&request).unwrap()).collect();
+    let places: Vec<Offset> = requests().map(|request| set.alloc(&request).unwrap()).collect();
     for place in places {
         let (freed, requests) = watched(0, || set.free(place));
         assert!(freed.is_ok() && requests == 0);

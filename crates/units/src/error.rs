@@ -66,6 +66,15 @@ pub struct Broken {
     pub at: u64,
 }
 
+impl Broken {
+    /// The same, in a chunk.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn in_chunk(self, chunk: u32) -> Self {
+        Self { chunk: Some(chunk), ..self }
+    }
+}
+
 /// `Ok` if `holds`, else the broken invariant.
 #[doc(hidden)]
 pub fn check(holds: bool, invariant: &'static str, rule: &'static str, at: u64) -> Result<(), Broken> {

@@ -1,6 +1,6 @@
-//! Bounds side by side, 16 of which are compared at a time.
+//! Searches rows of bounds, 16 at a time.
 
-/// Bounds that are compared together.
+/// Bounds compared together.
 const LANES: usize = 16;
 
 /// The position of the first bound from `from` on that is at least `least`.

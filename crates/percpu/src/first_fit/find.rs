@@ -1,4 +1,4 @@
-//! Finding a place: at the key's cursor, then in pages with objects whose bounds allow it, then in one without.
+//! Finds a place: at the key's cursor, else in a page with objects whose bound allows it, else in a page without.
 
 use super::bounds::{first_at_least, highest};
 use super::fit::{first_place, longest_after};
@@ -13,7 +13,7 @@ use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
-/// The place for a request, if there is one.
+/// Finds a place for a request.
 #[inline]
 pub(super) fn find(
     chunks: &mut Chunks<FirstFit>,
@@ -33,19 +33,19 @@ pub(super) fn find(
     in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// The lowest place in a word's page from that word on, if the page's bound allows one.
+/// The lowest place at or behind a word in the word's page, if the page's bound allows one.
 // Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
+    // There is no such chunk if the cursor is beyond all, or if there are none yet.
     let chunk = chunks.positions().get(index as usize)?;
-    let longest = *chunk.hints.get((word / BLOCK_WORDS) as usize)?;
-    if longest < request.bits as i16 {
+    if chunk.hints[(word / BLOCK_WORDS) as usize] < request.bits as i16 {
         return None;
     }
     first_place(chunk, word, request)
 }
 
-/// The lowest place in a page with objects. The key's cursor comes to be there.
+/// The lowest place in a page with objects, from position `from` on. Moves the key's cursor there.
 #[inline(never)]
 fn in_begun_page(
     chunks: &mut Chunks<FirstFit>,
@@ -69,7 +69,7 @@ fn in_begun_page(
     None
 }
 
-/// The place for a request of more than a word, if there is one.
+/// Finds a place for a request of more than a word.
 #[inline(never)]
 fn find_long(
     chunks: &mut Chunks<FirstFit>,
@@ -82,8 +82,8 @@ fn find_long(
     in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// A place for a request of more than a word in a chunk whose bound is little more, so that long runs stay whole; else in
-/// one that is set aside.
+/// A place for a request of more than a word in the chunk with the smallest sufficient bound, so that long runs stay whole.
+/// Chunks that are set aside come last.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -93,7 +93,7 @@ fn in_tight_chunk(
     let mut slot = slot_of_bound(least);
     while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
         let mut index = chunks.slots.first(occupied);
-        // Chunks without objects have no page to begin in, and there may be many.
+        // Chunks without objects have no page with objects, and there may be many of them.
         while index != NONE && occupied != chunks.slots.free() {
             let next = chunks.slots.next(index);
             if chunks.index.most[index as usize] >= least
@@ -108,7 +108,7 @@ fn in_tight_chunk(
     None
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. If there is none, the chunk's bound is lowered.
+/// The lowest place in a chunk's pages with objects, from a word on. Lowers the chunk's bound if there is none.
 #[inline]
 fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
@@ -126,7 +126,7 @@ fn in_known_chunk(
     bit.map(|bit| Location { chunk: index, bit })
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on.
+/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of pages searched in vain.
 #[inline]
 fn in_chunk(
     chunk: &mut Chunk<Longest>,
@@ -149,13 +149,15 @@ fn in_chunk(
     }
 }
 
-/// The lowest page with memory and no object; else, if the request may wait, the lowest without memory.
+/// The first bit of the lowest page with memory and no object; else, if the request may wait, of the lowest without memory.
 #[cold]
-fn in_other_page(chunks: &Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
-    let (chunk, state) = match first_at_least(&chunks.index.empty, 0, 1) {
-        Some(chunk) => (chunk as u32, POPULATED),
+#[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
+fn in_other_page(chunks: &mut Chunks<FirstFit>, request: &CheckedRequest) -> Option<Location> {
+    let (chunk, state) = match chunks.index.first_empty() {
+        Some(chunk) => (chunk, POPULATED),
         None if request.atomic => return None,
-        None => (first_at_least(&chunks.index.bare, 0, 1)? as u32, 0),
+        None => (chunks.index.first_bare()?, 0),
     };
-    chunks.at(chunk).pages.first(state).map(|page| Location { chunk, bit: base_of(page) })
+    let page = chunks.at(chunk).pages.first(state).expect("P9: a chunk has the pages that the index counts");
+    Some(Location { chunk, bit: base_of(page) })
 }

@@ -1,4 +1,4 @@
-//! Where a request fits in a page, word by word.
+//! Where a request fits in a page, word by word, and how long a page's runs are if it does not.
 
 use super::Longest;
 use crate::chunk::Chunk;
@@ -6,10 +6,10 @@ use crate::geometry::{BLOCK_BITS, align_up};
 use crate::object_map::{BLOCK_WORDS, WORD, Word, ones};
 use crate::request::CheckedRequest;
 
-/// The multiples of 1, 2, 4, .. 64 in a word; one more, as an index is cut to a power of two cheaply.
+/// The multiples of 1, 2, 4, .. 64 in a word. The last entry makes the length a power of two, so that `%` is a mask.
 const MULTIPLES: [u64; 8] = [!0, !0 / 0x3, !0 / 0xf, !0 / 0xff, !0 / 0xffff, !0 / 0xffff_ffff, 1, 1];
 
-/// The bits of a word at which the request fits in the word. `at` is the word's place in its page or chunk.
+/// The bits of a word at which the request fits in the word. `at` is the word's position in its chunk.
 #[inline]
 fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
     let CheckedRequest { bits, align, .. } = *request;
@@ -52,7 +52,8 @@ pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRe
     None
 }
 
-/// The place for the request in a run from `start` on that goes on at a word; where to look next if it has none.
+/// The place for the request in a run that starts at `start` and continues in word `at`. If there is none, the word to
+/// search next.
 #[inline(never)]
 fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &CheckedRequest) -> Result<u32, u32> {
     let place = align_up(start, request.align);
@@ -63,14 +64,13 @@ fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &CheckedReque
     is_free(words, at, place + request.bits).map(|()| place)
 }
 
-/// One past the last word that runs which start in a page with objects may reach: its own, or the next one's if that has
-/// objects, too.
+/// One past the last word that a run which starts in a page may reach: the page's own, or the next page's if that has objects.
 #[inline]
 fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
     ((page + 1 + u32::from(chunk.pages.is_begun(page + 1))) * BLOCK_WORDS) as usize
 }
 
-/// The bits of a word at which so many bits that are set begin.
+/// The bits at which runs of at least `bits` set bits start in a word.
 #[inline]
 fn run_starts(mut free: u64, bits: u32) -> u64 {
     let mut known = 1;
@@ -82,7 +82,7 @@ fn run_starts(mut free: u64, bits: u32) -> u64 {
     free
 }
 
-/// Whether all bits from a word on and up to bit `end` are free; the first word that has others, if not.
+/// Whether all bits from word `at` up to bit `end` are free. If not, the first word with a used bit.
 #[inline]
 fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     while let Some(word) = words.get(at as usize) {
@@ -98,18 +98,22 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// A bound over the free runs that start in a page with objects in which the request has no place.
+/// An upper bound of the free runs that start in a page in which the request has no place.
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;
         return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    // A run of one bit more has a multiple of the alignment with as many bits from there on.
+    let unaligned = CheckedRequest { align: 1, ..*request };
+    if first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
+        return request.bits - 1;
+    }
+    // A run of one bit more would hold the request, wherever it starts.
     request.bits + request.align - 2
 }
 
-/// The longest free run that starts in a page and reaches over the end of a word; at least a word's bits, which no run
-/// within one exceeds. `words` are the page's, and the next one's if that has objects, too.
+/// The longest free run that starts in a page and crosses the end of a word, or a word's bits if that is more: no run within
+/// one word is longer. `words` are the page's, and the next page's if that has objects.
 fn longest_over_words(words: &[Word]) -> u32 {
     let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {

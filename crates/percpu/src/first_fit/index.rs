@@ -1,17 +1,18 @@
-//! What is known of all chunks together: bounds over their runs, counts of their pages without objects, and the keys.
+//! What the placement keeps for all chunks: bounds of their runs, counts of their pages without objects, and the keys.
 
-use super::keys::Keys;
+use super::bounds::first_at_least;
+use super::keys::{Keys, NOWHERE};
 use crate::OutOfMemory;
 use crate::geometry::BLOCK_BITS;
 use crate::memory::reserve_one;
 use crate::object_map::WORD;
 use alloc::vec::Vec;
 
-/// A row for each position of a chunk, column by column; all are 0 where there is no chunk.
+/// One column for each figure, one row for each position of a chunk. A vacant position's row is 0.
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(super) keys: Keys,
-    /// No page's `longest` is more.
+    /// The chunk's bound: no page's `longest` is more.
     pub(super) most: Vec<i16>,
     /// No free run of more than a page is longer; at most [`MOST_BITS`](super::MOST_BITS).
     pub(super) wide: Vec<i16>,
@@ -19,7 +20,11 @@ pub struct Index {
     pub(super) empty: Vec<i16>,
     /// Pages without memory.
     pub(super) bare: Vec<i16>,
-    /// The power of two of words that a chunk has positions for.
+    /// No chunk below has a page with memory and no object.
+    pub(super) empty_from: u32,
+    /// No chunk below has a page without memory.
+    pub(super) bare_from: u32,
+    /// A chunk has 2^`shift` positions of words.
     shift: u32,
 }
 
@@ -27,13 +32,22 @@ impl Index {
     pub(super) fn new(bits: u32) -> Self {
         let shift = (bits / WORD).next_power_of_two().ilog2();
         let column = Vec::new;
-        Self { keys: Keys::new(), most: column(), wide: column(), empty: column(), bare: column(), shift }
+        Self {
+            keys: Keys::new(),
+            most: column(),
+            wide: column(),
+            empty: column(),
+            bare: column(),
+            empty_from: 0,
+            bare_from: 0,
+            shift,
+        }
     }
 
-    /// Makes room for one more chunk, and for the positions of its words.
+    /// Reserves a row for one more chunk. Refuses if the positions of its words would pass [`NOWHERE`].
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         let chunks = self.most.len() as u64 + 1;
-        if chunks << self.shift > u64::from(super::keys::NOWHERE) {
+        if chunks << self.shift > u64::from(NOWHERE) {
             return Err(OutOfMemory);
         }
         [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare]
@@ -41,12 +55,29 @@ impl Index {
             .try_for_each(reserve_one)
     }
 
-    /// Has a row for the chunk, for which room was made.
+    /// Adds rows up to the chunk's. Room for them was reserved.
     pub(super) fn reach(&mut self, chunk: u32) {
         let rows = self.most.len().max(chunk as usize + 1);
         for column in [&mut self.most, &mut self.wide, &mut self.empty, &mut self.bare] {
             column.resize(rows, 0);
         }
+    }
+
+    /// Sets the counts of a chunk's pages without objects.
+    pub(super) fn set_pages(&mut self, chunk: u32, empty: u32, bare: u32) {
+        (self.empty[chunk as usize], self.bare[chunk as usize]) = (empty as i16, bare as i16);
+        self.empty_from = if empty > 0 { self.empty_from.min(chunk) } else { self.empty_from };
+        self.bare_from = if bare > 0 { self.bare_from.min(chunk) } else { self.bare_from };
+    }
+
+    /// The first chunk that has a page with memory and no object.
+    pub(super) fn first_empty(&mut self) -> Option<u32> {
+        first(&self.empty, &mut self.empty_from)
+    }
+
+    /// The first chunk that has a page without memory.
+    pub(super) fn first_bare(&mut self) -> Option<u32> {
+        first(&self.bare, &mut self.bare_from)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -72,4 +103,11 @@ impl Index {
         let page = if self.empty[at] + self.bare[at] > 0 { BLOCK_BITS as i16 } else { self.most[at] };
         (if self.wide[at] > BLOCK_BITS as i16 { self.wide[at] } else { page }) as u32
     }
+}
+
+/// The first chunk whose count is not 0. `from`, below which all are, moves there.
+fn first(counts: &[i16], from: &mut u32) -> Option<u32> {
+    let found = first_at_least(counts, *from as usize, 1).map(|chunk| chunk as u32);
+    *from = found.unwrap_or(counts.len() as u32);
+    found
 }

@@ -1,20 +1,20 @@
-//! The sizes and alignments that were asked for last, each with a cursor: the word below which no page with objects has
-//! a place for it (P8).
+//! The keys: the sizes and alignments asked for last, each with a cursor, the word below which no page with objects has a
+//! place for it (P8).
 //!
-//! A word is known by its position among those of all chunks, each of which has a power of two of them.
+//! A cursor is a position: words are numbered over all chunks, each of which has the same power of two of numbers.
 
 use crate::geometry::align_up;
 use crate::object_map::WORD;
 use crate::request::CheckedRequest;
 use core::ops::Range;
 
-/// The most keys: more than the sizes of any recorded workload.
+/// The number of keys: more than any recorded workload has sizes.
 const KEYS: usize = 24;
 
-/// Beyond every position.
+/// A position beyond every word.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// A size and an alignment, in bits, and the position of the first word that may have a place.
+/// A size and an alignment in bits, and the cursor: the first word that may have a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) bits: u32,
@@ -22,14 +22,14 @@ pub(super) struct Key {
     pub(super) from: u32,
 }
 
-/// The bits of a key that nothing has asked for: no run has as many.
+/// The size of a key that is not in use: no run is as long.
 const UNUSED: u32 = u32::MAX;
 
-/// The keys, those of fewer bits first, so that a short run is not told to those that it cannot serve.
+/// The keys by ascending size, so that a short free run is compared only with keys that it can serve.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     keys: [Key; KEYS],
-    /// The next one to go.
+    /// The next key to evict; they take turns.
     victim: usize,
 }
 
@@ -48,13 +48,13 @@ impl Keys {
         }
     }
 
-    /// Adds a key, in the place of another if there are too many. Its cursor is the highest of those that ask for no more:
-    /// where fewer bits at more places have none, it has none.
+    /// Adds a key; evicts another if all are in use. Its cursor starts at the highest of keys with at most its size and
+    /// alignment: where those have no place, it has none.
     #[cold]
     fn add(&mut self, request: &CheckedRequest) -> usize {
         let &CheckedRequest { bits, align, .. } = request;
-        let asks_less = |key: &&Key| key.bits <= bits && key.align <= align;
-        let from = self.keys.iter().filter(asks_less).map(|key| key.from).max().unwrap_or(0);
+        let is_easier = |key: &&Key| key.bits <= bits && key.align <= align;
+        let from = self.keys.iter().filter(is_easier).map(|key| key.from).max().unwrap_or(0);
         if self.keys[KEYS - 1].bits != UNUSED {
             self.keys.copy_within(self.victim + 1.., self.victim);
             self.victim = (self.victim + 1) % KEYS;
@@ -65,13 +65,13 @@ impl Keys {
         at
     }
 
-    /// The position below which the key has no place.
+    /// The cursor of a key.
     #[inline]
     pub(super) fn cursor(&mut self, key: usize) -> &mut u32 {
         &mut self.keys[key].from
     }
 
-    /// Lowers every key to its first place in a free run of the chunk whose first word is at `base`.
+    /// Lowers cursors for a free run of the chunk whose first word is at `base`: each key's to its first place in the run.
     #[inline]
     pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
         let (bits, first) = (run.end - run.start, base + run.start / WORD);
@@ -87,7 +87,7 @@ impl Keys {
         }
     }
 
-    /// Every key.
+    /// Every key in use.
     pub(super) fn all(&self) -> impl Iterator<Item = &Key> {
         self.keys.iter().take_while(|key| key.bits != UNUSED)
     }

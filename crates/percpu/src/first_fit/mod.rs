@@ -5,24 +5,23 @@
 //!   longest     8, or more               8, or more               0           10, or more
 //!   chunk                         `most`: no page's `longest` is more
 //!
-//!   key       4 bits aligned to 2:  from here on ^ there may be a place for such requests; below there is none
+//!   key                             ^ cursor of requests for 4 bits aligned to 2: there is no place for one below
 //! ```
 //!
-//! A page with objects has a bound, `longest`: no free run that starts in it is longer. Bounds are raised at once when an
-//! object is freed and lowered when a page was searched in vain (`bounds.rs`). The last sizes and alignments that were asked
-//! for are remembered, each with a cursor below which no page has a place for it (`keys.rs`): most requests look at
-//! one word.
+//! A page with objects has a bound, `longest`: no free run that starts in it is longer. A free raises bounds at once; a search
+//! that fails in a page lowers the page's. The last sizes and alignments asked for are kept as keys, each with a cursor below
+//! which no page has a place for it (`keys.rs`), so that most requests look at one word.
 //!
-//! A request of up to 64 bits looks at its cursor's page, then at pages whose bound allows it, in the order of their places
-//! (`find.rs`, `fit.rs`). A larger one goes to the chunk whose bound is little more than it asks for: chunks are listed by
-//! bounds. With random sizes of 4 to 1024 bytes that leaves 5 % of the memory in holes, where the lowest place leaves 11 %.
-//! If no page with objects has a place it takes the lowest page that has memory and no object, then the lowest
-//! without memory; such a page is begun at its first bit. So a run never needs to go on from a page with objects into one
-//! without: it counts as cut there, and where objects go there is memory. Objects of more than a page take a run over
-//! several pages (`wide.rs`).
+//! A request of up to 64 bits searches its cursor's page, then pages whose bound allows it, by ascending chunk and page
+//! (`find.rs`, `fit.rs`). A larger one searches the chunks with the smallest sufficient bound first, for which chunks are
+//! listed by bound: that keeps long runs whole, so that a churn of random sizes needs less memory (`freehold bench percpu`).
+//! If no page with objects has a place, the request begins the lowest page that has memory and no object, else the lowest
+//! without memory, at the page's first bit. So no run has to cross from a page with objects
+//! into one without: it counts as ending there, and a place in a page with objects always has memory. Objects of more than a page take a run over
+//! several pages, with objects or without (`wide.rs`).
 //!
-//! Cost: a request some 100 instructions where its cursor has a place; else 16 pages are passed over in a dozen. A free looks
-//! for the ends of the run that it makes, at most a page to either side.
+//! Cost: one word of the map for a request whose cursor has a place; else linear in pages, 16 bounds at a time. A free finds
+//! the ends of the run that it makes, at most a page to either side. `freehold replay --instructions` counts both.
 
 mod bounds;
 mod find;
@@ -45,13 +44,13 @@ use alloc::vec::Vec;
 use freehold_units::Probe;
 use index::Index;
 
-/// The most bits that can be asked for; longer runs are not told apart.
+/// The most bits that a request can ask for. Bounds go no higher.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
 
-/// Chunks are listed by their bounds, in steps of so many bits.
+/// Bits of bound from one list of chunks to the next.
 const LIST_BITS: u32 = 32;
 
-/// The lowest place in a page with objects; then the lowest page without.
+/// The default placement: first fit in pages with objects, then the lowest page without.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit;
 
@@ -59,11 +58,11 @@ impl Placement for FirstFit {
     const NAME: &'static str = "first-fit";
 }
 
-/// A bound for each page of a chunk, in bits: no free run that starts in it is longer, each counted up to the next page
-/// without objects; at most 1024, 0 for a page without objects.
+/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A run counts as ending
+/// where a page without objects begins. 0 for a page without objects.
 type Longest = Vec<i16>;
 
-/// The list of chunks whose bound is so many bits.
+/// The list for chunks whose bound is `most` bits.
 #[inline]
 fn slot_of_bound(most: i16) -> u32 {
     most as u32 / LIST_BITS
@@ -128,7 +127,7 @@ impl Strategy for FirstFit {
         update::pages(chunks, chunk);
     }
 
-    /// Bounds: a run as long as that may be there, a longer one is not.
+    /// An upper bound: there is no longer run.
     fn room(chunks: &Chunks<Self>, chunk: u32) -> Room {
         Room { longest: chunks.index.longest(chunk), start: None, first_free: 0 }
     }

@@ -2,7 +2,7 @@
 
 use super::keys::NOWHERE;
 use crate::{
-    AllocError, ChunkSet, Config, LinuxFixed, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Place, Placement, Population,
+    AllocError, ChunkSet, Config, LinuxFixed, MAX_UNIT_BYTES, MIN_UNIT_BYTES, Offset, Placement, Population,
     Request,
 };
 use freehold_units::{Tally, Work};
@@ -14,7 +14,7 @@ fn units() -> ChunkSet {
 }
 
 /// A set whose first chunk is full of objects of 4 bytes.
-fn full() -> (ChunkSet, Vec<Place>) {
+fn full() -> (ChunkSet, Vec<Offset>) {
     let mut set = units();
     let objects = MIN_UNIT_BYTES / 4;
     let places = (0..objects).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
@@ -45,7 +45,7 @@ fn a_run_over_edges_of_pages_is_one() {
 /// 1,020 objects of 4 bytes in a unit populated on demand, of which 17 in a row go; where 64 bytes go that cannot wait.
 fn atomic_in_a_hole<P: Placement>() -> Result<u32, AllocError> {
     let mut set: ChunkSet<P> = ChunkSet::new(Config::new(MIN_UNIT_BYTES, 1)).unwrap();
-    let places: Vec<Place> = (0..1020).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
+    let places: Vec<Offset> = (0..1020).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
     for place in &places[101..118] {
         set.free(*place).unwrap();
     }
@@ -80,7 +80,7 @@ fn an_aligned_run_is_seen_beside_a_longer_misaligned_one() {
 #[test]
 fn a_page_without_objects_ends_a_run_but_no_room_is_lost() {
     let mut set = units();
-    let places: Vec<Place> = (0..8).map(|_| set.alloc(&Request::new(4096)).unwrap()).collect();
+    let places: Vec<Offset> = (0..8).map(|_| set.alloc(&Request::new(4096)).unwrap()).collect();
     let small = [set.alloc(&Request::new(4)).unwrap(), set.alloc(&Request::new(4092)).unwrap()];
     set.free(small[1]).unwrap();
     // Of chunk 0 only page 3 has an object; 20,000 bytes fit behind it, and 16,384 do not fit before it.
@@ -183,7 +183,7 @@ proptest! {
                 Step::Free { first, end, kept } => {
                     let stretch = first % unit_bytes..end % unit_bytes;
                     let objects = set.objects().filter(|(place, _)| stretch.contains(&place.offset_bytes));
-                    let freed: Vec<Place> =
+                    let freed: Vec<Offset> =
                         (1..).zip(objects).filter(|(at, _)| at % kept > 0).map(|(_, (place, _))| place).collect();
                     for place in freed {
                         set.free(place).unwrap();

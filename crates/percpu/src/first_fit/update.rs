@@ -1,4 +1,4 @@
-//! Keeping bounds and cursors right as objects come and go.
+//! Updates bounds and cursors as objects come and go.
 
 use super::{FirstFit, Longest, MOST_BITS};
 use crate::chunk::Chunk;
@@ -8,7 +8,7 @@ use crate::object_map::{BLOCK_WORDS, WORD};
 use crate::placement::Change;
 use core::ops::Range;
 
-/// An object was placed that is the first one of a page or several. What is left of the last of them is a new run.
+/// An object was placed in one or several pages without objects. The rest of the last of them is a new run.
 #[cold]
 pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
     let chunk = chunks.at(index);
@@ -16,7 +16,7 @@ pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref o
     let part = object.end - object.start.max(base_of(page));
     if part < BLOCK_BITS && chunk.pages.used_bits(page) == part {
         let run = object.end..run_around(chunk, object).end;
-        tell(chunks, index, &run);
+        record(chunks, index, &run);
     }
     pages(chunks, index);
     chunks.relocate(index);
@@ -31,11 +31,11 @@ pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
         return freed_in_pages(chunks, freed);
     }
     let run = run_around(chunks.at(index), object);
-    tell(chunks, index, &run);
+    record(chunks, index, &run);
 }
 
-/// The same of an object of several pages, or one that was the only one of its page: of these, the first and the last may
-/// have others.
+/// The same of an object of several pages, or of the only object of its page. The first and the last page may have other
+/// objects.
 #[inline(never)]
 fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages: emptied } = *freed;
@@ -46,21 +46,21 @@ fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     }
     let run = run_around(chunk, object);
     if emptied == 0 {
-        return tell(chunks, index, &run);
+        return record(chunks, index, &run);
     }
     let begun = [first, last].map(|page| chunk.pages.is_begun(page));
     if begun[0] {
-        tell(chunks, index, &(run.start..base_of(first + 1)));
+        record(chunks, index, &(run.start..base_of(first + 1)));
     }
     if begun[1] {
-        tell(chunks, index, &(base_of(last)..run.end));
+        record(chunks, index, &(base_of(last)..run.end));
     }
     chunks.index.wide[index as usize] = MOST_BITS as i16;
     pages(chunks, index);
     chunks.relocate(index);
 }
 
-/// The free run that a freed object is in. Pages without objects end it.
+/// The free run around a freed object. It ends at pages without objects.
 #[inline]
 fn run_around(chunk: &Chunk<Longest>, object: &Range<u32>) -> Range<u32> {
     let (words, last) = (chunk.used.words(), object.end - 1);
@@ -78,7 +78,7 @@ fn run_around(chunk: &Chunk<Longest>, object: &Range<u32>) -> Range<u32> {
     start..end
 }
 
-/// Where a free run begins that goes on before a word.
+/// The start of a free run that continues below a word.
 #[inline(never)]
 fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     let page = at / BLOCK_WORDS;
@@ -89,7 +89,7 @@ fn start_before_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     start
 }
 
-/// Where a free run ends that goes on behind a word.
+/// The end of a free run that continues behind a word.
 #[inline(never)]
 fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     let page = at / BLOCK_WORDS;
@@ -100,13 +100,13 @@ fn end_behind_word(chunk: &Chunk<Longest>, at: u32) -> u32 {
     end
 }
 
-/// Raises the bounds over a free run, and lowers the cursors of the keys that it has a place for.
+/// Records a free run: raises the bounds of its page and chunk, and lowers the cursors of keys that fit in it.
 // Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
-fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
+fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let page = block_of(run.start);
     if run.start.is_multiple_of(BLOCK_BITS) || run.end >= base_of(page + 1) {
-        tell_at_edge(chunks, index, run);
+        record_at_edge(chunks, index, run);
     }
     let bits = (run.end - run.start).min(BLOCK_BITS) as i16;
     raise(&mut chunks.at_mut(index).hints[page as usize], bits);
@@ -119,10 +119,10 @@ fn tell(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     }
 }
 
-/// What is to be said of a run that touches the edge of a page: it goes on in a page without objects, or in the next one
-/// with some.
+/// Records a free run that touches the edge of a page: what lies in the next page is a run of that page, too, and the
+/// chunk's `wide` may be too low, as the run may continue in a page without objects.
 #[inline(never)]
-fn tell_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
+fn record_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let edge = base_of(block_of(run.start) + 1);
     if run.end > edge {
         raise(&mut chunks.at_mut(index).hints[block_of(edge) as usize], (run.end - edge) as i16);
@@ -135,15 +135,14 @@ fn raise(bound: &mut i16, to: i16) {
     *bound = (*bound).max(to);
 }
 
-/// Puts the row of a chunk right that came, is gone, or has other pages with memory and without objects than before.
+/// Updates the row of a chunk that was added or removed, or whose counts of pages changed.
 pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32) {
     let chunk = chunks.at(index);
     let (empty, bare) = (chunk.empty_pages, chunk.pages.count() - chunk.populated_pages);
     let (live, free) = (chunk.is_live(), chunk.objects == 0);
     let known = &mut chunks.index;
     known.reach(index);
-    known.empty[index as usize] = empty as i16;
-    known.bare[index as usize] = bare as i16;
+    known.set_pages(index, empty, bare);
     if free {
         known.most[index as usize] = 0;
         known.wide[index as usize] = if live { MOST_BITS as i16 } else { 0 };

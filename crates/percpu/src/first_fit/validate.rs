@@ -1,12 +1,12 @@
-//! Bounds and cursors held against the maps, run by run.
+//! Checks bounds and cursors against the maps, run by run.
 
 use super::{FirstFit, MOST_BITS};
 use crate::Broken;
 use crate::chunks::Chunks;
-use crate::error::check;
 use crate::geometry::{BLOCK_BITS, align_up, base_of, block_of};
 use crate::object_map::WORD;
 use core::ops::Range;
+use freehold_units::check;
 
 /// Checks P7 to P9 for a chunk.
 pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Broken> {
@@ -16,9 +16,11 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
     check(chunk.empty_pages as i16 == empty, "P9", "the empty pages of a chunk are counted", 0)?;
     let unpopulated = chunk.pages.count() - chunk.populated_pages;
     check(unpopulated as i16 == bare, "P9", "the pages without memory of a chunk are counted", 0)?;
+    let right = (empty == 0 || index >= known.empty_from) && (bare == 0 || index >= known.bare_from);
+    check(right, "P9", "no chunk below the first with pages without objects has any", 0)?;
     for page in 0..chunk.pages.count() {
         let longest = chunk.hints.get(page as usize).copied().unwrap_or(-1);
-        let bit = base_of(page);
+        let bit = base_of(page).into();
         check(longest <= most, "P7", "no page's bound is more than its chunk's", bit)?;
         let right = chunk.pages.is_begun(page) || longest == 0;
         check(right, "P7", "the bound of a page without objects is 0", bit)?;
@@ -32,14 +34,14 @@ pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Brok
             length <= BLOCK_BITS || length as i16 <= wide,
             "P7",
             "a chunk's run is no longer than its bound",
-            start,
+            start.into(),
         )?;
         validate_run(chunks, index, start..at)?;
     }
     Ok(())
 }
 
-/// Checks a free run, part by part between pages without objects.
+/// Checks a free run, page by page; those without objects end its parts.
 fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Result<(), Broken> {
     let chunk = chunks.at(index);
     let mut at = run.start;
@@ -49,17 +51,18 @@ fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Resul
         if !chunk.pages.is_begun(page) {
             continue;
         }
-        // A page with objects that is free up to its end goes on into the next.
+        // A run continues into the next page if that has objects.
         let next = chunk.pages.is_begun(page + 1);
         let end = if next { base_of(page + 2).min(run.end) } else { at };
         let bound = chunk.hints.get(page as usize).copied().unwrap_or(-1);
         let length = (end - start).min(BLOCK_BITS);
-        check(length as i16 <= bound, "P7", "no run that starts in a page is longer than its bound", start)?;
+        let right = length as i16 <= bound;
+        check(right, "P7", "no run that starts in a page is longer than its bound", start.into())?;
         for key in chunks.index.keys.all() {
             let place = align_up(start, key.align);
             let below = chunks.index.base(index) + place / WORD < key.from;
             let missed = below && place < at && place + key.bits <= end;
-            check(!missed, "P8", "below a key's cursor no page has a place for it", place)?;
+            check(!missed, "P8", "below a key's cursor no page has a place for it", place.into())?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Objects of more than a page: a run over several pages, with objects or without.
+//! Finds places for objects of more than a page: a run over several pages, with objects or without.
 
 use super::bounds::first_at_least;
 use super::{FirstFit, Longest, MOST_BITS};
@@ -9,7 +9,7 @@ use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
-/// The lowest place of all, in pages that have memory if there is one.
+/// The lowest place of all in pages that have memory; if there is none and the request may wait, in any pages.
 #[cold]
 pub(super) fn find(
     chunks: &mut Chunks<FirstFit>,
@@ -23,7 +23,7 @@ pub(super) fn find(
     in_chunks(chunks, request, false, probe)
 }
 
-/// The lowest place, in pages that have memory if `populated`. Chunks that have none learn how long their runs are.
+/// The lowest place, in pages that have memory if `populated`. Otherwise lowers the bounds of chunks without a place.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -44,7 +44,7 @@ fn in_chunks(
     None
 }
 
-/// The lowest place in a chunk; a bound over its runs of more than a page if there is none.
+/// The lowest place in a chunk. If there is none, an upper bound of its runs of more than a page.
 fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -> Result<u32, u32> {
     let (mut start, mut longest) = (0, BLOCK_BITS);
     for page in 0..chunk.pages.count() {
@@ -63,7 +63,7 @@ fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -
             longest = longest.max(end - start);
         }
         if begun {
-            // What ends here or in the next page is long enough to look at only if the page's bound says so.
+            // Into a page with objects a run of more than a page goes on only if this page's bound is a whole page.
             let goes_on = !chunk.pages.is_begun(page + 1) || chunk.hints[page as usize] >= BLOCK_BITS as i16;
             start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }

@@ -1,10 +1,9 @@
-//! What is remembered of the free runs of a block, or of a chunk as if it were one.
+//! The record of a block's free runs. A chunk has one of itself, as if it were one block.
 //!
-//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` are free where they start, and
-//! the latter is no longer; `left_free` and `right_free` are no more than the runs at the edges; nothing below
-//! `first_free` is free. They may promise less: a scan hint that takes the place of a longest run is the longest
-//! *known* run before it, and the bits before are not searched again. Where a run was and is no more, its start
-//! stays as it was.
+//! Invariant P3, hints promise no more than there is: `contig_hint` and `scan_hint` bits are free where those runs start,
+//! and `scan_hint` is no longer than `contig_hint`; `left_free` and `right_free` are no more than the runs at the edges;
+//! nothing below `first_free` is free. Hints may promise less: a scan hint that becomes the longest run is only the longest
+//! *known* one, as the bits before it are not searched again. A run of length 0 keeps its old start.
 
 use super::Rules;
 use crate::object_map::ObjectMap;
@@ -26,7 +25,7 @@ pub(super) struct BlockMd {
     pub(super) bits: u32,
 }
 
-/// Whether a run, which may be empty, and an object meet. An empty run meets what is around it.
+/// Whether a run and an object overlap. An empty run overlaps an object around its start.
 #[inline]
 fn meets(run: u32, len: u32, object: &Range<u32>) -> bool {
     run < object.end && object.start < run + len
@@ -39,12 +38,12 @@ pub(super) fn better_aligned(start: u32, than: u32) -> bool {
 }
 
 impl BlockMd {
-    /// All is free.
+    /// The record of a free block.
     pub(super) fn free(bits: u32) -> Self {
         Self { left_free: bits, right_free: bits, contig_hint: bits, bits, ..Self::default() }
     }
 
-    /// An object covers the block to its end from its start or from before it.
+    /// An object covers the whole block.
     pub(super) fn fill(&mut self) {
         self.scan_hint = 0;
         self.contig_hint = 0;
@@ -53,19 +52,19 @@ impl BlockMd {
         self.first_free = self.bits;
     }
 
-    /// Whether an object and the longest run meet.
+    /// Whether an object overlaps the longest run.
     #[inline]
     pub(super) fn contig_meets(&self, object: &Range<u32>) -> bool {
         meets(self.contig_hint_start, self.contig_hint, object)
     }
 
-    /// Whether an object and the run before the longest meet.
+    /// Whether an object overlaps the run of the scan hint.
     #[inline]
     pub(super) fn scan_meets(&self, object: &Range<u32>) -> bool {
         meets(self.scan_hint_start, self.scan_hint, object)
     }
 
-    /// Where a search for `bits` may start: behind the scan hint if they do not fit there.
+    /// Where a search for `bits` may start: behind the scan hint's run if they do not fit in it.
     #[inline]
     pub(super) fn next_hint(&self, bits: u32) -> u32 {
         if self.scan_hint != 0 && self.contig_hint_start > self.scan_hint_start && bits > self.scan_hint {
@@ -75,7 +74,7 @@ impl BlockMd {
         }
     }
 
-    /// Hears of a free run, complete at both ends.
+    /// Updates the record for a free run, which is complete at both ends.
     #[doc(alias = "pcpu_block_update")]
     #[inline]
     pub(super) fn offer<R: Rules>(&mut self, run: Range<u32>) {
@@ -102,7 +101,7 @@ impl BlockMd {
         }
     }
 
-    /// The run is the longest now; the former longest may come to be the one before it.
+    /// The run becomes the longest; the former longest may become the scan hint.
     fn offer_longer(&mut self, start: u32, len: u32) {
         if start <= self.contig_hint_start {
             self.scan_hint = 0;
@@ -116,7 +115,7 @@ impl BlockMd {
         self.contig_hint = len;
     }
 
-    /// The better aligned of two longest runs is taken; the other may be found from `scan_hint` later.
+    /// Of two longest runs the better aligned stays; the other may become the scan hint.
     fn offer_equal(&mut self, start: u32, len: u32) {
         if better_aligned(start, self.contig_hint_start) {
             self.contig_hint_start = start;
@@ -129,8 +128,8 @@ impl BlockMd {
         }
     }
 
-    /// Makes the scan hint the longest run, if it may be used and there is one. Returns from where on there may
-    /// be others.
+    /// Makes the scan hint the longest run, if `use_scan` and there is one. Returns the bit from which to search for
+    /// longer ones.
     pub(super) fn promote(&mut self, use_scan: bool) -> u32 {
         let promoted = use_scan && self.scan_hint != 0;
         if promoted {
@@ -141,7 +140,7 @@ impl BlockMd {
         if promoted { self.contig_hint_start + self.contig_hint } else { self.first_free }
     }
 
-    /// Finds the longest run anew, in the map from bit `base` on.
+    /// Recomputes the longest run from the map; the block starts at bit `base`.
     #[doc(alias = "pcpu_block_refresh_hint")]
     pub(super) fn rescan<R: Rules>(&mut self, used: &ObjectMap, base: u32, probe: &mut impl Probe) {
         let end = base + self.bits;

@@ -1,7 +1,7 @@
-//! The chunk's own record, fed from those of its blocks.
+//! The chunk's own record, computed from those of its blocks.
 //!
-//! Of each block the chunk sees one interior run, the longest, and the runs that join over its edges. So its
-//! `contig_hint` may be less than there is, by what a block hides, and never more.
+//! Of each block the chunk sees only the longest interior run, and the runs that join over its edges. So its `contig_hint`
+//! may be less than the longest run there is, never more.
 
 use super::{Hints, Rules};
 use crate::geometry::{BLOCK_BITS, base_of, block_of, in_block};
@@ -9,7 +9,7 @@ use core::ops::Range;
 use freehold_units::{Probe, Work};
 
 impl Hints {
-    /// Finds the chunk's longest run anew: behind its scan hint if there is one, or, if `full`, from the start.
+    /// Recomputes the chunk's longest run: from its scan hint on if there is one, from the start if `full`.
     #[doc(alias = "pcpu_chunk_refresh_hint")]
     pub(super) fn rescan_chunk<R: Rules>(&mut self, full: bool, probe: &mut impl Probe) {
         let mut at = self.chunk.promote(!full);
@@ -21,13 +21,12 @@ impl Hints {
         }
     }
 
-    /// The next run at or after a bit that the blocks tell of: a block's longest one if it touches no right edge,
-    /// or what joins over an edge.
+    /// The next run at or after a bit that the blocks' records show: a block's longest one if it does not touch the right
+    /// edge, or the run that joins over that edge.
     #[inline]
     fn next_run(&self, from: u32) -> Option<Range<u32>> {
         let (first, mut offset) = (block_of(from), in_block(from));
-        let blocks = self.blocks.get(first as usize..)?;
-        for (index, block) in (first..).zip(blocks) {
+        for (index, block) in (first..).zip(&self.blocks[first as usize..]) {
             let end = block.contig_hint_start + block.contig_hint;
             if block.contig_hint > 0 && block.contig_hint_start >= offset && end < BLOCK_BITS {
                 return Some(base_of(index) + block.contig_hint_start..base_of(index) + end);
@@ -41,10 +40,10 @@ impl Hints {
         None
     }
 
-    /// Free bits from the start of a block on, over blocks that are free as a whole.
+    /// The length of the free run from the start of a block, over all blocks that are wholly free.
     fn free_from_left(&self, block: u32) -> u32 {
         let mut bits = 0;
-        for block in self.blocks.get(block as usize..).unwrap_or_default() {
+        for block in &self.blocks[block as usize..] {
             bits += block.left_free;
             if block.left_free != BLOCK_BITS {
                 break;

@@ -1,4 +1,4 @@
-//! A place in one chunk: first whether and from where it may fit, by hints alone; then exactly where, by bits.
+//! Finds a place in one chunk, in two steps: the hints say whether and from where a request may fit, then the bits say where.
 
 use super::block_md::better_aligned;
 use super::{Hints, Rules};
@@ -8,11 +8,11 @@ use crate::request::CheckedRequest;
 use core::ops::Range;
 use freehold_units::{Probe, Work};
 
-/// How far from where it may fit a request is looked for, beyond its own size.
+/// How many bits behind the first candidate are searched, beyond the request's own size.
 const SLACK_BITS: u32 = BLOCK_BITS;
 
-/// The fit test: the bit from which the request is to be looked for. Only one start is tried for the chunk as a
-/// whole, its longest run's, so that a chunk may be refused that has room elsewhere.
+/// The fit test. Returns the bit from which to search. The test for the whole chunk looks only at the start of its longest
+/// run, so that a chunk may be passed over that has room elsewhere.
 #[doc(alias = "pcpu_find_block_fit")]
 pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
@@ -30,13 +30,13 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl 
     }
 }
 
-/// The first bits from `at` on in which the blocks' hints see room.
+/// The first bits from `at` on that the blocks' hints say have room.
 fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
     let CheckedRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
-    // A run that continues over the edge of the block before.
+    // The run that reaches the right edge of the block before.
     let (mut start, mut len) = (0, 0);
-    for (index, block) in (first..).zip(hints.blocks.get(first as usize..)?) {
+    for (index, block) in (first..).zip(&hints.blocks[first as usize..]) {
         probe.count(Work::BlockVisited, 1);
         let base = base_of(index);
         if len > 0 {
@@ -50,7 +50,7 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
         }
         let gap = align_up(block.contig_hint_start, align) - block.contig_hint_start;
         if block.contig_hint > 0 && block.contig_hint_start >= offset && block.contig_hint >= gap + bits {
-            // Earlier than the longest run, in the hope of a smaller one that will do.
+            // Search from before the longest run: a shorter one may be enough.
             let from = block.next_hint(bits);
             let end = from.max(block.contig_hint_start) + gap + bits;
             return Some(base + from..base + end);
@@ -65,8 +65,8 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
     None
 }
 
-/// The exact place, first fit from `from` on. The longest piece that was skipped on the way is told to its block,
-/// if there are scan hints.
+/// The exact place, first fit from `from` on. If there are scan hints, the longest run skipped on the way is offered to its
+/// block.
 #[doc(alias = "pcpu_alloc_area")]
 pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,
@@ -101,7 +101,7 @@ pub(super) fn place<R: Rules>(
     Some(found)
 }
 
-/// Offers a skipped piece to its block, unless it goes on into the next.
+/// Offers a skipped run to its block, unless it continues into the next.
 #[doc(alias = "pcpu_block_update_scan")]
 fn tell_block<R: Rules>(chunk: &mut Chunk<Hints>, skipped: Range<u32>) {
     let block = block_of(skipped.start);

@@ -1,4 +1,4 @@
-//! The placements of Linux: block metadata with hints, and chunks by their largest free area.
+//! The placements of Linux: hints for each block and chunk, and chunks listed by their largest free area.
 //!
 //! ```text
 //!   block  |####..##.......#####...#......|
@@ -8,8 +8,8 @@
 //!
 //! A block knows its longest free run (`contig_hint`), the longest known one before that (`scan_hint`), the runs
 //! that touch its edges and a lower bound of its first free bit. A chunk has the same record of itself, fed from
-//! those of its blocks. Hints bound how far a request that cannot fit is looked for, and never promise more than
-//! there is; the chunk's may promise less.
+//! those of its blocks. Hints let a search pass over what cannot fit. They never promise more than there is; the chunk's may
+//! promise less (P3).
 //!
 //! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", 2017, its follow-ups of 2019
 //! (scan hints) and 2021 (depopulation), and the kernel's behaviour as recorded in the vectors.
@@ -38,7 +38,7 @@ use freehold_units::Probe;
 
 /// The placement of Linux 6.12 as shipped, its stale chunk hint included ([`Shipped`]).
 pub type Linux = Kernel<Shipped>;
-/// The placement of Linux 6.12 with the stale chunk hint put right ([`Repaired`]).
+/// The placement of Linux 6.12 with the stale chunk hint corrected ([`Repaired`]).
 pub type LinuxFixed = Kernel<Repaired>;
 /// The placement as it was posted in 2017 ([`Posted2017`]). Not verified: no kernel of that age recorded any answers.
 pub type Linux2017 = Kernel<Posted2017>;
@@ -47,7 +47,7 @@ pub type Linux2017 = Kernel<Posted2017>;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel<R>(PhantomData<R>);
 
-/// In what the kernel's placements differ: from Linux 6.12 put right, if nothing else is said.
+/// How the kernel's placements differ. The defaults are those of [`Repaired`].
 pub trait Rules: Clone + Debug {
     /// The name, as the lab has it.
     const NAME: &'static str;
@@ -55,7 +55,7 @@ pub trait Rules: Clone + Debug {
     /// kernel compares an end within the block with a start within the chunk. Holes then stay unused until a
     /// whole block becomes free.
     const STALE_CHUNK_HINT: bool = false;
-    /// Whether `scan_hint` is kept, and skipped pieces are remembered.
+    /// Whether there are scan hints, and skipped runs are remembered in them.
     const SCAN_HINT: bool = true;
     /// Whether chunks are listed by all their free bytes, not by their largest free area.
     const SLOTS_BY_FREE_BYTES: bool = false;
@@ -94,7 +94,7 @@ impl Rules for Posted2017 {
     const ISOLATES: bool = false;
 }
 
-/// What a chunk of the kernel's placements knows of its free runs.
+/// The hints of a chunk.
 #[derive(Clone, Debug)]
 pub struct Hints {
     /// The chunk's own record, in bits of the chunk. Nothing reads its edges.
@@ -114,7 +114,7 @@ impl<R: Rules> Strategy for Kernel<R> {
 
     const ISOLATES: bool = R::ISOLATES;
 
-    /// The kernel does, so that each balancing populates some more, up to the whole chunk.
+    /// As the kernel does: each balancing populates more pages of such a chunk, up to all.
     const READIES_ASIDE: bool = true;
 
     fn lists(config: &Config) -> u32 {

@@ -1,4 +1,4 @@
-//! Which chunks are looked at: those on the list of the request's size first, then those with more room.
+//! Searches the chunks: those on the list of the request's size first, then those on lists of more room.
 
 use super::find::{fit, place};
 use super::slots::slot_of_bytes;
@@ -11,7 +11,7 @@ use crate::request::CheckedRequest;
 use crate::slots::End;
 use freehold_units::{Probe, Work};
 
-/// A chunk on a list below this in which nothing fits is not looked at again until its room grows.
+/// A chunk on a list below this in which a request did not fit moves to the list of full ones, until its room grows.
 #[doc(alias = "PCPU_SLOT_FAIL_THRESHOLD")]
 const DEMOTE_BELOW: u32 = 3;
 

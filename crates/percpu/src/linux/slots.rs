@@ -8,12 +8,12 @@ use crate::slots::Slots;
 /// Sizes up to 2^this bytes share the first list.
 const SHIFT: u32 = 3;
 
-/// The list for so many bytes, at least 1: that of their highest bit.
+/// The list for a number of bytes: by its highest bit, and at least 1.
 pub(super) fn slot_of_bytes(bytes: u32) -> u32 {
     (u32::BITS - bytes.leading_zeros()).saturating_sub(SHIFT).max(1)
 }
 
-/// The number of lists by size for units of so many bits; list 0 is for chunks without room.
+/// The number of lists for units of so many bits. List 0 is for chunks without room.
 pub(super) fn lists(bits: u32) -> u32 {
     slot_of_bytes(bits * BIT_BYTES) + 1
 }

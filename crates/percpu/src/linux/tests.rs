@@ -1,7 +1,7 @@
 //! What the kernel's placements are known for.
 
 use crate::{
-    ChunkSet, Config, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Place, Placement, Population,
+    ChunkSet, Config, FirstFit, Linux, Linux2017, LinuxFixed, MIN_UNIT_BYTES, Offset, Placement, Population,
     Request,
 };
 use std::vec::Vec;
@@ -14,7 +14,7 @@ fn units<P: Placement>() -> ChunkSet<P> {
 fn refilled<P: Placement>() -> (u32, Vec<(u32, u32)>) {
     let mut set = units::<P>();
     let sizes = [4096, 2048, 2048, 4096, 4096, 4096, 4096, 4096, 4096];
-    let places: Vec<Place> = sizes.iter().map(|&size| set.alloc(&Request::new(size)).unwrap()).collect();
+    let places: Vec<Offset> = sizes.iter().map(|&size| set.alloc(&Request::new(size)).unwrap()).collect();
     assert_eq!(set.free(places[1]), Ok(2048));
     let known = set.chunks().next().unwrap().contig_bytes;
     let next = [2048, 4].map(|size| set.alloc(&Request::new(size)).unwrap());
@@ -32,7 +32,7 @@ fn a_free_behind_the_first_block_leaves_the_chunk_hint_stale() {
 fn chunk_after_a_refusal<P: Placement>() -> u32 {
     let mut set = units::<P>();
     let objects = MIN_UNIT_BYTES / 4;
-    let full: Vec<Place> = (0..objects).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
+    let full: Vec<Offset> = (0..objects).map(|_| set.alloc(&Request::new(4)).unwrap()).collect();
     for bit in [101, 102, 103] {
         set.free(full[bit]).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Keeping the hints right as objects come and go.
+//! Updates the hints as objects come and go.
 
 use super::{Hints, Rules};
 use crate::chunk::Chunk;
@@ -105,7 +105,7 @@ pub(super) fn update_hint_free<R: Rules>(
     if first != last || end - start >= BLOCK_BITS {
         hints.rescan_chunk::<R>(true, probe);
     } else if R::STALE_CHUNK_HINT && base > 0 {
-        // The defect: the kernel offers `base + start..end`, which is no run, and so only this is left of it.
+        // The defect: the kernel offers `base + start..end`, which is empty or reversed, so that only `first_free` follows.
         hints.chunk.first_free = hints.chunk.first_free.min(base + start);
     } else {
         hints.chunk.offer::<R>(base + start..base + end);

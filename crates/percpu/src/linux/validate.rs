@@ -1,12 +1,12 @@
-//! The hints held against the maps, run by run.
+//! Checks the hints against the maps, run by run.
 
 use super::block_md::BlockMd;
 use super::{Hints, Rules};
 use crate::Broken;
 use crate::chunk::Chunk;
-use crate::error::check;
 use crate::geometry::{BLOCK_BITS, base_of};
 use core::ops::Range;
+use freehold_units::check;
 
 /// Checks P3.
 pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {
@@ -19,10 +19,10 @@ pub(super) fn validate<R: Rules>(chunk: &Chunk<Hints>) -> Result<(), Broken> {
             block.right_free <= right,
             "P3",
             "right_free is no more than the free run at the right edge",
-            base,
+            base.into(),
         )?;
         let left = chunk.used.next_set(bits.clone()) - base;
-        check(block.left_free == left, "P3", "left_free is the free run at the left edge", base)?;
+        check(block.left_free == left, "P3", "left_free is the free run at the left edge", base.into())?;
         validate_record(chunk, bits, block)?;
     }
     check(R::SCAN_HINT || whole.scan_hint == 0, "P3", "there is no scan_hint in this form", 0)?;
@@ -34,10 +34,11 @@ fn validate_record(chunk: &Chunk<Hints>, bits: Range<u32>, record: &BlockMd) -> 
     // A hint that is not 0 is a free run.
     let has = |start, len| len == 0 || chunk.used.next_set(start..start + len) == start + len;
     let (contig, scan) = (bits.start + record.contig_hint_start, bits.start + record.scan_hint_start);
-    check(has(contig, record.contig_hint), "P3", "contig_hint is free", contig)?;
-    check(has(scan, record.scan_hint), "P3", "scan_hint is free", scan)?;
+    check(has(contig, record.contig_hint), "P3", "contig_hint is free", contig.into())?;
+    check(has(scan, record.scan_hint), "P3", "scan_hint is free", scan.into())?;
     let shorter = record.scan_hint <= record.contig_hint;
-    check(shorter, "P3", "scan_hint is no longer than contig_hint", bits.start)?;
+    check(shorter, "P3", "scan_hint is no longer than contig_hint", bits.start.into())?;
     let first_free = bits.start + record.first_free;
-    check(first_free <= chunk.used.next_clear(bits), "P3", "nothing below first_free is free", first_free)
+    let right = first_free <= chunk.used.next_clear(bits);
+    check(right, "P3", "nothing below first_free is free", first_free.into())
 }

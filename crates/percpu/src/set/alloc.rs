@@ -1,26 +1,26 @@
-//! Allocating: check the request, find a place, put memory behind it, mark it.
+//! Allocation: checks the request, finds a place, populates its pages, marks the object.
 
 use super::{Backing, ChunkSet};
 use crate::chunk::Chunk;
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Change, Location, Placement};
 use crate::request::CheckedRequest;
-use crate::{AllocError, ChunkId, OutOfMemory, Place, Request};
+use crate::{AllocError, ChunkId, Offset, OutOfMemory, Request};
 use core::ops::Range;
 use freehold_units::Probe;
 
-/// Fewer empty pages than this, and balancing is asked for, so that requests that cannot wait find some.
+/// With fewer empty pages than this the set wants balancing, so that requests that cannot wait find some.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_LOW")]
 const EMPTY_PAGES_LOW: u32 = 2;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Places an object. Its pages have memory in every unit; what that memory holds is as the last owner left it,
-    /// or zero if there was none.
+    /// Places an object. Its pages have memory in every unit, which holds what the last object there left, or zeros if there
+    /// was none.
     ///
     /// # Errors
-    /// See [`AllocError`]. No object was placed; a request that cannot wait and fails asks for balancing.
+    /// See [`AllocError`]. After [`AllocError::NoPopulatedRoom`] the set wants balancing.
     #[doc(alias = "pcpu_alloc")]
-    pub fn alloc(&mut self, request: &Request) -> Result<Place, AllocError> {
+    pub fn alloc(&mut self, request: &Request) -> Result<Offset, AllocError> {
         self.alloc_probed(request, &mut ())
     }
 
@@ -29,18 +29,19 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// # Errors
     /// As [`ChunkSet::alloc`].
     #[inline]
-    pub fn alloc_probed(&mut self, request: &Request, probe: &mut impl Probe) -> Result<Place, AllocError> {
+    pub fn alloc_probed(&mut self, request: &Request, probe: &mut impl Probe) -> Result<Offset, AllocError> {
         let checked = request.check()?;
         let Location { chunk, bit } = match P::find(&mut self.chunks, &checked, probe) {
             Some(location) => location,
             None => self.find_in_new_chunk(&checked, request, probe)?,
         };
         let id = self.take(chunk, bit..bit + checked.bits, probe)?;
-        Ok(Place { chunk: id, offset_bytes: bit * BIT_BYTES })
+        Ok(Offset { chunk: id, offset_bytes: bit * BIT_BYTES })
     }
 
-    /// A place in a chunk made for the request, if it may wait for one.
+    /// A place in a new chunk, if the request may wait for one.
     #[cold]
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     fn find_in_new_chunk(
         &mut self,
         checked: &CheckedRequest,
@@ -53,11 +54,11 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             return Err(AllocError::NoPopulatedRoom { size_bytes: request.size_bytes });
         }
         self.create_chunk()?;
-        // A chunk without objects holds whatever may be asked for.
-        P::find(&mut self.chunks, checked, probe).ok_or(AllocError::OutOfMemory)
+        let location = P::find(&mut self.chunks, checked, probe);
+        Ok(location.expect("P9: a chunk without objects has a place for every request"))
     }
 
-    /// Marks the object in its chunk, after memory was put behind the pages that have none. Returns the chunk's name.
+    /// Marks an object in its chunk; populates its pages first if they have no memory. Returns the chunk's name.
     #[inline]
     fn take(
         &mut self,
@@ -83,7 +84,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(id)
     }
 
-    /// Puts memory behind the object's pages that have none, and marks it. Returns how many pages it begins.
+    /// Populates an object's pages, then marks it. Returns how many of them had no object.
     #[cold]
     #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     fn populate_and_mark(&mut self, index: u32, object: &Range<u32>) -> Result<u32, OutOfMemory> {

@@ -1,24 +1,23 @@
-//! Where the memory of chunks comes from.
+//! The memory below a set of chunks.
 
 use crate::{ChunkId, OutOfMemory};
 use core::ops::Range;
 
-/// What a set of chunks needs of the memory below it. Pages are numbered within a unit, and each call is about
-/// them in the units of every CPU.
+/// Supplies the memory of chunks. Pages are numbered within a unit; a call concerns those pages in the units of every CPU.
 ///
-/// The set keeps track of which pages have memory: none is populated twice, and only populated ones are given
-/// back. The unit type has all memory there is, for those who only want offsets.
+/// The set tracks which pages have memory: it never populates one twice, and gives back only populated ones (P5). `()`
+/// implements the trait for sets that only hand out offsets: nothing is done, and nothing fails.
 pub trait Backing {
-    /// Makes place for a chunk: addresses for all its units, no memory yet.
+    /// Reserves addresses for all units of a chunk, without memory.
     ///
     /// # Errors
-    /// There is none; the allocation that needed it fails.
+    /// There are none left. The allocation that needed the chunk fails.
     fn create(&mut self, chunk: ChunkId) -> Result<(), OutOfMemory> {
         let _ = chunk;
         Ok(())
     }
 
-    /// Gives up the place of a chunk, whose pages were all given back.
+    /// Releases the addresses of a chunk. All its pages were given back before.
     fn destroy(&mut self, chunk: ChunkId) {
         let _ = chunk;
     }
@@ -26,7 +25,7 @@ pub trait Backing {
     /// Puts zeroed memory behind pages.
     ///
     /// # Errors
-    /// There is not enough; then it was put behind none of them.
+    /// There is not enough. None of the pages has memory then.
     fn populate(&mut self, chunk: ChunkId, pages: Range<u32>) -> Result<(), OutOfMemory> {
         let _ = (chunk, pages);
         Ok(())

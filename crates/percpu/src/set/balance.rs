@@ -1,5 +1,5 @@
-//! The work that operations leave for later: giving back what is not needed, and keeping a few empty pages ready
-//! for requests that cannot wait.
+//! Balancing, the work that operations leave for later: gives back memory that is not needed, and keeps a few empty pages
+//! ready for requests that cannot wait.
 
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};
@@ -9,11 +9,11 @@ use crate::placement::Placement;
 use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Destroys all free chunks but one, empties the chunks that were set aside, and populates pages until some
-    /// empty ones are ready. Call it when [`ChunkSet::wants_balance`] says so, at a time that suits.
+    /// Destroys all chunks without objects but one, gives back the empty pages of chunks that were set aside, and populates
+    /// pages until a few empty ones are ready. Call it soon after [`ChunkSet::wants_balance`] becomes true.
     ///
     /// # Errors
-    /// There was no memory for the empty pages; all else is done, and balancing is still wanted.
+    /// No memory for the empty pages. All else is done, and the set still wants balancing.
     #[doc(alias = "pcpu_balance_workfn")]
     pub fn balance(&mut self) -> Result<(), OutOfMemory> {
         self.balance_wanted = false;
@@ -25,7 +25,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         populated
     }
 
-    /// Destroys the free chunks behind the first one; only those without memory, if `unpopulated`.
+    /// Destroys the chunks without objects but the first; if `unpopulated`, only those without memory.
     #[doc(alias = "pcpu_balance_free")]
     fn destroy_free_chunks(&mut self, unpopulated: bool) {
         let first = self.chunks.slots.first(self.chunks.slots.free());
@@ -42,8 +42,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Takes the memory from behind the empty pages of the chunks that were set aside, as long as enough empty
-    /// ones are left elsewhere. A chunk is taken back if not all of its empty pages could go, or all of it is free.
+    /// Gives back the empty pages of chunks that were set aside, while enough empty ones are left elsewhere. A chunk returns
+    /// to the list of its room if its empty pages had to stay, or if it has no objects; otherwise it is sidelined.
     #[doc(alias = "pcpu_reclaim_populated")]
     fn empty_isolated_chunks(&mut self) {
         loop {
@@ -51,7 +51,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
             if index == NONE {
                 return;
             }
-            // An isolated chunk's pages are not in the count, so emptying it does not change it.
+            // The count leaves out isolated chunks, so giving back their pages does not change it.
             let enough = self.chunks.empty_pages >= EMPTY_PAGES_HIGH;
             let had = self.chunks.at(index).empty_pages;
             if enough {
@@ -66,7 +66,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// From the last page to the first, a range of empty ones at a time.
+    /// Gives back a chunk's empty pages, from the last to the first, one range of them at a time.
     fn depopulate_empty_pages(&mut self, index: u32) {
         let mut page = self.config.blocks();
         while page > 0 && self.chunks.at(index).empty_pages > 0 {
@@ -82,8 +82,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Populates pages until a few empty ones are ready; after a request that could not wait has failed, as many
-    /// more as that.
+    /// Populates pages until a few empty ones are ready. If a request that could not wait was refused, populates a few more
+    /// even if some are ready.
     #[doc(alias = "pcpu_balance_populated")]
     fn populate_some(&mut self) -> Result<(), OutOfMemory> {
         loop {

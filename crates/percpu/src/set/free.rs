@@ -1,24 +1,24 @@
-//! Freeing by place: the object's end is in the map of boundaries.
+//! Frees by offset: the chunk's maps know where the object ends.
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, Population};
 use crate::placement::{Change, Placement};
-use crate::{FreeError, Place};
+use crate::{FreeError, Offset};
 use freehold_units::Probe;
 
-/// As many empty pages are always left for requests that cannot wait.
+/// Balancing keeps so many empty pages for requests that cannot wait.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_HIGH")]
 pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Frees the object at `place`. Returns the bytes that it took in each unit.
+    /// Frees the object at `offset`. Returns the bytes that it took in each unit.
     ///
     /// # Errors
     /// [`FreeError::UnknownChunk`], [`FreeError::NoObjectOffset`], [`FreeError::AlreadyFree`] or
     /// [`FreeError::Interior`]; nothing was changed.
     #[doc(alias = "free_percpu")]
-    pub fn free(&mut self, place: Place) -> Result<u32, FreeError> {
-        self.free_probed(place, &mut ())
+    pub fn free(&mut self, offset: Offset) -> Result<u32, FreeError> {
+        self.free_probed(offset, &mut ())
     }
 
     /// [`ChunkSet::free`], with the work counted.
@@ -26,33 +26,34 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// # Errors
     /// As [`ChunkSet::free`].
     #[inline]
-    pub fn free_probed(&mut self, place: Place, probe: &mut impl Probe) -> Result<u32, FreeError> {
-        let chunk = self.chunks.find_mut(place.chunk)?;
-        let Some((object, emptied)) = chunk.mark_free(place.offset_bytes) else {
-            return Err(chunk.no_object(place));
+    pub fn free_probed(&mut self, offset: Offset, probe: &mut impl Probe) -> Result<u32, FreeError> {
+        let chunk = self.chunks.find_mut(offset.chunk)?;
+        let Some((object, emptied)) = chunk.mark_free(offset.offset_bytes) else {
+            return Err(chunk.no_object(offset));
         };
         self.objects -= 1;
         self.chunks.empty_pages += if chunk.isolated { 0 } else { emptied };
         let bits = object.end - object.start;
-        let freed = Change { chunk: place.chunk.index, object, pages: emptied };
+        let freed = Change { chunk: offset.chunk.index, object, pages: emptied };
         P::update_hint_free(&mut self.chunks, &freed, probe);
-        self.ask_for_balance(place.chunk.index);
+        self.ask_for_balance(offset.chunk.index);
         Ok(bits * BIT_BYTES)
     }
 
-    /// Frees the object at `place`, which was allocated with `size_bytes`.
+    /// Frees the object at `offset`, which was allocated with `size_bytes`.
     ///
     /// # Errors
     /// As [`ChunkSet::free`], and [`FreeError::WrongSize`]; nothing was changed.
-    pub fn free_sized(&mut self, place: Place, size_bytes: u64) -> Result<(), FreeError> {
-        let taken_bytes = self.taken_bytes(place)?;
+    pub fn free_sized(&mut self, offset: Offset, size_bytes: u64) -> Result<(), FreeError> {
+        let taken_bytes = self.taken_bytes(offset)?;
         if size_bytes.checked_next_multiple_of(u64::from(BIT_BYTES)) != Some(u64::from(taken_bytes)) {
-            return Err(FreeError::WrongSize { place, size_bytes, taken_bytes });
+            return Err(FreeError::WrongSize { offset, size_bytes, taken_bytes });
         }
-        self.free(place).map(|_| ())
+        self.free(offset).map(|_| ())
     }
 
-    /// Asks for balancing if a chunk is to go: it is free as another one is, or has many empty pages to spare.
+    /// Asks for balancing if memory can be given back: a second chunk has no objects, or this one has many empty pages,
+    /// which are not needed as spare ones. In the latter case, sets it aside.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
     // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Setting chunks aside to be emptied, and taking them back.
+//! Isolation: a chunk with many empty pages is set aside, so that they can be given back.
 
 use super::{Backing, ChunkSet};
 use crate::placement::Placement;
@@ -18,7 +18,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.chunks.slots.move_to(index, slot, End::Head);
     }
 
-    /// Takes a chunk back that was set aside.
+    /// Puts a chunk that was set aside back on the list of its room. Its empty pages count again.
     #[doc(alias = "pcpu_reintegrate_chunk")]
     pub(super) fn reintegrate(&mut self, index: u32) {
         let chunk = self.chunks.at_mut(index);

@@ -13,24 +13,24 @@ mod validate;
 
 use crate::chunks::Chunks;
 use crate::first_fit::FirstFit;
-use crate::geometry::Config;
+use crate::geometry::{BIT_BYTES, Config};
 use crate::placement::Placement;
 use crate::slots::Slots;
-use crate::{ConfigError, Place};
+use crate::{ConfigError, FreeError, Offset};
 
 pub use backing::Backing;
 pub use stats::{ChunkView, Stats};
 
 /// Hands out objects that exist once per CPU, at the same offset in every unit of a chunk.
 ///
-/// `P` is where objects go, `B` where their memory comes from; `()` is for those who only want the offsets.
+/// `P` decides where objects go. `B` supplies the memory; with `()` there is none, and the set only hands out offsets.
 ///
 /// # Invariants
-/// P1: each chunk is on one list. P2: objects are disjoint, and their bounds are in the map. P5: an object's
-/// pages have memory. P6: the counts of free bits, objects and empty pages say so.
+/// P1: each chunk is on one list. P2: objects are disjoint, and the map has where they start and end. P5: an object's
+/// pages have memory. P6: the counts of free bits, objects and pages are right.
 ///
 /// # Cost
-/// What the placement says; the set adds a constant, and a page's population where one is first used.
+/// What the placement says, plus a constant, plus the population of a page when it is first used.
 #[derive(Clone, Debug)]
 pub struct ChunkSet<P: Placement = FirstFit, B: Backing = ()> {
     config: Config,
@@ -40,9 +40,9 @@ pub struct ChunkSet<P: Placement = FirstFit, B: Backing = ()> {
     objects: u64,
     /// Pages with memory in each unit, over all chunks.
     populated_pages: u64,
-    /// A request that could not wait found no populated room since the last balancing.
+    /// Whether a request that could not wait was refused since the last balancing.
     atomic_failed: bool,
-    /// There is something for [`ChunkSet::balance`] to do.
+    /// Whether there is something for [`ChunkSet::balance`] to do.
     balance_wanted: bool,
 }
 
@@ -50,17 +50,17 @@ impl<P: Placement> ChunkSet<P> {
     /// A set without chunks and without memory behind them.
     ///
     /// # Errors
-    /// The configuration is none that can be had.
+    /// See [`ConfigError`].
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         Self::with_backing(config, ())
     }
 }
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// A set without chunks, whose memory will come from `backing`.
+    /// A set without chunks, whose memory comes from `backing`.
     ///
     /// # Errors
-    /// The configuration is none that can be had.
+    /// See [`ConfigError`].
     pub fn with_backing(config: Config, backing: B) -> Result<Self, ConfigError> {
         config.check()?;
         let chunks = Chunks::new(Slots::new(P::lists(&config))?, config.bits());
@@ -99,18 +99,18 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.objects == 0
     }
 
-    /// Whether an operation since the last [`ChunkSet::balance`] left something for it to do.
+    /// Whether there is something for [`ChunkSet::balance`] to do.
     #[must_use]
     pub fn wants_balance(&self) -> bool {
         self.balance_wanted
     }
 
-    /// Bytes that the object at `place` takes in each unit.
+    /// Bytes that the object at `offset` takes in each unit.
     ///
     /// # Errors
-    /// There is no object at `place`, for the reasons of [`ChunkSet::free`].
-    pub fn taken_bytes(&self, place: Place) -> Result<u32, crate::FreeError> {
-        let object = self.chunks.find(place.chunk)?.object_at(place)?;
-        Ok((object.end - object.start) * crate::geometry::BIT_BYTES)
+    /// No object starts at `offset`, for the reasons of [`ChunkSet::free`].
+    pub fn taken_bytes(&self, offset: Offset) -> Result<u32, FreeError> {
+        let object = self.chunks.find(offset.chunk)?.object_at(offset)?;
+        Ok((object.end - object.start) * BIT_BYTES)
     }
 }

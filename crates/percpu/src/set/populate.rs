@@ -1,4 +1,4 @@
-//! Chunks made and destroyed, memory put behind pages and taken away.
+//! Creates and destroys chunks; populates and depopulates their pages.
 
 use super::{Backing, ChunkSet};
 use crate::OutOfMemory;
@@ -8,7 +8,7 @@ use crate::placement::Placement;
 use core::ops::Range;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Makes a chunk without objects, at the head of the free ones.
+    /// Creates a chunk, at the head of the list of chunks without objects.
     #[doc(alias = "pcpu_create_chunk")]
     pub(super) fn create_chunk(&mut self) -> Result<(), OutOfMemory> {
         let id = self.chunks.reserve()?;
@@ -34,8 +34,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.chunks.remove(index);
     }
 
-    /// Puts memory behind the unpopulated ones of `pages`, which no object is in, the lowest first and `most` of
-    /// them. Returns how many there were.
+    /// Populates those of `pages` that have no memory, the lowest first and at most `most` of them. Returns how many.
     #[doc(alias = "pcpu_populate_chunk")]
     pub(super) fn populate(&mut self, index: u32, pages: Range<u32>, most: u32) -> Result<u32, OutOfMemory> {
         let id = self.chunks.id(index);
@@ -62,7 +61,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(done)
     }
 
-    /// Takes the memory from behind the populated ones of `pages`, which no object is in.
+    /// Gives back the memory of those of `pages` that have some. No object is in any of them.
     #[doc(alias = "pcpu_depopulate_chunk")]
     pub(super) fn depopulate(&mut self, index: u32, pages: Range<u32>) {
         let id = self.chunks.id(index);

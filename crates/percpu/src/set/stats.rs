@@ -1,9 +1,9 @@
-//! Figures to look at.
+//! Statistics of a set and of its chunks.
 
 use super::{Backing, ChunkSet};
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Placement, Room};
-use crate::{ChunkId, Place};
+use crate::{ChunkId, Offset};
 
 /// Counts and sums over all chunks. Pages and bytes are those of one unit: memory is that times the CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Stats {
     pub chunks: u32,
     /// Live objects.
     pub objects: u64,
-    /// Bytes that are not in objects.
+    /// Bytes without an object, populated or not.
     pub free_bytes: u64,
     /// Pages that have memory.
     pub populated_pages: u64,
@@ -22,16 +22,16 @@ pub struct Stats {
     pub metadata_bytes: usize,
 }
 
-/// One chunk, as the kernel's statistics show it. Sizes and offsets are bytes of a unit.
+/// One chunk, in the terms of the kernel's statistics. Sizes and offsets are bytes of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkView {
     /// Its name.
     pub id: ChunkId,
-    /// The list that it is on, from 0 for full ones.
+    /// The list that it is on; 0 is that of full chunks.
     pub slot: u32,
     /// Bytes free.
     pub free_bytes: u32,
-    /// The longest free run that is known; with the default placement a bound from above.
+    /// The longest free run that the placement knows. With the default placement an upper bound.
     pub contig_bytes: u32,
     /// Where that starts, if the placement knows; the default one does not.
     pub contig_start_bytes: Option<u32>,
@@ -52,7 +52,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let chunks = || self.chunks.indexes().map(|index| self.chunks.at(index));
-        // Where a chunk is gone its hints' memory is still held, until another takes the position.
+        // A vacant position still holds the memory of its hints, until a new chunk replaces them.
         let held = self.chunks.positions().iter();
         let map_bytes: usize = held.map(|chunk| chunk.map_bytes() + P::hint_bytes(&chunk.hints)).sum();
         Stats {
@@ -92,13 +92,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         })
     }
 
-    /// Every object with the bytes it takes in each unit, chunk by chunk and in the order of their offsets.
-    pub fn objects(&self) -> impl Iterator<Item = (Place, u32)> {
+    /// Every object and the bytes that it takes in each unit, chunk by chunk, by ascending offsets.
+    pub fn objects(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.chunks.indexes().flat_map(move |index| {
             let chunk = self.chunks.id(index);
             self.chunks.at(index).used.objects().map(move |object| {
-                let place = Place { chunk, offset_bytes: object.start * BIT_BYTES };
-                (place, (object.end - object.start) * BIT_BYTES)
+                let offset = Offset { chunk, offset_bytes: object.start * BIT_BYTES };
+                (offset, (object.end - object.start) * BIT_BYTES)
             })
         })
     }

@@ -21,7 +21,7 @@ fn small() -> Config {
 }
 
 /// All that can be seen of a set.
-fn seen<P: Placement, B: Backing>(set: &ChunkSet<P, B>) -> (Stats, Vec<ChunkView>, Vec<(Place, u32)>, bool) {
+fn seen<P: Placement, B: Backing>(set: &ChunkSet<P, B>) -> (Stats, Vec<ChunkView>, Vec<(Offset, u32)>, bool) {
     set.validate().unwrap();
     (set.stats(), set.chunks().collect(), set.objects().collect(), set.wants_balance())
 }
@@ -43,25 +43,25 @@ fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {
     ] {
         assert_eq!(set.alloc(&request), Err(error), "{request:?}");
     }
-    let at = |offset_bytes| Place { offset_bytes, ..kept };
+    let at = |offset_bytes| Offset { offset_bytes, ..kept };
     let unknown = ChunkId::from_parts(7, 0);
     let later = ChunkId::from_parts(kept.chunk.index(), kept.chunk.generation() + 1);
-    for (place, error) in [
-        (gone, FreeError::AlreadyFree { place: gone }),
-        (at(4), FreeError::Interior { place: at(4), object: kept }),
-        (at(8), FreeError::Interior { place: at(8), object: kept }),
-        (at(2), FreeError::NoObjectOffset { place: at(2) }),
-        (at(32_768), FreeError::NoObjectOffset { place: at(32_768) }),
-        (at(u32::MAX - 3), FreeError::NoObjectOffset { place: at(u32::MAX - 3) }),
-        (Place { chunk: unknown, ..kept }, FreeError::UnknownChunk { chunk: unknown }),
-        (Place { chunk: later, ..kept }, FreeError::UnknownChunk { chunk: later }),
+    for (offset, error) in [
+        (gone, FreeError::AlreadyFree { offset: gone }),
+        (at(4), FreeError::Interior { offset: at(4), object: kept }),
+        (at(8), FreeError::Interior { offset: at(8), object: kept }),
+        (at(2), FreeError::NoObjectOffset { offset: at(2) }),
+        (at(32_768), FreeError::NoObjectOffset { offset: at(32_768) }),
+        (at(u32::MAX - 3), FreeError::NoObjectOffset { offset: at(u32::MAX - 3) }),
+        (Offset { chunk: unknown, ..kept }, FreeError::UnknownChunk { chunk: unknown }),
+        (Offset { chunk: later, ..kept }, FreeError::UnknownChunk { chunk: later }),
     ] {
-        assert_eq!(set.free(place), Err(error), "{place}");
-        assert_eq!(set.taken_bytes(place), Err(error), "{place}");
-        assert_eq!(set.free_sized(place, 12), Err(error), "{place}");
+        assert_eq!(set.free(offset), Err(error), "{offset}");
+        assert_eq!(set.taken_bytes(offset), Err(error), "{offset}");
+        assert_eq!(set.free_sized(offset, 12), Err(error), "{offset}");
     }
     for size_bytes in [0, 8, 13, 16, u64::MAX] {
-        let error = FreeError::WrongSize { place: kept, size_bytes, taken_bytes: 12 };
+        let error = FreeError::WrongSize { offset: kept, size_bytes, taken_bytes: 12 };
         assert_eq!(set.free_sized(kept, size_bytes), Err(error));
     }
     assert_eq!(seen(&set), before);
@@ -72,9 +72,9 @@ fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {
 /// Of what chunks took, their maps go with them and nothing else does.
 fn memory_still_held_for_chunks_that_are_gone_is_counted<P: Placement>() {
     let mut set: ChunkSet<P> = ChunkSet::new(small()).unwrap();
-    let places: Vec<Place> = (0..8).map(|_| set.alloc(&Request::new(32_768)).unwrap()).collect();
-    for place in places {
-        set.free(place).unwrap();
+    let places: Vec<Offset> = (0..8).map(|_| set.alloc(&Request::new(32_768)).unwrap()).collect();
+    for offset in places {
+        set.free(offset).unwrap();
     }
     let map_bytes: usize = set.chunks.positions().iter().map(|chunk| chunk.map_bytes()).sum();
     let full = set.stats();
@@ -103,16 +103,16 @@ fn a_place_in_a_chunk_that_is_gone_is_unknown<P: Placement>() {
     let mut set: ChunkSet<P> = ChunkSet::new(small()).unwrap();
     let all = Request::new(u64::from(MIN_UNIT_BYTES));
     let places = [set.alloc(&all).unwrap(), set.alloc(&all).unwrap()];
-    for place in places {
-        set.free(place).unwrap();
+    for offset in places {
+        set.free(offset).unwrap();
     }
     set.balance().unwrap();
     assert_eq!(set.stats().chunks, 1, "one free chunk is kept");
-    let gone = places.into_iter().filter(|place| set.chunks().all(|chunk| chunk.id != place.chunk));
-    let gone: Vec<Place> = gone.collect();
+    let gone = places.into_iter().filter(|offset| set.chunks().all(|chunk| chunk.id != offset.chunk));
+    let gone: Vec<Offset> = gone.collect();
     assert_eq!(gone.len(), 1);
     let again = [set.alloc(&all).unwrap(), set.alloc(&all).unwrap()];
-    assert!(again.iter().any(|place| place.chunk.index() == gone[0].chunk.index()));
+    assert!(again.iter().any(|offset| offset.chunk.index() == gone[0].chunk.index()));
     assert_eq!(set.free(gone[0]), Err(FreeError::UnknownChunk { chunk: gone[0].chunk }));
 }
 
@@ -127,14 +127,14 @@ fn the_last_name_of_a_position_is_not_used_again<P: Placement>() {
     let first = [set.alloc(&all).unwrap(), set.alloc(&all).unwrap()];
     set.chunks.at_mut(0).generation = u32::MAX;
     set.chunks.at_mut(1).generation = u32::MAX;
-    let last = first.map(|place| Place { chunk: set.chunks.id(place.chunk.index()), ..place });
-    last.into_iter().for_each(|place| assert_eq!(set.free(place), Ok(MIN_UNIT_BYTES)));
+    let last = first.map(|offset| Offset { chunk: set.chunks.id(offset.chunk.index()), ..offset });
+    last.into_iter().for_each(|offset| assert_eq!(set.free(offset), Ok(MIN_UNIT_BYTES)));
     set.balance().unwrap();
-    let again: Vec<Place> = (0..3).map(|_| set.alloc(&all).unwrap()).collect();
-    let gone: Vec<Place> = last.into_iter().filter(|place| !again.contains(place)).collect();
+    let again: Vec<Offset> = (0..3).map(|_| set.alloc(&all).unwrap()).collect();
+    let gone: Vec<Offset> = last.into_iter().filter(|offset| !again.contains(offset)).collect();
     assert_eq!(gone.len(), 1, "one free chunk was kept");
     assert!(
-        again.iter().all(|place| place.chunk.index() != gone[0].chunk.index()),
+        again.iter().all(|offset| offset.chunk.index() != gone[0].chunk.index()),
         "its position is retired"
     );
     assert_eq!(set.free(gone[0]), Err(FreeError::UnknownChunk { chunk: gone[0].chunk }));
@@ -158,7 +158,8 @@ fn broken_sets_are_told<P: Placement + Clone>() {
         change(&mut broken);
         broken.validate().unwrap_err()
     };
-    is_seen(&|set| set.objects += 1);
+    assert_eq!(is_seen(&|set| set.objects += 1).chunk, None, "a count of the set's");
+    assert_eq!(is_seen(&|set| set.chunks.at_mut(1).objects += 1).chunk, Some(1));
     is_seen(&|set| set.chunks.empty_pages += 1);
     is_seen(&|set| set.chunks.at_mut(0).free_bits -= 1);
     is_seen(&|set| set.chunks.at_mut(0).used.flip(0, false));
@@ -252,24 +253,24 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn play<P: Placement>(steps: &[Step], population: Population) {
     let config = small().population(population);
     let mut set: ChunkSet<P, Noted> = ChunkSet::with_backing(config, Noted::default()).unwrap();
-    let mut live: Vec<(Place, u64)> = Vec::new();
+    let mut live: Vec<(Offset, u64)> = Vec::new();
     for step in steps {
         match *step {
             Step::Alloc { size, align_shift, atomic } => {
                 let request = Request { size_bytes: size, align_bytes: 1 << align_shift, atomic };
                 let before: Vec<_> = set.objects().collect();
                 match set.alloc(&request) {
-                    Ok(place) => {
-                        let pages = &set.backing().pages[&place.chunk];
-                        let end = u64::from(place.offset_bytes) + size;
-                        let first = (place.offset_bytes / PAGE_BYTES) as usize;
+                    Ok(offset) => {
+                        let pages = &set.backing().pages[&offset.chunk];
+                        let end = u64::from(offset.offset_bytes) + size;
+                        let first = (offset.offset_bytes / PAGE_BYTES) as usize;
                         assert!(
                             pages[first..end.div_ceil(u64::from(PAGE_BYTES)) as usize]
                                 .iter()
                                 .all(|page| *page)
                         );
-                        assert!(u64::from(place.offset_bytes).is_multiple_of(request.align_bytes));
-                        live.push((place, size));
+                        assert!(u64::from(offset.offset_bytes).is_multiple_of(request.align_bytes));
+                        live.push((offset, size));
                     }
                     Err(error) => {
                         let out_of_memory = error == AllocError::OutOfMemory && set.backing().refuses;
@@ -281,8 +282,8 @@ fn play<P: Placement>(steps: &[Step], population: Population) {
             }
             Step::Free(_) if live.is_empty() => {}
             Step::Free(at) => {
-                let (place, size) = live.swap_remove(at % live.len());
-                set.free_sized(place, size).unwrap();
+                let (offset, size) = live.swap_remove(at % live.len());
+                set.free_sized(offset, size).unwrap();
             }
             Step::Balance => assert!(set.balance().is_ok() || set.backing().refuses),
             Step::Refuse(refuses) => set.backing.refuses = refuses,
@@ -291,7 +292,7 @@ fn play<P: Placement>(steps: &[Step], population: Population) {
         let pages: usize = set.backing().pages.values().flatten().filter(|page| **page).count();
         assert_eq!(pages as u64, set.populated_pages());
     }
-    let mut objects: Vec<_> = set.objects().map(|(place, bytes)| (place, u64::from(bytes))).collect();
+    let mut objects: Vec<_> = set.objects().map(|(offset, bytes)| (offset, u64::from(bytes))).collect();
     objects.sort_unstable();
     live.iter_mut().for_each(|(_, size)| *size = size.next_multiple_of(4));
     live.sort_unstable();
@@ -337,8 +338,8 @@ fn fragments<P: Placement>() {
             set.validate().unwrap();
         }
     }
-    for place in live {
-        set.free(place).unwrap();
+    for offset in live {
+        set.free(offset).unwrap();
     }
     // A chunk that was set aside becomes a free one in the first of these.
     set.balance().unwrap();

@@ -1,13 +1,13 @@
-//! Checking the whole set from scratch. Whatever is broken, it answers.
+//! Checks a whole set from its maps. Returns for any set, however broken.
 
 use super::{Backing, ChunkSet};
 use crate::Broken;
 use crate::chunk::{Chunk, NONE};
-use crate::error::check;
 use crate::geometry::base_of;
 use crate::object_map::Found;
 use crate::placement::Placement;
 use core::ops::Range;
+use freehold_units::check;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Checks every invariant, recomputing all hints from the maps. Cost: linear in all bits.
@@ -19,7 +19,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let (mut objects, mut populated, mut empty) = (0, 0, 0);
         for index in self.chunks.indexes() {
             let chunk = self.chunks.at(index);
-            let in_chunk = |broken| Broken { chunk: index, ..broken };
+            let in_chunk = |broken: Broken| broken.in_chunk(index);
             self.validate_chunk(chunk).map_err(in_chunk)?;
             P::validate(&self.chunks, index).map_err(in_chunk)?;
             objects += u64::from(chunk.objects);
@@ -31,7 +31,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         check(
             empty == self.chunks.empty_pages,
             "P6",
-            "empty_pages is their number but for isolated chunks",
+            "empty_pages is their number, isolated chunks left out",
             0,
         )
     }
@@ -42,7 +42,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         for slot in 0..slots.count() {
             let (mut previous, mut index) = (NONE, slots.first(slot));
             while index != NONE {
-                let broken = |broken| Broken { chunk: index, ..broken };
+                let broken = |broken: Broken| broken.in_chunk(index);
                 let live = self.chunks.positions().get(index as usize).is_some_and(Chunk::is_live);
                 check(live, "P1", "a list links chunks", 0).map_err(broken)?;
                 let right = slots.of(index) == slot && slots.previous(index) == previous;
@@ -59,7 +59,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         check(linked == self.chunks.live, "P1", "every chunk is on a list", 0)
     }
 
-    /// Isolated chunks are on lists of their own; others where their room says, or demoted to the full ones.
+    /// Isolated chunks are on lists of their own, others on the list of their room or demoted to that of full ones.
     fn validate_list_of(&self, index: u32, slot: u32) -> Result<(), Broken> {
         let slots = &self.chunks.slots;
         let aside = slot == slots.sidelined() || slot == slots.to_depopulate();
@@ -76,10 +76,10 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         for object in chunk.used.objects() {
             let Range { start, end } = object;
             let starts = chunk.used.find(start) == Found::Object(end);
-            check(starts, "P2", "where used bits start an object does", start)?;
+            check(starts, "P2", "where used bits start an object does", start.into())?;
             let ends = start < end && end <= self.chunks.bits;
-            check(ends, "P2", "an object ends behind its start, in its unit", start)?;
-            check(chunk.pages.are_populated(&object), "P5", "an object's pages have memory", start)?;
+            check(ends, "P2", "an object ends behind its start, in its unit", start.into())?;
+            check(chunk.pages.are_populated(&object), "P5", "an object's pages have memory", start.into())?;
             objects += 1;
             used += end - start;
         }
@@ -95,7 +95,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         for page in 0..count {
             let used = chunk.used.count(base_of(page)..base_of(page + 1));
             let counted = chunk.pages.used_bits(page) == used;
-            check(counted, "P6", "the used bits of a page are counted", base_of(page))?;
+            check(counted, "P6", "the used bits of a page are counted", base_of(page).into())?;
             populated += u32::from(chunk.pages.is_populated(page));
             empty += u32::from(chunk.pages.is_empty(page));
         }

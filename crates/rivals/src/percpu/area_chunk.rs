@@ -293,4 +293,12 @@ mod tests {
         assert_eq!(chunk.alloc(4000, 4, &mut ()), Some(96));
         assert_eq!(chunk.contig_hint, 0, "nothing is left");
     }
+
+    #[test]
+    fn the_last_area_is_told_by_its_position_after_a_head_was_cut_off() {
+        let mut chunk = AreaChunk::new(4096, 0);
+        assert_eq!(chunk.alloc(8, 4, &mut ()), Some(0));
+        assert_eq!(chunk.alloc(4096 - 64, 64, &mut ()), Some(64), "up to the end, behind a head of 56 bytes");
+        assert_eq!(chunk.contig_hint, 56, "the object is the last entry once the head is one of its own");
+    }
 }

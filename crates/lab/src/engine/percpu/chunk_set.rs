@@ -1,7 +1,7 @@
 //! Our [`ChunkSet`] as an engine of the lab.
 
 use super::Limited;
-use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, FirstFit, Place, Placement, Request};
+use freehold::percpu::{ChunkId, ChunkSet, ChunkView, Config, FirstFit, Offset, Placement, Request};
 use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{ChunkKey, ChunkLine, Engine, Footprint, Location, PageMap};
 
@@ -37,14 +37,14 @@ impl<P: Placement + Clone> Engine for ChunkSetEngine<P> {
         probe: &mut impl Probe,
     ) -> Option<Location> {
         let request = Request { size_bytes, align_bytes: align.bytes(), atomic };
-        let place = self.set.alloc_probed(&request, probe).ok()?;
-        Some(Location { chunk: key(place.chunk), offset_bytes: place.offset_bytes })
+        let offset = self.set.alloc_probed(&request, probe).ok()?;
+        Some(Location { chunk: key(offset.chunk), offset_bytes: offset.offset_bytes })
     }
 
     #[inline]
     fn free(&mut self, at: Location, probe: &mut impl Probe) -> bool {
         let chunk = ChunkId::from_parts(at.chunk.index, at.chunk.generation);
-        self.set.free_probed(Place { chunk, offset_bytes: at.offset_bytes }, probe).is_ok()
+        self.set.free_probed(Offset { chunk, offset_bytes: at.offset_bytes }, probe).is_ok()
     }
 
     fn wants_balance(&self) -> bool {
