@@ -2,10 +2,11 @@
 //!
 //! A free makes one gap longer: the bounds above it rise where they are lower. An allocation makes a gap shorter and
 //! leaves the bounds alone, too high at worst: a search that enters a leaf in vain lowers its bound to what there is
-//! (`search.rs`). So each visit in vain is paid by a change before it. In trees of three levels and more a leaf is seldom in
-//! the cache, so there a request without alignment lowers the bound of the gap that it cut at once: a sixth fewer
-//! instructions in `freehold bench kva --workload churn --n 100000`. (For aligned requests it costs more than it saves:
-//! the rooms that are left are mostly as large.)
+//! (`search.rs`). So each visit in vain is paid by a change before it.
+//!
+//! In trees of three levels and more a leaf is seldom in the cache, so there an allocation without alignment lowers its
+//! leaf's bound at once (`freehold bench kva --workload churn`). For aligned requests that costs more than it saves: the
+//! rooms that are left are mostly as large (`freehold replay` of `pthread.kva`).
 
 use super::RegionTree;
 use super::classes::{CLASSES, Classes};
@@ -60,8 +61,8 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// A gap of `gap` granules in a leaf below `parent` was cut. If it was the largest there, the leaf's bound in the first
-    /// class is lowered to what is left.
+    /// A gap of `gap` granules in a leaf below `parent` was cut. If it was the largest there, the leaf's bound in the
+    /// first class is lowered to what is left.
     pub(super) fn lower(&mut self, leaf: NodeId, parent: Step, gap: u64) {
         if self.tree.inners[parent.inner()].bound(0, parent.slot()) == code(gap) {
             let largest = code(self.tree.leaves[leaf].largest_room(0));
