@@ -294,15 +294,15 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
 /// ```
 pub unsafe trait NonNullValue: StoredValue {}
 
-// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+// SAFETY: an integer that is not 0 is its own word.
 unsafe impl NonNullValue for NonZeroU32 {}
-// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+// SAFETY: an integer that is not 0 is its own word.
 unsafe impl NonNullValue for NonZeroU64 {}
-// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+// SAFETY: an integer that is not 0 is its own word.
 unsafe impl NonNullValue for NonZeroUsize {}
-// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+// SAFETY: a reference is never null.
 unsafe impl<T> NonNullValue for &'static T {}
-// SAFETY: a reference, a count\'s pointer or an integer that is not 0.
+// SAFETY: an `Arc`'s pointer is never null.
 unsafe impl<T> NonNullValue for Arc<T> {}
 
 // SAFETY: a null word is `None`, which owns nothing; any other is a word of `E`, which is never null.
