@@ -215,11 +215,8 @@ pub enum ResizeError {
 }
 
 error_messages! { ResizeError {
-    Self::Address(_) => "no region to resize or move";
-    Self::Size(_) => "the region stays as it is";
-} source {
-    Self::Address(error) => error;
-    Self::Size(error) => error;
+    Self::Address(error) => "{error}";
+    Self::Size(error) => "{error}";
 } }
 
 impl From<FreeError> for ResizeError {

@@ -94,7 +94,7 @@ impl fmt::Display for Broken {
 impl core::error::Error for Broken {}
 
 /// Writes what each reason of an error enum says. With `+ OutOfMemory` it has a variant of that name, made of an
-/// [`OutOfMemory`]; with `source`, some reasons have a cause of their own.
+/// [`OutOfMemory`]. A message is whole: a reason that holds another error says that error's, and so has no `source`.
 ///
 /// ```
 /// # #[derive(Debug)]
@@ -107,9 +107,9 @@ impl core::error::Error for Broken {}
 /// ```
 #[macro_export]
 macro_rules! error_messages {
-    ($error:ident $(<$value:ident>)? + OutOfMemory { $($messages:tt)* } $($source:tt)*) => {
+    ($error:ident $(<$value:ident>)? + OutOfMemory { $($messages:tt)* }) => {
         $crate::error_messages! {
-            $error $(<$value>)? { $($messages)* Self::OutOfMemory => "{}", $crate::OutOfMemory; } $($source)*
+            $error $(<$value>)? { $($messages)* Self::OutOfMemory => "{}", $crate::OutOfMemory; }
         }
 
         impl $(<$value>)? From<$crate::OutOfMemory> for $error $(<$value>)? {
@@ -118,10 +118,7 @@ macro_rules! error_messages {
             }
         }
     };
-    (
-        $error:ident $(<$value:ident>)? { $($reason:pat => $message:literal $(, $argument:expr)*;)* }
-        $(source { $($caused:pat => $cause:expr;)* })?
-    ) => {
+    ($error:ident $(<$value:ident>)? { $($reason:pat => $message:literal $(, $argument:expr)*;)* }) => {
         impl $(<$value: core::fmt::Display>)? core::fmt::Display for $error $(<$value>)? {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self {
@@ -130,14 +127,6 @@ macro_rules! error_messages {
             }
         }
 
-        impl $(<$value: core::fmt::Debug + core::fmt::Display>)? core::error::Error for $error $(<$value>)? {
-            $(fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-                match self {
-                    $($caused => Some($cause),)*
-                    #[allow(unreachable_patterns, reason = "every reason may have a cause")]
-                    _ => None,
-                }
-            })?
-        }
+        impl $(<$value: core::fmt::Debug + core::fmt::Display>)? core::error::Error for $error $(<$value>)? {}
     };
 }

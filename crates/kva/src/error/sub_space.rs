@@ -56,10 +56,8 @@ pub enum AdoptError {
 }
 
 error_messages! { AdoptError + OutOfMemory {
-    Self::Address(_) => "no region to make a sub-space of";
+    Self::Address(error) => "{error}";
     Self::HasParent { space } => "{space} is a sub-space already";
     Self::Unlike { region, space } => "{space}, or what it has of that, is not the region {region}";
     Self::Granule { parent, child } => "granules of {child} in a space of {parent}";
-} source {
-    Self::Address(error) => error;
 } }
