@@ -1,5 +1,5 @@
-//! The B+tree that the talk wished for: regions and the gaps between them in one tree, each child known by the largest
-//! request that it can serve.
+//! The B+tree that the talk wished for: regions and the gaps between them in one tree, each child with a bound
+//! of the requests that it can serve.
 //!
 //! The tree is the space's tree of regions; this index searches it and keeps nothing of its own. So an
 //! allocation is one way down the tree and one entry more, and a free needs no memory.

@@ -33,8 +33,8 @@ pub trait FreeIndex: FollowChanges + Clone + fmt::Debug {
     /// The placements that this index can answer; what it cannot is not a value of this type.
     type Placement: Copy + Default + fmt::Debug;
 
-    /// The free block for a request and the span to take from it. Regions that may be changed learn from it what makes the
-    /// next search faster.
+    /// The free block for a request and the span to take from it. If `regions` may be
+    /// changed, bounds that were too high are lowered.
     #[doc(hidden)]
     fn find<V>(
         &self,

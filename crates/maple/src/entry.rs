@@ -26,6 +26,9 @@ const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple nee
 /// - A word that [`into_word`](Self::into_word) or [`split`](Self::split) gave stands for one value, until
 ///   [`from_word`](Self::from_word) takes that value back.
 /// - Where [`SPLITS_AS_COPY`](Self::SPLITS_AS_COPY) is true, a word may be copied instead of split.
+/// - If the type is `Send` and `Sync`, `split` and `borrow` may be called from several threads at once, for one word.
+/// - [`from_word`](Self::from_word) is called to drop a value only if the type needs dropping
+///   ([`needs_drop`](core::mem::needs_drop)): other words may be forgotten.
 /// - A value that `split` made may go wherever the first may: to another thread if the type is `Send`.
 pub unsafe trait StoredValue: Sized {
     /// Whether [`split`](Self::split) gives the same word again and does nothing else, as for integers: a map is then

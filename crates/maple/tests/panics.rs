@@ -210,3 +210,16 @@ fn an_iterator_that_panics_leaks_nothing() {
     panics(|| Map::from_sorted_with_nodes(Nodes::Small, entries));
     scene.assert_held(|_| 0);
 }
+
+#[test]
+fn a_drop_that_panics_leaves_a_cursor_on_the_new_entry() {
+    for over in [span(0, 9), span(5, 380)] {
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(if over.first() == 0 { 0 } else { 20 }));
+        let spare = scene.spare();
+        let mut cursor = scene.map.cursor_mut(5);
+        panics(|| cursor.store(over, spare));
+        assert_eq!(cursor.slot(), (over, Some(COUNT)));
+        scene.assert_held(|_| 0);
+    }
+}

@@ -16,7 +16,7 @@ use core::ops::Range;
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps; its hints mean nothing.
+/// One chunk of a set. A vacant position has no maps; its hints are those of a chunk without objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk<H> {
     pub(crate) used: ObjectMap,

@@ -54,11 +54,20 @@ impl RivalWork {
         tally.of_other(self as u8)
     }
 
-    /// The kind that a probe was told by its number.
+    /// The kind with this number.
     #[must_use]
     pub fn from_number(kind: u8) -> Option<Self> {
         Self::ALL.get(usize::from(kind)).copied()
     }
 }
 
-const _: () = assert!(RivalWork::ALL.len() <= Tally::OTHERS);
+const _: () = {
+    assert!(
+        RivalWork::ALL.len() <= Tally::OTHERS && RivalWork::ALL.len() == RivalWork::IntCopied as usize + 1
+    );
+    let mut kind = 0;
+    while kind < RivalWork::ALL.len() {
+        assert!(RivalWork::ALL[kind] as usize == kind);
+        kind += 1;
+    }
+};

@@ -34,11 +34,11 @@ pub(crate) struct Child<K, const ROWS: usize> {
 #[derive(Clone, Debug)]
 pub(crate) struct Inner<K, const ROWS: usize> {
     len: usize,
-    /// The first key of each child, or of its leftmost leaf: exact, but for the tree's first leaf (K8). [`Key::MAX`]
-    /// behind the last child.
+    /// No key of a child is below its separator, and all of the child before are. In the tree of regions it is the
+    /// child's first key, but for the tree's first leaf (K8). [`Key::MAX`] behind the last child.
     lows: [K; FANOUT],
     children: [NodeId; FANOUT],
-    /// A row for each measure, in it for each child what no leaf below exceeds.
+    /// `rows[measure][child]`: no leaf below the child has more.
     rows: [[i32; FANOUT]; ROWS],
 }
 
@@ -85,7 +85,7 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
             slot += if self.lows[slot + half] <= key { half } else { 0 };
             half /= 2;
         }
-        // The largest key is not below the separators of vacant slots.
+        // `Key::MAX` equals the separators of vacant slots, so it may lead behind the last child.
         slot.min(self.len - 1)
     }
 

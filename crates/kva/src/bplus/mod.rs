@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i + 1]
-//!           rows     |   7 |  90 |  12 |          what nothing below a child exceeds, in each of some measures
+//!           rows     |   7 |  90 |  12 |          bounds: no leaf below a child has more, a row for each measure
 //!                       |     |     +---------+
 //!                       |     +------+        |
 //!   leaves            [...]        [...]    [...]
@@ -11,7 +11,7 @@
 //! A leaf says what its entries are, and moves them; this module keeps the nodes above it. Nodes know neither parent
 //! nor neighbours: whoever changes the tree holds a [`LeafPath`].
 //!
-//! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend and are exact, no node but a
+//! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend, no node but a
 //! root leaf is empty, all leaves are at one height.
 //! Cost: O(log n) for each operation. Memory is requested in [`Tree::reserve`] alone.
 

@@ -3,8 +3,8 @@
 use super::{FANOUT, Inner, Key, Tree};
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
-/// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. Neighbours are joined when they are few, so
-/// nodes have some nine children on average at the very least, and ten levels three thousand million leaves.
+/// One more level than a tree can have: [`Tree::reserve`] refuses a higher one. With nine children a node,
+/// ten levels hold three thousand million leaves.
 pub(crate) const MAX_HEIGHT: usize = 11;
 
 /// A node on a path, and which of its children comes next, in one number: paths are copied often.

@@ -13,8 +13,8 @@ pub(crate) struct Whole<K> {
 }
 
 impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
-    /// Checks K7 and K8, and by `check_leaf` every leaf in order. `check_leaf` says what is known of the leaf;
-    /// `check_child` compares what a parent knows of a child with what is so. Cost: linear.
+    /// Checks K7, K8 and K9. `check_leaf` checks each leaf, in order, and returns what its bounds may not be below. Cost:
+    /// linear.
     pub(crate) fn validate(
         &self,
         address: impl Fn(K) -> u64,

@@ -49,7 +49,7 @@ impl<I: FollowChanges> BySize<I> {
         for (nth, block) in self.sizes.of_size_and_more(size_bytes).enumerate() {
             probe.count(Work::NodeVisited, 1);
             if nth == 1 {
-                // A window inside one block, a fixed place above all, leaves no choice of blocks.
+                // The first choice failed. If the window lies in one block, that block alone can serve.
                 if let Some(found) = regions.block_over(window) {
                     return Some((block_at(found), window.lowest_fit(size_bytes, align, 0)?));
                 }
@@ -126,8 +126,8 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         self.inside.block_at_or_below(regions, address)
     }
 
-    fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64 {
-        self.inside.largest_bytes(regions)
+    fn largest_bytes<V>(&self, _: &RegionTree<V>) -> u64 {
+        self.sizes.largest().map_or(0, Span::size_saturating)
     }
 
     fn bytes(&self) -> usize {

@@ -90,6 +90,12 @@ impl Sizes {
         }
     }
 
+    /// The largest block.
+    pub(super) fn largest(&self) -> Option<Span> {
+        let leaf = (self.tree.root != NO_NODE).then(|| &self.tree.leaves[self.tree.path_to(u128::MAX).leaf]);
+        leaf?.keys().last().copied().map(block)
+    }
+
     /// The blocks of `size_bytes` and more: the smallest first, of equals the lowest.
     pub(super) fn of_size_and_more(&self, size_bytes: u64) -> impl Iterator<Item = Span> {
         let smallest = u128::from(size_bytes - 1) << 64;

@@ -6,7 +6,8 @@ use super::{Block, NodeView, Policy, RbTree};
 use freehold_units::Span;
 
 impl<P: Policy> RbTree<P> {
-    /// Every node, parents before children, left before right: the tree's shape. Cost: linear.
+    /// Every node, parents before children, left before right: the tree's shape. Cost: linear, and memory for
+    /// the tree's height.
     pub fn preorder(&self) -> impl Iterator<Item = NodeView> {
         let mut to_visit = alloc::vec![(self.root, 0)];
         core::iter::from_fn(move || {

@@ -16,7 +16,8 @@ impl<V> RegionTree<V> {
         self.block_behind(search(self, Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 
-    /// The entry behind which `address` lies, which is free.
+    /// The entry of the highest gap that starts at or below `address`, in the leaf that the address belongs to. The
+    /// address lies in that gap if it is free.
     #[inline]
     pub(crate) fn entry_before(&self, address: u64) -> Option<EntryHandle> {
         let granule = address >> self.shift;

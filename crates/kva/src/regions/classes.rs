@@ -1,9 +1,10 @@
-//! Which alignments inner nodes keep rooms for: none at all, and the three that paid last.
+//! Which alignments inner nodes keep bounds for: one granule, and up to three larger ones.
 //!
 //! A request whose alignment has no class is searched for by the class of the next smaller alignment, whose rooms are
-//! bounds for it too. It may then enter leaves in vain. An alignment gets a class once as many leaves were entered in
-//! vain for it as giving it one looks at: so the price of a class is paid before, and requests that alternate between
-//! many alignments cost at most twice what they cost without.
+//! bounds for it too. It may then enter leaves in vain. These are counted, for all alignments without a class together.
+//! Once there are as many as the tree has inner nodes, the alignment searched for last gets a class, for the price of
+//! looking at each inner node: so the price is paid before, and requests that alternate between many alignments cost
+//! at most twice what they cost without.
 
 /// Classes of alignment, the first of which is that of one granule.
 pub(super) const CLASSES: usize = 4;

@@ -52,11 +52,23 @@ impl<V> RegionTree<V> {
         }
     }
 
-    /// Adds an entry to one of the two leaves that a leaf becomes.
+    /// Adds an entry for which its leaf has no room: to the leaf behind, or to one of the two that its leaf becomes.
     pub(super) fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
+        // A region at the end of a gap joins those behind the gap: so leaves fill from the top down too.
+        let (start, mut behind) = (entry.start, *path);
+        let leaf = &self.tree.leaves[path.leaf];
+        if leaf.start(leaf.last()) < start
+            && self.tree.next(&mut behind)
+            && self.tree.leaves[behind.leaf].has_room_for(start)
+        {
+            self.tree.leaves[behind.leaf].push(entry);
+            self.tree.set_low(&behind, start);
+            return self.refresh(start);
+        }
         let id = self.tree.take_leaf();
         let leaf = &mut self.tree.leaves[path.leaf];
-        let right = if entry.start < leaf.base {
+        // An entry below all of a leaf can only come before the tree's first: other separators are exact.
+        let right = if entry.start < leaf.low() {
             core::mem::replace(leaf, Leaf::of(entry))
         } else if leaf.start(leaf.last()) < entry.start {
             // Regions that are appended one after the other leave full leaves behind.

@@ -9,7 +9,6 @@ use freehold_units::{Broken, check};
 struct Seen {
     /// One past the last gap, or hole behind it, that was met: the next entry starts there or later.
     next: u128,
-    /// That gap ended there, so a marker may not follow at once.
     regions: usize,
     blocks: usize,
 }

@@ -301,3 +301,21 @@ fn a_move_keeps_size_guard_and_alignment() {
     space.validate().unwrap();
     copy.validate().unwrap();
 }
+
+#[test]
+fn a_space_grows_below_a_full_leaf_whose_first_region_is_gone() {
+    let at = |address| span(address, address);
+    let mut space: AddressSpace<()> =
+        AddressSpace::new(span(16, (1 << 22) - 1), Align::ONE, Placement::Lowest).unwrap();
+    let near = 17..48;
+    near.clone().for_each(|address| assert_eq!(space.alloc_at(at(address), ()), Ok(at(address))));
+    // Another leaf, whose lanes count from 0 though its first region is gone.
+    space.alloc_at(at(500), ()).unwrap();
+    (0..31).for_each(|address| assert!(space.alloc_at(at((1 << 20) + address), ()).is_ok()));
+    space.free(500).unwrap();
+    space.alloc_at(at((1 << 20) + 31), ()).unwrap();
+    near.for_each(|address| assert!(space.free(address).is_ok()));
+    space.add(span(0, 15)).unwrap();
+    space.validate().unwrap();
+    assert_eq!(space.span(), span(0, (1 << 22) - 1));
+}

@@ -172,6 +172,19 @@ impl<'a, E: StoredValue> Cursor<'a, E> {
     moves!('a);
 }
 
+/// Moves a cursor at the end of a store, also where a replaced value's drop unwinds: the cursor's old place names the word of
+/// that value, and nodes that may be gone (M7).
+struct SeekAtEnd<'c, 'm, E: StoredValue> {
+    cursor: &'c mut CursorMut<'m, E>,
+    index: u64,
+}
+
+impl<E: StoredValue> Drop for SeekAtEnd<'_, '_, E> {
+    fn drop(&mut self) {
+        self.cursor.seek(self.index);
+    }
+}
+
 impl<E: StoredValue> CursorMut<'_, E> {
     moves!('_);
 
@@ -189,14 +202,19 @@ impl<E: StoredValue> CursorMut<'_, E> {
     /// back.
     #[doc(alias = "mas_store_gfp")]
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        if self.span().contains(span.first()) {
-            let mut plan = self.map.tree.plan_at(&self.place.path, span, true);
-            self.map.store_at(&mut plan, value)?;
+        let old = self.span();
+        let mut seek = SeekAtEnd { cursor: self, index: span.first() };
+        let cursor = &mut *seek.cursor;
+        let stored = if old.contains(span.first()) {
+            let mut plan = cursor.map.tree.plan_at(&cursor.place.path, span, true);
+            cursor.map.store_at(&mut plan, value)
         } else {
-            self.map.store(span, value)?;
+            cursor.map.store(span, value)
+        };
+        if stored.is_err() {
+            seek.index = old.first();
         }
-        self.seek(span.first());
-        Ok(())
+        stored
     }
 
     /// Stores a value over a range that is free, and goes to the new entry.

@@ -6,7 +6,7 @@ use crate::tree::{Need, StorePlan};
 use freehold_units::Span;
 
 impl<E: StoredValue> RangeMap<E> {
-    /// Makes one entry of each run of entries that prefetch and are equal; says how many entries there are fewer. Of each
+    /// Makes one entry of each run of equal entries that touch. Returns how many entries fewer there are. Of each
     /// run the first value stays. Never takes memory.
     ///
     /// Cost: one pass over the slots, and one way down for each run.

@@ -51,9 +51,9 @@ impl<E: StoredValue> Drop for Filling<E> {
 }
 
 impl<E: StoredValue> RangeMap<E> {
-    /// A map of entries that come in ascending order and do not overlap; they may prefetch.
+    /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
-    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that prefetch
+    /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
     /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
     ///
     /// ```

@@ -20,7 +20,7 @@ impl<E: StoredValue> RangeMap<E> {
         self.store_at(&mut plan, value)
     }
 
-    /// Does a store that was looked at.
+    /// Reserves the nodes of a planned store, and does it.
     #[inline]
     pub(super) fn store_at(
         &mut self,

@@ -29,7 +29,7 @@ use freehold_units::{Rejected, Span};
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     map: &'a mut RangeMap<E>,
-    /// Words that inserted into the tree since it began.
+    /// Words that were put into the tree since it began.
     inserted: Vec<Word>,
     /// Words that left it.
     removed: Vec<Word>,

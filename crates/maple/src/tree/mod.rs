@@ -8,8 +8,8 @@
 //!               leaf  leaf  leaf     ...     leaf  leaf  leaf     height 1
 //! ```
 //!
-//! A tree without entries has no node. Who changes a tree asks first for the nodes that it takes
-//! ([`Tree::look`]), so that the change itself cannot fail. Words that are not in the tree any more are handed
+//! A tree without entries has no node. A change is planned ([`Tree::plan`]) and its nodes are reserved before
+//! it is made, so that the change itself cannot fail. Words that are not in the tree any more are handed
 //! over as [`Words`] and [`Subtrees`] once the tree is whole again: whoever knows what they stand for drops them.
 
 mod build;

@@ -98,17 +98,19 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// An upper bound of the free runs that start in a page in which the request has no place.
+/// An upper bound of the free runs that start in a page in which the request has no place: none from the word searched
+/// first on, and none below it (P8).
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;
         return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
     let unaligned = CheckedRequest { align: 1, ..*request };
-    if first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
+    if request.align == 1 || first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
         return request.bits - 1;
     }
-    // A run of one bit more would hold the request, wherever it starts.
+    // A run of one bit more has a multiple of the alignment early enough. If that is the next page's first bit, this
+    // search finds it there, and the object placed there ends the run in this page.
     request.bits + request.align - 2
 }
 

@@ -119,3 +119,17 @@ fn a_leaf_is_entered_in_vain_once() {
     assert!(found.is_none() && visits == 1, "{visits} visits to find nothing again");
     tree.validate().unwrap();
 }
+
+#[test]
+fn leaves_fill_from_the_top_down_too() {
+    let mut tree = tree_of(1 << 40);
+    let any = wanted(0, 3, 0, (0, 1 << 40)).unwrap();
+    for count in 0..1000 {
+        let found = search(&mut tree, Order::HighestFirst, &any, &mut ()).unwrap();
+        assert_eq!(u128::from(found.start), (1 << 40) - 3 * (count + 1));
+        take(&mut tree, found.start.into(), u128::from(found.start) + 3);
+    }
+    tree.validate().unwrap();
+    let leaves = tree.tree.leaves.in_use();
+    assert!(leaves < 100, "{leaves} leaves of 1,000 regions");
+}

@@ -46,7 +46,8 @@
 //! The version is raised by whatever an older reader would not understand, so an unknown one is refused
 //! ([`RestoreError::Version`]) and nothing is ever skipped. Readers keep reading every version since 1. Writers
 //! use the lowest version that can express the space, so that a guest can be moved back to an older host.
-//! What a value's bytes mean is the caller's to version.
+//! What a value's bytes mean is the caller's to version. Version 1 of a program that did not know version 2 does not hold
+//! alignments: its regions come back with the granule's.
 
 mod checksum;
 mod error;
