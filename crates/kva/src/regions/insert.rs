@@ -9,6 +9,7 @@ use super::leaf::{Entry, Leaf, Terms, WIDTH};
 use super::{EntryHandle, RegionTree};
 use crate::bplus::LeafPath;
 use freehold_units::Span;
+use freehold_units::pool::NodeId;
 
 impl<V> RegionTree<V> {
     /// Adds a region in the gap behind the entry `at`; an entry was reserved. Paths are void after it.
@@ -35,8 +36,8 @@ impl<V> RegionTree<V> {
     /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
     #[cold]
     fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: V) {
-        let EntryHandle { leaf, slot, .. } = at;
-        let leaf = &mut self.tree.leaves[leaf];
+        let EntryHandle { leaf: id, slot, .. } = at;
+        let leaf = &mut self.tree.leaves[id];
         let (gap_start, next) = (leaf.end(slot), leaf.next(slot));
         let end = u128::from(last) + 1;
         debug_assert!(gap_start <= start.into() && end <= next, "K4: a region lies in a gap");
@@ -45,15 +46,20 @@ impl<V> RegionTree<V> {
         self.blocks += usize::from(gap_start < start.into()) + usize::from(end < next);
         self.blocks -= 1;
         let entry = Entry { start, end, next, terms, value: Some(value) };
-        if leaf.has_room_for(start) {
-            leaf.push(entry);
+        self.add_entry(id, entry);
+    }
+
+    /// Adds an entry to its leaf, or to another if that has no room. Does not raise bounds for the gap behind it.
+    pub(super) fn add_entry(&mut self, leaf: NodeId, entry: Entry<V>) {
+        if self.tree.leaves[leaf].has_room_for(entry.start) {
+            self.tree.leaves[leaf].push(entry);
         } else {
-            self.split_leaf(&self.tree.path_to(start), entry);
+            self.split_leaf(&self.tree.path_to(entry.start), entry);
         }
     }
 
     /// Adds an entry for which its leaf has no room: to the leaf behind, or to one of the two that its leaf becomes.
-    pub(super) fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
+    fn split_leaf(&mut self, path: &LeafPath, entry: Entry<V>) {
         // A region at the end of a gap joins those behind the gap: so leaves fill from the top down too.
         let (start, mut behind) = (entry.start, *path);
         let leaf = &self.tree.leaves[path.leaf];

@@ -36,14 +36,8 @@ impl<V> RegionTree<V> {
                 leaf.set_gap(slot, block_start, next);
             }
             _ => {
-                let path = self.tree.path_to(start);
                 let marker = Entry { start, end: start.into(), next, terms: Terms::default(), value: None };
-                let leaf = &mut self.tree.leaves[path.leaf];
-                if leaf.has_room_for(start) {
-                    leaf.push(marker);
-                } else {
-                    self.split_leaf(&path, marker);
-                }
+                self.add_entry(self.tree.path_to(start).leaf, marker);
             }
         }
         self.refresh(start);

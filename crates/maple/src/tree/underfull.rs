@@ -3,7 +3,7 @@
 //! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
 
 use super::{Tree, indexes};
-use crate::node::{Child, Inner, NONE, NodeId, Slots};
+use crate::node::{Child, Extent, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
@@ -78,10 +78,7 @@ impl Tree {
         let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));
         *self.leaf_mut(left) = low;
         *self.leaf_mut(right) = high;
-        let inner = self.inner_mut(parent);
-        inner.set_pivot(slot, last);
-        inner.set_gap(slot, gaps.0);
-        inner.set_gap(slot + 1, gaps.1);
+        self.set_parted(parent, slot, last, gaps);
     }
 
     /// Children `slot` and `slot + 1`, inner nodes, become one, or two of like size.
@@ -108,6 +105,11 @@ impl Tree {
         let gaps = (low.largest_gap(), high.largest_gap());
         *self.inner_mut(left) = low;
         *self.inner_mut(right) = high;
+        self.set_parted(parent, slot, last, gaps);
+    }
+
+    /// Children `slot` and `slot + 1` are parted behind `last`, and have these longest gaps.
+    fn set_parted(&mut self, parent: NodeId, slot: usize, last: u64, gaps: (Extent, Extent)) {
         let inner = self.inner_mut(parent);
         inner.set_pivot(slot, last);
         inner.set_gap(slot, gaps.0);
