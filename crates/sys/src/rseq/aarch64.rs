@@ -58,9 +58,31 @@ pub(super) unsafe fn read(offset: isize, field: u32) -> u32 {
 /// # Safety
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
-pub(super) unsafe fn add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
+pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
     // SAFETY: the area is this thread's; the rest as the caller says.
-    unsafe { add_in(area(sequence.area), sequence, slot, value) }
+    unsafe { add_in(area(sequence.area), sequence, slot, value) }.is_some()
+}
+
+/// # Safety
+/// As [`Sequence::add`]; and there is an area, which has an `mm_cid`.
+#[inline]
+pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
+    // SAFETY: the area is this thread's; the rest as the caller says.
+    unsafe { add_in(area(sequence.area), sequence, slot, value) }.is_some()
+}
+
+/// # Safety
+/// As [`Sequence::add`]; and there is an area.
+#[inline]
+pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64, old: &mut u64) -> bool {
+    // SAFETY: the area is this thread's; the rest as the caller says.
+    match unsafe { add_in(area(sequence.area), sequence, slot, value) } {
+        Some(was) => {
+            *old = was;
+            true
+        }
+        None => false,
+    }
 }
 
 /// The sequence on a given area.

@@ -21,6 +21,18 @@ pub(super) unsafe fn read(_area: isize, _field: u32) -> u32 {
 
 /// # Safety
 /// As [`Sequence::add`].
-pub(super) unsafe fn add(_sequence: &Sequence, _slot: *mut u64, _value: u64) -> Option<u64> {
-    None
+pub(super) unsafe fn add_by_cpu_id(_sequence: &Sequence, _slot: *mut u64, _value: u64) -> bool {
+    false
+}
+
+/// # Safety
+/// As [`Sequence::add`].
+pub(super) unsafe fn add_by_mm_cid(_sequence: &Sequence, _slot: *mut u64, _value: u64) -> bool {
+    false
+}
+
+/// # Safety
+/// As [`Sequence::add`].
+pub(super) unsafe fn fetch_add(_sequence: &Sequence, _slot: *mut u64, _value: u64, _old: &mut u64) -> bool {
+    false
 }

@@ -135,7 +135,9 @@ fn works(rseq: &Rseq) -> bool {
         slots.fill(0);
         let (first, rounds) = (slots.as_mut_ptr(), 1000);
         // SAFETY: there is a slot for each index below the limit, and nobody else has them.
-        let added = (0..rounds).all(|_| unsafe { sequence.add(first, 3) }.is_some());
-        added && slots.iter().sum::<u64>() == 3 * rounds
+        let added = (0..rounds).all(|_| unsafe { sequence.add(first, 3) });
+        // SAFETY: as above.
+        let fetched = (0..rounds).all(|_| unsafe { sequence.fetch_add(first, 4) }.is_some());
+        added && fetched && slots.iter().sum::<u64>() == 7 * rounds
     })
 }

@@ -95,8 +95,8 @@ impl Sequence {
         (cpu.cast_signed() >= 0 && index < self.limit).then_some(index)
     }
 
-    /// Adds `value` to the slot of this CPU, modulo 2^64. Returns what was there before. `None`, and nothing is added, if
-    /// this thread has no registered area or its index is not below the limit.
+    /// Adds `value` to the slot of this CPU, modulo 2^64. False, and nothing is added, if this thread has no registered area
+    /// or its index is not below the limit.
     ///
     /// Safe in signal handlers. To other threads it is a relaxed load and a relaxed store.
     ///
@@ -105,8 +105,26 @@ impl Sequence {
     /// `u64`, and P10 holds for it.
     #[inline]
     #[must_use]
-    pub unsafe fn add(&self, slot: *mut u64, value: u64) -> Option<u64> {
+    pub unsafe fn add(&self, slot: *mut u64, value: u64) -> bool {
         // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
-        unsafe { arch::add(self, slot, value) }
+        unsafe {
+            if self.field == CPU_ID {
+                arch::add_by_cpu_id(self, slot, value)
+            } else {
+                arch::add_by_mm_cid(self, slot, value)
+            }
+        }
+    }
+
+    /// [`Sequence::add`], and returns what was there before.
+    ///
+    /// # Safety
+    /// As [`Sequence::add`].
+    #[inline]
+    #[must_use]
+    pub unsafe fn fetch_add(&self, slot: *mut u64, value: u64) -> Option<u64> {
+        let mut old = 0;
+        // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
+        unsafe { arch::fetch_add(self, slot, value, &mut old) }.then_some(old)
     }
 }

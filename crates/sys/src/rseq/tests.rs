@@ -24,7 +24,7 @@ extern "C" fn handler(_signal: libc::c_int) {
     let storm = unsafe { &*STORM.load(Relaxed) };
     // SAFETY: the slots outlive the storm, and there is one for each index.
     let added = unsafe { storm.sequence.add(storm.slot, 1_000_000) };
-    storm.handled.fetch_add(u64::from(added.is_some()), Relaxed);
+    storm.handled.fetch_add(u64::from(added), Relaxed);
 }
 
 fn install_handler() {
@@ -68,7 +68,14 @@ fn adds_are_exact_in_a_storm() {
                     while !stop.load(Relaxed) {
                         let value = sum % 7 + 1;
                         // SAFETY: `slots` outlives the scope, and has a slot for each index.
-                        assert!(unsafe { sequence.add(slot(), value) }.is_some());
+                        let added = unsafe {
+                            if value < 3 {
+                                sequence.add(slot(), value)
+                            } else {
+                                sequence.fetch_add(slot(), value).is_some()
+                            }
+                        };
+                        assert!(added);
                         sum += value;
                     }
                     sum
@@ -113,14 +120,17 @@ fn an_index_at_the_limit_adds_nothing() {
     let sequence = Sequence::new(rseq, Index::CpuId, 0, 8).unwrap();
     let mut slot = 5_u64;
     // SAFETY: no slot is below the limit, so none is reached.
-    assert_eq!(unsafe { sequence.add(&raw mut slot, 1) }, None);
+    assert!(!unsafe { sequence.add(&raw mut slot, 1) });
+    // SAFETY: as above.
+    assert_eq!(unsafe { sequence.fetch_add(&raw mut slot, 1) }, None);
     assert_eq!((slot, sequence.index()), (5, None));
 }
 
 #[test]
 fn a_thread_that_is_not_registered_adds_nothing() {
     let Ok(rseq) = detect() else { return };
-    let sequence = Sequence::new(rseq, Index::CpuId, possible_cpus(), 8).unwrap();
+    let index = if rseq.has_mm_cid() { Index::MmCid } else { Index::CpuId };
+    let sequence = Sequence::new(rseq, index, possible_cpus(), 8).unwrap();
     std::thread::spawn(move || {
         let at = arch::thread_pointer().wrapping_offset(rseq.area());
         let (bytes, signature) = (rseq.registered_bytes(), 0x5305_3053_u32);
@@ -135,9 +145,11 @@ fn a_thread_that_is_not_registered_adds_nothing() {
         let mut slots = vec![0_u64; possible_cpus() as usize];
         // SAFETY: there is a slot for each index.
         let added = unsafe { sequence.add(slots.as_mut_ptr(), 1) };
-        assert_eq!((added, sequence.index(), again()), (None, None, 0));
         // SAFETY: as above.
-        assert!(unsafe { sequence.add(slots.as_mut_ptr(), 1) }.is_some());
+        let fetched = unsafe { sequence.fetch_add(slots.as_mut_ptr(), 1) };
+        assert_eq!((added, fetched, sequence.index(), again()), (false, None, None, 0));
+        // SAFETY: as above.
+        assert!(unsafe { sequence.add(slots.as_mut_ptr(), 1) });
         assert_eq!(slots.iter().sum::<u64>(), 1);
     })
     .join()

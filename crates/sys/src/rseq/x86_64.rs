@@ -1,7 +1,8 @@
 //! The sequence on x86-64, where the thread pointer is the base of segment `fs`.
 
-use super::{CPU_ID, Sequence};
+use super::Sequence;
 use std::arch::{asm, global_asm};
+use std::mem::offset_of;
 
 // Weak: a C library without them, or before 2.35, leaves their addresses null.
 global_asm!(".weak __rseq_offset", ".weak __rseq_size");
@@ -57,34 +58,26 @@ pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
     value
 }
 
-/// # Safety
-/// As [`Sequence::add`]; and there is an area.
-#[inline]
-pub(super) unsafe fn add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
-    let (index, old): (u64, u64);
-    // SAFETY:
-    // - `rseq_cs` (8) of this thread's area is ours to write; the descriptor lives as long as the code.
-    // - The index is compared with the limit within the sequence, so the slot is one of those that the caller vouches for.
-    // - A thread without a registered area leaves before the store: its `cpu_id` is negative. Its index is set to all ones.
-    // - Inputs are not changed before the commit, so the sequence may start again from any point of it.
-    // - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
-    unsafe {
+/// The sequence around `$body`, which gets from the index in `{at}` to the commit. A thread without a registered area, whose
+/// `cpu_id` is negative, and an index at the limit or above go to `{absent}`.
+///
+/// SAFETY of each use:
+/// - `rseq_cs` (8) of this thread's area is ours to write; the descriptor lives as long as the code.
+/// - The index is compared with the limit within the sequence, so the slot is one of those that the caller vouches for.
+/// - Inputs are not changed before the commit, so the sequence may start again from any point of it.
+/// - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
+macro_rules! sequence {
+    ($sequence:ident, $slot:ident, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
         asm!(
             "2:",
-            "lea {old}, [rip + 7f]",
-            "mov qword ptr fs:[{area} + 8], {old}",
+            "lea {at}, [rip + 7f]",
+            "mov qword ptr fs:[{area} + 8], {at}",
             "3:",
-            "mov {index:e}, -1",
-            "cmp dword ptr fs:[{area} + {cpu_id}], 0",
-            "jl 4f",
-            "mov {index:e}, dword ptr fs:[{area} + {field}]",
-            "cmp {index:e}, {limit:e}",
-            "jae 4f",
-            "mov {at}, {index}",
-            "imul {at}, {stride}",
-            "mov {old}, qword ptr [{slot} + {at}]",
-            "lea {new}, [{old} + {value}]",
-            "mov qword ptr [{slot} + {at}], {new}",
+            $($index,)+
+            "cmp {at:e}, dword ptr [{sequence} + {limit}]",
+            "jae {absent}",
+            "imul {at}, qword ptr [{sequence} + {stride}]",
+            $($body,)+
             "4:",
             ".pushsection __rseq_cs, \"aw\", @progbits",
             ".balign 32",
@@ -99,19 +92,87 @@ pub(super) unsafe fn add(sequence: &Sequence, slot: *mut u64, value: u64) -> Opt
             "5:",
             "jmp 2b",
             ".popsection",
-            index = out(reg) index,
-            old = out(reg) old,
             at = out(reg) _,
-            new = out(reg) _,
-            area = in(reg) sequence.area,
-            field = in(reg) u64::from(sequence.field),
-            limit = in(reg) sequence.limit,
-            stride = in(reg) sequence.stride_bytes,
-            slot = in(reg) slot,
-            value = in(reg) value,
-            cpu_id = const CPU_ID,
+            area = in(reg) $sequence.area,
+            sequence = in(reg) $sequence,
+            slot = in(reg) $slot,
+            limit = const offset_of!(Sequence, limit),
+            stride = const offset_of!(Sequence, stride_bytes),
+            absent = label { return false },
+            $($operand)+
             options(nostack),
+        )
+    };
+}
+
+/// Adds by `cpu_id`: a negative one is not below the limit either.
+///
+/// # Safety
+/// As [`Sequence::add`]; and there is an area.
+#[inline]
+pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
+    // SAFETY: see `sequence!`.
+    unsafe {
+        sequence!(
+            sequence, slot,
+            ["mov {at:e}, dword ptr fs:[{area} + 4]"],
+            ["add qword ptr [{slot} + {at}], {value}"],
+            value = in(reg) value,
         );
     }
-    (index < u64::from(sequence.limit)).then_some(old)
+    true
+}
+
+/// Adds by `mm_cid`, which a thread without a registered area has as well: its `cpu_id` tells.
+///
+/// # Safety
+/// As [`Sequence::add`]; and there is an area, which has an `mm_cid`.
+#[inline]
+pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
+    // SAFETY: see `sequence!`.
+    unsafe {
+        sequence!(
+            sequence, slot,
+            [
+                "cmp dword ptr fs:[{area} + 4], 0",
+                "jl {absent}",
+                "mov {at:e}, dword ptr fs:[{area} + 24]"
+            ],
+            ["add qword ptr [{slot} + {at}], {value}"],
+            value = in(reg) value,
+        );
+    }
+    true
+}
+
+/// Adds by the field of the sequence, and writes what was there before to `old`.
+///
+/// # Safety
+/// As [`Sequence::add`]; and there is an area.
+#[inline]
+pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64, old: &mut u64) -> bool {
+    // SAFETY: see `sequence!`. What was there before is stored ahead of the commit, and again after a restart.
+    unsafe {
+        sequence!(
+            sequence, slot,
+            [
+                "cmp dword ptr fs:[{area} + 4], 0",
+                "jl {absent}",
+                "mov {at:e}, dword ptr [{sequence} + {field}]",
+                "mov {at:e}, dword ptr fs:[{area} + {at}]"
+            ],
+            [
+                "add {at}, {slot}",
+                "mov {sum}, qword ptr [{at}]",
+                "mov qword ptr [{old}], {sum}",
+                "add {sum}, {value}",
+                "mov qword ptr [{at}], {sum}"
+            ],
+            sum = out(reg) _,
+            old = in(reg) &raw mut *old,
+            value = in(reg) value,
+            field = const offset_of!(Sequence, field),
+        );
+    }
+    true
 }
