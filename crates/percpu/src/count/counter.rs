@@ -1,7 +1,7 @@
 //! A counter: a sum modulo 2^64, with a slot for each CPU.
 
 use crate::AllocError;
-use crate::heap::{HeapError, LazyObject, PerCpuHeap, Words, sum_each};
+use crate::heap::{HeapError, LazyObject, PerCpuHeap, TOGETHER, Words, sum_together};
 use freehold_units::error_messages;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec::Vec;
@@ -159,9 +159,11 @@ pub fn snapshot(counters: &[Counter], values: &mut [u64]) -> Result<(), LengthsD
     if counters.len() != values.len() {
         return Err(LengthsDiffer { counters: counters.len(), values: values.len() });
     }
-    for (counter, value) in counters.iter().zip(&mut *values) {
-        *value = counter.kept();
+    for (counters, values) in counters.chunks(TOGETHER).zip(values.chunks_mut(TOGETHER)) {
+        for (counter, value) in counters.iter().zip(&mut *values) {
+            *value = counter.kept();
+        }
+        sum_together(counters.iter().map(|counter| &counter.object), values);
     }
-    sum_each(counters.iter().map(|counter| &counter.object), values);
     Ok(())
 }

@@ -93,19 +93,17 @@ impl Builder {
     }
 
     fn adder(&self, stride_bytes: usize) -> Result<Adder, HeapError> {
+        let on = |rung, sequence| Ok(Adder::new(rung, sequence, self.cpus, stride_bytes));
         if self.rung == Some(Rung::Sticky) {
-            return Ok(Adder::sticky(self.cpus, stride_bytes));
+            return on(Rung::Sticky, rseq::Sequence::absent());
         }
         let found = match rseq::detect() {
             Ok(found) => found,
-            Err(_) if self.rung.is_none() => return Ok(Adder::sticky(self.cpus, stride_bytes)),
+            Err(_) if self.rung.is_none() => return on(Rung::Sticky, rseq::Sequence::absent()),
             Err(absent) => return Err(HeapError::Rung { absent }),
         };
         let sequence = rseq::Sequence::new(found, self.index, self.cpus, stride_bytes);
         let sequence = sequence.ok_or(HeapError::Index { index: self.index })?;
-        Ok(match self.rung {
-            Some(Rung::Indexed) => Adder::indexed(sequence, self.cpus, stride_bytes),
-            _ => Adder::sequence(sequence, self.cpus, stride_bytes),
-        })
+        on(self.rung.unwrap_or(Rung::Sequence), sequence)
     }
 }

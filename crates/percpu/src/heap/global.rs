@@ -1,8 +1,7 @@
 //! The heap of statics.
 
-use super::sync::lock;
 use super::{Builder, HeapError, PerCpuHeap, fork};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 static GLOBAL: OnceLock<PerCpuHeap> = OnceLock::new();
 /// Held by who makes it, so that one is made and a failure can be repeated.
@@ -35,7 +34,7 @@ impl PerCpuHeap {
 
 /// The global heap, and whether it was made just now.
 fn make(builder: Builder) -> Result<(&'static PerCpuHeap, bool), HeapError> {
-    let _making = lock(&MAKING);
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(heap) = GLOBAL.get() {
         return Ok((heap, false));
     }

@@ -242,3 +242,74 @@ impl Magazines {
 
 /// A shard that is held.
 pub(super) type ShardGuard<'a> = Guard<'a, [Magazine; CLASSES]>;
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::sync::Arc;
+    use std::collections::BTreeSet;
+
+    /// The heap, as far as magazines know it: which places are free, and which are zero.
+    #[derive(Default)]
+    struct Model {
+        next: u32,
+        free: BTreeSet<u32>,
+        dirty: BTreeSet<u32>,
+    }
+
+    impl Source for Mutex<Model> {
+        fn alloc(&self, _class: usize, into: &mut [u32]) -> Result<(), AllocError> {
+            let mut model = lock(self);
+            for place in into {
+                let fresh = model.next;
+                *place = model.free.pop_first().unwrap_or(fresh);
+                model.next += u32::from(*place == fresh);
+            }
+            Ok(())
+        }
+
+        fn free(&self, places: &[u32]) {
+            let mut model = lock(self);
+            for &place in places {
+                assert!(!model.dirty.contains(&place), "P11: {place} is not zero");
+                assert!(model.free.insert(place), "P12: {place} is free already");
+            }
+        }
+
+        fn clear(&self, _class: usize, places: &[u32]) {
+            let mut model = lock(self);
+            model.dirty.retain(|place| !places.contains(place));
+        }
+    }
+
+    /// Two threads, two shards, a place goes from one to the other.
+    #[test]
+    fn a_place_has_one_owner() {
+        loom::model(|| {
+            let heap = Arc::new((Magazines::new(2).unwrap(), Mutex::new(Model::default())));
+            let work = |heap: &(Magazines, Mutex<Model>), hint: usize| {
+                let (magazines, model) = heap;
+                for _ in 0..2 {
+                    let place = magazines.alloc(hint, 0, model).unwrap();
+                    // Live places are dirty: whoever else got it, or got it uncleared, sees that.
+                    assert!(lock(model).dirty.insert(place), "P11, P12: {place} was not zero");
+                    magazines.free(0, 0, &[place], model);
+                }
+            };
+            let other = {
+                let heap = Arc::clone(&heap);
+                loom::thread::spawn(move || work(&heap, 1))
+            };
+            work(&heap, 0);
+            other.join().unwrap();
+            let (magazines, model) = &*heap;
+            let kept = magazines.kept();
+            let once: BTreeSet<u32> = kept.iter().copied().collect();
+            assert_eq!(once.len(), kept.len(), "P12: a place is kept once");
+            assert!(once.is_disjoint(&lock(model).free));
+            magazines.drain(model);
+            let model = lock(model);
+            assert_eq!((model.free.len() as u32, model.dirty.len()), (model.next, 0));
+        });
+    }
+}

@@ -71,7 +71,7 @@ pub use error::{HeapError, TryAllocError};
 pub use freehold_sys::SysError;
 pub use freehold_sys::rseq::{Absent, Index};
 pub use handle::{PerCpu, PerCpuBox, Zeroed};
-pub(crate) use object::{LazyObject, Words, sum_each};
+pub(crate) use object::{LazyObject, TOGETHER, Words, sum_together};
 pub use rung::Rung;
 pub use stats::HeapStats;
 

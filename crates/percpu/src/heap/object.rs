@@ -64,7 +64,7 @@ impl<const WORDS: usize> LazyObject<WORDS> {
     pub(crate) fn get(&self) -> Option<Words<WORDS>> {
         let first = NonNull::new(self.first.load(Ordering::Acquire))?;
         // SAFETY: `first` is not null, so `heap` is a reference that lives as long as the program.
-        let heap = unsafe { &*self.heap.load(Ordering::Relaxed) };
+        let heap = unsafe { NonNull::new_unchecked(self.heap.load(Ordering::Relaxed)).as_ref() };
         Some(Words { heap, first })
     }
 
@@ -173,34 +173,21 @@ impl<const WORDS: usize> Words<WORDS> {
 }
 
 /// Objects that are summed together: their slots of one unit after the other, so that memory is read in order.
-const TOGETHER: usize = 512;
+pub(crate) const TOGETHER: usize = 256;
 
-/// Adds to each of `sums` what the object of one word beside it has counted.
-pub(crate) fn sum_each<'a>(objects: impl Iterator<Item = &'a LazyObject<1>>, sums: &mut [u64]) {
-    let mut objects = objects;
+/// Adds to each of `sums`, at most [`TOGETHER`], what the object of one word beside it has counted.
+pub(crate) fn sum_together<'a>(objects: impl Iterator<Item = &'a LazyObject<1>>, sums: &mut [u64]) {
     let mut firsts = [const { ptr::null_mut() }; TOGETHER];
-    for sums in sums.chunks_mut(TOGETHER) {
-        let mut begun = 0;
-        let mut heap: Option<&'static PerCpuHeap> = None;
-        for (at, object) in (0..sums.len()).zip(&mut objects) {
-            let words = object.get();
-            firsts[at] = words.map_or(ptr::null_mut(), |words| words.first.as_ptr());
-            if let (Some(words), Some(same)) = (words, heap)
-                && !ptr::eq(words.heap, same)
-            {
-                sum_run(same, &firsts[begun..at], &mut sums[begun..at]);
-                (heap, begun) = (Some(words.heap), at);
-            }
-            heap = heap.or(words.map(|words| words.heap));
-        }
-        if let Some(heap) = heap {
-            sum_run(heap, &firsts[begun..sums.len()], &mut sums[begun..]);
+    let mut heap: Option<&'static PerCpuHeap> = None;
+    for ((object, first), sum) in objects.zip(&mut firsts).zip(&mut *sums) {
+        let Some(words) = object.get() else { continue };
+        if ptr::eq(words.heap, *heap.get_or_insert(words.heap)) {
+            *first = words.first.as_ptr();
+        } else {
+            *sum = sum.wrapping_add(words.sum(0));
         }
     }
-}
-
-/// The same of objects of one heap, unit by unit. Null is an object that does not exist yet.
-fn sum_run(heap: &'static PerCpuHeap, firsts: &[*mut u64], sums: &mut [u64]) {
+    let Some(heap) = heap else { return };
     for unit in 0..heap.adder.summed_units() {
         for (&first, sum) in firsts.iter().zip(&mut *sums) {
             if !first.is_null() {

@@ -28,18 +28,14 @@ impl fmt::Display for Rung {
     }
 }
 
-/// What is needed to find a slot.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    Sequence(Sequence),
-    Indexed(Sequence),
-    Sticky,
-}
-
 /// Adds to the slots of one heap: `stride_bytes` apart, one for each CPU, then the stray one, then that of batches.
 #[derive(Debug)]
 pub(super) struct Adder {
-    way: Way,
+    /// How adds are done on the first rung, absent on others.
+    adds: Sequence,
+    /// Where the CPU's number comes from, absent on the third rung.
+    finds: Sequence,
+    rung: Rung,
     cpus: u32,
     stride_bytes: usize,
     /// Whether anything was ever added to the stray slot of an object, or to that of batches. Set before the add.
@@ -48,38 +44,29 @@ pub(super) struct Adder {
 }
 
 impl Adder {
-    fn new(way: Way, cpus: u32, stride_bytes: usize) -> Self {
-        Self { way, cpus, stride_bytes, strays: AtomicBool::new(false), batches: AtomicBool::new(false) }
-    }
-
-    pub(super) fn sequence(sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
-        Self::new(Way::Sequence(sequence), cpus, stride_bytes)
-    }
-
-    pub(super) fn indexed(sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
-        Self::new(Way::Indexed(sequence), cpus, stride_bytes)
-    }
-
-    pub(super) fn sticky(cpus: u32, stride_bytes: usize) -> Self {
-        Self::new(Way::Sticky, cpus, stride_bytes)
+    /// On a rung, which needs the sequence if it is not the third.
+    pub(super) fn new(rung: Rung, sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
+        debug_assert!(rung == Rung::Sticky || !sequence.is_absent());
+        let only = |on: bool| if on { sequence } else { Sequence::absent() };
+        Self {
+            adds: only(rung == Rung::Sequence),
+            finds: only(rung != Rung::Sticky),
+            rung,
+            cpus,
+            stride_bytes,
+            strays: AtomicBool::new(false),
+            batches: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn rung(&self) -> Rung {
-        match self.way {
-            Way::Sequence(_) => Rung::Sequence,
-            Way::Indexed(_) => Rung::Indexed,
-            Way::Sticky => Rung::Sticky,
-        }
+        self.rung
     }
 
     /// The index of this thread now, below the number of CPUs. Another thread may have the same.
     #[inline]
     pub(super) fn index(&self) -> u32 {
-        let index = match &self.way {
-            Way::Sequence(sequence) | Way::Indexed(sequence) => sequence.index(),
-            Way::Sticky => None,
-        };
-        index.unwrap_or_else(|| self.sticky_index())
+        self.finds.index().unwrap_or_else(|| self.sticky_index())
     }
 
     /// The index that stays with this thread. Consecutive threads are spread over all.
@@ -96,17 +83,10 @@ impl Adder {
     /// `first` is an aligned word of a live object in the first unit of this adder's heap.
     #[inline]
     pub(super) unsafe fn add(&self, first: *mut u64, value: u64) {
-        // SAFETY: the word is in each unit; P10: only adds write to slots of CPUs.
+        // SAFETY: the word is in each unit; P10: on the first rung only the sequence writes to slots of CPUs.
         unsafe {
-            match &self.way {
-                Way::Sequence(sequence) => {
-                    if !sequence.add(first, value) {
-                        self.add_stray(first, value);
-                    }
-                }
-                _ => {
-                    self.add_atomic(first, value);
-                }
+            if !self.adds.add(first, value) {
+                self.add_atomic(first, value);
             }
         }
     }
@@ -119,24 +99,27 @@ impl Adder {
     pub(super) unsafe fn fetch_add(&self, first: *mut u64, value: u64) -> u64 {
         // SAFETY: as above.
         unsafe {
-            match &self.way {
-                Way::Sequence(sequence) => match sequence.fetch_add(first, value) {
-                    Some(old) => old,
-                    None => self.add_stray(first, value),
-                },
-                _ => self.add_atomic(first, value),
+            match self.adds.fetch_add(first, value) {
+                Some(old) => old,
+                None => self.add_atomic(first, value),
             }
         }
     }
 
-    /// An atomic add to the slot of the CPU or the thread.
+    /// An atomic add to the slot of the CPU or the thread; on the first rung, to the stray one.
     ///
     /// # Safety
     /// As [`Adder::add`].
     #[inline]
     unsafe fn add_atomic(&self, first: *mut u64, value: u64) -> u64 {
         // SAFETY: the index is below the number of CPUs.
-        unsafe { self.slot(first, self.index()).fetch_add(value, Ordering::Relaxed) }
+        unsafe {
+            if self.rung == Rung::Sequence {
+                self.add_stray(first, value)
+            } else {
+                self.slot(first, self.index()).fetch_add(value, Ordering::Relaxed)
+            }
+        }
     }
 
     /// What a thread without a registered area adds.

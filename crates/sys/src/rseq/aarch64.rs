@@ -74,15 +74,9 @@ pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u
 /// # Safety
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
-pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64, old: &mut u64) -> bool {
+pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
     // SAFETY: the area is this thread's; the rest as the caller says.
-    match unsafe { add_in(area(sequence.area), sequence, slot, value) } {
-        Some(was) => {
-            *old = was;
-            true
-        }
-        None => false,
-    }
+    unsafe { add_in(area(sequence.area), sequence, slot, value) }
 }
 
 /// The sequence on a given area.

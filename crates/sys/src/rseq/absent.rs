@@ -33,6 +33,6 @@ pub(super) unsafe fn add_by_mm_cid(_sequence: &Sequence, _slot: *mut u64, _value
 
 /// # Safety
 /// As [`Sequence::add`].
-pub(super) unsafe fn fetch_add(_sequence: &Sequence, _slot: *mut u64, _value: u64, _old: &mut u64) -> bool {
-    false
+pub(super) unsafe fn fetch_add(_sequence: &Sequence, _slot: *mut u64, _value: u64) -> Option<u64> {
+    None
 }

@@ -55,6 +55,8 @@ pub enum Index {
     MmCid,
 }
 
+/// No field: the area is not looked at.
+const NONE: u32 = 0;
 /// Where `cpu_id` is in the area.
 const CPU_ID: u32 = 4;
 /// Where `mm_cid` is in the area.
@@ -85,11 +87,26 @@ impl Sequence {
         Some(Self { area: rseq.area(), field, limit, stride_bytes })
     }
 
+    /// One that no thread has: no index, and no add.
+    #[must_use]
+    pub const fn absent() -> Self {
+        Self { area: 0, field: NONE, limit: 0, stride_bytes: 0 }
+    }
+
+    /// Whether it is [`absent`](Self::absent).
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        self.field == NONE
+    }
+
     /// The index of this thread now. It may be another's when the caller looks at it. `None` if this thread has no
     /// registered area, or the index is not below the limit.
     #[inline]
     #[must_use]
     pub fn index(&self) -> Option<u32> {
+        if self.is_absent() {
+            return None;
+        }
         // SAFETY: the area exists in every thread (`Rseq`), and has both fields.
         let (cpu, index) = unsafe { (arch::read(self.area, CPU_ID), arch::read(self.area, self.field)) };
         (cpu.cast_signed() >= 0 && index < self.limit).then_some(index)
@@ -108,10 +125,10 @@ impl Sequence {
     pub unsafe fn add(&self, slot: *mut u64, value: u64) -> bool {
         // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
         unsafe {
-            if self.field == CPU_ID {
-                arch::add_by_cpu_id(self, slot, value)
-            } else {
-                arch::add_by_mm_cid(self, slot, value)
+            match self.field {
+                CPU_ID => arch::add_by_cpu_id(self, slot, value),
+                MM_CID => arch::add_by_mm_cid(self, slot, value),
+                _ => false,
             }
         }
     }
@@ -123,8 +140,10 @@ impl Sequence {
     #[inline]
     #[must_use]
     pub unsafe fn fetch_add(&self, slot: *mut u64, value: u64) -> Option<u64> {
-        let mut old = 0;
+        if self.is_absent() {
+            return None;
+        }
         // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
-        unsafe { arch::fetch_add(self, slot, value, &mut old) }.then_some(old)
+        unsafe { arch::fetch_add(self, slot, value) }
     }
 }

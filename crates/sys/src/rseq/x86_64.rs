@@ -59,7 +59,7 @@ pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
 }
 
 /// The sequence around `$body`, which gets from the index in `{at}` to the commit. A thread without a registered area, whose
-/// `cpu_id` is negative, and an index at the limit or above go to `{absent}`.
+/// `cpu_id` is negative, and an index at the limit or above jump to `$absent`.
 ///
 /// SAFETY of each use:
 /// - `rseq_cs` (8) of this thread's area is ours to write; the descriptor lives as long as the code.
@@ -67,7 +67,7 @@ pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
 /// - Inputs are not changed before the commit, so the sequence may start again from any point of it.
 /// - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
 macro_rules! sequence {
-    ($sequence:ident, $slot:ident, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
+    ($sequence:ident, $slot:ident, $absent:literal, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
         asm!(
             "2:",
             "lea {at}, [rip + 7f]",
@@ -75,7 +75,7 @@ macro_rules! sequence {
             "3:",
             $($index,)+
             "cmp {at:e}, dword ptr [{sequence} + {limit}]",
-            "jae {absent}",
+            concat!("jae ", $absent),
             "imul {at}, qword ptr [{sequence} + {stride}]",
             $($body,)+
             "4:",
@@ -92,13 +92,11 @@ macro_rules! sequence {
             "5:",
             "jmp 2b",
             ".popsection",
-            at = out(reg) _,
             area = in(reg) $sequence.area,
             sequence = in(reg) $sequence,
             slot = in(reg) $slot,
             limit = const offset_of!(Sequence, limit),
             stride = const offset_of!(Sequence, stride_bytes),
-            absent = label { return false },
             $($operand)+
             options(nostack),
         )
@@ -114,10 +112,12 @@ pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u
     // SAFETY: see `sequence!`.
     unsafe {
         sequence!(
-            sequence, slot,
+            sequence, slot, "{absent}",
             ["mov {at:e}, dword ptr fs:[{area} + 4]"],
             ["add qword ptr [{slot} + {at}], {value}"],
+            at = out(reg) _,
             value = in(reg) value,
+            absent = label { return false },
         );
     }
     true
@@ -132,47 +132,54 @@ pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u
     // SAFETY: see `sequence!`.
     unsafe {
         sequence!(
-            sequence, slot,
+            sequence, slot, "{absent}",
             [
                 "cmp dword ptr fs:[{area} + 4], 0",
                 "jl {absent}",
                 "mov {at:e}, dword ptr fs:[{area} + 24]"
             ],
             ["add qword ptr [{slot} + {at}], {value}"],
+            at = out(reg) _,
             value = in(reg) value,
+            absent = label { return false },
         );
     }
     true
 }
 
-/// Adds by the field of the sequence, and writes what was there before to `old`.
+/// Adds by the field of the sequence, and returns what was there before.
 ///
 /// # Safety
 /// As [`Sequence::add`]; and there is an area.
 #[inline]
-pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64, old: &mut u64) -> bool {
-    // SAFETY: see `sequence!`. What was there before is stored ahead of the commit, and again after a restart.
+pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64) -> Option<u64> {
+    let (at, old): (u64, u64);
+    // SAFETY: see `sequence!`. Where nothing is added, `at` is 0, which no slot's address is.
     unsafe {
         sequence!(
-            sequence, slot,
+            sequence, slot, "8f",
             [
                 "cmp dword ptr fs:[{area} + 4], 0",
-                "jl {absent}",
-                "mov {at:e}, dword ptr [{sequence} + {field}]",
-                "mov {at:e}, dword ptr fs:[{area} + {at}]"
+                "jl 8f",
+                "mov {at:e}, dword ptr fs:[{area} + {field}]"
             ],
             [
                 "add {at}, {slot}",
-                "mov {sum}, qword ptr [{at}]",
-                "mov qword ptr [{old}], {sum}",
-                "add {sum}, {value}",
-                "mov qword ptr [{at}], {sum}"
+                "mov {old}, qword ptr [{at}]",
+                "lea {sum}, [{old} + {value}]",
+                "mov qword ptr [{at}], {sum}",
+                ".pushsection __rseq_failure, \"ax\", @progbits",
+                "8:",
+                "xor {at:e}, {at:e}",
+                "jmp 4f",
+                ".popsection"
             ],
+            at = out(reg) at,
+            old = out(reg) old,
             sum = out(reg) _,
-            old = in(reg) &raw mut *old,
             value = in(reg) value,
-            field = const offset_of!(Sequence, field),
+            field = in(reg) u64::from(sequence.field),
         );
     }
-    true
+    (at != 0).then_some(old)
 }
