@@ -51,13 +51,15 @@ mod memory;
 mod object_map;
 mod pages;
 mod placement;
+#[cfg(feature = "std")]
+pub mod registry;
 mod request;
 mod set;
 mod slots;
 
 #[cfg(feature = "std")]
 pub use count::{
-    ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer,
+    ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer, Value,
     snapshot,
 };
 pub use error::{AllocError, ConfigError, FreeError};

@@ -6,6 +6,7 @@
 //! | [`ApproxCounter`] | one slot; once a batch, a shared one | one load, short by a stated bound; or exact |
 //! | [`Gauge`], [`ApproxGauge`] | a counter of what went up, or of what went down | the difference |
 //! | [`Histogram`] | two slots | all buckets |
+//! | [`Value`] | an atomic that all CPUs share | one load |
 //!
 //! A static one has its memory from the global heap when it is first used; one that is made at run time gives its memory
 //! back when it is dropped.
@@ -19,8 +20,10 @@ mod gauge;
 mod histogram;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use approx::ApproxCounter;
 pub use counter::{Counter, LengthsDiffer, snapshot};
 pub use gauge::{ApproxGauge, Gauge};
 pub use histogram::{BUCKETS, Histogram, HistogramSnapshot};
+pub use value::Value;
