@@ -150,8 +150,8 @@ error_messages! { LengthsDiffer {
     Self { counters, values } => "{counters} counters do not fit {values} values";
 } }
 
-/// Writes what each counter has counted to the value beside it. Reads unit by unit, so that memory is read in order where
-/// counters were made in order: several times faster than [`Counter::get`] of each.
+/// Writes what each counter has counted to the value beside it. Where counters were made in order, memory is read in order,
+/// unit by unit where there are many.
 ///
 /// # Errors
 /// [`LengthsDiffer`]; nothing is written.
@@ -160,10 +160,7 @@ pub fn snapshot(counters: &[Counter], values: &mut [u64]) -> Result<(), LengthsD
         return Err(LengthsDiffer { counters: counters.len(), values: values.len() });
     }
     for (counters, values) in counters.chunks(TOGETHER).zip(values.chunks_mut(TOGETHER)) {
-        for (counter, value) in counters.iter().zip(&mut *values) {
-            *value = counter.kept();
-        }
-        sum_together(counters.iter().map(|counter| &counter.object), values);
+        sum_together(counters.iter().map(|counter| (&counter.object, counter.kept())), values);
     }
     Ok(())
 }

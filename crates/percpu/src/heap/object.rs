@@ -172,26 +172,34 @@ impl<const WORDS: usize> Words<WORDS> {
     }
 }
 
-/// Objects that are summed together: their slots of one unit after the other, so that memory is read in order.
+/// Objects that are summed together.
 pub(crate) const TOGETHER: usize = 256;
+/// Units that are read object by object; a processor follows so many streams of memory. Further ones are read unit by unit.
+const STREAMS: u32 = 4;
 
-/// Adds to each of `sums`, at most [`TOGETHER`], what the object of one word beside it has counted.
-pub(crate) fn sum_together<'a>(objects: impl Iterator<Item = &'a LazyObject<1>>, sums: &mut [u64]) {
+/// Writes to each of `sums`, at most [`TOGETHER`], what the object of one word beside it has counted, plus the number that
+/// comes with the object.
+pub(crate) fn sum_together<'a>(objects: impl Iterator<Item = (&'a LazyObject<1>, u64)>, sums: &mut [u64]) {
     let mut firsts = [const { ptr::null_mut() }; TOGETHER];
     let mut heap: Option<&'static PerCpuHeap> = None;
-    for ((object, first), sum) in objects.zip(&mut firsts).zip(&mut *sums) {
+    for (((object, kept), first), sum) in objects.zip(&mut firsts).zip(&mut *sums) {
+        *sum = kept;
         let Some(words) = object.get() else { continue };
-        if ptr::eq(words.heap, *heap.get_or_insert(words.heap)) {
-            *first = words.first.as_ptr();
-        } else {
+        if !ptr::eq(words.heap, *heap.get_or_insert(words.heap)) {
             *sum = sum.wrapping_add(words.sum(0));
+            continue;
+        }
+        *first = words.first.as_ptr();
+        for unit in 0..words.heap.adder.summed_units().min(STREAMS) {
+            // SAFETY: a word of a live object of this heap, in a unit that it has.
+            *sum = sum.wrapping_add(unsafe { words.heap.adder.slot(*first, unit) }.load(Ordering::Relaxed));
         }
     }
     let Some(heap) = heap else { return };
-    for unit in 0..heap.adder.summed_units() {
+    for unit in STREAMS..heap.adder.summed_units() {
         for (&first, sum) in firsts.iter().zip(&mut *sums) {
             if !first.is_null() {
-                // SAFETY: a word of a live object of this heap, in a unit that it has.
+                // SAFETY: as above.
                 *sum = sum.wrapping_add(unsafe { heap.adder.slot(first, unit) }.load(Ordering::Relaxed));
             }
         }

@@ -68,6 +68,10 @@ impl fmt::Display for Absent {
 
 impl std::error::Error for Absent {}
 
+/// The word before each abort handler, by which the kernel knows it: a breakpoint on aarch64.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(super) const SIGNATURE: u32 = if cfg!(target_arch = "aarch64") { 0xd428_bc00 } else { 0x5305_3053 };
+
 /// What this process has. Found out once, by the first thread that asks.
 ///
 /// # Errors
@@ -115,10 +119,6 @@ fn sizes(_area: isize) -> (u32, u32) {
 /// registration again is told that it is busy; for any other, that it is invalid. Neither changes anything.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn is_registered(area: isize, bytes: u32) -> bool {
-    #[cfg(target_arch = "aarch64")]
-    const SIGNATURE: u32 = 0xd428_bc00;
-    #[cfg(not(target_arch = "aarch64"))]
-    const SIGNATURE: u32 = 0x5305_3053;
     let at = arch::thread_pointer().wrapping_offset(area);
     // SAFETY: the thread is registered (`find`), so the call compares and answers.
     let done = unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 0, SIGNATURE) };

@@ -28,6 +28,8 @@
 
 #[cfg(all(target_arch = "aarch64", target_os = "linux", not(miri)))]
 mod aarch64;
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri)))]
+mod abort_tests;
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux", not(miri))))]
 mod absent;
 mod detect;

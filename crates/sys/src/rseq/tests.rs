@@ -133,7 +133,7 @@ fn a_thread_that_is_not_registered_adds_nothing() {
     let sequence = Sequence::new(rseq, index, possible_cpus(), 8).unwrap();
     std::thread::spawn(move || {
         let at = arch::thread_pointer().wrapping_offset(rseq.area());
-        let (bytes, signature) = (rseq.registered_bytes(), 0x5305_3053_u32);
+        let (bytes, signature) = (rseq.registered_bytes(), detect::SIGNATURE);
         let again = || {
             // SAFETY: the area is this thread's, and is registered again as it was.
             unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 0, signature) }
