@@ -17,7 +17,7 @@ pub struct Align {
 }
 
 impl Align {
-    /// No constraint: every address is a multiple of one byte.
+    /// One byte: every address is aligned.
     pub const ONE: Self = Self { bytes: 1 };
     /// The page of x86-64, 4096 bytes.
     pub const PAGE: Self = Self { bytes: 4096 };
@@ -34,7 +34,7 @@ impl Align {
         self.bytes
     }
 
-    /// The bits below the alignment.
+    /// The bits of an address that must be 0: `bytes - 1`.
     #[must_use]
     pub const fn mask(self) -> u64 {
         self.bytes - 1

@@ -11,8 +11,8 @@ use core::str::FromStr;
 
 /// The addresses `first..=last`. Invariant: `first <= last`.
 ///
-/// The end is inclusive so that the last address of the space can be part of a span, and a span holds at
-/// least one address so that "empty" needs no meaning.
+/// The end is inclusive so that a span can hold the last address of the space. A span is never empty, so no method has to
+/// say what it does with an empty one.
 ///
 /// ```
 /// use freehold_units::Span;
@@ -69,7 +69,7 @@ impl Span {
 
     /// The number of addresses, or `u64::MAX` for the one span of 2^64.
     ///
-    /// A request's size is a `u64`, so comparing it with this answers right for every span.
+    /// The size of a request is a `u64`, so comparing the two gives the right answer for every span.
     #[must_use]
     pub const fn size_saturating(self) -> u64 {
         (self.last - self.first).saturating_add(1)
