@@ -43,6 +43,7 @@ impl fmt::Display for Bytes {
 
 /// Why a text is not a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ParseBytesError {
     /// No digits where a number must stand.
     NoNumber,

@@ -17,11 +17,13 @@ mod error;
 mod extent;
 pub mod pool;
 mod probe;
+#[cfg(feature = "serde")]
+mod serde;
 mod span;
 
-pub use align::Align;
+pub use align::{Align, NotPowerOfTwo, ParseAlignError};
 pub use bytes::{Bytes, ParseBytesError};
 pub use error::{Broken, OutOfMemory, Rejected, check};
 pub use extent::Extent;
 pub use probe::{Probe, Tally, Work};
-pub use span::{ParseSpanError, Span};
+pub use span::{EmptyRange, ParseSpanError, Span};
