@@ -88,6 +88,10 @@ impl<V> RegionTree<V> {
         Entries { tree: self, ends }
     }
 
+    pub(crate) fn no_entries(&self) -> Entries<'_, V> {
+        Entries { tree: self, ends: None }
+    }
+
     /// The first entry that starts in `span` or above it, or ends so.
     fn first_from(&self, span: Span) -> Option<Position> {
         let granule = span.first() >> self.shift;

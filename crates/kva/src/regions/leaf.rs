@@ -20,6 +20,7 @@
 //! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
 
+use freehold_units::Align;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Entries of a leaf.
@@ -66,6 +67,18 @@ pub(crate) struct Terms {
     pub(crate) guard_granules: u32,
     /// The logarithm of its alignment in bytes.
     pub(crate) align: u8,
+}
+
+impl Terms {
+    #[inline]
+    pub(crate) fn new(guard_granules: u32, align: Align) -> Self {
+        Self { guard_granules, align: align.bytes().trailing_zeros() as u8 }
+    }
+
+    /// What the region starts at a multiple of.
+    pub(crate) fn align(self) -> Align {
+        Align::new(1 << self.align).expect("K6: alignments are powers of two")
+    }
 }
 
 /// An entry in full, in granules.

@@ -142,7 +142,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let align_bytes = request.align_bytes;
         let align =
             Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?.max(self.granule);
-        let terms = Terms { guard_granules, align: align.bytes().trailing_zeros() as u8 };
+        let terms = Terms::new(guard_granules, align);
         Ok((CheckedRequest { size_bytes, align, window }, terms))
     }
 
@@ -150,7 +150,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if size_bytes == 0 { Err(AllocError::ZeroSize) } else { self.check_granular(size_bytes) }
     }
 
-    fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
+    pub(super) fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
         if self.granule.divides(size_bytes) {
             Ok(())
         } else {

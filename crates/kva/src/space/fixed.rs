@@ -50,7 +50,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// What a region keeps that was given its place: no guard, and no alignment but the granule.
     pub(super) fn unaligned(&self) -> Terms {
-        Terms { guard_granules: 0, align: self.granule.bytes().trailing_zeros() as u8 }
+        Terms::new(0, self.granule)
     }
 
     /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns
@@ -90,7 +90,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// The free block that covers `span`, or what is in the way; room for one more region and block.
-    fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
+    pub(super) fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }

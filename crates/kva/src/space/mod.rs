@@ -10,6 +10,8 @@ mod layout;
 mod moves;
 mod rearrange;
 mod region;
+#[cfg(feature = "serde")]
+mod serde;
 pub mod snapshot;
 mod sub_space;
 #[cfg(test)]

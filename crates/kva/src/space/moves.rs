@@ -22,7 +22,7 @@ use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
 use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
-use freehold_units::{Align, Broken, Span, check};
+use freehold_units::{Broken, Span, check};
 
 /// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
 /// an error. A lost one is found again by [`AddressSpace::pending_moves`].
@@ -164,7 +164,7 @@ impl Mover {
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
         let last = first.checked_add(self.taken.last() - self.taken.first());
         let place = last.and_then(|last| Span::new(first, last)).ok_or(AllocError::SizeOverflow)?;
-        let align = Align::new(1 << self.terms.align).expect("K6: alignments are powers of two");
+        let align = self.terms.align();
         if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
     }
 }

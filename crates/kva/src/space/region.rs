@@ -6,6 +6,7 @@ use super::moves::Moves;
 use crate::regions::{Entries, RegionEntry, RegionTree};
 use crate::{BTree, FreeIndex};
 use core::fmt;
+use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// An allocated region and the caller's value.
@@ -236,12 +237,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.regions_in(Span::ALL)
     }
 
-    /// The regions that have an address in `span`, be it of the guard, in address order and from both ends.
+    /// The regions that have an address in `range`, be it of the guard, in address order and from both ends: `0x1000..`,
+    /// a [`Span`]. None for a range that is empty.
     ///
     /// # Cost
     /// O(log n), and constant for each region.
-    pub fn regions_in(&self, span: Span) -> Regions<'_, V> {
-        Regions { entries: self.regions.entries(span), known: self.known() }
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, Placement, Request};
+    /// use freehold_units::{Align, Span};
+    /// let mut space = AddressSpace::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest)?;
+    /// for name in ["a", "b", "c"] {
+    ///     space.alloc(&Request::new(0x2000), name)?;
+    /// }
+    /// let from_the_top = space.regions_in(0x3000..).rev();
+    /// assert!(from_the_top.map(|region| *region.value()).eq(["c", "b"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn regions_in(&self, range: impl RangeBounds<u64>) -> Regions<'_, V> {
+        let entries = Span::from_bounds(&range).map(|span| self.regions.entries(span));
+        Regions { entries: entries.unwrap_or_else(|| self.regions.no_entries()), known: self.known() }
     }
 
     /// All free blocks in address order, from both ends.
