@@ -44,7 +44,7 @@ fn maps() -> Result<(), Box<dyn Error>> {
     devices.store(Span::try_from(0x1000..0x9000)?, Plain(Device(7)))?;
     devices.remove_range(Span::try_from(0x3000..0x5000)?)?;
     assert_eq!(devices.len(), 2);
-    assert_eq!(devices.get(0x6000).map(|device| device.0), Some(Device(7)));
+    assert_eq!(devices.get(0x6000), Some(Device(7)));
     assert_eq!(devices.gaps(0x1000..0x9000).next(), Some(Span::try_from(0x3000..0x5000)?));
     Ok(())
 }
