@@ -134,11 +134,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if let Some(entry) = self.regions.region_over(span) {
             return Err(LayoutError::Occupied { region: self.place_of(&entry) });
         }
+        self.reserve(1)?;
+        let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
         if span.size_bytes() == self.total_bytes {
             return Err(LayoutError::Empty);
         }
-        self.reserve(1)?;
-        let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
         let before = self.index.carve(&self.regions, &block, span, &mut ());
         self.regions.remove_span(before, span);
         self.free_bytes -= span.size_bytes();

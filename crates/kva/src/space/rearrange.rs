@@ -30,7 +30,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// [`MoveError`]; no region has moved.
     ///
     /// # Cost
-    /// O(m log n) for m moves.
+    /// O(m log n) for m moves. Reserves m leaves of the tree of regions, which stay in reserve.
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement, Request};
@@ -71,15 +71,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             }
             travels.push(Travel { place: mover.place(place.first())?, mover, value: None });
         }
+        travels.sort_unstable_by_key(|travel| travel.place);
+        if let Some(two) = travels.windows(2).find(|two| two[0].place.overlaps(two[1].place)) {
+            return Err(MoveError::PlacesOverlap { place: two[0].place, other: two[1].place });
+        }
         travels.sort_unstable_by_key(|travel| travel.mover.span);
         if let Some(twice) = travels.windows(2).find(|two| two[0].mover.span == two[1].mover.span) {
             return Err(MoveError::Twice { region: twice[0].mover.span });
         }
         travels.iter().try_for_each(|travel| self.check_vacated(travel.place, &travels))?;
-        travels.sort_unstable_by_key(|travel| travel.place);
-        if let Some(two) = travels.windows(2).find(|two| two[0].place.overlaps(two[1].place)) {
-            return Err(MoveError::PlacesOverlap { place: two[0].place, other: two[1].place });
-        }
         Ok(travels)
     }
 
