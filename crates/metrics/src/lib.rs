@@ -184,6 +184,11 @@ impl HistogramFn for Sizes {
     }
 }
 
+/// The README's example must compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

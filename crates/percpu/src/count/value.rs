@@ -29,8 +29,9 @@ impl Value {
 
     /// Adds to the value.
     pub fn add(&self, value: f64) {
-        let sum = |bits| (f64::from_bits(bits) + value).to_bits();
-        self.0.update(Ordering::Relaxed, Ordering::Relaxed, sum);
+        let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
+        // It is never refused, since there always is a sum.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
     }
 
     /// The value.
