@@ -142,6 +142,8 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Say what this machine offers to engines on real memory, and what falls back to what.
+    Doctor,
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -168,6 +170,7 @@ impl Command {
             Self::Stress { suite: Suite::Maple, .. } => "stress maple",
             Self::CountInstructions { .. } => "count-instructions",
             Self::Inspect { .. } => "inspect",
+            Self::Doctor => "doctor",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
         }

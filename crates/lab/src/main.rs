@@ -137,6 +137,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         Some(command @ Command::Inspect { file }) => {
             finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)
         }
+        Some(Command::Doctor) => {
+            let checks = commands::doctor::run();
+            print(
+                if cli.common.json {
+                    commands::doctor::json(&checks)
+                } else {
+                    commands::doctor::text(&checks)
+                }
+                .as_bytes(),
+            )
+        }
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);

@@ -1,5 +1,6 @@
 //! What a machine is asked about itself, for a report of what it offers.
 
+use crate::{Guard, Reservation, SysError, page_bytes};
 use std::fs;
 
 /// How the kernel promises memory that it may not have.
@@ -45,6 +46,28 @@ pub fn tracefs() -> Option<&'static str> {
         .find(|path| fs::metadata(format!("{path}/events")).is_ok_and(|events| events.is_dir()))
 }
 
+/// How this kernel makes guards, tried on a page.
+///
+/// # Errors
+/// It makes none.
+pub fn guards() -> Result<Guard, SysError> {
+    let memory = Reservation::new(page_bytes())?;
+    memory.commit(0..page_bytes())?;
+    // SAFETY: the page is committed, and nobody else knows it.
+    unsafe { memory.guard(0..page_bytes()) }
+}
+
+/// Whether one call tells which pages of a range have memory, tried on a page. If not, a word is read for each.
+///
+/// # Errors
+/// The kernel does not tell at all.
+#[doc(alias = "PAGEMAP_SCAN")]
+pub fn page_scan() -> Result<bool, SysError> {
+    let memory = Reservation::new(page_bytes())?;
+    memory.resident(0..page_bytes(), |_| ())?;
+    Ok(crate::memory::scans_at_once(&memory))
+}
+
 /// A file's text without white space around it.
 fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
@@ -56,6 +79,8 @@ mod tests {
     fn linux_says() {
         assert!(super::overcommit().is_some());
         assert!(super::max_mappings().is_some_and(|count| count > 0));
+        assert!(super::guards().is_ok());
+        assert!(super::page_scan().is_ok());
         assert!(super::kernel().is_some_and(|kernel| kernel.starts_with("Linux ")));
     }
 }

@@ -87,12 +87,20 @@ impl Histogram {
     /// Records a value. While there is no memory, values are only [counted as missed](Self::missed).
     #[inline]
     pub fn record(&self, value: u64) {
-        let Some(words) = self.object.get().or_else(|| self.object.make().ok()) else {
-            self.missed.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        words.add(bucket_of(value), 1);
-        words.add(SUM, value);
+        match self.object.get() {
+            Some(words) => words.add_two((bucket_of(value), 1), (SUM, value)),
+            None => self.record_first(value),
+        }
+    }
+
+    #[cold]
+    fn record_first(&self, value: u64) {
+        match self.object.make() {
+            Ok(words) => words.add_two((bucket_of(value), 1), (SUM, value)),
+            Err(_) => {
+                self.missed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Values that were not recorded, as there was no memory.

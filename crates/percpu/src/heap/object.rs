@@ -138,6 +138,13 @@ impl<const WORDS: usize> Words<WORDS> {
         unsafe { self.heap.adder.add(self.word(index), value) }
     }
 
+    /// Adds to two words, each modulo 2^64.
+    #[inline]
+    pub(crate) fn add_two(self, (index, value): (usize, u64), (other, more): (usize, u64)) {
+        // SAFETY: words of a live object of this heap.
+        unsafe { self.heap.adder.add_two((self.word(index), value), (self.word(other), more)) }
+    }
+
     /// Adds to a word, and returns what its slot held before.
     #[inline]
     pub(crate) fn fetch_add(self, index: usize, value: u64) -> u64 {

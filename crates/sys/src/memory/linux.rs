@@ -108,9 +108,18 @@ pub(super) fn resident(
     page_scan::resident(first..first + len, found)
 }
 
+pub(super) fn scans_at_once(start: NonNull<u8>, len: usize) -> bool {
+    let first = start.addr().get();
+    page_scan::at_once(first..first + len)
+}
+
 /// # Safety
 /// The range is part of a reservation, and nobody needs access that is taken.
 unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result<(), SysError> {
+    // Emulators refuse what the kernel allows.
+    if len == 0 {
+        return Ok(());
+    }
     // SAFETY: as the caller says.
     let failed = unsafe { libc::mprotect(start.as_ptr().cast(), len, access) };
     if failed == 0 { Ok(()) } else { Err(SysError::last("mprotect")) }

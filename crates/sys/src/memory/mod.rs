@@ -178,6 +178,11 @@ impl Drop for Reservation {
     }
 }
 
+/// Whether one call tells which pages of a reservation have memory.
+pub(crate) fn scans_at_once(memory: &Reservation) -> bool {
+    system::scans_at_once(memory.base, memory.len_bytes)
+}
+
 /// Fails if a test wants this call to.
 #[inline]
 fn refuse(call: &'static str) -> Result<(), SysError> {

@@ -44,13 +44,24 @@ const _: () = assert!(size_of::<ScanArg>() == 96 && size_of::<Region>() == 24);
 
 /// Calls `found` with each run of pages of `addresses` that has memory.
 pub(super) fn resident(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
-    // Opened each time: after a fork an older handle would speak of the parent's memory.
-    let pagemap = File::open("/proc/self/pagemap")
-        .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
+    let pagemap = open()?;
     match scan(&pagemap, addresses.clone(), found) {
-        Err(SysError { errno: libc::ENOTTY | libc::EINVAL, .. }) => read(&pagemap, addresses, found),
+        Err(SysError { errno: libc::ENOTTY | libc::EINVAL | libc::ENOSYS, .. }) => {
+            read(&pagemap, addresses, found)
+        }
         scanned => scanned,
     }
+}
+
+/// Whether the kernel has the call.
+pub(super) fn at_once(addresses: Range<usize>) -> bool {
+    open().and_then(|pagemap| scan(&pagemap, addresses, &mut |_| ())).is_ok()
+}
+
+/// Opened each time: after a fork an older handle would speak of the parent's memory.
+fn open() -> Result<File, SysError> {
+    File::open("/proc/self/pagemap")
+        .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }
 
 /// By the call. Pages that were only read share the page of zeros, and are left out.

@@ -70,3 +70,7 @@ pub(super) fn resident(
 ) -> Result<(), SysError> {
     Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
 }
+
+pub(super) fn scans_at_once(_start: NonNull<u8>, _len: usize) -> bool {
+    false
+}
