@@ -100,9 +100,10 @@ impl Counter {
         self.object.get().or_else(|| self.object.make().ok())
     }
 
-    /// What is counted beside slots.
+    /// What is counted beside slots. Acquire pairs with the Release of a reset: slots that are read afterwards are as far on as
+    /// those that the reset saw, so that no value is below 0.
     pub(super) fn kept(&self) -> u64 {
-        self.baseline.load(Ordering::Relaxed).wrapping_neg()
+        self.baseline.load(Ordering::Acquire).wrapping_neg()
     }
 
     /// The words, if there is memory.
@@ -113,7 +114,8 @@ impl Counter {
     /// What was added since the counter was made or reset: exact. Cost: a load for each CPU.
     #[must_use]
     pub fn get(&self) -> u64 {
-        self.slots().wrapping_add(self.kept())
+        let kept = self.kept();
+        self.slots().wrapping_add(kept)
     }
 
     /// The sum of all slots.

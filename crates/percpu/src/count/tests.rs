@@ -74,6 +74,8 @@ fn resets_lose_nothing() {
                 scope.spawn(|| {
                     while !done.load(Relaxed) {
                         taken.fetch_add(counter.reset(), Relaxed);
+                        let now = counter.get();
+                        assert!(now <= 3 * 2 * ADDS, "{now} is below 0");
                     }
                 });
             }

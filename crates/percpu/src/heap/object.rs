@@ -70,6 +70,7 @@ impl<const WORDS: usize> LazyObject<WORDS> {
 
     /// The object, made in the global heap if there is none.
     #[cold]
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
     pub(crate) fn make(&self) -> Result<Words<WORDS>, HeapError> {
         if let Some(words) = self.get() {
             return Ok(words);
@@ -81,10 +82,10 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         self.heap.store(ptr::from_ref(heap).cast_mut(), Ordering::Relaxed);
         let stored =
             self.first.compare_exchange(ptr::null_mut(), first.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
-        if stored.is_err() {
-            heap.free_place(&Self::REQUEST, place);
-        }
-        self.get().ok_or(HeapError::OutOfMemory)
+        let Err(other) = stored else { return Ok(Words { heap, first }) };
+        heap.free_place(&Self::REQUEST, place);
+        let first = NonNull::new(other).expect("P12: who was first stored an object");
+        Ok(Words { heap, first })
     }
 
     /// The place, if there is an object.

@@ -60,7 +60,7 @@ pub(super) unsafe fn read(offset: isize, field: u32) -> u32 {
 #[inline]
 pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u64) -> bool {
     // SAFETY: the area is this thread's; the rest as the caller says.
-    unsafe { add_in(area(sequence.area), sequence, slot, value) }.is_some()
+    unsafe { add_in(area(sequence.area_by_cpu_id), sequence, slot, value) }.is_some()
 }
 
 /// # Safety

@@ -98,7 +98,7 @@ fn an_aborted_sequence_begins_again() {
     (&raw const area).expose_provenance();
     let mut sum = 0;
     for field in [CPU_ID, MM_CID] {
-        let sequence = Sequence { area: offset, field, limit: 2, stride_bytes: page };
+        let sequence = Sequence::by_field(offset, field, 2, page);
         for fetch in [false, true] {
             area.cpu_id.store(0, SeqCst);
             area.mm_cid.store(0, SeqCst);
@@ -126,14 +126,14 @@ fn a_fake_area_without_a_cpu_adds_nothing() {
     let offset = (&raw const area).addr().wrapping_sub(arch::thread_pointer().addr()).cast_signed();
     let mut slots = [7_u64; 2];
     for field in [CPU_ID, MM_CID] {
-        let sequence = Sequence { area: offset, field, limit: 2, stride_bytes: 8 };
+        let sequence = Sequence::by_field(offset, field, 2, 8);
         // SAFETY: there are two slots.
         let added =
             unsafe { (sequence.add(slots.as_mut_ptr(), 1), sequence.fetch_add(slots.as_mut_ptr(), 1)) };
         assert_eq!((added, sequence.index(), slots), ((false, None), None, [7, 7]));
     }
     area.cpu_id.store(1, SeqCst);
-    let sequence = Sequence { area: offset, field: CPU_ID, limit: 2, stride_bytes: 8 };
+    let sequence = Sequence::by_field(offset, CPU_ID, 2, 8);
     // SAFETY: as above.
     assert!(unsafe { sequence.add(slots.as_mut_ptr(), 1) });
     assert_eq!((slots, sequence.index()), ([7, 8], Some(1)));

@@ -67,6 +67,8 @@ const MM_CID: u32 = 24;
 /// Adds to slots that lie a fixed distance apart, one for each index.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
+    /// The same as `area` if slots are chosen by `cpu_id`, else 0, where no area is: one look for the usual case.
+    area_by_cpu_id: isize,
     /// From the thread pointer to the area.
     area: isize,
     /// From there to the index.
@@ -86,13 +88,18 @@ impl Sequence {
             Index::MmCid if rseq.has_mm_cid() => MM_CID,
             Index::MmCid => return None,
         };
-        Some(Self { area: rseq.area(), field, limit, stride_bytes })
+        Some(Self::by_field(rseq.area(), field, limit, stride_bytes))
+    }
+
+    const fn by_field(area: isize, field: u32, limit: u32, stride_bytes: usize) -> Self {
+        let area_by_cpu_id = if field == CPU_ID { area } else { 0 };
+        Self { area_by_cpu_id, area, field, limit, stride_bytes }
     }
 
     /// One that no thread has: no index, and no add.
     #[must_use]
     pub const fn absent() -> Self {
-        Self { area: 0, field: NONE, limit: 0, stride_bytes: 0 }
+        Self::by_field(0, NONE, 0, 0)
     }
 
     /// Whether it is [`absent`](Self::absent).
@@ -127,10 +134,10 @@ impl Sequence {
     pub unsafe fn add(&self, slot: *mut u64, value: u64) -> bool {
         // SAFETY: the area exists in every thread (`Rseq`); the slots are valid, as the caller says.
         unsafe {
-            match self.field {
-                CPU_ID => arch::add_by_cpu_id(self, slot, value),
-                MM_CID => arch::add_by_mm_cid(self, slot, value),
-                _ => false,
+            if self.area_by_cpu_id != 0 {
+                arch::add_by_cpu_id(self, slot, value)
+            } else {
+                self.field == MM_CID && arch::add_by_mm_cid(self, slot, value)
             }
         }
     }

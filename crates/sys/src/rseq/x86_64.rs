@@ -67,7 +67,7 @@ pub(super) unsafe fn read(area: isize, field: u32) -> u32 {
 /// - Inputs are not changed before the commit, so the sequence may start again from any point of it.
 /// - Nothing is pushed or called; the abort handler has the signature before it, which the kernel asks for.
 macro_rules! sequence {
-    ($sequence:ident, $slot:ident, $absent:literal, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
+    ($sequence:ident, $area:ident, $slot:ident, $absent:literal, [$($index:literal),+], [$($body:literal),+], $($operand:tt)+) => {
         asm!(
             "2:",
             "lea {at}, [rip + 7f]",
@@ -92,7 +92,7 @@ macro_rules! sequence {
             "5:",
             "jmp 2b",
             ".popsection",
-            area = in(reg) $sequence.area,
+            area = in(reg) $sequence.$area,
             sequence = in(reg) $sequence,
             slot = in(reg) $slot,
             limit = const offset_of!(Sequence, limit),
@@ -112,7 +112,7 @@ pub(super) unsafe fn add_by_cpu_id(sequence: &Sequence, slot: *mut u64, value: u
     // SAFETY: see `sequence!`.
     unsafe {
         sequence!(
-            sequence, slot, "{absent}",
+            sequence, area_by_cpu_id, slot, "{absent}",
             ["mov {at:e}, dword ptr fs:[{area} + 4]"],
             ["add qword ptr [{slot} + {at}], {value}"],
             at = out(reg) _,
@@ -132,7 +132,7 @@ pub(super) unsafe fn add_by_mm_cid(sequence: &Sequence, slot: *mut u64, value: u
     // SAFETY: see `sequence!`.
     unsafe {
         sequence!(
-            sequence, slot, "{absent}",
+            sequence, area, slot, "{absent}",
             [
                 "cmp dword ptr fs:[{area} + 4], 0",
                 "jl {absent}",
@@ -157,7 +157,7 @@ pub(super) unsafe fn fetch_add(sequence: &Sequence, slot: *mut u64, value: u64) 
     // SAFETY: see `sequence!`. Where nothing is added, `at` is 0, which no slot's address is.
     unsafe {
         sequence!(
-            sequence, slot, "8f",
+            sequence, area, slot, "8f",
             [
                 "cmp dword ptr fs:[{area} + 4], 0",
                 "jl 8f",
