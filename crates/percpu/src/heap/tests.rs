@@ -203,7 +203,7 @@ fn each_refusal_is_an_error_and_a_retry_works() {
 #[test]
 fn untouched_units_and_trimmed_pages_have_no_memory() {
     if freehold_sys::machine::page_scan() != Ok(true) {
-        eprintln!("not run: the kernel does not tell pages of zeros from others");
+        std::eprintln!("not run: the kernel does not tell pages of zeros from others");
         return;
     }
     let heap = PerCpuHeap::new().unwrap();
