@@ -8,19 +8,6 @@ pub fn median(figures: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The least and the largest.
-#[must_use]
-pub fn spread(figures: &[f64]) -> Option<[f64; 2]> {
-    let least = figures.iter().copied().reduce(f64::min)?;
-    Some([least, figures.iter().copied().reduce(f64::max)?])
-}
-
-/// Times the first engine's figure, if that is one.
-#[must_use]
-pub fn ratio(value: f64, first: Option<f64>) -> Option<f64> {
-    first.filter(|first| *first > 0.0).map(|first| value / first)
-}
-
 /// Round by round, who is next: A B C, then C B A.
 pub(super) fn turns(engines: usize, round: usize) -> Vec<usize> {
     if round.is_multiple_of(2) { (0..engines).collect() } else { (0..engines).rev().collect() }

@@ -191,17 +191,10 @@ impl<F: Suited> CaseRun<F> {
         self.passed + self.failed + self.xfailed
     }
 
-    /// The median time of a loop over all timed batches.
+    /// Nanoseconds of a loop, the median batch of each repeat.
     #[must_use]
-    pub fn loop_median_ns(&self) -> Option<f64> {
-        median(self.batches.iter().map(|&(ns, _)| ns))
-    }
-
-    /// The least and the largest median of a repeat.
-    #[must_use]
-    pub fn loop_range_ns(&self) -> Option<[f64; 2]> {
-        let medians = || self.medians_ns.iter().copied();
-        Some([medians().reduce(f64::min)?, medians().reduce(f64::max)?])
+    pub fn medians_ns(&self) -> &[f64] {
+        &self.medians_ns
     }
 
     /// The mean time of a loop over all timed batches.
