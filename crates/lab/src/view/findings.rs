@@ -21,6 +21,8 @@ pub struct Finding {
     pub metric: Metric,
     /// Whether the default engine is ahead.
     pub ahead: bool,
+    /// What was run, whatever its size.
+    group: String,
 }
 
 impl Finding {
@@ -84,6 +86,14 @@ pub fn findings(results: &Results) -> Vec<Finding> {
         })
         .collect();
     found.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+    // Of one thing at several sizes, the size at which most is gained, and that at which most is lost.
+    let mut told: Vec<(bool, String)> = Vec::new();
+    found.retain(|finding| {
+        let this = (finding.ahead, finding.group.clone());
+        let is_new = !told.contains(&this);
+        told.extend(is_new.then_some(this));
+        is_new
+    });
     found
 }
 
@@ -112,6 +122,7 @@ fn finding(ours: &Record, best: &Record) -> Option<Finding> {
         values: [ours.value, best.value],
         metric: ours.metric,
         ahead,
+        group: [&ours.key.suite, &ours.key.workload, &ours.key.op, ours.metric.name()].join("/"),
     })
 }
 

@@ -202,6 +202,10 @@ impl Plot {
             Some(id) => plot.add_series(id, results, scope),
             None => plot.add_records(view, results, scope),
         }
+        // A single point has no range of its own.
+        if let ([at], None) = (plot.at.as_slice(), plot.x.range) {
+            plot.x.range = Some(if plot.x.log { [at / 2.0, at * 2.0] } else { [at - 1.0, at + 1.0] });
+        }
         let mut colours: Vec<usize> = Vec::new();
         for line in &mut plot.lines {
             // A line that is no engine's has the first colour that is left.

@@ -71,8 +71,10 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
             }
         }
     }
-    for note in &results.notes {
+    if !results.notes.is_empty() {
         text.push('\n');
+    }
+    for note in &results.notes {
         wrap(text, note, width);
     }
     hidden
@@ -115,9 +117,12 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
     };
     let mut widths: Vec<usize> = (0..table.header.len()).map(column_width).collect();
     let names = table.name_columns.min(widths.len());
-    // Names leave room for a figure; longer ones are cut.
-    let room = width.saturating_sub(26 + 4 * names) / names.max(1);
-    widths.iter_mut().take(names).for_each(|width| *width = (*width).min(room.max(12)));
+    // Names leave room for figures; the longest of those that do not are cut.
+    let room = (width * 2 / 3).saturating_sub(2 * names);
+    while widths.iter().take(names).sum::<usize>() > room.max(12 * names) {
+        let longest = widths.iter().take(names).copied().max().unwrap_or(0);
+        widths.iter_mut().take(names).for_each(|width| *width = (*width).min(longest - 1));
+    }
     let names_width: usize = widths.iter().take(names).map(|width| width + 2).sum();
     let mut from = names;
     loop {

@@ -185,7 +185,8 @@ fn the_floor_is_in_every_run_and_no_rival() {
                 let query = format!("engine={engine}|op={op}|metric=time|stat=median");
                 results.find(&query).next().unwrap()["samples"].as_u64()
             };
-            assert_eq!(samples("floor"), samples("rbtree"), "{op}");
+            // On a busy machine an engine may do less than the whole; the floor is never cut.
+            assert!(samples("floor") >= samples("rbtree") && samples("rbtree") > Some(0), "{op}");
         }
         assert!(!results.0["findings"].to_string().contains("floor"));
         let tables = text(&freehold(args).stdout);

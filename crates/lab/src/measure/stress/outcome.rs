@@ -1,7 +1,7 @@
 //! What became of a case: repeat by repeat, and all repeats together.
 
 use crate::family::Kva;
-use crate::measure::Counts;
+use crate::measure::{Counts, median};
 use crate::workload::suite::{CaseInfo, Phase, Refusal, Suited};
 use freehold::units::Tally;
 use std::time::Duration;
@@ -181,7 +181,10 @@ impl<F: Suited> CaseRun<F> {
             all.work.extend(&one.work);
             all.ns.extend(&one.ns);
         }
-        self.medians_ns.extend(median(repeat.loop_ns.iter().map(|&(ns, _)| ns)));
+        let ns: Vec<f64> = repeat.loop_ns.iter().map(|&(ns, _)| ns).collect();
+        if !ns.is_empty() {
+            self.medians_ns.push(median(&ns));
+        }
         self.batches.extend(repeat.loop_ns);
     }
 
@@ -204,10 +207,4 @@ impl<F: Suited> CaseRun<F> {
         let ns: f64 = self.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();
         (loops > 0).then(|| ns / loops as f64)
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

@@ -46,9 +46,11 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     samples(&runs.together, &mut results);
     zones::add(&mut results, &mut tick)?;
     deadlines::add(&scale, &runs, &entries, &mut results, &mut tick)?;
+    let mut demands = Vec::new();
     for file in &files {
-        trace(file, &entries, &mut results, &mut tick)?;
+        demands.push(trace(file, &entries, &mut results, &mut tick)?);
     }
+    shares(&demands, &mut results);
     results.records.extend(published::records("kva"));
     Ok(results)
 }
@@ -226,7 +228,7 @@ fn trace(
     engines: &[EngineEntry],
     results: &mut Results,
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<(String, Demand)> {
     let workload = from_file(file)?;
     tick(&format!("{}: what it asks for", workload.name));
     let demand = inspect::demand(&workload, results);
@@ -235,7 +237,6 @@ fn trace(
         let key = workload.key().op("commonest").param("rank", rank).param("size", size);
         results.of(key).put(Metric::Share, Stat::Total, part, demand.allocations);
     }
-    shares(&workload.name, &demand, results);
     results.note(format!("{}: {}.", workload.name, workload.description));
     let replay = measure(workload, engines, ROUNDS, tick)?;
     for run in replay.runs.iter().filter(|_| demand.seconds > 0.0) {
@@ -243,23 +244,30 @@ fn trace(
         let key = run.entry.key(&replay.workload.title()).op("loop");
         results.of(key).put(Metric::CpuShare, Stat::Median, share, 1);
     }
+    let name = replay.workload.name.clone();
     add_replay(results, replay);
-    Ok(())
+    Ok((name, demand))
 }
 
-/// Shares of the allocations up to a size, and in runs of at least a length, as lines.
-fn shares(name: &str, demand: &Demand, results: &mut Results) {
-    let mut line = |id, at: &BTreeSet<u64>, share: &dyn Fn(u64) -> f64| {
-        let values = vec![at.iter().map(|&at| Some(100.0 * share(at))).collect()];
-        let at = at.iter().map(|&at| at as f64).collect();
-        let (workload, line) = ("traces".to_owned(), name.to_owned());
-        results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
-    };
+/// Shares of the allocations up to a size, and in runs of at least a length, as lines over the points of all traces.
+fn shares(demands: &[(String, Demand)], results: &mut Results) {
     // A line that shows its steps.
-    let sizes = demand.sizes.keys().flat_map(|&size| [size.saturating_sub(1).max(1), size]).collect();
-    line("sizes", &sizes, &|size| demand.up_to(size));
-    let lengths = demand.in_runs.keys().flat_map(|&length| [length, length + 1]).chain([1]).collect();
-    line("runs", &lengths, &|length| demand.in_runs_from(length));
+    let sizes = |demand: &Demand| {
+        demand.sizes.keys().flat_map(|&size| [size.saturating_sub(1).max(1), size]).collect::<Vec<_>>()
+    };
+    let lengths =
+        |demand: &Demand| demand.in_runs.keys().flat_map(|&length| [length, length + 1]).chain([1]).collect();
+    let mut lines = |id, at: &dyn Fn(&Demand) -> Vec<u64>, share: fn(&Demand, u64) -> f64| {
+        let points: BTreeSet<u64> = demands.iter().flat_map(|(_, demand)| at(demand)).collect();
+        for (name, demand) in demands {
+            let values = vec![points.iter().map(|&at| Some(100.0 * share(demand, at))).collect()];
+            let at = points.iter().map(|&at| at as f64).collect();
+            let (workload, line) = ("traces".to_owned(), name.clone());
+            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+        }
+    };
+    lines("sizes", &sizes, Demand::up_to);
+    lines("runs", &lengths, Demand::in_runs_from);
 }
 
 #[cfg(test)]
