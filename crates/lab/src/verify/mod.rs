@@ -14,6 +14,7 @@ pub use talk::{Played, play_talk};
 
 use crate::family::Suite;
 use crate::kind::Kind;
+use crate::workload::vma::{from_file, tree_from_file};
 use freehold_trace::TraceError;
 use std::path::{Path, PathBuf};
 
@@ -103,8 +104,9 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
     let checks = match kind {
         Kind::Anchors => anchors::verify(file, tick),
         Kind::Talk => talk::verify(file),
-        Kind::Trace(Suite::Maple) => vma::verify(file, tick),
-        Kind::Columns | Kind::Trace(_) | Kind::TreeEvents => vectors::verify(file, tick),
+        Kind::Trace(Suite::Maple) => vma::verify(file, &from_file(file)?, tick),
+        Kind::TreeEvents => vma::verify(file, &tree_from_file(file)?, tick),
+        Kind::Columns | Kind::Trace(_) => vectors::verify(file, tick),
         Kind::Placements => percpu::placements::verify(file, tick),
         Kind::Area => percpu::area::verify(file, tick),
         Kind::TreeLog => maple::logs::verify(file, tick),

@@ -5,8 +5,8 @@ use super::Table;
 use super::table::{figure, fixed, shown};
 use crate::record::{Better, Found, Metric, Origin, Record, Results, Stat};
 
-/// Parameters that tell one finding from another, and what stands before them.
-const TOLD: [(&str, &str); 4] = [("size", ""), ("order", ""), ("way", ""), ("n", "n ")];
+/// Parameters that tell one finding from another, beside the number of objects.
+const TOLD: [&str; 3] = ["size", "order", "way"];
 
 /// The default engine beside the best of the others.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,20 +109,20 @@ fn finding(ours: &Record, best: &Record) -> Option<Finding> {
     if !ahead && their_most >= our_least || ours.value <= 0.0 || best.value <= 0.0 {
         return None;
     }
-    let params = TOLD.iter().filter_map(|&(name, before)| {
-        let value = ours.key.params.get(name)?;
-        Some(format!("{before}{}", shown(name, &value.to_string())))
-    });
+    let params: Vec<String> =
+        TOLD.iter().filter_map(|name| ours.key.field(name).map(|of| shown(name, &of))).collect();
     let op = Some(ours.key.op.clone()).filter(|op| !op.is_empty() && op != "loop");
     let metric = (ours.metric != Metric::Time).then(|| ours.metric.name().to_owned());
     let parts = [ours.key.workload.clone()].into_iter().chain(op).chain(params).chain(metric);
+    let group = parts.collect::<Vec<_>>().join(", ");
+    let n = ours.key.field("n").map_or_else(String::new, |n| format!(", n {}", shown("n", &n)));
     Some(Finding {
-        what: parts.collect::<Vec<_>>().join(", "),
+        what: group.clone() + &n,
         rival: best.key.label(),
         values: [ours.value, best.value],
         metric: ours.metric,
         ahead,
-        group: [&ours.key.suite, &ours.key.workload, &ours.key.op, ours.metric.name()].join("/"),
+        group,
     })
 }
 

@@ -24,7 +24,7 @@ const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// Findings of either kind on the page.
-const FINDINGS: usize = 10;
+const FINDINGS: usize = 24;
 
 /// Writes the page, and makes the folders that it lies in. The same input gives the same bytes.
 ///
