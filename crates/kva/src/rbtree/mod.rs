@@ -15,7 +15,7 @@
 //! previous block, the last turn left past the next one.
 //!
 //! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact, but
-//! above the one node that [`LazyFixups`] may leave pending; K16 what is known of the hot block.
+//! above the one node that [`LazyFixups`] may leave pending; K15 what is known of the hot block.
 //! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
 //! with an alignment may visit more, in the worst case all.
 //! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.
@@ -50,6 +50,7 @@ pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
 /// Which of the addresses that can serve a request is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost
     /// O(blocks): every block that is large enough but badly placed is looked at.

@@ -39,8 +39,9 @@ use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Span};
 use leaf::Leaf;
 
-pub(crate) use iter::Piece;
+pub(crate) use iter::{Entries, Piece};
 pub(crate) use leaf::Terms;
+pub(crate) use remove::Removed;
 pub(crate) use search::{Order, Searched, search};
 pub(crate) use wanted::Wanted;
 
@@ -54,14 +55,15 @@ pub struct EntryHandle {
 }
 
 /// A region as the tree knows it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct RegionEntry<'a, V> {
     /// The usable addresses.
     pub(crate) span: Span,
     /// These and the guard's.
     pub(crate) taken: Span,
     pub(crate) terms: Terms,
-    pub(crate) value: &'a V,
+    /// `None` for a hold, which keeps addresses for a region that is to move there.
+    pub(crate) value: Option<&'a V>,
 }
 
 /// See the [module](self).
@@ -100,7 +102,7 @@ impl<V> RegionTree<V> {
         self.shift
     }
 
-    /// The number of regions.
+    /// The number of regions and holds.
     pub(crate) fn len(&self) -> usize {
         self.regions
     }
@@ -148,18 +150,7 @@ impl<V> RegionTree<V> {
 
     /// The highest region that overlaps `span`, its guard included.
     pub(crate) fn region_over(&self, span: Span) -> Option<RegionEntry<'_, V>> {
-        let granule = span.last() >> self.shift;
-        let mut path = self.path_to(granule)?;
-        loop {
-            if let Some(slot) = self.tree.leaves[path.leaf].region_at_or_below(granule) {
-                return Some(self.entry(EntryHandle { leaf: path.leaf, slot, parent: path.steps[0] }))
-                    .filter(|entry| entry.taken.overlaps(span));
-            }
-            // A leaf of markers alone.
-            if !self.tree.previous(&mut path) {
-                return None;
-            }
-        }
+        self.entries(span).rev().find_map(|at| self.region_of(at))
     }
 
     #[inline]
@@ -176,7 +167,7 @@ impl<V> RegionTree<V> {
             span: self.span(start, end - u128::from(terms.guard_granules)),
             taken: self.span(start, end),
             terms,
-            value: leaf.value(slot).expect("K4: a region has a value"),
+            value: leaf.value(slot),
         }
     }
 

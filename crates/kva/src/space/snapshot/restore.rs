@@ -1,13 +1,15 @@
 //! Building the space that a snapshot tells of.
 
 use super::RestoreError;
-use super::read::{Part, Run, Runs};
-use crate::{AddressSpace, FreeIndex};
+use super::read::{Part, Runs};
+use crate::{AddressSpace, FreeIndex, OutOfMemory};
+use alloc::vec::Vec;
 use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The space of which `bytes` are a [snapshot](Self::snapshot), on any index and under any placement. `decode`
-    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]).
+    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and moves are pending
+    /// as they were ([`AddressSpace::pending_moves`]).
     ///
     /// Free blocks and regions are what they were. The shape of an index need not be, so the placement `Linux`,
     /// whose answers depend on it, may go on to choose other addresses than it would have.
@@ -26,48 +28,63 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let mut runs = Runs::open(bytes)?;
         let mut space = Self::bare(Span::ALL, runs.granule(), placement)?;
         let mut hull: Option<Span> = None;
-        while let Some(run) = runs.next()? {
-            if let Some(extent) = space.rebuild(&run, &mut decode)? {
+        let mut moves = Vec::new();
+        while let Some(part) = runs.next()? {
+            if let Some(extent) = space.rebuild(part, &mut moves, &mut decode)? {
                 space.total_bytes += extent.size_bytes();
                 hull = Some(hull.map_or(extent, |hull| hull.hull(extent)));
             }
         }
         space.hull = hull.ok_or(RestoreError::Empty)?;
-        Ok(space)
+        // A region may come behind the hold that it moves to.
+        match space.restore_moves(&moves)? {
+            None => Ok(space),
+            Some(address) => Err(RestoreError::Move { address }),
+        }
     }
 
-    /// Adds what a run tells of, above all that was there. Returns its addresses, guard included.
+    /// Adds what a run tells of, above all that was there; a move goes to `moves`. Returns its addresses, guard included.
     fn rebuild<E>(
         &mut self,
-        run: &Run<'_>,
+        part: Part<'_>,
+        moves: &mut Vec<(u64, u64, u64)>,
         decode: &mut impl FnMut(&[u8]) -> Result<V, E>,
     ) -> Result<Option<Span>, RestoreError<E>> {
-        match run.part {
+        match part {
             Part::Hole => Ok(None),
             Part::Free(block) => {
-                self.rebuild_block(block, run.at)?;
+                self.rebuild_block(block)?;
                 Ok(Some(block))
             }
             Part::Region { span, terms, guard, is_carved, value } => {
                 let value = decode(value).map_err(|error| RestoreError::Value { region: span, error })?;
                 let taken = guard.map_or(span, |guard| span.hull(guard));
                 // First a block, from which it is then taken.
-                self.rebuild_block(taken, run.at)?;
+                self.rebuild_block(taken)?;
                 self.reserve(1)?;
                 if is_carved {
                     self.carved.reserve()?;
                     self.carved.set(span.first(), None);
                 }
                 let block = self.block_over(taken).expect("K4: what was added is free");
-                self.occupy(&block, taken, terms, value, &mut ());
+                self.occupy(&block, taken, terms, Some(value), &mut ());
                 Ok(Some(taken))
+            }
+            Part::Hold { span, from, to } => {
+                self.rebuild_block(span)?;
+                moves.try_reserve(1).map_err(OutOfMemory::from)?;
+                moves.push((from, to, span.first()));
+                self.reserve(1)?;
+                let block = self.block_over(span).expect("K4: what was added is free");
+                self.occupy(&block, span, self.unaligned(), None, &mut ());
+                Ok(Some(span))
             }
         }
     }
 
-    fn rebuild_block<E>(&mut self, block: Span, at: usize) -> Result<(), RestoreError<E>> {
+    fn rebuild_block<E>(&mut self, block: Span) -> Result<(), RestoreError<E>> {
         self.reserve(1)?;
-        // It overlaps no other: every run starts where the last one ended.
-        self.release_new(block, &mut ()).map_err(|_| RestoreError::Order { at })
+        self.release_new(block, &mut ()).expect("K4: a run starts where the one before it ended");
+        Ok(())
     }
 }
