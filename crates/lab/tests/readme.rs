@@ -37,12 +37,12 @@ fn addresses_of_a_recorded_kernel_that_its_placement_gives_again() {
     let workload = workload::from_file(&file).unwrap();
     let space = workload.scene.layout[0];
     let mut linux: AddressSpace<(), RbTree> =
-        AddressSpace::new(space, workload.scene.granule, Placement::Linux).unwrap();
+        AddressSpace::new_in(space, workload.scene.granule, Placement::Linux).unwrap();
     let (mut live, mut answers) = (BTreeMap::new(), Vec::new());
     for (at, op) in workload.setup.iter().chain(&workload.ops).enumerate() {
         match op {
             Op::Alloc { object, size_bytes, align, window } => {
-                let request = Request { align: *align, window: *window, ..Request::new(*size_bytes) };
+                let request = Request::new(*size_bytes).align(*align).window(*window);
                 let first = linux.alloc(&request, ()).unwrap().first();
                 live.insert(*object, first);
                 answers.extend((at >= workload.setup.len()).then_some(first));

@@ -341,7 +341,10 @@ fn addresses_before_a_region_are_taken_away() {
     space.free(4 * PAGE).unwrap();
     space.validate().unwrap();
     assert_eq!(space.remove(pages(4, 2)), Err(LayoutError::Empty));
-    assert_eq!(space.remove(pages(5, 2)), Err(LayoutError::Outside { span: pages(5, 2), space: pages(4, 2) }));
+    assert_eq!(
+        space.remove(pages(5, 2)),
+        Err(LayoutError::Outside { span: pages(5, 2), space: pages(4, 2) })
+    );
     for back in [pages(0, 4), pages(6, 10)] {
         space.add(back).unwrap();
         space.validate().unwrap();
