@@ -2,7 +2,6 @@
 
 use super::AddressSpace;
 use super::carved::Carved;
-use super::identity::Identity;
 use super::moves::Moves;
 use crate::regions::RegionTree;
 use crate::{FreeIndex, LayoutError, OutOfMemory, Placement};
@@ -73,7 +72,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             regions: RegionTree::empty(granule, I::USES_BOUNDS),
             index: I::empty(granule)?,
             carved: Carved::default(),
-            origin: Identity::default(),
+            origin: None,
             moves: Moves::default(),
             hull,
             granule,

@@ -25,14 +25,12 @@ use crate::{FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::{Broken, Span, check};
 
-/// The token of a move that was begun. It names its space and the move: one used twice, or on another space, is an error,
-/// unless its own space was dropped and the other, in its memory, has begun just such a move. A lost token is found again
-/// by [`AddressSpace::pending_moves`].
+/// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
+/// an error. A lost one is found again by [`AddressSpace::pending_moves`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "the move stays pending until it is committed or cancelled"]
 pub struct PendingMove {
-    /// The identity of its space.
-    space: Option<usize>,
+    space: Identity,
     /// No other move of the space has it.
     number: u64,
     from: u64,
@@ -65,7 +63,8 @@ struct Move {
 /// The pending moves of a space. Cost: O(log pending) to look, O(pending) to change.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    identity: Identity,
+    /// That of the space, once it has begun a move.
+    identity: Option<Identity>,
     /// By the start of the region.
     list: Vec<Move>,
     /// The start of each hold and of its region, by the former.
@@ -76,7 +75,7 @@ pub(super) struct Moves {
 
 impl Clone for Moves {
     fn clone(&self) -> Self {
-        let identity = if self.list.is_empty() { Identity::default() } else { Identity::of_copy() };
+        let identity = self.identity.map(|_| Identity::new());
         Self { identity, list: self.list.clone(), holds: self.holds.clone(), begun: self.begun }
     }
 }
@@ -89,15 +88,13 @@ impl Moves {
 
     /// Makes room for one more.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        if self.identity.is_none() {
-            self.identity = Identity::new()?;
-        }
         self.holds.try_reserve(1)?;
         Ok(self.list.try_reserve(1)?)
     }
 
     /// Adds a move; [`Moves::reserve`] comes before, and [`Moves::sort`] after it.
     fn push(&mut self, from: u64, to: u64, hold: u64) {
+        self.identity.get_or_insert_with(Identity::new);
         self.begun += 1;
         self.list.push(Move { number: self.begun, from, to, hold });
         self.holds.push((hold, from));
@@ -117,12 +114,13 @@ impl Moves {
     }
 
     fn token(&self, of: &Move) -> PendingMove {
-        PendingMove { space: self.identity.address(), number: of.number, from: of.from, to: of.to }
+        let space = self.identity.expect("K16: a space with moves has an identity");
+        PendingMove { space, number: of.number, from: of.from, to: of.to }
     }
 
     /// The position of a token's move.
     fn position(&self, token: PendingMove) -> Result<usize, MoveError> {
-        if token.space.is_none() || token.space != self.identity.address() {
+        if self.identity != Some(token.space) {
             return Err(MoveError::Foreign { first: token.from });
         }
         let position = self.list.binary_search_by_key(&token.from, |known| known.from).ok();
