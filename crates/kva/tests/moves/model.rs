@@ -303,7 +303,7 @@ impl Model {
 
     /// Everything that is wrong with a request in itself; any of it may be the answer.
     fn faults(&self, request: &Request) -> Vec<AllocError> {
-        let &Request { size_bytes, guard_bytes, align_bytes, window } = request;
+        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         let granule = self.granule;
         let not_granular = |size_bytes| AllocError::NotGranular { size_bytes, granule };
         [

@@ -3,7 +3,7 @@
 use super::cases::{Spoil, Travels};
 use super::model::{Model, Region};
 use super::{Index, Stale, Twins};
-use freehold_kva::{AllocError, MoveError};
+use freehold_kva::MoveError;
 use freehold_units::Span;
 
 /// Who goes where, as it is asked.
@@ -40,7 +40,7 @@ impl<I: Index> Twins<I> {
             MoveError::Misaligned { place: named, align } => {
                 Some(named) == place && align == region.align && !align.divides(to)
             }
-            MoveError::Place(AllocError::SizeOverflow) => place.is_none(),
+            MoveError::PastTheEnd { first } => place.is_none() && first == to,
             MoveError::Place(cause) => {
                 let aligned = place.filter(|_| region.align.divides(to));
                 aligned.is_some_and(|place| self.model.is_why_not(place, but, cause))
