@@ -3,7 +3,7 @@
 use super::cases::{Spoil, Travels};
 use super::model::{Model, Region};
 use super::{Index, Stale, Twins};
-use freehold_kva::{AllocError, MoveError};
+use freehold_kva::MoveError;
 use freehold_units::Span;
 
 /// Who goes where, as it is asked.
