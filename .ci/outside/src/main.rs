@@ -24,8 +24,8 @@ impl PlainValue for Device {
 fn spaces() -> Result<(), Box<dyn Error>> {
     let bus = Span::try_from(0xc000_0000..=0xffff_ffff)?;
     let request = Request::new(0x4000).align("16K".parse()?);
-    let mut devices: AddressSpace<Device> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
-    let mut names: AddressSpace<String> = AddressSpace::new(bus, Align::PAGE, Placement::Highest)?;
+    let mut devices = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    let mut names = AddressSpace::new(bus, Align::PAGE, Placement::Highest)?;
     let mut shared: AddressSpace<Arc<str>> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
     let mut words: AddressSpace<&'static str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
 

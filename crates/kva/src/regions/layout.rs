@@ -72,16 +72,22 @@ impl<V> RegionTree<V> {
         leaf.set_gap(entry.slot, gap_start, start.into());
         let is_span = !leaf.is_region(entry.slot);
         self.blocks -= usize::from(gap_start == start.into());
-        if end < next {
-            self.blocks += 1;
-            let (start, terms) = (end as u64, Terms::default());
-            self.add_entry(self.tree.path_to(start).leaf, Entry { start, end, next, terms, value: None });
+        let rest = u64::try_from(end).ok().filter(|&rest| end < next || self.starts_region(rest));
+        if let Some(start) = rest {
+            // A span begins where what is gone ended, be it with a region.
+            self.blocks += usize::from(end < next);
+            let marker = Entry { start, end, next, terms: Terms::default(), value: None };
+            self.add_entry(self.tree.path_to(start).leaf, marker);
             self.refresh(start);
         }
         if is_span && gap_start == start.into() {
             // The span began with what is gone, and a region cannot begin there.
             self.remove_marker(gap_start);
         }
+    }
+
+    fn starts_region(&self, granule: u64) -> bool {
+        granule.leading_zeros() >= self.shift && self.region(granule << self.shift).is_some()
     }
 
     /// From the lowest to the highest address of the layout, which has one.

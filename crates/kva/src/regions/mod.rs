@@ -150,18 +150,7 @@ impl<V> RegionTree<V> {
 
     /// The highest region that overlaps `span`, its guard included.
     pub(crate) fn region_over(&self, span: Span) -> Option<RegionEntry<'_, V>> {
-        let granule = span.last() >> self.shift;
-        let mut path = self.path_to(granule)?;
-        loop {
-            if let Some(slot) = self.tree.leaves[path.leaf].region_at_or_below(granule) {
-                return Some(self.entry(EntryHandle { leaf: path.leaf, slot, parent: path.steps[0] }))
-                    .filter(|entry| entry.taken.overlaps(span));
-            }
-            // A leaf of markers alone.
-            if !self.tree.previous(&mut path) {
-                return None;
-            }
-        }
+        self.entries(span).rev().find_map(|at| self.region_of(at))
     }
 
     #[inline]

@@ -11,8 +11,9 @@
 //! new one has beyond the old.
 //!
 //! The second step cannot fail: what it needs is set aside at the first, and whatever is done meanwhile reserves as much
-//! again on top (`AddressSpace::reserve`). A change that raises a tree by a level leaves less than is reserved for the new
-//! height, but it leaves a root of two children, which the next changes cannot split.
+//! again on top (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
+//! the tree become a level higher meanwhile, its new root has room for 62 more children before it is split, and each split
+//! below it has its node.
 //!
 //! Invariant: K16 every hold is what the new place of one pending move has beyond the old; the region that moves has no
 //! other move and no sub-space.
@@ -20,7 +21,7 @@
 use super::AddressSpace;
 use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
-use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
+use crate::{FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::{Broken, Span, check};
 
@@ -29,8 +30,7 @@ use freehold_units::{Broken, Span, check};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "the move stays pending until it is committed or cancelled"]
 pub struct PendingMove {
-    /// The identity of its space.
-    space: Option<usize>,
+    space: Identity,
     /// No other move of the space has it.
     number: u64,
     from: u64,
@@ -60,20 +60,23 @@ struct Move {
     hold: u64,
 }
 
-/// The pending moves of a space. Cost: linear in their number.
+/// The pending moves of a space. Cost: O(log pending) to look, O(pending) to change.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    identity: Identity,
+    /// That of the space, once it has begun a move.
+    identity: Option<Identity>,
     /// By the start of the region.
     list: Vec<Move>,
+    /// The start of each hold and of its region, by the former.
+    holds: Vec<(u64, u64)>,
     /// How many were begun.
     begun: u64,
 }
 
 impl Clone for Moves {
     fn clone(&self) -> Self {
-        let identity = if self.list.is_empty() { Identity::default() } else { Identity::of_copy() };
-        Self { identity, list: self.list.clone(), begun: self.begun }
+        let identity = self.identity.map(|_| Identity::new());
+        Self { identity, list: self.list.clone(), holds: self.holds.clone(), begun: self.begun }
     }
 }
 
@@ -85,50 +88,73 @@ impl Moves {
 
     /// Makes room for one more.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        if self.identity.is_none() {
-            self.identity = Identity::new()?;
-        }
+        self.holds.try_reserve(1)?;
         Ok(self.list.try_reserve(1)?)
     }
 
-    /// Adds a move; [`Moves::reserve`] came before.
-    pub(super) fn add(&mut self, from: u64, to: u64, hold: u64) -> PendingMove {
+    /// Adds a move; [`Moves::reserve`] comes before, and [`Moves::sort`] after it.
+    fn push(&mut self, from: u64, to: u64, hold: u64) {
+        self.identity.get_or_insert_with(Identity::new);
         self.begun += 1;
-        let added = Move { number: self.begun, from, to, hold };
-        let position = self.list.partition_point(|known| known.from < from);
-        self.list.insert(position, added);
-        self.token(&added)
+        self.list.push(Move { number: self.begun, from, to, hold });
+        self.holds.push((hold, from));
+    }
+
+    fn sort(&mut self) {
+        self.list.sort_unstable_by_key(|known| known.from);
+        self.holds.sort_unstable();
+    }
+
+    /// Takes away a move that has ended.
+    fn remove(&mut self, position: usize) -> Move {
+        let ended = self.list.remove(position);
+        let hold = self.holds.binary_search(&(ended.hold, ended.from)).expect("K16: a move has a hold");
+        self.holds.remove(hold);
+        ended
     }
 
     fn token(&self, of: &Move) -> PendingMove {
-        PendingMove { space: self.identity.address(), number: of.number, from: of.from, to: of.to }
+        let space = self.identity.expect("K16: a space with moves has an identity");
+        PendingMove { space, number: of.number, from: of.from, to: of.to }
     }
 
     /// The position of a token's move.
     fn position(&self, token: PendingMove) -> Result<usize, MoveError> {
-        if token.space.is_none() || token.space != self.identity.address() {
+        if self.identity != Some(token.space) {
             return Err(MoveError::Foreign { first: token.from });
         }
-        let position = self.list.iter().position(|known| self.token(known) == token);
+        let position = self.list.binary_search_by_key(&token.from, |known| known.from).ok();
+        let position = position.filter(|&position| self.token(&self.list[position]) == token);
         position.ok_or(MoveError::Ended { first: token.from })
+    }
+
+    /// The move of the region that starts at `first`.
+    fn of_region(&self, first: u64) -> Option<&Move> {
+        Some(&self.list[self.list.binary_search_by_key(&first, |known| known.from).ok()?])
+    }
+
+    /// Where the region starts that goes to the hold at `hold`.
+    fn of_hold(&self, hold: u64) -> Option<u64> {
+        Some(self.holds[self.holds.binary_search_by_key(&hold, |&(hold, _)| hold).ok()?].1)
     }
 
     /// Whether a region that is moving, or a hold, starts at `first`.
     #[inline]
-    pub(super) fn bind(&self, first: u64) -> bool {
-        self.list.iter().any(|known| known.from == first || known.hold == first)
+    pub(super) fn involve(&self, first: u64) -> bool {
+        !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
     }
 
     /// Where a region goes, if it is moving. Both without guard.
+    #[inline]
     pub(super) fn place_of(&self, region: Span) -> Option<Span> {
-        let to = self.list.iter().find(|known| known.from == region.first())?.to;
+        let to = self.of_region(region.first())?.to;
         Some(Span::new(to, to + (region.last() - region.first())).expect("K16: a new place was checked"))
     }
 
     /// Where the region starts that goes to the hold at `hold`, and where it will start.
     pub(super) fn ends_of(&self, hold: u64) -> (u64, u64) {
-        let owner = self.list.iter().find(|known| known.hold == hold).expect("K16: a hold is a region's");
-        (owner.from, owner.to)
+        let from = self.of_hold(hold).expect("K16: a hold is a region's");
+        (from, self.of_region(from).expect("K16: a hold is a region's").to)
     }
 
     /// The start of the region that goes to a hold.
@@ -145,7 +171,7 @@ impl Moves {
 
     /// Bytes held, spare room included.
     pub(super) fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Move>()
+        self.list.capacity() * size_of::<Move>() + self.holds.capacity() * size_of::<(u64, u64)>()
     }
 }
 
@@ -160,10 +186,14 @@ pub(super) struct Mover {
 }
 
 impl Mover {
+    pub(super) fn of<V>(entry: &RegionEntry<'_, V>) -> Self {
+        Self { span: entry.span, taken: entry.taken, terms: entry.terms }
+    }
+
     /// What the region would take with its guard if it started at `first`: a multiple of its alignment.
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
         let last = first.checked_add(self.taken.last() - self.taken.first());
-        let place = last.and_then(|last| Span::new(first, last)).ok_or(AllocError::SizeOverflow)?;
+        let place = last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { first })?;
         let align = self.terms.align();
         if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
     }
@@ -184,10 +214,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// [`MoveError::Address`] if no region starts at `first`, or it is carved or moving; [`MoveError::Misaligned`],
-    /// [`MoveError::SamePlace`], or [`MoveError::Place`] with what is in the way; nothing was changed.
+    /// [`MoveError::SamePlace`], [`MoveError::PastTheEnd`], or [`MoveError::Place`] with what is in the way of the part of the
+    /// place that the region does not have yet; nothing was changed.
     ///
     /// # Cost
-    /// O(log n), and O(pending moves).
+    /// O(log n), and O(pending moves). A leaf of the tree of regions and an inner node for each level are set aside until the
+    /// move ends.
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement, Request};
@@ -219,7 +251,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.reserve(2)?;
         let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
         self.occupy(&block, hold, self.unaligned(), None, &mut ());
-        Ok(self.moves.add(first, to, hold.first()))
+        self.moves.push(first, to, hold.first());
+        self.moves.sort();
+        let begun = self.moves.of_region(first).expect("K16: a move was added");
+        Ok(self.moves.token(begun))
     }
 
     /// Ends a move at the new place; the old one becomes free. Returns the region's new addresses.
@@ -232,9 +267,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// O(log n), and O(pending moves). Its memory was set aside by [`begin_move`](Self::begin_move).
     pub fn commit_move(&mut self, token: PendingMove) -> Result<Span, MoveError> {
         let position = self.moves.position(token)?;
-        let Move { from, to, hold, .. } = self.moves.list.remove(position);
+        let Move { from, to, hold, .. } = self.moves.remove(position);
         let (_, entry) = self.regions.region(from).expect("K16: a move is of a region");
-        let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+        let mover = Mover::of(&entry);
         let place = mover.place(to).expect("K16: the new place was checked");
         let old = self.regions.remove(from, &mut ()).expect("K16: a move is of a region");
         let held = self.regions.remove(hold, &mut ()).expect("K16: a move has a hold");
@@ -257,7 +292,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// As [`AddressSpace::commit_move`].
     pub fn cancel_move(&mut self, token: PendingMove) -> Result<(), MoveError> {
         let position = self.moves.position(token)?;
-        let Move { hold, .. } = self.moves.list.remove(position);
+        let Move { hold, .. } = self.moves.remove(position);
         self.free_entry(hold, &mut ()).expect("K16: a move has a hold");
         Ok(())
     }
@@ -274,14 +309,21 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let Some((_, entry)) = self.regions.region(first) else {
             return Err(MoveError::Address(self.why_not(first)));
         };
-        Ok(Mover { span: entry.span, taken: entry.taken, terms: entry.terms })
+        Ok(Mover::of(&entry))
     }
 
-    /// Adds the move of a snapshot to the hold that starts at `hold`. Whether it can be, [`Self::check_moves`] tells.
-    pub(super) fn restore_move(&mut self, from: u64, to: u64, hold: u64) -> Result<(), OutOfMemory> {
-        self.moves.reserve()?;
-        let _found_by_pending_moves = self.moves.add(from, to, hold);
-        Ok(())
+    /// Adds the moves of a snapshot, each `(from, to, hold)`, whose holds are there. The error is where one cannot be.
+    pub(super) fn restore_moves(&mut self, moves: &[(u64, u64, u64)]) -> Result<Option<u64>, OutOfMemory> {
+        for &(from, to, hold) in moves {
+            self.moves.reserve()?;
+            self.moves.push(from, to, hold);
+        }
+        self.moves.sort();
+        if let Err(broken) = self.check_moves() {
+            return Ok(Some(broken.at));
+        }
+        self.reserve(0)?;
+        Ok(None)
     }
 
     /// Checks K16, but for the number of holds. Cost: O(pending moves · log n).
@@ -289,12 +331,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         for two in self.moves.list.windows(2) {
             check(two[0].from < two[1].from, "K16", "a region has one move", two[1].from)?;
         }
+        let known =
+            |&(hold, from): &(u64, u64)| self.moves.of_region(from).is_some_and(|known| known.hold == hold);
+        let all = self.moves.holds.iter().all(known) && self.moves.holds.len() == self.moves.len();
+        check(all && self.moves.holds.is_sorted(), "K16", "holds are listed by their start", 0)?;
         for known in &self.moves.list {
             let region = self.regions.region(known.from).filter(|(_, entry)| entry.value.is_some());
             let whole = region.is_some() && !self.carved.holds(known.from);
             check(whole, "K16", "a whole region moves", known.from)?;
             let place = region.and_then(|(_, entry)| {
-                let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+                let mover = Mover::of(&entry);
                 beyond(mover.place(known.to).ok()?, mover.taken)
             });
             let hold = self.regions.region(known.hold).filter(|(_, entry)| entry.value.is_none());

@@ -23,14 +23,14 @@ struct Travel<V> {
 }
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// Moves regions, each given by its start, to new places, all at once: two may swap, and one may go where another
-    /// was. Size, alignment, guard and value are kept.
+    /// Moves regions, each given by its start, to new places, all at once: two may swap, one may go where another was, and
+    /// one may stay. Size, alignment, guard and value are kept.
     ///
     /// # Errors
     /// [`MoveError`]; no region has moved.
     ///
     /// # Cost
-    /// O(m log n) for m moves.
+    /// O(m log n) for m moves. Reserves m leaves of the tree of regions, which stay in reserve.
     ///
     /// ```
     /// use freehold_kva::{AddressSpace, Placement, Request};
@@ -71,27 +71,28 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             }
             travels.push(Travel { place: mover.place(place.first())?, mover, value: None });
         }
+        travels.sort_unstable_by_key(|travel| travel.place);
+        if let Some(two) = travels.windows(2).find(|two| two[0].place.overlaps(two[1].place)) {
+            return Err(MoveError::PlacesOverlap { place: two[0].place, other: two[1].place });
+        }
         travels.sort_unstable_by_key(|travel| travel.mover.span);
         if let Some(twice) = travels.windows(2).find(|two| two[0].mover.span == two[1].mover.span) {
             return Err(MoveError::Twice { region: twice[0].mover.span });
         }
         travels.iter().try_for_each(|travel| self.check_vacated(travel.place, &travels))?;
-        travels.sort_unstable_by_key(|travel| travel.place);
-        if let Some(two) = travels.windows(2).find(|two| two[0].place.overlaps(two[1].place)) {
-            return Err(MoveError::PlacesOverlap { place: two[0].place, other: two[1].place });
-        }
         Ok(travels)
     }
 
     /// Refuses a place of which an address is neither free nor left by one of `travels`, which ascend.
     fn check_vacated(&self, place: Span, travels: &[Travel<V>]) -> Result<(), AllocError> {
-        let mut at = place.first();
+        // From the top down: the highest in the way is named.
+        let mut at = place.last();
         loop {
             let part = match self.regions.region_at(at) {
                 Some((_, entry)) => {
                     let leaves = |travel: &Travel<V>| travel.mover.taken.cmp(&entry.taken);
                     if travels.binary_search_by(leaves).is_err() {
-                        return Err(AllocError::Occupied { region: self.place_of(&entry) });
+                        return Err(AllocError::Occupied { region: self.place_shown(&entry) });
                     }
                     entry.taken
                 }
@@ -100,8 +101,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.regions.block_at(at).ok_or(outside)?
                 }
             };
-            match part.last().checked_add(1) {
-                Some(next) if next <= place.last() => at = next,
+            match part.first().checked_sub(1) {
+                Some(next) if next >= place.first() => at = next,
                 _ => return Ok(()),
             }
         }

@@ -130,13 +130,18 @@ impl<V: fmt::Debug> fmt::Debug for Regions<'_, V> {
     }
 }
 
-/// Regions with their values, taken out of a space in address order: [`AddressSpace::into_iter`].
-pub struct IntoRegions<V, I: FreeIndex = BTree>(AddressSpace<V, I>);
+/// Regions with their values, taken out of a space in address order, from both ends: [`AddressSpace::into_iter`].
+pub struct IntoRegions<V, I: FreeIndex = BTree> {
+    space: AddressSpace<V, I>,
+    /// Where regions are left.
+    rest: Option<Span>,
+}
 
 impl<V, I: FreeIndex> IntoRegions<V, I> {
-    fn take(&mut self, first: Option<u64>) -> Option<(Span, V)> {
-        let removed = self.0.regions.remove(first?, &mut ()).expect("K4: a region that was found is there");
-        Some((removed.span, removed.value.expect("K16: regions have values")))
+    fn take(&mut self, first: u64) -> Option<(Span, V)> {
+        let removed =
+            self.space.regions.remove(first, &mut ()).expect("K4: a region that was found is there");
+        Some((removed.span, removed.value.expect("K16: a region has a value")))
     }
 }
 
@@ -144,21 +149,27 @@ impl<V, I: FreeIndex> Iterator for IntoRegions<V, I> {
     type Item = (Span, V);
 
     fn next(&mut self) -> Option<(Span, V)> {
-        let first = self.0.regions().next().map(|region| region.span.first());
-        self.take(first)
+        let rest = self.rest.take()?;
+        let found = self.space.regions_in(rest).next()?.span;
+        self.rest = rest.above(found);
+        self.take(found.first())
     }
 }
 
 impl<V, I: FreeIndex> DoubleEndedIterator for IntoRegions<V, I> {
     fn next_back(&mut self) -> Option<(Span, V)> {
-        let last = self.0.regions().next_back().map(|region| region.span.first());
-        self.take(last)
+        let rest = self.rest.take()?;
+        let found = self.space.regions_in(rest).next_back()?.span;
+        self.rest = rest.below(found);
+        self.take(found.first())
     }
 }
 
-impl<V, I: FreeIndex> fmt::Debug for IntoRegions<V, I> {
+impl<V, I: FreeIndex> core::iter::FusedIterator for IntoRegions<V, I> {}
+
+impl<V: fmt::Debug, I: FreeIndex> fmt::Debug for IntoRegions<V, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IntoRegions").field(&self.0).finish()
+        f.debug_tuple("IntoRegions").field(&self.space.regions()).finish()
     }
 }
 
@@ -166,9 +177,9 @@ impl<V, I: FreeIndex> IntoIterator for AddressSpace<V, I> {
     type Item = (Span, V);
     type IntoIter = IntoRegions<V, I>;
 
-    /// Usable addresses and values in address order. A sub-space is not told.
+    /// Usable addresses and values in address order. Sub-spaces live on by themselves.
     fn into_iter(self) -> IntoRegions<V, I> {
-        IntoRegions(self)
+        IntoRegions { space: self, rest: Some(Span::ALL) }
     }
 }
 
@@ -208,7 +219,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// moving has the addresses of both places.
     ///
     /// # Cost
-    /// O(log n), no write; O(pending moves).
+    /// O(log n), no write.
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
@@ -238,7 +249,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// The regions that have an address in `range`, be it of the guard, in address order and from both ends: `0x1000..`,
-    /// a [`Span`]. None for a range that is empty.
+    /// a [`Span`]. None for a range that is empty. A region that is moving is at its old place.
     ///
     /// # Cost
     /// O(log n), and constant for each region.

@@ -326,3 +326,28 @@ fn a_space_grows_below_a_full_leaf_whose_first_region_is_gone() {
     space.validate().unwrap();
     assert_eq!(space.span(), span(0, (1 << 22) - 1));
 }
+
+/// What is left of a span may begin with a region, which needs a marker before it.
+#[test]
+fn addresses_before_a_region_are_taken_away() {
+    let mut space = space(16);
+    space.alloc_at(pages(4, 2), 1).unwrap();
+    for gone in [pages(0, 4), pages(8, 2), pages(6, 2), pages(10, 6)] {
+        space.remove(gone).unwrap();
+        space.validate().unwrap();
+    }
+    assert_eq!(space.remove(pages(4, 2)), Err(LayoutError::Occupied { region: pages(4, 2) }));
+    assert_eq!((space.span(), space.free_blocks().count()), (pages(4, 2), 0));
+    space.free(4 * PAGE).unwrap();
+    space.validate().unwrap();
+    assert_eq!(space.remove(pages(4, 2)), Err(LayoutError::Empty));
+    assert_eq!(
+        space.remove(pages(5, 2)),
+        Err(LayoutError::Outside { span: pages(5, 2), space: pages(4, 2) })
+    );
+    for back in [pages(0, 4), pages(6, 10)] {
+        space.add(back).unwrap();
+        space.validate().unwrap();
+    }
+    assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 16)]);
+}

@@ -2,7 +2,8 @@
 
 use super::RestoreError;
 use super::read::{Part, Runs};
-use crate::{AddressSpace, FreeIndex};
+use crate::{AddressSpace, FreeIndex, OutOfMemory};
+use alloc::vec::Vec;
 use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
@@ -27,24 +28,26 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let mut runs = Runs::open(bytes)?;
         let mut space = Self::bare(Span::ALL, runs.granule(), placement)?;
         let mut hull: Option<Span> = None;
+        let mut moves = Vec::new();
         while let Some(part) = runs.next()? {
-            if let Some(extent) = space.rebuild(part, &mut decode)? {
+            if let Some(extent) = space.rebuild(part, &mut moves, &mut decode)? {
                 space.total_bytes += extent.size_bytes();
                 hull = Some(hull.map_or(extent, |hull| hull.hull(extent)));
             }
         }
         space.hull = hull.ok_or(RestoreError::Empty)?;
         // A region may come behind the hold that it moves to.
-        match space.check_moves() {
-            Ok(()) => Ok(space),
-            Err(broken) => Err(RestoreError::Move { address: broken.at }),
+        match space.restore_moves(&moves)? {
+            None => Ok(space),
+            Some(address) => Err(RestoreError::Move { address }),
         }
     }
 
-    /// Adds what a run tells of, above all that was there. Returns its addresses, guard included.
+    /// Adds what a run tells of, above all that was there; a move goes to `moves`. Returns its addresses, guard included.
     fn rebuild<E>(
         &mut self,
         part: Part<'_>,
+        moves: &mut Vec<(u64, u64, u64)>,
         decode: &mut impl FnMut(&[u8]) -> Result<V, E>,
     ) -> Result<Option<Span>, RestoreError<E>> {
         match part {
@@ -69,7 +72,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             }
             Part::Hold { span, from, to } => {
                 self.rebuild_block(span)?;
-                self.restore_move(from, to, span.first())?;
+                moves.try_reserve(1).map_err(OutOfMemory::from)?;
+                moves.push((from, to, span.first()));
                 self.reserve(1)?;
                 let block = self.block_over(span).expect("K4: what was added is free");
                 self.occupy(&block, span, self.unaligned(), None, &mut ());
