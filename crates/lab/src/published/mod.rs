@@ -274,6 +274,16 @@ mod tests {
             assert!(Stat::ALL.iter().any(|stat| stat.name() == figure.stat), "{}", figure.what);
             assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
         }
+        // Two figures of one thing under one name would stand for each other.
+        for suite in ["kva", "percpu", "maple"] {
+            let records = records(suite);
+            for (at, one) in records.iter().enumerate() {
+                let same = |other: &&Record| {
+                    (other.metric, other.stat) == (one.metric, one.stat) && other.key == one.key
+                };
+                assert!(!records.iter().skip(at + 1).any(|other| same(&other)), "{one:?}");
+            }
+        }
         let seed = records("percpu");
         let of = |record: &&Record| record.key.engine == "v1 area map" && record.key.op == "alloc";
         let first = seed.iter().find(of).unwrap();
