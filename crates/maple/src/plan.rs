@@ -51,10 +51,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
-        let mut plan = StorePlan::new(span);
-        let tree = self.tree_mut();
-        tree.plan(&mut plan, entry);
-        tree.reserve(&plan)?;
+        let plan = self.tree_mut().planned(span, entry)?;
         Ok(Plan { map: self, plan })
     }
 }
@@ -69,7 +66,7 @@ impl<E: StoredValue> Plan<'_, E> {
     /// Stores the value.
     #[doc(alias = "mas_store_prealloc")]
     pub fn commit(mut self, value: E) {
-        self.map.commit(&mut self.plan, Some(value.into_word()));
+        self.map.commit(&mut self.plan, Some(value));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Copying a map.
 
-use super::{RangeMap, words};
+use super::RangeMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use core::alloc::Layout;
@@ -16,11 +16,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// There is not enough memory.
     #[doc(alias = "mtree_dup")]
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let mut copy = self.tree.try_clone()?;
-        if !E::SPLITS_AS_COPY {
-            copy.duplicate_words(words::split::<E>);
-        }
-        Ok(Self::of_tree(copy))
+        Ok(self.with_copied_tree(self.tree.try_clone()?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The entry or the gap at an index, found once and then looked at or changed.
 
-use super::{RangeMap, words};
+use super::RangeMap;
 use crate::entry::{StoredValue, Word};
 use crate::error::InsertError;
 use crate::tree::SlotPos;
@@ -70,16 +70,15 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
         let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
-        let word = value.into_word();
-        self.map.commit_one(&mut plan, Some(word));
-        words::take(core::mem::replace(&mut self.word, word))
+        let old = self.map.commit_one(&mut plan, Some(value));
+        self.word = self.map.tree.slot(&self.place.path).entry.expect("M1: an exact fit keeps the slot");
+        old
     }
 
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        let word = self.map.erase_at(&self.place.path, span);
-        (span, words::take(word))
+        (span, self.map.erase_at(&self.place.path, span))
     }
 }
 

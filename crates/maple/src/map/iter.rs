@@ -72,8 +72,7 @@ impl<'a> End<'a> {
     fn go_up<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>) -> bool {
         loop {
             let Some(open) = over.open.filter(|open| self.whole.last() < open.last()) else { return false };
-            let Some(next) = over.tree.leaf_behind(self.whole.last() + 1, self.parent) else { return false };
-            *self = Self::enter::<ENTRIES>(open, next);
+            *self = Self::enter::<ENTRIES>(open, over.tree.leaf_behind(self.whole.last() + 1, self.parent));
             if self.slots != 0 {
                 return true;
             }
@@ -106,7 +105,9 @@ impl<'a> End<'a> {
     #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
         let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
-        Span::new(first, last)
+        let span = Span::new(first, last);
+        debug_assert!(span.is_some(), "M1: no slot is empty");
+        span
     }
 }
 
@@ -114,12 +115,10 @@ impl<'a, const ENTRIES: bool> Slots<'a, ENTRIES> {
     #[inline]
     fn new(tree: &'a Tree, span: Option<Span>) -> Self {
         let over = Over { tree, open: span };
-        // If nothing is open, nothing of any leaf is to come.
-        let open = span.unwrap_or(Span::ALL);
-        let mut front = End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open);
-        if span.is_none() {
-            front.slots = 0;
-        }
+        let front = match span {
+            Some(open) => End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open),
+            None => End { slots: 0, ..End::enter::<ENTRIES>(Span::ALL, LeafAt::OF_NO_NODE) },
+        };
         Self { over, front, back: None }
     }
 

@@ -1,8 +1,8 @@
 //! Making one entry of neighbours that are equal. The map does not do so on its own.
 
-use super::{RangeMap, words};
+use super::RangeMap;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{Need, StorePlan};
+use crate::tree::{Direction, Need, StorePlan};
 use freehold_units::Span;
 
 impl<E: StoredValue> RangeMap<E> {
@@ -39,19 +39,19 @@ impl<E: StoredValue> RangeMap<E> {
         loop {
             let (run, word) = (place.slot.span, place.slot.entry);
             let mut hull = run;
-            let mut more = self.tree.step_up(&mut place);
+            let mut more = self.tree.step(&mut place, Direction::Up);
             if let Some(word) = word {
                 while more && place.slot.entry.is_some_and(|next| same(self.borrow(word), self.borrow(next)))
                 {
                     hull = hull.hull(place.slot.span);
-                    more = self.tree.step_up(&mut place);
+                    more = self.tree.step(&mut place, Direction::Up);
                 }
                 if hull != run {
                     self.unite(hull, word);
                     if more {
                         // The slot behind the run.
                         place = self.tree.pos_of(hull.last());
-                        more = self.tree.step_up(&mut place);
+                        more = self.tree.step(&mut place, Direction::Up);
                     }
                 }
             }
@@ -66,6 +66,7 @@ impl<E: StoredValue> RangeMap<E> {
         let mut plan = StorePlan::new(hull);
         self.tree.plan(&mut plan, true);
         debug_assert_eq!(plan.need, Need::default(), "one entry instead of several takes no node");
-        self.commit(&mut plan, Some(words::split::<E>(word)));
+        let value = self.owned(word);
+        self.commit(&mut plan, Some(value));
     }
 }

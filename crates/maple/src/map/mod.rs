@@ -26,7 +26,7 @@ pub use transaction::Transaction;
 
 use crate::entry::StoredValue;
 use crate::node::{NodeLimits, Nodes};
-use crate::tree::{Subtrees, Tree, Words};
+use crate::tree::Tree;
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
@@ -117,7 +117,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// ```
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.tree.get(index).map(|word| words::take(words::split::<E>(word)))
+        self.tree.get(index).map(|word| self.owned(word))
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
@@ -166,14 +166,6 @@ impl<E: StoredValue> RangeMap<E> {
         self.tree.set_limit(leaves, inners);
     }
 
-    /// Removes all entries, and keeps the memory for others.
-    pub fn clear(&mut self) {
-        self.end_leaked();
-        let mut all = Subtrees::new();
-        all.extend(self.tree.take_root());
-        self.drop_subtrees(&mut Words::new(), &mut all);
-    }
-
     /// The tree, for a plan.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
@@ -190,12 +182,6 @@ impl<E: StoredValue> RangeMap<E> {
     /// The first that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.tree.validate()
-    }
-
-    /// Drops what a store took out in whole subtrees, and gives their nodes back.
-    fn drop_subtrees(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
-        let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
-        words::drop_values::<E>(removed);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::RangeMap;
 use crate::entry::StoredValue;
+use crate::tree::Direction;
 use freehold_units::Span;
 
 impl<E: StoredValue> RangeMap<E> {
@@ -25,7 +26,7 @@ impl<E: StoredValue> RangeMap<E> {
                 drop(self.erase(span.first()));
                 place = self.tree.pos_of(span.last());
             }
-            if !self.tree.step_up(&mut place) {
+            if !self.tree.step(&mut place, Direction::Up) {
                 return;
             }
         }

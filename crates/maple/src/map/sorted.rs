@@ -1,6 +1,7 @@
 //! Building a map of sorted entries, and adding several.
 
 use super::RangeMap;
+use super::words::NewWord;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::SortedError;
@@ -28,11 +29,9 @@ impl<E: StoredValue> Filling<E> {
         if let Some(before) = self.before.filter(|before| before.last() >= span.first()) {
             return Err(SortedError::NotSorted { position: self.count, span, before });
         }
-        let word = value.into_word();
-        if let Err(OutOfMemory) = self.builder.push(span, word) {
-            drop(super::words::take::<E>(word));
-            return Err(SortedError::OutOfMemory);
-        }
+        let word = NewWord::new(value);
+        self.builder.push(span, word.word())?;
+        word.is_stored();
         self.before = Some(span);
         self.count += 1;
         Ok(())

@@ -1,15 +1,19 @@
-//! Where words become values again: the promises that [`StoredValue`] asks for are kept here.
+//! Where words become values again: what [`StoredValue`] demands of a map is done here.
 //!
 //! # Invariants
-//! Every word in the tree came from `into_word` or `split` of the map's entry type, and is there once (M7). Words leave the
-//! tree, and the tree is whole again, before their values are dropped: one whose drop panics is not met again, the
-//! others are dropped all the same.
+//! Every word in a map's tree came from `into_word` or `split` of the map's type, stands for one value, and is in that tree
+//! once (M7). The functions here that take a word trust that; no other file of the map can turn a word into a value.
+//! Words leave the tree, and the tree is whole again, before their values are dropped: if a drop panics, no word of a
+//! dropped value is left in the tree, and the other values are dropped while it unwinds.
 
 #![allow(unsafe_code)]
 
 use super::{Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Transaction, VacantEntry};
 use crate::entry::{StoredValue, Word};
+use crate::tree::{Direction, StorePlan, Subtrees, Tree, Words};
 use core::marker::PhantomData;
+use core::mem;
+use freehold_units::Span;
 
 // SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
 unsafe impl<E: StoredValue + Send> Send for RangeMap<E> {}
@@ -17,8 +21,8 @@ unsafe impl<E: StoredValue + Send> Send for RangeMap<E> {}
 // `get_owned` and `try_clone`, hence `Send`.
 unsafe impl<E: StoredValue + Send + Sync> Sync for RangeMap<E> {}
 
-/// What owns values, or borrows a map for itself alone, goes where the values may go; what shares a map, where they may be
-/// shared.
+/// `alone`: types that own values, or borrow a map mutably, go where the values may go. `shared`: types that share a map go
+/// where the values may be shared.
 macro_rules! as_its_map {
     (alone: $($alone:ty),*; shared: $($shared:ty),*) => {
         $(
@@ -47,7 +51,7 @@ unsafe impl Send for Gaps<'_> {}
 unsafe impl Sync for Gaps<'_> {}
 
 impl<E: StoredValue> RangeMap<E> {
-    /// The value that a word of the map's tree stands for, as long as the map is not changed.
+    /// The value of a word in the map's tree.
     #[inline]
     pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
     where
@@ -56,35 +60,181 @@ impl<E: StoredValue> RangeMap<E> {
         // SAFETY: the word is in the tree (M7), and stays there while the map is borrowed.
         unsafe { E::borrow(word) }
     }
-}
 
-/// The value of a word that has just left the tree, or never came there.
-#[inline]
-pub(super) fn take<E: StoredValue>(word: Word) -> E {
-    // SAFETY: the word is not in a tree any more, so this is the only use of it (M7).
-    unsafe { E::from_word(word) }
-}
+    /// A second value like that of a word in the map's tree.
+    pub(super) fn owned(&self, word: Word) -> E {
+        // SAFETY: the word is in the tree (M7); the second word is used here alone.
+        unsafe { E::from_word(E::split(word)) }
+    }
 
-/// A second word for a value whose word is in the tree.
-#[inline]
-pub(super) fn split<E: StoredValue>(word: Word) -> Word {
-    // SAFETY: the word is in the tree (M7).
-    unsafe { E::split(word) }
-}
+    /// The same map with a tree that was copied from this map's: splits each word, so that no word is in two trees.
+    pub(super) fn with_copied_tree(&self, mut copy: Tree) -> Self {
+        if !E::SPLITS_AS_COPY {
+            // SAFETY: the word is in this map's tree, too (M7).
+            copy.duplicate_words(|word| unsafe { E::split(word) });
+        }
+        Self::of_tree(copy)
+    }
 
-/// Drops the values of words that have left the tree. If one panics, the others are dropped while it unwinds; a second
-/// panic ends the process, as it does in the standard library's collections.
-pub(super) fn drop_values<E: StoredValue>(words: impl Iterator<Item = Word>) {
-    struct Rest<E: StoredValue, I: Iterator<Item = Word>>(I, PhantomData<E>);
-    impl<E: StoredValue, I: Iterator<Item = Word>> Drop for Rest<E, I> {
-        fn drop(&mut self) {
-            self.0.by_ref().for_each(|word| drop(take::<E>(word)));
+    /// Does a planned store whose nodes are reserved, and drops the values that it removes.
+    #[inline]
+    pub(crate) fn commit(&mut self, plan: &mut StorePlan, value: Option<E>) {
+        self.end_leaked();
+        let entry = value.map(E::into_word);
+        if plan.spans() {
+            return self.commit_spanning(plan, entry);
+        }
+        let mut removed = Words::new();
+        // SAFETY: the word is in the tree (M7).
+        self.tree.commit(plan, entry, |word| unsafe { E::split(word) }, &mut removed);
+        if mem::needs_drop::<E>() && !removed.is_empty() {
+            // SAFETY: these words have left the tree (M7).
+            drop_all(removed.into_iter().map(|word| unsafe { E::from_word(word) }));
         }
     }
-    let mut rest = Rest::<E, _>(words, PhantomData);
-    for word in rest.0.by_ref() {
-        drop(take::<E>(word));
+
+    /// Does a planned store that lies in one leaf.
+    #[inline]
+    pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
+        // SAFETY: the word is in the tree (M7).
+        self.tree.commit(plan, entry, |word| unsafe { E::split(word) }, removed);
     }
+
+    #[inline(never)]
+    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
+        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
+        self.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
+        self.drop_removed(&mut removed, &mut subtrees);
+    }
+
+    /// Does a planned store that removes one entry, whole; returns the entry's value.
+    #[inline]
+    pub(super) fn commit_one(&mut self, plan: &mut StorePlan, value: Option<E>) -> E {
+        self.end_leaked();
+        let mut removed = Words::new();
+        if plan.spans() {
+            debug_assert!(value.is_none(), "M1: an entry that replaces one has its slot");
+            self.remove_one_spanning(plan, &mut removed);
+        } else {
+            self.commit_in_leaf(plan, value.map(E::into_word), &mut removed);
+        }
+        let word = removed.pop().expect("M7: the entry's word leaves the tree");
+        // SAFETY: the word has left the tree (M7).
+        unsafe { E::from_word(word) }
+    }
+
+    /// A removal over an edge between leaves. The nodes that it removes hold one entry at most.
+    #[inline(never)]
+    fn remove_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
+        let mut subtrees = Subtrees::new();
+        self.tree.commit_spanning(plan, None, removed, &mut subtrees);
+        let mut last = None;
+        while let Some(word) = self.tree.next_removed(removed, &mut subtrees) {
+            last = Some(word);
+        }
+        removed.extend(last);
+    }
+
+    /// Removes all entries, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.end_leaked();
+        let mut all = Subtrees::new();
+        all.extend(self.tree.take_root());
+        self.drop_removed(&mut Words::new(), &mut all);
+    }
+
+    /// Drops what a store removed in whole subtrees, and gives the subtrees' nodes back.
+    fn drop_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
+        let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
+        // SAFETY: these words have left the tree (M7).
+        drop_all(removed.map(|word| unsafe { E::from_word(word) }));
+    }
+}
+
+impl<E: StoredValue> IntoIter<E> {
+    /// The next value from one of the ends.
+    pub(super) fn next_value(&mut self, direction: Direction) -> Option<(Span, E)> {
+        let (span, word) = self.next_word(direction)?;
+        // SAFETY: the iterator owns the tree, and gives each of its words once (M7).
+        Some((span, unsafe { E::from_word(word) }))
+    }
+}
+
+impl<E: StoredValue> Transaction<'_, E> {
+    /// Does a planned store that lies in one leaf; notes the word that it makes of an entry that it cuts in two.
+    pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
+        let inserted = &mut self.inserted;
+        let split = |word| {
+            // SAFETY: the word is in the tree (M7).
+            let second = unsafe { E::split(word) };
+            inserted.push(second);
+            second
+        };
+        self.map.tree.commit(plan, entry, split, removed);
+    }
+}
+
+impl<E: StoredValue> Drop for Transaction<'_, E> {
+    fn drop(&mut self) {
+        let tree = &mut self.map.tree;
+        if !self.committed {
+            tree.roll_back();
+            // SAFETY: these words were stored by the transaction, and its undoing removed them (M7).
+            drop_all(self.inserted.drain(..).map(|word| unsafe { E::from_word(word) }));
+            return;
+        }
+        tree.make_final();
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        let taken_out = core::iter::from_fn(|| {
+            loop {
+                if let Some(word) = tree.next_removed(&mut words, &mut subtrees) {
+                    return Some(word);
+                }
+                subtrees.push(self.subtrees.pop()?);
+            }
+        });
+        // SAFETY: these words have left the tree (M7).
+        drop_all(self.removed.drain(..).chain(taken_out).map(|word| unsafe { E::from_word(word) }));
+    }
+}
+
+/// A word that is in no tree yet. Unless it comes into one, its value is dropped.
+pub(super) struct NewWord<E: StoredValue>(Word, PhantomData<E>);
+
+impl<E: StoredValue> NewWord<E> {
+    pub(super) fn new(value: E) -> Self {
+        Self(value.into_word(), PhantomData)
+    }
+
+    /// The word, to be put into a tree: then comes [`is_stored`](Self::is_stored).
+    pub(super) fn word(&self) -> Word {
+        self.0
+    }
+
+    /// The word is in a tree.
+    pub(super) fn is_stored(self) {
+        mem::forget(self);
+    }
+}
+
+impl<E: StoredValue> Drop for NewWord<E> {
+    fn drop(&mut self) {
+        // SAFETY: the word is in no tree, and not used again (M7).
+        drop(unsafe { E::from_word(self.0) });
+    }
+}
+
+/// Drops values one by one. If one panics, the others are dropped while it unwinds; a second panic ends the process, as it
+/// does in the standard library's collections.
+pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
+    struct Rest<I: Iterator>(I);
+    impl<I: Iterator> Drop for Rest<I> {
+        fn drop(&mut self) {
+            self.0.by_ref().for_each(drop);
+        }
+    }
+    let mut rest = Rest(values);
+    rest.0.by_ref().for_each(drop);
 }
 
 /// A value that may be shared and not sent:

@@ -101,7 +101,7 @@ impl Edit {
         let gap_above = slot + 1 < len && !leaf.has_entry(slot + 1);
         let (start, _) = leaf.span(slot - usize::from(gap_below), whole);
         let (_, end) = leaf.span(slot + usize::from(gap_above), whole);
-        let gap = Span::new(start, end)?;
+        let gap = Span::new(start, end).expect("M1: no slot is empty");
         Some((Self::Vacate(Vacate { slot, gap_below, gap_above, reach: end - start }), gap))
     }
 
@@ -148,7 +148,7 @@ impl Fill {
     }
 
     /// Makes the change: `word` is the entry over `span`.
-    #[inline(always)] // as that of `Tree::gap_filled`
+    #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
         let Self { slot, start, end } = *self;
         let (first, last) = (span.first(), span.last());
@@ -320,7 +320,7 @@ impl Replace {
 
     /// Makes the change, which fits. `entry` is the new slot's; `second` is a second word for the entry that is split,
     /// if one is.
-    #[inline(always)] // overwrite of `bench maple --instructions`, n 100: 528; 552 without
+    #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, second: Option<Word>) {
         let Self { a, b, rank, behind, before, after, .. } = *self;
         let (len, entries) = (before.len(), before.entries());
@@ -370,14 +370,9 @@ impl Replace {
         } else {
             len.div_ceil(2)
         };
-        for off in 0..len {
-            for at in [wished + off, wished.saturating_sub(off)] {
-                if (1..len).contains(&at) && fits(at) {
-                    return at;
-                }
-            }
-        }
-        1
+        let near = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
+        let mut fitting = near.filter(|at| (1..len).contains(at) && fits(*at));
+        fitting.next().expect("M3: a leaf that overflows by four words at most can be parted")
     }
 
     /// The same change of the half that it is in of a leaf that was parted before slot `at`: of the upper half or of the
@@ -424,16 +419,16 @@ impl Slots {
     /// Where two leaves of like size part: how many slots the first has.
     pub(crate) fn split_point(&self, limits: &NodeLimits) -> usize {
         let len = self.len();
-        // One boundary fewer is kept by pivots: it is their parent's.
-        let all = self.used(0..len) - 1;
-        let (mut used, mut best) = (0, (usize::MAX, 1));
-        for (at, slot) in self.0[..len - 1].iter().enumerate() {
-            used += usize::from(at > 0) + usize::from(slot.entry.is_some());
-            if used <= limits.leaf_words && all - used <= limits.leaf_words {
-                best = best.min((used.abs_diff(all - used), at + 1));
-            }
-        }
-        best.1
+        let halves = |at: usize| (self.used(0..at), self.used(at..len));
+        let fitting = (1..len).filter(|&at| {
+            let (low, high) = halves(at);
+            low <= limits.leaf_words && high <= limits.leaf_words
+        });
+        let best = fitting.min_by_key(|&at| {
+            let (low, high) = halves(at);
+            low.abs_diff(high)
+        });
+        best.expect("M3: the slots of two leaves fit into two")
     }
 
     /// A leaf of some of the slots.

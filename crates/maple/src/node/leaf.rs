@@ -133,13 +133,6 @@ impl Leaf {
         Self::VACANT
     }
 
-    /// Reads its lines, so that they are there soon.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        let (lines, _) = self.words.as_chunks::<LINE>();
-        core::hint::black_box(lines.iter().fold(0, |all, line| all ^ line[0].addr()));
-    }
-
     /// Slots, at least one.
     #[inline]
     pub(crate) fn len(&self) -> usize {

@@ -94,7 +94,7 @@ impl Builder {
         }
         if self.leaf.len() == 0 {
             self.tree.reserve_nodes(self.need())?;
-            self.first = self.next.unwrap_or(u64::MAX);
+            self.first = self.next.expect("M1: a slot begins behind the one before it");
         }
         self.leaf.push(self.last(), entry);
         self.next = last.checked_add(1);
@@ -103,7 +103,7 @@ impl Builder {
 
     /// The last slot's last index.
     fn last(&self) -> u64 {
-        self.next.unwrap_or(0).wrapping_sub(1)
+        self.next.map_or(u64::MAX, |next| next.wrapping_sub(1))
     }
 
     /// The nodes that one leaf more takes.

@@ -9,7 +9,7 @@ use freehold_units::Span;
 
 impl Tree {
     /// Slots of the path's leaf have been replaced; the longest gap among those that are gone reached as far as `lost`.
-    #[inline(always)] // as that of `gap_filled`
+    #[inline]
     pub(super) fn gap_replaced(&mut self, path: &Path, edit: &Replace, lost: Option<u64>) {
         let made = edit.reach_after();
         if (lost.is_some() || made.is_some())
@@ -20,7 +20,7 @@ impl Tree {
     }
 
     /// A gap in the path's leaf was filled, or a part of it.
-    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 636 without this and that of `Fill::apply`
+    #[inline]
     pub(super) fn gap_filled(&mut self, path: &Path, fill: &Fill, span: Span) {
         let Some(known) = self.known_gap(path) else { return };
         let lost = fill.reach_lost();

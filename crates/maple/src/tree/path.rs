@@ -1,6 +1,6 @@
 //! The way from the root to a leaf: nodes do not know their parents.
 
-use crate::node::{NONE, NodeId};
+use crate::node::NodeId;
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
@@ -55,7 +55,7 @@ impl Path {
     /// The leaf's step.
     #[inline]
     pub(crate) fn leaf(&self) -> Step {
-        self.steps.last().copied().unwrap_or(Step { id: NONE, slot: 0 })
+        *self.steps.last().expect("M3: a path ends in a leaf")
     }
 
     /// Goes to another slot of the leaf.

@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of what is there.
-    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this, `plan_from`'s and `walk`'s
+    #[inline]
     pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
             plan.need.leaves = usize::from(entry);
@@ -80,6 +80,14 @@ impl Tree {
         }
         let leaf = self.walk(plan.span.first(), &mut plan.path);
         self.plan_from(plan, leaf, entry);
+    }
+
+    /// Plans a store, and reserves the nodes that it takes.
+    pub(crate) fn planned(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
+        let mut plan = StorePlan::new(span);
+        self.plan(&mut plan, entry);
+        self.reserve(&plan)?;
+        Ok(plan)
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
