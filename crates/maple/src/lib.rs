@@ -6,9 +6,9 @@
 //!   | gap | A  | A' |  gap  | B |      | C | gap | D |  gap ...  |  ...       leaves, 256 bytes each
 //! ```
 //!
-//! A [`RangeMap`] is a B-tree whose slots, entries and gaps, are all indexes there are. A range is one entry however long
-//! it is; both its ends are included, so the whole space `0..=u64::MAX` works. A store over a range replaces what is
-//! there and cuts what reaches beyond; gaps become one with their neighbours, equal entries stay apart until
+//! A [`RangeMap`] is a B-tree. Its slots cover all indexes; each slot is an entry or a gap. A range is one entry however long
+//! it is. Both its ends are included, so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there,
+//! and cuts those that reach beyond. Gaps merge with their neighbours. Equal entries stay apart until
 //! [`merge_adjacent`](RangeMap::merge_adjacent).
 //!
 //! | To | there is |
@@ -51,8 +51,8 @@
 //! caller passes panics.
 //!
 //! # Values that panic
-//! Where a value's drop panics, the map is whole and what was asked for is done; other values that had to go are
-//! dropped while it unwinds. Where a value's split panics ([`StoredValue::split`]: a store inside its range, a copy), nothing
+//! If a value's drop panics, the operation is done and the map is valid; the other removed values are dropped while it
+//! unwinds. If a value's split panics ([`StoredValue::split`]: a store inside its range, a copy), nothing
 //! has changed; a value on its way into the map and values that were copied are leaked.
 #![deny(unsafe_code)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]

@@ -42,7 +42,7 @@ pub struct Heights {
     /// The lowest ancestor with room for a child more, counted from the root, which is 1; 0 if there is none. Of a
     /// spanning store, ancestors above the one where the span begins count alone.
     pub vacant: u64,
-    /// The lowest that can lose a child without becoming thin, counted likewise.
+    /// The lowest ancestor that can lose a child without becoming underfull, counted likewise.
     pub sufficient: u64,
 }
 

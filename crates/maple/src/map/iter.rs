@@ -1,9 +1,9 @@
 //! Iteration, upwards and downwards, over entries and over gaps.
 //!
-//! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed,
-//! is cut off when a leaf is entered and when the back moves, so that a step of the front asks for no more than its
-//! next bit. An end is a few words, and nothing that is called is told where they are, so that a loop has them in
-//! registers; a step is short enough to be inlined into the adapters of the standard library, and they into the loop.
+//! A leaf is gone through bit by bit of its `occupied`. Bits of slots outside the range, or that the other end has passed,
+//! are cleared when a leaf is entered and when the back moves. So a step of the front looks for its next bit and checks
+//! nothing else. An end is a few words whose addresses never escape, so LLVM keeps them in registers; a step is short enough
+//! to be inlined into the adapters of the standard library.
 
 use super::RangeMap;
 use crate::entry::{StoredValue, Word};
@@ -25,14 +25,14 @@ struct End<'a> {
     last: usize,
     /// A bit for each slot to come.
     slots: u64,
-    /// The number of the next of them's word.
+    /// The number of the word of the next slot to come.
     word: usize,
 }
 
 /// What an iteration is over: slots with an entry, or gaps.
 struct Over<'a, const ENTRIES: bool> {
     tree: &'a Tree,
-    /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
+    /// The indexes that neither end has passed: slots that overlap them are to come. None if no slot is to come.
     open: Option<Span>,
 }
 
@@ -79,8 +79,8 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Goes on to the leaf before with a slot of the kind, unless there is one in this. Of the leaf that the front is in,
-    /// those that it has not passed. False if there is none.
+    /// Goes on to the nearest leaf before with a slot of the kind; stays if this leaf has one. In the leaf of the front, slots
+    /// that the front has passed do not count. False if there is no such leaf.
     fn go_down<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>, open: Span, front: &Self) -> bool {
         loop {
             let met = self.is_with(front);

@@ -1,4 +1,4 @@
-//! Making one entry of neighbours that are equal. The map does not do so on its own.
+//! Merging equal neighbours, which the map does only when it is asked to.
 
 use super::RangeMap;
 use crate::entry::{StoredValue, Word};

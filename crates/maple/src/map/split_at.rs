@@ -1,4 +1,4 @@
-//! Taking the upper part of a map off.
+//! Splitting a map in two.
 
 use super::RangeMap;
 use super::words::NewWord;

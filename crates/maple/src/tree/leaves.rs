@@ -1,4 +1,4 @@
-//! Going from leaf to leaf: the children of one parent after each other, then down from the root to the next parent.
+//! Going from leaf to leaf: through the children of one parent, then from the root down to the next parent.
 
 use super::{Tree, indexes};
 use crate::node::{Inner, Leaf, PoolNode};

@@ -1,4 +1,4 @@
-//! The way from the root to a leaf: nodes do not know their parents.
+//! The path from the root to a leaf. Nodes do not know their parents, so whoever changes a leaf holds its path.
 
 use crate::node::NodeId;
 use arrayvec::ArrayVec;
@@ -7,7 +7,7 @@ use freehold_units::Span;
 /// No tree is higher: its nodes have numbers of 32 bits, and inner nodes below the root two children or more.
 pub(crate) const MAX_HEIGHT: usize = 33;
 
-/// A node on the way, and which of its children the way goes on to; in the leaf, the slot.
+/// A node of a path, and the child that the path goes on to; in the leaf, the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) id: NodeId,

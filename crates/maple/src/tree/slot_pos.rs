@@ -1,4 +1,4 @@
-//! A slot and the way to it, from which the way goes on to its neighbours.
+//! A slot and the path to it, from which a cursor steps to the neighbouring slots.
 
 use super::walk::Slot;
 use super::{Direction, Path, StorePlan, Tree};

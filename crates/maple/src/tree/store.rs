@@ -157,7 +157,7 @@ impl Tree {
                 _ => None,
             }
         } else {
-            // Behind an entry that ends here is a gap that begins one index on; an entry that goes on has no gap there.
+            // A gap above begins one index after an entry that ends here. An entry that goes on has no gap there.
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
@@ -192,8 +192,8 @@ impl Tree {
         if plan.need.nodes() == 0 { Ok(()) } else { self.reserve_nodes(plan.need) }
     }
 
-    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes a second word of one that is
-    /// on both sides afterwards. It is called before anything changes, since it may panic.
+    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
+    /// is cut in two. It is called before anything changes, since it may panic.
     #[inline(always)] // insert-seq, n 100: 600; 621 without this and `edit_leaf`'s
     pub(crate) fn commit(
         &mut self,
@@ -318,8 +318,7 @@ impl Tree {
         }
     }
 
-    /// A leaf has few words left. Where it has neighbours, it is filled up from one or merged with it; a root leaf of
-    /// nothing but a gap goes.
+    /// Mends an underfull leaf: it takes slots from a neighbour, or merges with it. A root leaf that is one gap is removed.
     #[cold]
     #[inline]
     fn fix_underfull(&mut self, path: &Path) {
