@@ -51,7 +51,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
-        let plan = self.tree_mut().planned(span, entry)?;
+        let plan = self.tree_mut().plan_and_reserve(span, entry)?;
         Ok(Plan { map: self, plan })
     }
 }

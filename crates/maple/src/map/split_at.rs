@@ -30,7 +30,7 @@ impl<E: StoredValue> RangeMap<E> {
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
         self.end_leaked();
-        let mut plan = self.tree.planned(upper, false)?;
+        let mut plan = self.tree.plan_and_reserve(upper, false)?;
         if plan.is_rootless() {
             return Ok(self.new_alike());
         }
@@ -38,7 +38,7 @@ impl<E: StoredValue> RangeMap<E> {
         let second = self.build_upper(upper, &mut builder)?;
         // Both have the words of the upper part until these are out of this map's tree.
         let (mut moved, mut subtrees) = (Words::new(), Subtrees::new());
-        if plan.spans() {
+        if plan.is_spanning() {
             self.tree.commit_spanning(&mut plan, None, &mut moved, &mut subtrees);
             while self.tree.next_removed(&mut moved, &mut subtrees).is_some() {}
         } else {

@@ -96,12 +96,12 @@ impl<E: StoredValue> Transaction<'_, E> {
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        self.map.tree.planned(span, entry)
+        self.map.tree.plan_and_reserve(span, entry)
     }
 
     fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let mut removed = Words::new();
-        if plan.spans() {
+        if plan.is_spanning() {
             let mut subtrees = Subtrees::new();
             self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);

@@ -81,7 +81,7 @@ impl<E: StoredValue> RangeMap<E> {
     pub(crate) fn commit(&mut self, plan: &mut StorePlan, value: Option<E>) {
         self.end_leaked();
         let entry = value.map(E::into_word);
-        if plan.spans() {
+        if plan.is_spanning() {
             return self.commit_spanning(plan, entry);
         }
         let mut removed = Words::new();
@@ -112,7 +112,7 @@ impl<E: StoredValue> RangeMap<E> {
     pub(super) fn commit_one(&mut self, plan: &mut StorePlan, value: Option<E>) -> E {
         self.end_leaked();
         let mut removed = Words::new();
-        if plan.spans() {
+        if plan.is_spanning() {
             debug_assert!(value.is_none(), "M1: an entry that replaces one has its slot");
             self.remove_one_spanning(plan, &mut removed);
         } else {

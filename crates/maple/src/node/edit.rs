@@ -206,7 +206,7 @@ impl Vacate {
 
 impl Replace {
     /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
-    #[inline(always)] // as that of `tree::replace`
+    #[inline(always)] // as that of `replace_edit`
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
         let (start, mut end) = leaf.span(a, whole);

@@ -59,7 +59,7 @@ impl Tree {
         let Parent { mut inner, mut slot, last: mut end } = parent;
         slot += 1;
         if slot >= inner.len() {
-            (inner, end) = self.parent_from(first);
+            (inner, end) = self.parent_of_leaf_at(first);
             slot = 0;
         }
         let parent = Parent { inner, slot, last: end };
@@ -70,7 +70,7 @@ impl Tree {
     /// The inner node whose first leaf starts at `first`, and its last index. There is one: a leaf that is the root has none
     /// behind it.
     #[inline(never)]
-    fn parent_from(&self, first: u64) -> (&Inner, u64) {
+    fn parent_of_leaf_at(&self, first: u64) -> (&Inner, u64) {
         let (mut inner, mut last) = (self.inner(self.root), u64::MAX);
         for _ in 2..self.height {
             let slot = inner.slot_of(first);

@@ -35,7 +35,7 @@ pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees,
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;
 pub(crate) use spanning::fork;
-pub(crate) use store::{StoreKind, StorePlan, replace};
+pub(crate) use store::{StoreKind, StorePlan, replace_edit};
 
 use crate::OutOfMemory;
 use crate::entry::Word;

@@ -45,7 +45,7 @@ impl StorePlan {
 
     /// Whether the store ends in another leaf.
     #[inline]
-    pub(crate) const fn spans(&self) -> bool {
+    pub(crate) const fn is_spanning(&self) -> bool {
         matches!(self.kind, StoreKind::Spanning)
     }
 
@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// Plans a store, and reserves the nodes that it takes.
-    pub(crate) fn planned(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
+    pub(crate) fn plan_and_reserve(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
         let mut plan = StorePlan::new(span);
         self.plan(&mut plan, entry);
         self.reserve(&plan)?;
@@ -108,7 +108,7 @@ impl Tree {
             plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
             return;
         }
-        let edit = replace(leaf, path, *span, entry);
+        let edit = replace_edit(leaf, path, *span, entry);
         if edit.words_after() > self.limits.leaf_words {
             plan.need = self.need_of_split(path.above(), |_, len| len);
         }
@@ -226,7 +226,7 @@ impl Tree {
         }
         // What is left of the first slot is left on one side: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
-        let edit = replace(self.leaf_of(path), path, *span, entry.is_some());
+        let edit = replace_edit(self.leaf_of(path), path, *span, entry.is_some());
         self.replace(path, &edit, entry, |word| word, removed);
         self.fix_underfull_path(span.first());
         if let Some(behind) = path.whole.last().checked_add(1) {
@@ -333,6 +333,6 @@ impl Tree {
 
 /// What a store over a range does to the path's leaf, in which it lies.
 #[inline(always)] // overwrite, n 100: 574; 633 without this and that of `Replace::new`
-pub(crate) fn replace(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
+pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }
