@@ -11,7 +11,7 @@
 //! free at or below `first` makes its block the hot one: all below it is still below the old one. And what is freed
 //! just before the hot block has its place there, without a descent from the root.
 //!
-//! Invariant: K16 no block that starts below `first` has `no_fit_below` bytes or more, and the hot block, if there is
+//! Invariant: K15 no block that starts below `first` has `no_fit_below` bytes or more, and the hot block, if there is
 //! one, starts at `first`.
 //!
 //! Source: the talk's wish for a cache of the last node, which there was not exact.
@@ -113,15 +113,15 @@ impl<P: Policy> RbTree<P> {
         }
     }
 
-    /// K16.
+    /// K15.
     pub(super) fn check_hot(&self) -> Result<(), Broken> {
         let Hot { link, first, no_fit_below } = self.hot;
         let starts = link.is_none() || self.floor(first).is_some_and(|(block, _)| block.link == link);
-        check(starts, "K16", "the hot block is in the tree", first)?;
+        check(starts, "K15", "the hot block is in the tree", first)?;
         let starts = link.is_none() || self.nodes[link].span.first() == first;
-        check(starts, "K16", "the hot block starts where it is said to", first)?;
+        check(starts, "K15", "the hot block starts where it is said to", first)?;
         let mut below = self.ascending().take_while(|block| block.first() < first);
         let small = below.all(|block| block.size_saturating() < no_fit_below);
-        check(small, "K16", "no block below the hot one has the size that none has", first)
+        check(small, "K15", "no block below the hot one has the size that none has", first)
     }
 }

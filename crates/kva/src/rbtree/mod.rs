@@ -15,7 +15,7 @@
 //! previous block, the last turn left past the next one.
 //!
 //! Invariants: K1 blocks disjoint, ascending, never touching; K2 red-black; K3 every `subtree_max_size` exact, but
-//! above the one node that [`LazyFixups`] may leave pending; K16 what is known of the hot block.
+//! above the one node that [`LazyFixups`] may leave pending; K15 what is known of the hot block.
 //! Cost: find, carve and release visit O(log blocks) nodes; `Lowest` and `Highest`
 //! with an alignment may visit more, in the worst case all.
 //! Memory: 40 bytes per block at the most there were, and at most a sixteenth more.

@@ -49,6 +49,9 @@ impl<V> RegionTree<V> {
     /// The gap in the leaf at the end of `path` that starts at `end` has grown to `gap` granules.
     #[inline]
     pub(super) fn raise(&mut self, path: &LeafPath, end: u64, gap: u64, probe: &mut impl Probe) {
+        if self.tree.height == 0 {
+            return;
+        }
         for (class, mask) in self.classes.in_use() {
             let room = code(room(end, gap, mask));
             for &step in &path.steps[..self.tree.height] {

@@ -7,8 +7,8 @@ use freehold_units::{Broken, check};
 
 /// What was met so far.
 struct Seen {
-    /// One past the last gap, or hole behind it, that was met: the next entry starts there or later.
-    next: u128,
+    /// One past the last gap that was met: the next entry starts there or later. `None` before the first entry.
+    next: Option<u128>,
     regions: usize,
     blocks: usize,
 }
@@ -19,7 +19,7 @@ impl<V> RegionTree<V> {
         if self.tree.root == NO_NODE {
             return check(self.regions + self.blocks == 0, "K8", "a tree without root is empty", 0);
         }
-        let mut seen = Seen { next: 0, regions: 0, blocks: 0 };
+        let mut seen = Seen { next: None, regions: 0, blocks: 0 };
         let address = |granule: u64| granule << self.shift;
         self.tree.validate(address, &mut |whole| {
             let leaf = &self.tree.leaves[whole.leaf];
@@ -61,20 +61,19 @@ impl<V> RegionTree<V> {
             let (start, end, next) = (u128::from(leaf.start(slot)), leaf.end(slot), leaf.next(slot));
             let at = leaf.start(slot) << self.shift;
             if leaf.is_region(slot) {
-                check(start == seen.next, "K4", "a region starts where the gap before it ends", at)?;
+                check(Some(start) == seen.next, "K4", "a region starts where the gap before it ends", at)?;
                 let holds = u128::from(leaf.terms(slot).guard_granules) < end.saturating_sub(start);
                 check(holds, "K4", "a region is longer than its guard", at)?;
                 seen.regions += 1;
             } else {
-                let is_first = seen.regions + seen.blocks == 0;
-                check(start > seen.next || is_first, "K1", "spans of the layout do not touch", at)?;
+                check(seen.next < Some(start), "K1", "spans of the layout do not touch", at)?;
                 check(start == end, "K4", "a marker has no length", at)?;
             }
             let aligned = (leaf.start(slot) << self.shift).trailing_zeros() >= leaf.terms(slot).align.into();
             check(aligned, "K6", "a region starts at a multiple of its alignment", at)?;
             check(end <= next && next <= 1 << (64 - self.shift), "K4", "a gap ends behind its start", at)?;
             seen.blocks += usize::from(end < next);
-            seen.next = next;
+            seen.next = Some(next);
         }
         Ok(())
     }

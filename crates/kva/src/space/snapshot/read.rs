@@ -45,25 +45,21 @@ impl<'a> Runs<'a> {
         if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
             return Err(RestoreError::NotASnapshot);
         }
-        let version = field(bytes, 8).map_or(PLAIN, u32::from_le_bytes);
+        let found_bytes = bytes.len() as u64;
+        let sealed = bytes.split_last_chunk().filter(|(sealed, _)| sealed.len() >= HEADER_BYTES);
+        let (Some(version), Some(log2), Some(len), Some((sealed, &stored))) =
+            (field(bytes, 8), field(bytes, 12), field(bytes, 16), sealed)
+        else {
+            let needed_bytes = (HEADER_BYTES + CHECKSUM_BYTES) as u64;
+            return Err(RestoreError::Truncated { needed_bytes, found_bytes });
+        };
+        let (version, log2) = (u32::from_le_bytes(version), u32::from_le_bytes(log2));
         if !(PLAIN..=ALIGNED).contains(&version) {
             return Err(RestoreError::Version { found: version, newest: ALIGNED });
         }
-        let found_bytes = bytes.len() as u64;
-        let shortest =
-            RestoreError::Truncated { needed_bytes: (HEADER_BYTES + CHECKSUM_BYTES) as u64, found_bytes };
-        let (Some(log2), Some(len)) = (field(bytes, 12).map(u32::from_le_bytes), field(bytes, 16)) else {
-            return Err(shortest);
-        };
         let needed_bytes = u64::from_le_bytes(len);
         if needed_bytes > found_bytes {
             return Err(RestoreError::Truncated { needed_bytes, found_bytes });
-        }
-        let Some((sealed, &stored)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
-            return Err(shortest);
-        };
-        if sealed.len() < HEADER_BYTES {
-            return Err(shortest);
         }
         if needed_bytes < found_bytes {
             return Err(RestoreError::Trailing { extra_bytes: found_bytes - needed_bytes });

@@ -121,7 +121,7 @@ fn damage_is_found_wherever_it_is() {
 #[test]
 fn what_is_cut_short_or_too_long_says_so() {
     for len in 0..PICTURE.len() {
-        let needed_bytes = if len < 24 { 28 } else { 46 };
+        let needed_bytes = if len < 28 { 28 } else { 46 };
         assert_eq!(wrong(&PICTURE[..len]), RestoreError::Truncated { needed_bytes, found_bytes: len as u64 });
     }
     let longer = [&PICTURE[..], b"!!"].concat();
