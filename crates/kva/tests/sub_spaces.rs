@@ -214,7 +214,7 @@ fn the_whole_address_space_can_be_handed_on<I: FreeIndex>() {
     let refused = all.take_back(guest).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "[0xffffffffffffffff, 0xffffffffffffffff] is still allocated in the sub-space"
+        "0xffffffffffffffff..=0xffffffffffffffff is still allocated in the sub-space"
     );
     let mut guest = refused.value;
     guest.free(u64::MAX).unwrap();

@@ -16,20 +16,20 @@ use core::ops::Range;
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One chunk of a set. A vacant position has no maps; its hints are those of a chunk without objects.
+/// One chunk of a set, or a vacant position, which has no maps and the hints of a chunk without objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk<H> {
     pub(crate) used: ObjectMap,
     pub(crate) pages: Pages,
     pub(crate) hints: H,
-    /// How many chunks had the position before.
+    /// The number of chunks that had this position before.
     pub(crate) generation: u32,
     pub(crate) free_bits: u32,
     pub(crate) objects: u32,
     pub(crate) populated_pages: u32,
     /// Populated pages without any object.
     pub(crate) empty_pages: u32,
-    /// Whether it is set aside to be emptied. If so, its empty pages do not count for the set.
+    /// Whether it is set aside so that its pages can be given back. If so, its empty pages do not count for the set.
     pub(crate) isolated: bool,
 }
 
@@ -71,8 +71,8 @@ impl<H> Chunk<H> {
         self.used.bytes() + self.pages.bytes()
     }
 
-    /// Marks an object in the maps. Returns how many of its pages had no object until now; `None`, and nothing is
-    /// changed, if one of them has no memory.
+    /// Marks an object in the maps. Returns how many of its pages had no object before. `None` if one of its pages has no
+    /// memory; then nothing changed.
     // Inlined: with `mark_free`, `ask_for_balance`, `in_page`, `first_place`, `freed` and `record` 328 instructions an
     // operation instead of 379 (`freehold replay --instructions` of forkshell.pcpu).
     #[inline(always)]
@@ -85,12 +85,13 @@ impl<H> Chunk<H> {
         Some(begun)
     }
 
-    /// Clears the object that starts at an offset. Returns its bits, and how many of its pages have no object now; `None` if
-    /// no object starts there.
+    /// Clears the object that starts at an offset. Returns its bits, and how many of its pages have no object any more.
+    /// `None` if no object starts there.
     // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]
     pub(crate) fn mark_free(&mut self, offset_bytes: u32) -> Option<(Range<u32>, u32)> {
-        // The offset in bits. An offset that is no multiple of 4 rotates low bits to the top: far outside, so not found.
+        // The offset in bits. The low bits of an offset that is not a multiple of 4 rotate to the top: then it is beyond
+        // every unit, and no object is found.
         let start = offset_bytes.rotate_right(BIT_BYTES.ilog2());
         let end = self.used.give(start)?;
         let object = start..end;
@@ -133,11 +134,11 @@ impl<H> Chunk<H> {
         block_of(run.start)..block_of(run.end - 1) + 1
     }
 
-    /// `None` if all pages of a run have memory. Otherwise where to look next: the first bit of the first page with memory
-    /// behind the hole, or of the page after the run.
-    pub(crate) fn hole_in_pages(&self, run: &Range<u32>) -> Option<u32> {
+    /// The first bit of the first page with memory behind the first page without in a run; if there is none, of the page
+    /// behind the run.
+    pub(crate) fn behind_bare_pages(&self, run: &Range<u32>) -> u32 {
         let pages = Self::pages_of(run);
-        let hole = self.pages.next_bare(pages.clone());
-        (hole < pages.end).then(|| base_of(self.pages.next_populated(hole..pages.end)))
+        let bare = self.pages.next_bare(pages.clone());
+        base_of(self.pages.next_populated(bare..pages.end))
     }
 }

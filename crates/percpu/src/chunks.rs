@@ -36,7 +36,7 @@ impl<P: Strategy> Chunks<P> {
         &mut self.chunks[index as usize]
     }
 
-    /// The position that `chunk` names. It may be vacant, if the caller made the name up.
+    /// The position that `chunk` names. It may be vacant: a caller can make up the next name of a vacant position.
     #[inline]
     pub(crate) fn find(&self, chunk: ChunkId) -> Result<&Chunk<P::Hints>, FreeError> {
         let known = self.chunks.get(chunk.index as usize);
@@ -66,7 +66,7 @@ impl<P: Strategy> Chunks<P> {
         (0..).zip(&self.chunks).filter(|(_, chunk)| chunk.is_live()).map(|(index, _)| index)
     }
 
-    /// Bytes held for chunks themselves, not for what they point at.
+    /// Bytes held for the list of chunks and for the index, without the chunks' own maps and hints.
     pub(crate) fn bytes(&self) -> usize {
         self.chunks.capacity() * size_of::<Chunk<P::Hints>>() + P::index_bytes(&self.index)
     }
@@ -113,9 +113,9 @@ impl<P: Strategy> Chunks<P> {
         P::update_pages(self, index);
     }
 
-    /// Moves a chunk to the list that its room asks for now: to its head if the room grew, to its tail if it shrank. A chunk
-    /// stays where it is if that list is the same as after the last change, though it may have been demoted since, or if
-    /// it is set aside.
+    /// Moves a chunk to the list of its room, if that is another than after the last change: to the list's head if the room
+    /// grew, to its tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
+    /// change stays on the list of full chunks.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]
     pub(crate) fn relocate(&mut self, index: u32) {

@@ -1,4 +1,4 @@
-//! Why an operation was refused: one small enum per question, each carrying what is in the way.
+//! Errors: one small enum for each question, whose variants carry the values that were wrong.
 
 use crate::geometry::{BIT_BYTES, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES};
 use crate::{ChunkId, Offset};
@@ -14,9 +14,9 @@ pub enum ConfigError {
         /// The unit asked for, in bytes.
         unit_bytes: u32,
     },
-    /// No CPU.
+    /// The number of CPUs is 0.
     NoCpus,
-    /// No memory for the lists of chunks.
+    /// There is no memory for the lists of chunks.
     OutOfMemory,
 }
 
@@ -27,33 +27,34 @@ error_messages! { ConfigError + OutOfMemory {
     Self::NoCpus => "a chunk needs a unit for at least one CPU";
 } }
 
-/// Why a request was not served. No object was placed and none moved.
+/// Why a request was refused. No object was placed and none moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// A size of 0.
+    /// The size is 0.
     ZeroSize,
-    /// More than the smallest unit, which is the largest object that any set hands out.
+    /// The size is more than [`MIN_UNIT_BYTES`], the largest object that a set hands out, whatever its units.
     TooLarge {
         /// The size asked for, in bytes.
         size_bytes: u64,
     },
-    /// An alignment that is no power of two.
+    /// The alignment is not a power of two.
     AlignNotPowerOfTwo {
         /// The alignment asked for, in bytes.
         align_bytes: u64,
     },
-    /// An alignment beyond a page.
+    /// The alignment is more than a page.
     AlignTooLarge {
         /// The alignment asked for, in bytes.
         align_bytes: u64,
     },
-    /// The request cannot wait for memory, and it fits nowhere in pages that have some. The set wants balancing now.
+    /// The request cannot wait for memory, and no page that has memory has a place for it.
+    /// [`ChunkSet::balance`](crate::ChunkSet::balance) gives memory to a few pages.
     NoPopulatedRoom {
         /// The size asked for, in bytes.
         size_bytes: u64,
     },
-    /// No memory for another chunk, or behind the pages that the object needs.
+    /// There is no memory for another chunk, or none for the pages that the object needs.
     OutOfMemory,
 }
 
@@ -65,29 +66,29 @@ error_messages! { AllocError + OutOfMemory {
     Self::AlignNotPowerOfTwo { align_bytes } => "alignment {align_bytes} is not a power of two";
     Self::AlignTooLarge { align_bytes } => "alignment {align_bytes} is more than a page, {PAGE_BYTES} bytes";
     Self::NoPopulatedRoom { size_bytes } =>
-        "no room for {} in pages that have memory", Bytes::from(*size_bytes);
+        "no place for {} in pages that have memory", Bytes::from(*size_bytes);
 } }
 
-/// Why nothing was freed. Nothing was changed.
+/// Why no object was freed. The set did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FreeError {
-    /// The set has no chunk of that name: it never had, or the chunk is gone.
+    /// The set has no chunk of that name. It never had one, or the chunk was destroyed.
     UnknownChunk {
         /// The chunk named.
         chunk: ChunkId,
     },
-    /// Beyond the end of a unit, or not at a multiple of 4 bytes: no object can start there.
+    /// No object can start there: the offset is beyond the end of a unit, or not a multiple of 4 bytes.
     NoObjectOffset {
         /// The offset named.
         offset: Offset,
     },
-    /// Nothing is allocated there: freed twice, or never handed out.
+    /// The bytes there are free: the object was freed before, or never allocated.
     AlreadyFree {
         /// The offset named.
         offset: Offset,
     },
-    /// Inside an object, not at its start.
+    /// The offset lies inside an object, not at its start.
     Interior {
         /// The offset named.
         offset: Offset,
@@ -98,15 +99,15 @@ pub enum FreeError {
     WrongSize {
         /// The object.
         offset: Offset,
-        /// What the caller says, in bytes.
+        /// The size that the caller gave, in bytes.
         size_bytes: u64,
-        /// What it takes, in bytes: its size rounded up to 4.
+        /// The bytes that the object takes: its size, rounded up to a multiple of 4.
         taken_bytes: u32,
     },
 }
 
 error_messages! { FreeError {
-    Self::UnknownChunk { chunk } => "{chunk} is no chunk of this set, or no longer";
+    Self::UnknownChunk { chunk } => "{chunk} is not a chunk of this set";
     Self::NoObjectOffset { offset } => "{offset} is beyond its unit or not a multiple of {BIT_BYTES} bytes";
     Self::AlreadyFree { offset } => "{offset} is free: freed twice or never allocated";
     Self::Interior { offset, object } => "{offset} lies inside the object at {object}, not at its start";

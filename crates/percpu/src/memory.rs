@@ -3,14 +3,14 @@
 use crate::OutOfMemory;
 use alloc::vec::Vec;
 
-/// An empty list with room for so many items.
+/// An empty list with room for `count` items.
 pub(crate) fn with_room<T>(count: u32) -> Result<Vec<T>, OutOfMemory> {
     let mut items = Vec::new();
     items.try_reserve_exact(count as usize)?;
     Ok(items)
 }
 
-/// A list of so many equal items.
+/// A list of `count` equal items.
 pub(crate) fn repeated<T: Clone>(item: T, count: u32) -> Result<Vec<T>, OutOfMemory> {
     let mut items = with_room(count)?;
     items.resize(count as usize, item);

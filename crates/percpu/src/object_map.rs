@@ -36,7 +36,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The bits behind `bit` at which the object around `bit` has ended: starts of others, and free bits.
+    /// The bits behind `bit` at which its object would have ended: free bits, and bits at which another object starts.
     #[inline]
     fn ends_behind(self, bit: u32) -> u64 {
         (self.starts | !self.used) & (!1 << bit)
@@ -119,7 +119,7 @@ impl ObjectMap {
         }
     }
 
-    /// The same of an object of several words, or one in a page that never held any.
+    /// As [`ObjectMap::take`], for an object of several words, or in a page that never held one.
     #[inline(never)]
     fn take_words(&mut self, object: &Range<u32>) {
         let (first, last) = ((object.start / WORD) as usize, ((object.end - 1) / WORD) as usize);

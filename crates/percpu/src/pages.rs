@@ -123,7 +123,7 @@ impl Pages {
         self.change_several(object, change)
     }
 
-    /// The same of an object of several pages.
+    /// As [`Pages::change`], for an object of several pages.
     #[inline(never)]
     fn change_several(&mut self, object: &Range<u32>, change: impl Fn(&mut u16, u16) -> bool) -> u32 {
         let pages = block_of(object.start)..block_of(object.end - 1) + 1;

@@ -110,6 +110,6 @@ pub trait Strategy: Sized {
         0
     }
 
-    /// Checks every hint of a chunk against the maps.
+    /// Checks every hint of a position against the maps; a vacant position is checked as one without objects.
     fn validate(chunks: &Chunks<Self>, chunk: u32) -> Result<(), Broken>;
 }

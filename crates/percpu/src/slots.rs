@@ -13,7 +13,7 @@
 //!   ring   | head of 0 | head of 1 | ... | head of retired | position 0 | position 1 | ...
 //! ```
 //!
-//! One word has a bit for each list that is not empty, so that a search skips empty lists.
+//! One word has a bit for each list, set if the list has a chunk, so that a search skips empty lists.
 //!
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
@@ -40,7 +40,7 @@ struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Membership {
     slot: u16,
-    /// The list that the chunk's room asked for after the last change; it may be on another one.
+    /// The list of the chunk's room after the last change. The chunk may be on another one: set aside, or demoted.
     by_room: u16,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Slots {
     lists: u32,
 }
 
-/// The special lists.
+/// The number of special lists.
 const SPECIAL: u32 = 5;
 
 impl Slots {
@@ -105,12 +105,12 @@ impl Slots {
         self.lists + 3
     }
 
-    /// Positions that have had every generation.
+    /// Positions that have no name left.
     pub(crate) fn retired(&self) -> u32 {
         self.lists + 4
     }
 
-    /// All lists of chunks.
+    /// The number of lists of chunks: those of vacant and retired positions come behind them.
     pub(crate) fn count(&self) -> u32 {
         self.vacant()
     }
@@ -165,7 +165,7 @@ impl Slots {
         self.positions[index as usize].slot.into()
     }
 
-    /// The list that a chunk's room asked for after the last change.
+    /// The list of a chunk's room after the last change.
     #[inline]
     pub(crate) fn by_room(&self, index: u32) -> u32 {
         self.positions[index as usize].by_room.into()
@@ -182,7 +182,7 @@ impl Slots {
         core::iter::successors(chunk(self.first(slot)), move |&index| chunk(self.next(index)))
     }
 
-    /// Moves a chunk to an end of a list, which may be its own.
+    /// Moves a chunk to an end of a list, which may be the one that it is on.
     pub(crate) fn move_to(&mut self, index: u32, slot: u32, end: End) {
         let (link, was) = (self.link_of(index), self.of(index));
         let Link { previous, next } = *self.at(link);
@@ -193,7 +193,7 @@ impl Slots {
         self.link(link, slot, end);
     }
 
-    /// Links what is on no list at an end of one.
+    /// Links a position that is on no list at an end of one.
     #[inline]
     fn link(&mut self, link: u32, slot: u32, end: End) {
         let head = *self.at(slot);

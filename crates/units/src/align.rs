@@ -1,23 +1,31 @@
 //! An alignment: a power of two, from 1 to 2^63 bytes.
 
+use crate::{Bytes, ParseBytesError};
 use core::fmt;
+use core::str::FromStr;
 
 /// A power of two in bytes. Cost: every method is a few instructions.
 ///
 /// ```
 /// use freehold_units::Align;
-/// let page = Align::new(4096).unwrap();
+/// let page = Align::try_from(4096)?;
+/// assert_eq!((page, page.to_string()), ("4K".parse()?, "4 KiB".to_owned()));
 /// assert_eq!(page.up(1), Some(4096));
 /// assert_eq!(page.up(u64::MAX), None);
-/// assert_eq!(Align::new(12), None);
+///
+/// const HUGE: Align = Align::new(2 << 20).unwrap();
+/// assert_eq!(Align::try_from(12).unwrap_err().to_string(), "12 is not a power of two up to 2^63");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// With the feature `serde` an alignment is its number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Align {
     bytes: u64,
 }
 
 impl Align {
-    /// No constraint: every address is a multiple of one byte.
+    /// One byte: every address is aligned.
     pub const ONE: Self = Self { bytes: 1 };
     /// The page of x86-64, 4096 bytes.
     pub const PAGE: Self = Self { bytes: 4096 };
@@ -34,7 +42,7 @@ impl Align {
         self.bytes
     }
 
-    /// The bits below the alignment.
+    /// The bits of an address that must be 0: `bytes - 1`.
     #[must_use]
     pub const fn mask(self) -> u64 {
         self.bytes - 1
@@ -74,16 +82,79 @@ impl fmt::Debug for Align {
     }
 }
 
+/// `4 KiB`, which [`FromStr`] reads.
 impl fmt::Display for Align {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::Bytes::from(self.bytes).fmt(f)
+        Bytes::from(self.bytes).fmt(f)
+    }
+}
+
+/// A number that is not an alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotPowerOfTwo {
+    /// The number, in bytes.
+    pub bytes: u128,
+}
+
+impl fmt::Display for NotPowerOfTwo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not a power of two up to 2^63", self.bytes)
+    }
+}
+
+impl core::error::Error for NotPowerOfTwo {}
+
+impl TryFrom<u64> for Align {
+    type Error = NotPowerOfTwo;
+
+    fn try_from(bytes: u64) -> Result<Self, NotPowerOfTwo> {
+        Self::new(bytes).ok_or(NotPowerOfTwo { bytes: bytes.into() })
+    }
+}
+
+impl From<Align> for u64 {
+    fn from(align: Align) -> Self {
+        align.bytes
+    }
+}
+
+/// Why a text is not an alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseAlignError {
+    /// It is not a number of bytes.
+    Number(ParseBytesError),
+    /// It is a number of bytes that is not an alignment.
+    NotPowerOfTwo(NotPowerOfTwo),
+}
+
+impl fmt::Display for ParseAlignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(error) => error.fmt(f),
+            Self::NotPowerOfTwo(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ParseAlignError {}
+
+impl FromStr for Align {
+    type Err = ParseAlignError;
+
+    /// A number of bytes, as [`Bytes`] reads it.
+    fn from_str(text: &str) -> Result<Self, ParseAlignError> {
+        let Bytes(bytes) = text.parse().map_err(ParseAlignError::Number)?;
+        let align = u64::try_from(bytes).ok().and_then(Self::new);
+        align.ok_or(ParseAlignError::NotPowerOfTwo(NotPowerOfTwo { bytes }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Align;
+    use super::*;
     use proptest::prelude::*;
+    use std::string::ToString;
 
     proptest! {
         #[test]
@@ -94,6 +165,8 @@ mod tests {
             prop_assert_eq!(align.up(address).map(u128::from), (up < 1 << 64).then_some(up));
             prop_assert_eq!(u128::from(align.down(address)), u128::from(address) / bytes * bytes);
             prop_assert_eq!(align.divides(address), u128::from(address) % bytes == 0);
+            prop_assert_eq!(align.to_string().parse(), Ok(align));
+            prop_assert_eq!(Align::try_from(u64::from(align)), Ok(align));
         }
     }
 
@@ -104,5 +177,16 @@ mod tests {
         }
         assert_eq!(Align::new(1 << 63).unwrap().up(1), Some(1 << 63));
         assert_eq!(Align::new(1 << 63).unwrap().up((1 << 63) + 1), None);
+    }
+
+    #[test]
+    fn a_text_is_an_alignment_or_says_why_not() {
+        assert_eq!("2M".parse(), Ok(Align { bytes: 2 << 20 }));
+        let wrong = |bytes| Err(ParseAlignError::NotPowerOfTwo(NotPowerOfTwo { bytes }));
+        assert_eq!("0".parse::<Align>(), wrong(0));
+        assert_eq!("12".parse::<Align>(), wrong(12));
+        assert_eq!("16E".parse::<Align>(), wrong(1 << 64));
+        assert_eq!("x".parse::<Align>(), Err(ParseAlignError::Number(ParseBytesError::NoNumber)));
+        assert_eq!(Align::try_from(6), Err(NotPowerOfTwo { bytes: 6 }));
     }
 }

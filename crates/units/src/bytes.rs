@@ -32,7 +32,7 @@ impl fmt::Display for Bytes {
         }
         let scale = 1u128 << (10 * unit);
         let (whole, rest) = (self.0 / scale, self.0 % scale);
-        let name = UNITS.get(unit).copied().unwrap_or("B");
+        let name = UNITS[unit];
         if rest == 0 {
             write!(f, "{whole} {name}")
         } else {
@@ -43,6 +43,7 @@ impl fmt::Display for Bytes {
 
 /// Why a text is not a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ParseBytesError {
     /// No digits where a number must stand.
     NoNumber,

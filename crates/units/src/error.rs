@@ -1,12 +1,12 @@
-//! What the errors of every engine are made of.
+//! The parts that the errors of all engines share.
 //!
-//! Each question has an enum of its own, in its engine. What they share is here: [`OutOfMemory`]; [`Rejected`], a
-//! refusal that hands back what came with the request; [`Broken`], what `validate()` found; and
-//! [`error_messages!`](crate::error_messages), which says what each reason means.
+//! An engine has its own error enum for each question. Here are [`OutOfMemory`]; [`Rejected`], an error that returns the
+//! value of the request; [`Broken`], an invariant that `validate()` found broken; and
+//! [`error_messages!`](crate::error_messages), which writes `Display` and `Error` of an enum from a table of messages.
 
 use core::fmt;
 
-/// No memory is left for an engine's own nodes, or its limit of nodes is reached. Nothing was changed.
+/// There is no memory for an engine's own nodes, or its limit of nodes is reached. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
@@ -24,13 +24,13 @@ impl From<alloc::collections::TryReserveError> for OutOfMemory {
     }
 }
 
-/// A refused operation, with what was handed in for it: the value that was to be stored, the sub-space that was to be
-/// taken back.
+/// An operation that was refused, with the value that the caller passed: the value to be stored, the sub-space to be taken
+/// back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<T, E> {
-    /// What was handed in, handed back.
+    /// The value, returned to the caller.
     pub value: T,
-    /// Why.
+    /// Why the operation was refused.
     pub cause: E,
 }
 
@@ -52,7 +52,7 @@ impl<T, E: core::error::Error> core::error::Error for Rejected<T, E> {
     }
 }
 
-/// An invariant of `INVARIANTS.md` that does not hold, as `validate()` found it.
+/// An invariant of `INVARIANTS.md` that `validate()` found broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
@@ -93,8 +93,9 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// Writes what each reason of an error enum says. With `+ OutOfMemory` it has a variant of that name, made of an
-/// [`OutOfMemory`]. A message is whole: a reason that holds another error says that error's, and so has no `source`.
+/// Implements `Display` and `Error` of an enum from a table of messages. With `+ OutOfMemory`, the enum has a variant of that
+/// name, and `From<OutOfMemory>` is implemented too. A variant that holds another error shows that error's message, and so
+/// has no `source`.
 ///
 /// ```
 /// # #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! How long a gap is, in 31 bits: what a parent knows of the longest gap below a child.
+//! The length of a gap in 31 bits, in which a parent keeps the longest gap below each child.
 
 /// The code of the length of a gap.
 ///
@@ -8,16 +8,17 @@
 ///   beyond             26 leading bits and an exponent, rounded up
 /// ```
 ///
-/// Order is kept: a longer gap never has the smaller code. So a subtree whose code is smaller than that of what is
-/// wanted has no room for it; one whose code is not smaller is looked into, in vain once in 2^25 times at most.
+/// Order is kept: a longer gap never has the smaller code. So a subtree with a smaller code than the request has no room
+/// for it. A subtree whose code is not smaller may have none either, as long lengths are rounded up, by less than one part
+/// in 2^25.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent(u32);
 
-/// Bits that are kept of a length.
+/// The leading bits of a length that its code keeps.
 const KEPT: u32 = 26;
 
 impl Extent {
-    /// There is no gap.
+    /// The code for no gap.
     pub const NONE: Self = Self(0);
 
     /// The code of a gap whose last index is `reach` above its first.
@@ -28,7 +29,7 @@ impl Extent {
         }
         let shift = u64::BITS - reach.leading_zeros() - KEPT;
         let rounded_up = (reach & ((1 << shift) - 1) != 0) as u32;
-        // The leading bit adds to the exponent: codes go on where those of the exponent before end.
+        // The leading bit of the mantissa adds 1 to the exponent, so codes continue where those of the lower exponent end.
         Self((shift << (KEPT - 1)) + (reach >> shift) as u32 + rounded_up + 1)
     }
 }

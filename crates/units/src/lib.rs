@@ -1,7 +1,7 @@
-//! What every engine is written in: [`Span`], [`Align`], [`Bytes`], [`Probe`], the
-//! parts of errors, and the [`pool`] of a tree's nodes.
+//! The types that all engines share: [`Span`], [`Align`], [`Bytes`], the counting of work by a [`Probe`], the parts of
+//! errors, and the [`pool`] of a tree's nodes.
 //!
-//! Addresses are `u64` and the whole space `0..=u64::MAX` is usable, both ends included. Nothing wraps: what
+//! Addresses are `u64`, and the whole space `0..=u64::MAX` is usable, both ends included. No arithmetic wraps: a result that
 //! cannot be represented is `None` or an error. Only [`pool`] asks for memory.
 
 #![forbid(unsafe_code)]
@@ -17,11 +17,13 @@ mod error;
 mod extent;
 pub mod pool;
 mod probe;
+#[cfg(feature = "serde")]
+mod serde;
 mod span;
 
-pub use align::Align;
+pub use align::{Align, NotPowerOfTwo, ParseAlignError};
 pub use bytes::{Bytes, ParseBytesError};
 pub use error::{Broken, OutOfMemory, Rejected, check};
 pub use extent::Extent;
 pub use probe::{Probe, Tally, Work};
-pub use span::{ParseSpanError, Span};
+pub use span::{EmptyRange, ParseSpanError, Span};

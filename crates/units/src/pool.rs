@@ -6,8 +6,8 @@
 //!                           1, 4, 16, 64    all at once
 //! ```
 //!
-//! A node keeps its number for life. Memory is requested in [`reserve`](Pool::reserve) alone, so that what was
-//! reserved can be taken without failing. Vacant nodes form a list, linked through the nodes themselves.
+//! A node keeps its number for life. Only [`reserve`](Pool::reserve) asks for memory, so that taking a reserved node cannot
+//! fail. Vacant nodes form a list, linked through the nodes themselves.
 //! Cost: every operation is constant, but for the first piece, which grows by copying up to 16 nodes.
 
 use crate::OutOfMemory;
@@ -21,7 +21,7 @@ pub type NodeId = u32;
 /// No node.
 pub const NO_NODE: NodeId = NodeId::MAX;
 
-/// Nodes of a piece; those in the pool itself count for the first.
+/// Nodes of a piece. The first piece is shorter by the nodes in the pool itself.
 const PIECE: usize = 64;
 
 /// What a pool needs of a node: room for a number while it is vacant.
@@ -108,22 +108,23 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         self.vacant_len as usize
     }
 
-    /// Bytes of memory that are held for nodes, without the pool's own.
+    /// Bytes of memory held for nodes, without those in the pool itself.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let nodes = self.first.capacity() + PIECE * self.rest.len();
         nodes * size_of::<T>() + self.rest.capacity() * size_of::<Box<[T; PIECE]>>()
     }
 
-    /// Has no more than `limit` nodes in use from now on; more cannot be reserved.
+    /// Limits the nodes in use: no more than `limit` can be reserved from now on. A limit of more than `u32::MAX` is none, as
+    /// numbers of nodes end there.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = u32::try_from(limit).unwrap_or(u32::MAX);
     }
 
-    /// Sees to it that `count` nodes can be taken.
+    /// Makes vacant nodes until `count` can be taken.
     ///
     /// # Errors
-    /// Memory is exhausted, or the limit reached; then nothing has changed but spare room.
+    /// There is no memory, or the limit is reached. Nodes that were made before stay vacant.
     #[inline]
     pub fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
         if count == 0 {
@@ -151,7 +152,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(())
     }
 
-    /// Sees to it that there is a node of that number; there is one of every lower number.
+    /// Makes memory for the node with the number `at`, if there is none. All nodes with lower numbers have memory.
     fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
         if at < self.own.as_ref().len() {
             return Ok(());
@@ -168,7 +169,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(())
     }
 
-    /// Takes a node that was reserved. It holds whatever it held before; the caller sets its content.
+    /// Takes a node that was reserved. It holds what its last user left; the caller sets its content.
     #[inline]
     pub fn take(&mut self) -> NodeId {
         debug_assert!(self.vacant_len > 0, "a node is taken that was not reserved");
@@ -178,7 +179,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         id
     }
 
-    /// Gives a node back; it keeps its memory for the next.
+    /// Gives a node back. It is vacant then, and keeps its memory for the next user.
     #[inline]
     pub fn give_back(&mut self, id: NodeId) {
         let next = self.vacant;
@@ -190,7 +191,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
     /// A copy, with the same numbers.
     ///
     /// # Errors
-    /// Memory is exhausted.
+    /// There is no memory.
     pub fn try_clone(&self) -> Result<Self, OutOfMemory>
     where
         T: Clone,
@@ -207,13 +208,14 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         Ok(Self { own: self.own.clone(), first, rest, ..*self })
     }
 
-    /// Every node that has been made, in use or vacant, to change what all of them know.
+    /// Every node that has been made, in use or vacant, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let rest = self.rest.iter_mut().flat_map(|piece| piece.iter_mut());
         self.own.as_mut().iter_mut().chain(&mut self.first).chain(rest).take(self.made as usize)
     }
 
-    /// The numbers in the list of vacant nodes, for `validate`. A list that goes in circles ends at last.
+    /// The numbers in the list of vacant nodes, for `validate`. Ends even if a broken list goes in a circle: it gives at most
+    /// one number more than there are nodes.
     pub fn vacant(&self) -> impl Iterator<Item = NodeId> {
         let mut next = self.vacant;
         core::iter::from_fn(move || {

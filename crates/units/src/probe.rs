@@ -1,4 +1,4 @@
-//! Counting work: how an engine says what it did, in units that no noisy machine can bend.
+//! Counting work: exact figures of what an engine did, which do not vary from run to run as times do.
 //!
 //! An engine takes `&mut impl Probe` where it works. The unit type counts nothing and costs nothing; a
 //! [`Tally`] adds up.
@@ -34,15 +34,15 @@ pub enum Work {
     MergedNext,
     /// A freed span that closed the gap between two blocks.
     MergedBoth,
-    /// A chunk looked at for room.
+    /// A chunk searched for a place.
     ChunkVisited,
-    /// A chunk's own hints found anew from those of its blocks.
+    /// A chunk whose hints were computed again from those of its blocks.
     ChunkRescanned,
-    /// A block whose hints were looked at.
+    /// A block whose hints were read.
     BlockVisited,
-    /// A block's hints found anew from its bits.
+    /// A block whose hints were computed again from its bits.
     BlockRescanned,
-    /// A bit passed in a search of a map.
+    /// A bit of a map passed by a search.
     BitScanned,
     /// A range of a map stored or emptied.
     EntryStored,
@@ -60,12 +60,13 @@ pub trait Probe {
     /// `amount` more of `work` was done.
     fn count(&mut self, work: Work, amount: u64);
 
-    /// `amount` more of a kind that an engine outside the library counts, and numbers, below [`Tally::OTHERS`].
-    #[inline(always)]
+    /// `amount` more was done of a kind of work that an engine outside the library has. The engine numbers its kinds, below
+    /// [`Tally::OTHERS`].
+    #[inline]
     fn count_other(&mut self, _kind: u8, _amount: u64) {}
 
-    /// Whether [`Probe::count`] does anything: what only serves to count can be spared if not.
-    #[inline(always)]
+    /// Whether [`Probe::count`] does anything. If not, an engine skips the work that only serves to count.
+    #[inline]
     fn counts(&self) -> bool {
         true
     }
@@ -73,10 +74,10 @@ pub trait Probe {
 
 /// Counts nothing.
 impl Probe for () {
-    #[inline(always)]
+    #[inline]
     fn count(&mut self, _: Work, _: u64) {}
 
-    #[inline(always)]
+    #[inline]
     fn counts(&self) -> bool {
         false
     }
@@ -102,15 +103,16 @@ impl Tally {
     /// The kinds that engines outside the library can have.
     pub const OTHERS: usize = 16;
 
-    /// How much of `work` was counted.
+    /// The amount counted of `work`.
     #[must_use]
     pub fn of(&self, work: Work) -> u64 {
-        self.counts.get(work as usize).copied().unwrap_or(0)
+        self.counts[work as usize]
     }
 
-    /// How much was counted of a kind of an engine outside the library.
+    /// The amount counted of a kind of work of an engine outside the library.
     #[must_use]
     pub fn of_other(&self, kind: u8) -> u64 {
+        debug_assert!(usize::from(kind) < Self::OTHERS, "{kind} is not the number of a kind");
         self.others.get(usize::from(kind)).copied().unwrap_or(0)
     }
 
@@ -126,12 +128,13 @@ impl Tally {
 impl Probe for Tally {
     #[inline]
     fn count(&mut self, work: Work, amount: u64) {
-        if let Some(count) = self.counts.get_mut(work as usize) {
-            *count = count.saturating_add(amount);
-        }
+        let count = &mut self.counts[work as usize];
+        *count = count.saturating_add(amount);
     }
+
     #[inline]
     fn count_other(&mut self, kind: u8, amount: u64) {
+        debug_assert!(usize::from(kind) < Self::OTHERS, "{kind} is not the number of a kind");
         if let Some(count) = self.others.get_mut(usize::from(kind)) {
             *count = count.saturating_add(amount);
         }

@@ -5,22 +5,38 @@
 //!     |###################|        size = last - first + 1, from 1 to 2^64
 //! ```
 
-use crate::{Align, Bytes, ParseBytesError};
-use core::fmt;
-use core::str::FromStr;
+mod convert;
+mod text;
+
+use crate::Align;
+use core::ops::{Bound, RangeBounds};
+
+pub use convert::EmptyRange;
+pub use text::ParseSpanError;
 
 /// The addresses `first..=last`. Invariant: `first <= last`.
 ///
-/// The end is inclusive so that the last address of the space can be part of a span, and a span holds at
-/// least one address so that "empty" needs no meaning.
+/// The end is inclusive so that a span can hold the last address of the space. A span is never empty, so no method has to
+/// say what it does with an empty one.
 ///
 /// ```
 /// use freehold_units::Span;
-/// let span = Span::from_size(0x1000, 0x2000).unwrap();
-/// assert_eq!((span.first(), span.last()), (0x1000, 0x2fff));
-/// assert_eq!(Span::ALL.size_bytes(), 1 << 64);
+/// let span = Span::try_from(0x1000..0x3000)?;
+/// assert_eq!((span.first(), span.last(), span.size_bytes()), (0x1000, 0x2fff, 0x2000));
+/// assert_eq!(span.to_string(), "0x1000..=0x2fff");
+/// assert_eq!("0x1000..=0x2fff".parse(), Ok(span));
+/// assert_eq!("4K+8K".parse(), Ok(span));
+///
+/// const BUS: Span = Span::new(0xc000_0000, 0xffff_ffff).unwrap();
+/// assert_eq!(Span::from_bounds(&(0xc000_0000..1 << 32)), Some(BUS));
 /// assert_eq!(Span::new(2, 1), None);
+/// assert_eq!(Span::ALL.size_bytes(), 1 << 64);
+/// # Ok::<(), freehold_units::EmptyRange>(())
 /// ```
+///
+/// A span is a [`RangeBounds`], as std's ranges are, and converts from [`Range`](core::ops::Range) and from and into
+/// [`RangeInclusive`](core::ops::RangeInclusive). With the feature `serde` a span is what [`Display`](core::fmt::Display)
+/// writes in formats for people, and the pair of its ends in others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     first: u64,
@@ -49,6 +65,22 @@ impl Span {
         }
     }
 
+    /// The addresses of a range of any form, such as `4..9`, `4..=8`, `4..` or another span; `None` if there are none.
+    #[must_use]
+    pub fn from_bounds(bounds: &(impl RangeBounds<u64> + ?Sized)) -> Option<Self> {
+        let first = match bounds.start_bound() {
+            Bound::Included(&first) => first,
+            Bound::Excluded(&before) => before.checked_add(1)?,
+            Bound::Unbounded => 0,
+        };
+        let last = match bounds.end_bound() {
+            Bound::Included(&last) => last,
+            Bound::Excluded(&behind) => behind.checked_sub(1)?,
+            Bound::Unbounded => u64::MAX,
+        };
+        Self::new(first, last)
+    }
+
     /// The lowest address.
     #[must_use]
     pub const fn first(self) -> u64 {
@@ -69,7 +101,7 @@ impl Span {
 
     /// The number of addresses, or `u64::MAX` for the one span of 2^64.
     ///
-    /// A request's size is a `u64`, so comparing it with this answers right for every span.
+    /// The size of a request is a `u64`, so comparing the two gives the right answer for every span.
     #[must_use]
     pub const fn size_saturating(self) -> u64 {
         (self.last - self.first).saturating_add(1)
@@ -167,65 +199,6 @@ impl Span {
     }
 }
 
-impl fmt::Debug for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{:#x}, {:#x}]", self.first, self.last)
-    }
-}
-
-/// Why a text is not a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParseSpanError {
-    /// Neither `FIRST..=LAST` nor `FIRST+SIZE`.
-    NoSeparator,
-    /// One of the two numbers is wrong.
-    Number(ParseBytesError),
-    /// The span would be empty or pass the last address.
-    Empty,
-}
-
-impl fmt::Display for ParseSpanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSeparator => f.write_str("not a span (write FIRST..=LAST or FIRST+SIZE)"),
-            Self::Number(error) => error.fmt(f),
-            Self::Empty => f.write_str("the span is empty or passes the last address"),
-        }
-    }
-}
-
-impl core::error::Error for ParseSpanError {}
-
-impl FromStr for Span {
-    type Err = ParseSpanError;
-
-    /// `FIRST..=LAST` or `FIRST+SIZE`, each number as [`Bytes`] reads it.
-    fn from_str(text: &str) -> Result<Self, ParseSpanError> {
-        let number = |text: &str| match text.parse::<Bytes>() {
-            Ok(Bytes(value)) => Ok(value),
-            Err(error) => Err(ParseSpanError::Number(error)),
-        };
-        let (first, last) = if let Some((first, last)) = text.split_once("..=") {
-            (number(first)?, number(last)?)
-        } else if let Some((first, size)) = text.split_once('+') {
-            let (first, size) = (number(first)?, number(size)?);
-            (first, (first + size).checked_sub(1).ok_or(ParseSpanError::Empty)?)
-        } else {
-            return Err(ParseSpanError::NoSeparator);
-        };
-        match (u64::try_from(first), u64::try_from(last)) {
-            (Ok(first), Ok(last)) => Self::new(first, last).ok_or(ParseSpanError::Empty),
-            _ => Err(ParseSpanError::Empty),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,17 +256,5 @@ mod tests {
             let expected = (0..80).rev().find(fits);
             prop_assert_eq!(span.highest_fit(size, align, until).map(Span::first), expected);
         }
-    }
-
-    #[test]
-    fn parses_both_forms() {
-        assert_eq!("0x1000..=0x1fff".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
-        assert_eq!("4K+4K".parse(), Ok(Span { first: 0x1000, last: 0x1fff }));
-        assert_eq!("0+16E".parse(), Ok(Span::ALL));
-        assert_eq!("5".parse::<Span>(), Err(ParseSpanError::NoSeparator));
-        assert_eq!("5+0".parse::<Span>(), Err(ParseSpanError::Empty));
-        assert_eq!("0+0".parse::<Span>(), Err(ParseSpanError::Empty));
-        assert_eq!("1+16E".parse::<Span>(), Err(ParseSpanError::Empty));
-        assert_eq!("x+1".parse::<Span>(), Err(ParseSpanError::Number(ParseBytesError::NoNumber)));
     }
 }

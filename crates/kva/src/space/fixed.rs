@@ -33,8 +33,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// let told = format!("cannot place {} at {place}: {refused}, it belongs to {owner}", refused.value);
     /// assert_eq!(
     ///     told,
-    ///     "cannot place nic at [0xc0002000, 0xc0005fff]: \
-    ///      [0xc0000000, 0xc0001fff] is in the way, it belongs to disk"
+    ///     "cannot place nic at 0xc0002000..=0xc0005fff: \
+    ///      0xc0000000..=0xc0001fff is in the way, it belongs to disk"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -49,7 +49,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// // Neither side can pull the ground from under the other.
     /// assert!(bus.free(0xc000_0000).is_err());
     /// let refused = bus.take_back(window).unwrap_err();
-    /// assert_eq!(refused.to_string(), "[0xc00fc000, 0xc00fffff] is still allocated in the sub-space");
+    /// assert_eq!(refused.to_string(), "0xc00fc000..=0xc00fffff is still allocated in the sub-space");
     ///
     /// let mut window = refused.value;
     /// window.free(bar.first())?;

@@ -1,4 +1,4 @@
-//! Searches rows of bounds, 16 at a time.
+//! Searches a row of bounds, 16 at a time, which compilers turn into vector instructions.
 
 /// Bounds compared together.
 const LANES: usize = 16;

@@ -1,4 +1,4 @@
-//! Finds a place: at the key's cursor, else in a page with objects whose bound allows it, else in a page without.
+//! Finds a place: at the key's cursor, else in a page with objects whose bound is high enough, else in a page without objects.
 
 use super::bounds::{first_at_least, highest};
 use super::fit::{first_place, longest_after};
@@ -33,11 +33,11 @@ pub(super) fn find(
     in_begun_page(chunks, key, from, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// The lowest place at or behind a word in the word's page, if the page's bound allows one.
+/// The lowest place in a word's page, from the word on. `None` without a search if the page's bound is too low.
 // Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
-    // There is no such chunk if the cursor is beyond all, or if there are none yet.
+    // A cursor may be behind the last chunk, and a new set has no chunk. A vacant chunk's bounds are 0 (P7).
     let chunk = chunks.positions().get(index as usize)?;
     if chunk.hints[(word / BLOCK_WORDS) as usize] < request.bits as i16 {
         return None;
@@ -45,7 +45,8 @@ fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRe
     first_place(chunk, word, request)
 }
 
-/// The lowest place in a page with objects, from position `from` on. Moves the key's cursor there.
+/// The lowest place in the pages with objects, from position `from` on. Moves the key's cursor to it, or behind all
+/// chunks if there is none.
 #[inline(never)]
 fn in_begun_page(
     chunks: &mut Chunks<FirstFit>,
@@ -69,7 +70,7 @@ fn in_begun_page(
     None
 }
 
-/// Finds a place for a request of more than a word.
+/// Finds a place for a request of more than 64 bits.
 #[inline(never)]
 fn find_long(
     chunks: &mut Chunks<FirstFit>,
@@ -82,8 +83,9 @@ fn find_long(
     in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// A place for a request of more than a word in the chunk with the smallest sufficient bound, so that long runs stay whole.
-/// Chunks that are set aside come last.
+/// A place for a request of more than 64 bits in a page with objects. Searches the lists by ascending bound, so that long runs
+/// stay whole, and each list in its order, which is not that of bounds: chunks whose bound rose are at its head, those whose
+/// bound fell at its tail. Chunks that are set aside come last.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -93,7 +95,7 @@ fn in_tight_chunk(
     let mut slot = slot_of_bound(least);
     while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
         let mut index = chunks.slots.first(occupied);
-        // Chunks without objects have no page with objects, and there may be many of them.
+        // The list of chunks without objects is left out: it may be long, and none of its pages has an object.
         while index != NONE && occupied != chunks.slots.free() {
             let next = chunks.slots.next(index);
             if chunks.index.most[index as usize] >= least
@@ -108,7 +110,8 @@ fn in_tight_chunk(
     None
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. Lowers the chunk's bound if there is none.
+/// The lowest place in a chunk's pages with objects, from a word on. If there is none, lowers the chunk's bound and moves the
+/// chunk to the list of its new bound.
 #[inline]
 fn in_known_chunk(
     chunks: &mut Chunks<FirstFit>,
@@ -126,7 +129,7 @@ fn in_known_chunk(
     bit.map(|bit| Location { chunk: index, bit })
 }
 
-/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of pages searched in vain.
+/// The lowest place in a chunk's pages with objects, from a word on. Lowers the bounds of the pages in which it finds none.
 #[inline]
 fn in_chunk(
     chunk: &mut Chunk<Longest>,

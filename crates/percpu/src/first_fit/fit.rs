@@ -1,4 +1,4 @@
-//! Where a request fits in a page, word by word, and how long a page's runs are if it does not.
+//! Finds where a request fits in a page, word by word. If it does not fit, computes a new bound of the page's runs.
 
 use super::Longest;
 use crate::chunk::Chunk;
@@ -24,7 +24,7 @@ fn starts_in_word(free: u64, at: u32, request: &CheckedRequest) -> u64 {
     }
 }
 
-/// The first place for the request that starts in a page with objects, from a word of it on.
+/// The first place for the request that starts in a page with objects, from one of the page's words on.
 // Inlined as `Chunk::mark_taken` is.
 #[inline(always)]
 pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRequest) -> Option<u32> {
@@ -64,7 +64,7 @@ fn over_edge(chunk: &Chunk<Longest>, start: u32, at: u32, request: &CheckedReque
     is_free(words, at, place + request.bits).map(|()| place)
 }
 
-/// One past the last word that a run which starts in a page may reach: the page's own, or the next page's if that has objects.
+/// One past the last word of the runs that start in a page: a run may continue in the next page if that has objects.
 #[inline]
 fn end_of_runs(chunk: &Chunk<Longest>, page: u32) -> usize {
     ((page + 1 + u32::from(chunk.pages.is_begun(page + 1))) * BLOCK_WORDS) as usize
@@ -98,8 +98,8 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
     Err(at)
 }
 
-/// An upper bound of the free runs that start in a page in which the request has no place: none from the word searched
-/// first on, and none below it (P8).
+/// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller searched
+/// from the request's cursor on, and below the cursor there is no place either (P8).
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
     if request.bits > WORD {
         let first = (page * BLOCK_WORDS) as usize;
@@ -109,13 +109,13 @@ pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &Checked
     if request.align == 1 || first_place(chunk, page * BLOCK_WORDS, &unaligned).is_none() {
         return request.bits - 1;
     }
-    // A run of one bit more has a multiple of the alignment early enough. If that is the next page's first bit, this
-    // search finds it there, and the object placed there ends the run in this page.
+    // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
+    // that page and finds it; the object placed there then ends the run.
     request.bits + request.align - 2
 }
 
-/// The longest free run that starts in a page and crosses the end of a word, or a word's bits if that is more: no run within
-/// one word is longer. `words` are the page's, and the next page's if that has objects.
+/// An upper bound of the free runs that start in a page: the longest run that crosses the end of a word, and at least 64, as
+/// a run within one word is not longer. `words` are the page's words, and the next page's too if that has objects.
 fn longest_over_words(words: &[Word]) -> u32 {
     let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {

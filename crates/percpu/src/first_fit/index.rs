@@ -1,4 +1,4 @@
-//! What the placement keeps for all chunks: bounds of their runs, counts of their pages without objects, and the keys.
+//! The placement's table of all chunks: bounds of their runs, counts of their pages without objects; and the keys.
 
 use super::bounds::first_at_least;
 use super::keys::{Keys, NOWHERE};
@@ -8,21 +8,21 @@ use crate::memory::reserve_one;
 use crate::object_map::WORD;
 use alloc::vec::Vec;
 
-/// One column for each figure, one row for each position of a chunk. A vacant position's row is 0.
+/// One column for each figure, one row for each position of a chunk. The row of a vacant position is 0 (P7, P9).
 #[derive(Clone, Debug)]
 pub struct Index {
     pub(super) keys: Keys,
     /// The chunk's bound: no page's `longest` is more.
     pub(super) most: Vec<i16>,
-    /// No free run of more than a page is longer; at most [`MOST_BITS`](super::MOST_BITS).
+    /// The chunk's bound of runs of more than a page: none is longer. At most [`MOST_BITS`](super::MOST_BITS).
     pub(super) wide: Vec<i16>,
     /// Pages that have memory and no object.
     pub(super) empty: Vec<i16>,
     /// Pages without memory.
     pub(super) bare: Vec<i16>,
-    /// No chunk below has a page with memory and no object.
+    /// No chunk below this one has a page with memory and no object.
     pub(super) empty_from: u32,
-    /// No chunk below has a page without memory.
+    /// No chunk below this one has a page without memory.
     pub(super) bare_from: u32,
     /// A chunk has 2^`shift` positions of words.
     shift: u32,
@@ -105,7 +105,7 @@ impl Index {
     }
 }
 
-/// The first chunk whose count is not 0. `from`, below which all are, moves there.
+/// The first chunk whose count is not 0. All counts below `from` are 0; `from` moves to the chunk found.
 fn first(counts: &[i16], from: &mut u32) -> Option<u32> {
     let found = first_at_least(counts, *from as usize, 1).map(|chunk| chunk as u32);
     *from = found.unwrap_or(counts.len() as u32);

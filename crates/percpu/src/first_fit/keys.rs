@@ -1,7 +1,11 @@
-//! The keys: the sizes and alignments asked for last, each with a cursor, the word below which no page with objects has a
-//! place for it (P8).
+//! The keys: sizes and alignments of requests, each with a cursor, the word below which no page with objects has a place for
+//! it (P8).
 //!
-//! A cursor is a position: words are numbered over all chunks, each of which has the same power of two of numbers.
+//! A cursor is a position: the words of all chunks are numbered, and each chunk has the same power of two of numbers.
+//!
+//! A request without a key adds one. If all keys are in use, the key at `victim` goes, and `victim` moves to the next place
+//! in the table, so that places lose their keys in turn. How long ago a key was used does not count: a key that is needed
+//! again is added again, and its cursor starts where those of easier keys are.
 
 use crate::geometry::align_up;
 use crate::object_map::WORD;
@@ -25,11 +29,11 @@ pub(super) struct Key {
 /// The size of a key that is not in use: no run is as long.
 const UNUSED: u32 = u32::MAX;
 
-/// The keys by ascending size, so that a short free run is compared only with keys that it can serve.
+/// The keys by ascending size: a short free run is compared only with keys of at most its length.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     keys: [Key; KEYS],
-    /// The next key to evict; they take turns.
+    /// The place in the table whose key is evicted next.
     victim: usize,
 }
 
@@ -48,8 +52,8 @@ impl Keys {
         }
     }
 
-    /// Adds a key; evicts another if all are in use. Its cursor starts at the highest of keys with at most its size and
-    /// alignment: where those have no place, it has none.
+    /// Adds a key; evicts another if all are in use. Its cursor starts at the highest cursor of the easier keys, which have at
+    /// most its size and alignment: where an easier key has no place, this one has none.
     #[cold]
     fn add(&mut self, request: &CheckedRequest) -> usize {
         let &CheckedRequest { bits, align, .. } = request;
@@ -71,7 +75,8 @@ impl Keys {
         &mut self.keys[key].from
     }
 
-    /// Lowers cursors for a free run of the chunk whose first word is at `base`: each key's to its first place in the run.
+    /// Lowers cursors for a new free run: each key's to its first place in the run. `base` is the position of the chunk's
+    /// first word.
     #[inline]
     pub(super) fn lower(&mut self, base: u32, run: &Range<u32>) {
         let (bits, first) = (run.end - run.start, base + run.start / WORD);

@@ -8,20 +8,30 @@
 //!   key                             ^ cursor of requests for 4 bits aligned to 2: there is no place for one below
 //! ```
 //!
-//! A page with objects has a bound, `longest`: no free run that starts in it is longer. A free raises bounds at once; a search
-//! that fails in a page lowers the page's. The last sizes and alignments asked for are kept as keys, each with a cursor below
-//! which no page has a place for it (`keys.rs`), so that most requests look at one word.
+//! Two upper bounds and a cursor say where to search:
 //!
-//! A request of up to 64 bits searches its cursor's page, then pages whose bound allows it, by ascending chunk and page
-//! (`find.rs`, `fit.rs`). A larger one searches the chunks with the smallest sufficient bound first, for which chunks are
-//! listed by bound: that keeps long runs whole, so that a churn of random sizes needs less memory (`freehold bench percpu`).
-//! If no page with objects has a place, the request begins the lowest page that has memory and no object, else the lowest
-//! without memory, at the page's first bit. So no run has to cross from a page with objects
-//! into one without: it counts as ending there, and a place in a page with objects always has memory. Objects of more than a page take a run over
-//! several pages, with objects or without (`wide.rs`).
+//! - `longest` of a page: no free run that starts in the page is longer (P7). A free raises it at once. A search that finds no
+//!   place in the page lowers it.
+//! - `most` of a chunk: no page of the chunk has a higher bound.
+//! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
+//!   (`keys.rs`), so that most requests find their place in the one word at their cursor.
 //!
-//! Cost: one word of the map for a request whose cursor has a place; else linear in pages, 16 bounds at a time. A free finds
-//! the ends of the run that it makes, at most a page to either side. `freehold replay --instructions` counts both.
+//! A request takes the first place that these steps find:
+//!
+//! 1. Up to 64 bits: its cursor's page, then pages by ascending chunk and page, those whose bound is too low left out
+//!    (`find.rs`, `fit.rs`).
+//! 2. Up to a page: chunks by ascending bound, in steps of 32 bits. Chunks are on lists by bound, and a list holds bounds of
+//!    one step in no order. Tight chunks come first so that long runs stay whole: a churn of random sizes then needs less
+//!    memory (`freehold bench percpu --workload churn`).
+//! 3. A page that has memory and no object, the lowest of the first chunk with one; else a page without memory. The object
+//!    goes to the page's first bit.
+//!
+//! A page without objects ends a run, so a place found in steps 1 and 2 always has memory. An object of more than a page
+//! takes a run over several pages, with objects or without (`wide.rs`).
+//!
+//! Cost of a request: one word of the map if there is a place at its cursor; else linear in pages, 16 bounds at a time. Cost
+//! of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
+//! --instructions` counts both.
 
 mod bounds;
 mod find;
@@ -47,7 +57,7 @@ use index::Index;
 /// The most bits that a request can ask for. Bounds go no higher.
 const MOST_BITS: u32 = MIN_UNIT_BYTES / BIT_BYTES;
 
-/// Bits of bound from one list of chunks to the next.
+/// The step in bits between the bounds of one list of chunks and of the next.
 const LIST_BITS: u32 = 32;
 
 /// The default placement: first fit in pages with objects, then the lowest page without.
@@ -58,8 +68,8 @@ impl Placement for FirstFit {
     const NAME: &'static str = "first-fit";
 }
 
-/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A run counts as ending
-/// where a page without objects begins. 0 for a page without objects.
+/// For each page of a chunk, an upper bound in bits of the free runs that start in it, at most 1024. A page without objects
+/// ends a run, and its own bound is 0.
 type Longest = Vec<i16>;
 
 /// The list for chunks whose bound is `most` bits.

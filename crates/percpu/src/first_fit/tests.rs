@@ -144,6 +144,27 @@ fn a_broken_bound_or_cursor_is_seen() {
     assert_eq!(found(&broken), Err("P9"));
 }
 
+#[test]
+fn a_bound_of_a_vacant_position_that_is_not_0_is_seen() {
+    let (mut set, _) = full();
+    let wide = [(); 2].map(|()| set.alloc(&Request::new(32_768)).unwrap());
+    wide.iter().for_each(|place| assert!(set.free(*place).is_ok()));
+    set.balance().unwrap();
+    assert_eq!((set.validate(), set.stats().chunks), (Ok(()), 2));
+    let vacant = (0..3).find(|&index| !set.chunks.at(index).is_live()).unwrap();
+    let found = |broken: ChunkSet| broken.validate().map_err(|broken| (broken.invariant, broken.chunk));
+    let expected = Err(("P7", Some(vacant)));
+    let mut broken = set.clone();
+    broken.chunks.at_mut(vacant).hints[3] = 8;
+    assert_eq!(found(broken), expected);
+    let mut broken = set.clone();
+    broken.chunks.index.most[vacant as usize] = 8;
+    assert_eq!(found(broken), expected);
+    let mut broken = set.clone();
+    broken.chunks.index.wide[vacant as usize] = 2048;
+    assert_eq!(found(broken), expected);
+}
+
 /// Requests alike, or a free of every object of a stretch but one in so many.
 #[derive(Clone, Debug)]
 enum Step {

@@ -8,7 +8,7 @@ use crate::object_map::{BLOCK_WORDS, WORD};
 use crate::placement::Change;
 use core::ops::Range;
 
-/// An object was placed in one or several pages without objects. The rest of the last of them is a new run.
+/// An object was placed in one or several pages that had none. The free rest of the last of them is a new run.
 #[cold]
 pub(super) fn begun(chunks: &mut Chunks<FirstFit>, &Change { chunk: index, ref object, .. }: &Change) {
     let chunk = chunks.at(index);
@@ -34,8 +34,8 @@ pub(super) fn freed(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     record(chunks, index, &run);
 }
 
-/// The same of an object of several pages, or of the only object of its page. The first and the last page may have other
-/// objects.
+/// As [`freed`], for an object of several pages, or for the last object of its page. The first and the last page may have
+/// other objects.
 #[inline(never)]
 fn freed_in_pages(chunks: &mut Chunks<FirstFit>, freed: &Change) {
     let Change { chunk: index, ref object, pages: emptied } = *freed;
@@ -119,8 +119,8 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     }
 }
 
-/// Records a free run that touches the edge of a page: what lies in the next page is a run of that page, too, and the
-/// chunk's `wide` may be too low, as the run may continue in a page without objects.
+/// Records a free run that touches the edge of a page. The part in the next page is a run of that page too. The run may
+/// continue in a page without objects and so be longer than the chunk's `wide`, which is raised.
 #[inline(never)]
 fn record_at_edge(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     let edge = base_of(block_of(run.start) + 1);

@@ -8,40 +8,41 @@ use crate::object_map::WORD;
 use core::ops::Range;
 use freehold_units::check;
 
-/// Checks P7 to P9 for a chunk.
+/// Checks P7 to P9 for a position of a chunk.
 pub(super) fn validate(chunks: &Chunks<FirstFit>, index: u32) -> Result<(), Broken> {
     let (chunk, known) = (chunks.at(index), &chunks.index);
     let row = [&known.most, &known.wide, &known.empty, &known.bare];
+    // A row that is missing fails each check that reads it.
     let [most, wide, empty, bare] = row.map(|column| column.get(index as usize).copied().unwrap_or(-1));
     check(chunk.empty_pages as i16 == empty, "P9", "the empty pages of a chunk are counted", 0)?;
     let unpopulated = chunk.pages.count() - chunk.populated_pages;
     check(unpopulated as i16 == bare, "P9", "the pages without memory of a chunk are counted", 0)?;
     let right = (empty == 0 || index >= known.empty_from) && (bare == 0 || index >= known.bare_from);
     check(right, "P9", "no chunk below the first with pages without objects has any", 0)?;
-    for page in 0..chunk.pages.count() {
-        let longest = chunk.hints.get(page as usize).copied().unwrap_or(-1);
+    let bounded = chunk.hints.len() as u32 == chunks.bits / BLOCK_BITS;
+    check(bounded, "P7", "every page of a chunk has a bound", 0)?;
+    for (page, &longest) in (0..).zip(&chunk.hints) {
         let bit = base_of(page).into();
         check(longest <= most, "P7", "no page's bound is more than its chunk's", bit)?;
         let right = chunk.pages.is_begun(page) || longest == 0;
         check(right, "P7", "the bound of a page without objects is 0", bit)?;
+    }
+    if !chunk.is_live() {
+        return check(most == 0 && wide == 0, "P7", "the bounds of a vacant position are 0", 0);
     }
     let (mut at, bits) = (0, chunks.bits);
     while at < bits {
         let start = chunk.used.next_clear(at..bits);
         at = chunk.used.next_set(start..bits);
         let length = (at - start).min(MOST_BITS);
-        check(
-            length <= BLOCK_BITS || length as i16 <= wide,
-            "P7",
-            "a chunk's run is no longer than its bound",
-            start.into(),
-        )?;
+        let right = length <= BLOCK_BITS || length as i16 <= wide;
+        check(right, "P7", "a chunk's run is no longer than its bound", start.into())?;
         validate_run(chunks, index, start..at)?;
     }
     Ok(())
 }
 
-/// Checks a free run, page by page; those without objects end its parts.
+/// Checks a free run, page by page. Pages without objects split it.
 fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Result<(), Broken> {
     let chunk = chunks.at(index);
     let mut at = run.start;
@@ -54,9 +55,8 @@ fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Resul
         // A run continues into the next page if that has objects.
         let next = chunk.pages.is_begun(page + 1);
         let end = if next { base_of(page + 2).min(run.end) } else { at };
-        let bound = chunk.hints.get(page as usize).copied().unwrap_or(-1);
         let length = (end - start).min(BLOCK_BITS);
-        let right = length as i16 <= bound;
+        let right = length as i16 <= chunk.hints[page as usize];
         check(right, "P7", "no run that starts in a page is longer than its bound", start.into())?;
         for key in chunks.index.keys.all() {
             let place = align_up(start, key.align);

@@ -9,7 +9,7 @@ use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
-/// The lowest place of all in pages that have memory; if there is none and the request may wait, in any pages.
+/// The lowest place in pages that have memory. If there is none and the request may wait, the lowest in any pages.
 #[cold]
 pub(super) fn find(
     chunks: &mut Chunks<FirstFit>,
@@ -23,7 +23,8 @@ pub(super) fn find(
     in_chunks(chunks, request, false, probe)
 }
 
-/// The lowest place, in pages that have memory if `populated`. Otherwise lowers the bounds of chunks without a place.
+/// The lowest place; if `populated`, only in pages that have memory. A search of all pages lowers the bounds of the chunks in
+/// which it finds none.
 fn in_chunks(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -63,7 +64,8 @@ fn in_chunk(chunk: &Chunk<Longest>, request: &CheckedRequest, populated: bool) -
             longest = longest.max(end - start);
         }
         if begun {
-            // Into a page with objects a run of more than a page goes on only if this page's bound is a whole page.
+            // A run that starts here and goes on into a page with objects is counted in this page's bound. If the bound is
+            // less than a page, no run of more than a page starts here.
             let goes_on = !chunk.pages.is_begun(page + 1) || chunk.hints[page as usize] >= BLOCK_BITS as i16;
             start = if goes_on { chunk.used.after_last_set(bits) } else { bits.end };
         }

@@ -11,8 +11,8 @@ use freehold_units::{Probe, Work};
 /// How many bits behind the first candidate are searched, beyond the request's own size.
 const SLACK_BITS: u32 = BLOCK_BITS;
 
-/// The fit test. Returns the bit from which to search. The test for the whole chunk looks only at the start of its longest
-/// run, so that a chunk may be passed over that has room elsewhere.
+/// The fit test: the bit from which to search for a place, or `None` if the hints show no room. The test of the whole chunk
+/// aligns only the start of its longest run, so it may pass over a chunk that has room elsewhere.
 #[doc(alias = "pcpu_find_block_fit")]
 pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl Probe) -> Option<u32> {
     let hints = &chunk.hints;
@@ -23,18 +23,19 @@ pub(super) fn fit(chunk: &Chunk<Hints>, want: &CheckedRequest, probe: &mut impl 
     let mut at = hints.chunk.next_hint(want.bits);
     loop {
         let room = candidate(hints, at, want, probe)?;
-        match chunk.hole_in_pages(&room).filter(|_| want.atomic) {
-            None => return Some(room.start),
-            Some(next) => at = next,
+        if !want.atomic || chunk.pages.are_populated(&room) {
+            return Some(room.start);
         }
+        at = chunk.behind_bare_pages(&room);
     }
 }
 
-/// The first bits from `at` on that the blocks' hints say have room.
+/// The first bits from `at` on in which the request has room, by the blocks' hints: within a block's longest run, or over
+/// the edge between blocks.
 fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Probe) -> Option<Range<u32>> {
     let CheckedRequest { bits, align, .. } = *want;
     let (first, mut offset) = (block_of(at), in_block(at));
-    // The run that reaches the right edge of the block before.
+    // The free run at the right edge of the previous block, which may go on in this one.
     let (mut start, mut len) = (0, 0);
     for (index, block) in (first..).zip(&hints.blocks[first as usize..]) {
         probe.count(Work::BlockVisited, 1);
@@ -65,8 +66,8 @@ fn candidate(hints: &Hints, at: u32, want: &CheckedRequest, probe: &mut impl Pro
     None
 }
 
-/// The exact place, first fit from `from` on. If there are scan hints, the longest run skipped on the way is offered to its
-/// block.
+/// The first place from `from` on, by the bits. If the placement has scan hints, the longest run that was too short becomes
+/// a hint of its block.
 #[doc(alias = "pcpu_alloc_area")]
 pub(super) fn place<R: Rules>(
     chunk: &mut Chunk<Hints>,
@@ -96,21 +97,21 @@ pub(super) fn place<R: Rules>(
     };
     probe.count(Work::BitScanned, u64::from(found + bits - from));
     if R::SCAN_HINT && !skipped.is_empty() {
-        tell_block::<R>(chunk, skipped);
+        offer_skipped::<R>(chunk, skipped);
     }
     Some(found)
 }
 
-/// Offers a skipped run to its block, unless it continues into the next.
+/// Updates a block's hints for a run that was skipped, unless the run continues in the next block.
 #[doc(alias = "pcpu_block_update_scan")]
-fn tell_block<R: Rules>(chunk: &mut Chunk<Hints>, skipped: Range<u32>) {
+fn offer_skipped<R: Rules>(chunk: &mut Chunk<Hints>, skipped: Range<u32>) {
     let block = block_of(skipped.start);
     let base = base_of(block);
     let end = skipped.end - base;
     if end > BLOCK_BITS {
         return;
     }
-    // Alignment may have skipped free bits before it.
+    // The run may start earlier: `skipped` starts at a multiple of the alignment.
     let start = chunk.used.after_last_set(base..skipped.start) - base;
     chunk.hints.blocks[block as usize].offer::<R>(start..end);
 }

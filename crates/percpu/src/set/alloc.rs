@@ -9,13 +9,13 @@ use crate::{AllocError, ChunkId, Offset, OutOfMemory, Request};
 use core::ops::Range;
 use freehold_units::Probe;
 
-/// With fewer empty pages than this the set wants balancing, so that requests that cannot wait find some.
+/// With fewer empty pages than this the set wants balancing: requests that cannot wait need them.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_LOW")]
 const EMPTY_PAGES_LOW: u32 = 2;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
-    /// Places an object. Its pages have memory in every unit, which holds what the last object there left, or zeros if there
-    /// was none.
+    /// Places an object, in pages that have memory in every unit. The memory holds what the last object there left, or zeros
+    /// if there was none since the page got its memory.
     ///
     /// # Errors
     /// See [`AllocError`]. After [`AllocError::NoPopulatedRoom`] the set wants balancing.
@@ -58,7 +58,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         Ok(location.expect("P9: a chunk without objects has a place for every request"))
     }
 
-    /// Marks an object in its chunk; populates its pages first if they have no memory. Returns the chunk's name.
+    /// Marks an object in its chunk, after populating its pages if they have no memory. Returns the chunk's name.
     #[inline]
     fn take(
         &mut self,

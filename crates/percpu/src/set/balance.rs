@@ -1,5 +1,5 @@
-//! Balancing, the work that operations leave for later: gives back memory that is not needed, and keeps a few empty pages
-//! ready for requests that cannot wait.
+//! Balancing: gives back memory that is not needed, and keeps a few empty pages ready for requests that cannot wait. No
+//! operation does this on its own; the caller finds the time.
 
 use super::free::EMPTY_PAGES_HIGH;
 use super::{Backing, ChunkSet};

@@ -1,4 +1,4 @@
-//! Frees by offset: the chunk's maps know where the object ends.
+//! Frees an object by its offset. The chunk's maps tell where it ends.
 
 use super::{Backing, ChunkSet};
 use crate::geometry::{BIT_BYTES, Population};
@@ -6,7 +6,7 @@ use crate::placement::{Change, Placement};
 use crate::{FreeError, Offset};
 use freehold_units::Probe;
 
-/// Balancing keeps so many empty pages for requests that cannot wait.
+/// Balancing keeps this many empty pages for requests that cannot wait.
 #[doc(alias = "PCPU_EMPTY_POP_PAGES_HIGH")]
 pub(super) const EMPTY_PAGES_HIGH: u32 = 4;
 
@@ -52,8 +52,8 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         self.free(offset).map(|_| ())
     }
 
-    /// Asks for balancing if memory can be given back: a second chunk has no objects, or this one has many empty pages,
-    /// which are not needed as spare ones. In the latter case, sets it aside.
+    /// Asks for balancing after a free if memory can be given back: this chunk and another have no object, or this one has
+    /// many empty pages and there are enough elsewhere. In the latter case sets the chunk aside.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
     // Inlined as `Chunk::mark_taken` is.
     #[inline(always)]

@@ -31,9 +31,9 @@ pub struct ChunkView {
     pub slot: u32,
     /// Bytes free.
     pub free_bytes: u32,
-    /// The longest free run that the placement knows. With the default placement an upper bound.
+    /// The longest free run that the placement knows of. The default placement knows only an upper bound.
     pub contig_bytes: u32,
-    /// Where that starts, if the placement knows; the default one does not.
+    /// Where that run starts. `None` with the default placement, which does not know.
     pub contig_start_bytes: Option<u32>,
     /// No byte below is free.
     pub first_free_bytes: u32,
@@ -65,7 +65,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
     }
 
-    /// Pages that have memory in each unit, over all chunks. Cost: none.
+    /// Pages that have memory in each unit, over all chunks. Cost: constant.
     #[must_use]
     pub fn populated_pages(&self) -> u64 {
         self.populated_pages
