@@ -18,7 +18,7 @@ pub type Word = *mut ();
 
 const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple needs a 64-bit target");
 
-/// A value that a [`RangeMap`](crate::RangeMap) can store. A type that fits 64 bits needs no `unsafe`: it is a
+/// A value that a [`WordMap`](crate::WordMap) can store. A type that fits 64 bits needs no `unsafe`: it is a
 /// [`PlainValue`], stored as [`Plain`].
 ///
 /// # Safety
@@ -157,7 +157,7 @@ unsafe impl<T> StoredValue for Arc<T> {
 /// A value of at most 64 bits, which may be copied: an index into a table, a small enum, a pair of `u32`.
 ///
 /// ```
-/// use freehold_maple::{Plain, PlainValue, RangeMap};
+/// use freehold_maple::{Plain, PlainValue, WordMap};
 /// use freehold_units::Span;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,7 +175,7 @@ unsafe impl<T> StoredValue for Arc<T> {
 ///     }
 /// }
 ///
-/// let mut bus = RangeMap::new();
+/// let mut bus = WordMap::new();
 /// let device = Device { slot: 7, writable: true };
 /// bus.store(Span::new(0xc000_0000, 0xc000_0fff).unwrap(), Plain(device))?;
 /// assert_eq!(bus.get(0xc000_0080), Some(device));
@@ -229,11 +229,11 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
 /// [`into_word`](StoredValue::into_word) and [`split`](StoredValue::split) never give a null word.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 /// use std::sync::Arc;
 ///
-/// let mut owners = RangeMap::new();
+/// let mut owners = WordMap::new();
 /// owners.store(Span::new(0, 9).unwrap(), None)?; // Taken, by nobody yet.
 /// owners.store(Span::new(10, 19).unwrap(), Some(Arc::new(7u32)))?;
 /// assert_eq!(owners.get(5), Some(None));

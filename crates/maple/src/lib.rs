@@ -6,29 +6,29 @@
 //!   | gap | A  | A' |  gap  | B |      | C | gap | D |  gap ...  |  ...       leaves, 256 bytes each
 //! ```
 //!
-//! A [`RangeMap`] is a B-tree. Its slots cover all indexes; each slot is an entry or a gap. A range is one entry however long
+//! A [`WordMap`] is a B-tree. Its slots cover all indexes; each slot is an entry or a gap. A range is one entry however long
 //! it is. Both its ends are included, so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there,
 //! and cuts those that reach beyond. Gaps merge with their neighbours. Equal entries stay apart until
-//! [`merge_adjacent`](RangeMap::merge_adjacent).
+//! [`merge_adjacent`](WordMap::merge_adjacent).
 //!
 //! | To | there is |
 //! |---|---|
-//! | look up | [`get`](RangeMap::get), [`entry_at`](RangeMap::entry_at), [`slot_at`](RangeMap::slot_at), [`first`](RangeMap::first), [`last`](RangeMap::last) |
-//! | go through | [`iter`](RangeMap::iter), [`range`](RangeMap::range), [`gaps`](RangeMap::gaps), [`cursor`](RangeMap::cursor) |
-//! | change | [`store`](RangeMap::store), [`insert`](RangeMap::insert), [`erase`](RangeMap::erase), [`remove_range`](RangeMap::remove_range), [`entry`](RangeMap::entry), [`cursor_mut`](RangeMap::cursor_mut), [`retain`](RangeMap::retain) |
-//! | find room | [`lowest_gap`](RangeMap::lowest_gap), [`highest_gap`](RangeMap::highest_gap), [`alloc_lowest`](RangeMap::alloc_lowest), [`alloc_highest`](RangeMap::alloc_highest), [`alloc_cyclic`](RangeMap::alloc_cyclic) |
-//! | change without failing | [`plan_store`](RangeMap::plan_store), [`transaction`](RangeMap::transaction) |
-//! | make, copy and part | [`from_sorted`](RangeMap::from_sorted), [`try_clone`](RangeMap::try_clone), [`split_at`](RangeMap::split_at), feature `serde` |
+//! | look up | [`get`](WordMap::get), [`entry_at`](WordMap::entry_at), [`slot_at`](WordMap::slot_at), [`first`](WordMap::first), [`last`](WordMap::last) |
+//! | go through | [`iter`](WordMap::iter), [`range`](WordMap::range), [`gaps`](WordMap::gaps), [`cursor`](WordMap::cursor) |
+//! | change | [`store`](WordMap::store), [`insert`](WordMap::insert), [`erase`](WordMap::erase), [`remove_range`](WordMap::remove_range), [`entry`](WordMap::entry), [`cursor_mut`](WordMap::cursor_mut), [`retain`](WordMap::retain) |
+//! | find room | [`lowest_gap`](WordMap::lowest_gap), [`highest_gap`](WordMap::highest_gap), [`alloc_lowest`](WordMap::alloc_lowest), [`alloc_highest`](WordMap::alloc_highest), [`alloc_cyclic`](WordMap::alloc_cyclic) |
+//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) |
+//! | make, copy and part | [`from_sorted`](WordMap::from_sorted), [`try_clone`](WordMap::try_clone), [`split_at`](WordMap::split_at), feature `serde` |
 //!
 //! What is stored is a word: an integer, a `&'static`, an `Arc` ([`StoredValue`]).
 //!
 //! ```
-//! use freehold_maple::{RangeMap, Request};
+//! use freehold_maple::{WordMap, Request};
 //! use freehold_units::Span;
 //! use std::sync::Arc;
 //!
 //! // A process's address space: which file is mapped where.
-//! let mut space = RangeMap::new();
+//! let mut space = WordMap::new();
 //! let libc = Arc::new("libc.so.6");
 //! space.insert(Span::new(0x1000, 0x8fff).unwrap(), Arc::clone(&libc)).unwrap();
 //!
@@ -68,15 +68,21 @@ pub mod linux;
 mod map;
 mod node;
 mod plan;
+pub mod range_map;
 mod tree;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
-pub use error::{AllocError, InsertError, SortedError};
+pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
-pub use map::{
-    Cursor, CursorMut, Entry, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Request, Transaction,
-    VacantEntry,
-};
+pub use map::{Gaps, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;
 pub use plan::{Plan, RemovalPlan};
+pub use range_map::RangeMap;
+
+/// The map of words: what its iterators, cursors and entries are called.
+pub mod word_map {
+    pub use crate::map::{
+        Cursor, CursorMut, Entry, IntoIter, Iter, OccupiedEntry, Transaction, VacantEntry, WordMap,
+    };
+}

@@ -5,17 +5,17 @@
 
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::map::RangeMap;
+use crate::map::WordMap;
 use crate::tree::StorePlan;
 use freehold_units::Span;
 
 /// A store that cannot fail any more: its nodes are there.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// let plan = map.plan_store(Span::new(0x1000, 0x1fff).unwrap())?;
 /// assert_eq!(plan.nodes(), 1);
 /// plan.commit(7u32);
@@ -24,7 +24,7 @@ use freehold_units::Span;
 /// ```
 #[must_use = "a plan that is not committed stores nothing"]
 pub struct Plan<'a, E: StoredValue> {
-    pub(crate) map: &'a mut RangeMap<E>,
+    pub(crate) map: &'a mut WordMap<E>,
     pub(crate) plan: StorePlan,
 }
 
@@ -32,7 +32,7 @@ pub struct Plan<'a, E: StoredValue> {
 #[must_use = "a plan that is not committed removes nothing"]
 pub struct RemovalPlan<'a, E: StoredValue>(pub(crate) Plan<'a, E>);
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Plans a store over a range, whatever is there.
     ///
     /// # Errors

@@ -10,11 +10,11 @@
 #[path = "../../kva/tests/out_of_memory/refusing.rs"]
 mod refusing;
 
-use freehold_maple::{AllocError, Entry, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError};
+use freehold_maple::{AllocError, Entry, InsertError, Nodes, OutOfMemory, Request, SortedError, WordMap};
 use freehold_units::Span;
 use refusing::{NONE_REFUSED, watched};
 
-type Map = RangeMap<u32>;
+type Map = WordMap<u32>;
 
 fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
@@ -27,7 +27,7 @@ fn entries(map: &Map) -> Vec<(Span, u32)> {
 
 /// `count` entries of five indexes, with as many between them.
 fn with_gaps(nodes: Nodes, count: u64) -> Map {
-    RangeMap::from_sorted_with_nodes(nodes, (0..count).map(|at| (span(10 * at, 10 * at + 4), at as u32)))
+    WordMap::from_sorted_with_nodes(nodes, (0..count).map(|at| (span(10 * at, 10 * at + 4), at as u32)))
         .unwrap()
 }
 

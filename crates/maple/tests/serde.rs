@@ -3,24 +3,24 @@
 #![cfg(feature = "serde")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::RangeMap;
+use freehold_maple::WordMap;
 use freehold_units::Span;
 
 fn refusal(text: &str) -> String {
-    serde_json::from_str::<RangeMap<u32>>(text).unwrap_err().to_string()
+    serde_json::from_str::<WordMap<u32>>(text).unwrap_err().to_string()
 }
 
 #[test]
 fn written_and_read_again() {
     let entries = (0..1000u64).map(|at| (Span::new(16 * at, 16 * at + 7).unwrap(), at as u32));
     let last = (Span::new(1 << 50, u64::MAX).unwrap(), 7);
-    let map: RangeMap<u32> = RangeMap::from_sorted(entries.chain([last])).unwrap();
+    let map: WordMap<u32> = WordMap::from_sorted(entries.chain([last])).unwrap();
     let text = serde_json::to_string(&map).unwrap();
     assert!(text.starts_with("[[0,7,0],[16,23,1],"));
-    let read: RangeMap<u32> = serde_json::from_str(&text).unwrap();
+    let read: WordMap<u32> = serde_json::from_str(&text).unwrap();
     read.validate().unwrap();
     assert!(read == map);
-    assert_eq!(serde_json::from_str::<RangeMap<u32>>("[]").unwrap().len(), 0);
+    assert_eq!(serde_json::from_str::<WordMap<u32>>("[]").unwrap().len(), 0);
 }
 
 #[test]

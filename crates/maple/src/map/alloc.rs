@@ -1,6 +1,6 @@
 //! Finding gaps and storing there.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::StoredValue;
 use crate::error::AllocError;
 use crate::tree::{CheckedRequest, Direction, StorePlan};
@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// The lowest place that is free and fits a request.
     ///
     /// Cost: a walk down the tree, or two where the window cuts a gap. With an alignment, every gap on the way that is long

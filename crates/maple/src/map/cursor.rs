@@ -9,7 +9,7 @@
 //! Entries and gaps together are all indexes there are, so a cursor never is before the first, behind the last or between
 //! two. At either end it stays where it is, and says so.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::InsertError;
@@ -19,9 +19,9 @@ use freehold_units::{Rejected, Span};
 /// A cursor over a map that is only read.
 ///
 /// ```
-/// # use freehold_maple::RangeMap;
+/// # use freehold_maple::WordMap;
 /// # use freehold_units::Span;
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(10, 19).unwrap(), 1u32)?;
 /// let mut cursor = map.cursor(0);
 /// assert_eq!(cursor.slot(), (Span::new(0, 9).unwrap(), None));
@@ -33,16 +33,16 @@ use freehold_units::{Rejected, Span};
 /// ```
 #[doc(alias = "ma_state")]
 pub struct Cursor<'a, E: StoredValue> {
-    map: &'a RangeMap<E>,
+    map: &'a WordMap<E>,
     place: SlotPos,
 }
 
 /// A cursor over a map that it can change.
 ///
 /// ```
-/// # use freehold_maple::RangeMap;
+/// # use freehold_maple::WordMap;
 /// # use freehold_units::Span;
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(10, 19).unwrap(), 1u32)?;
 /// let mut cursor = map.cursor_mut(15);
 /// cursor.store(Span::new(12, 14).unwrap(), 2)?;
@@ -54,12 +54,12 @@ pub struct Cursor<'a, E: StoredValue> {
 /// ```
 #[doc(alias = "ma_state")]
 pub struct CursorMut<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     /// Found anew after each change.
     place: SlotPos,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// A cursor on the entry or the gap that an index is in.
     #[doc(alias = "MA_STATE")]
     #[must_use]
@@ -174,7 +174,7 @@ impl<E: StoredValue> CursorMut<'_, E> {
 
     /// The map that it is in.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E> {
+    pub fn map(&self) -> &WordMap<E> {
         self.map
     }
 

@@ -1,12 +1,12 @@
 //! The entry or the gap at an index, found once and then looked at or changed.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::{StoredValue, Word};
 use crate::error::InsertError;
 use crate::tree::SlotPos;
 use freehold_units::{Rejected, Span};
 
-/// What [`RangeMap::entry`] found.
+/// What [`WordMap::entry`] found.
 pub enum Entry<'a, E: StoredValue> {
     /// The index is in an entry.
     Occupied(OccupiedEntry<'a, E>),
@@ -16,25 +16,25 @@ pub enum Entry<'a, E: StoredValue> {
 
 /// An entry of a map.
 pub struct OccupiedEntry<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     place: SlotPos,
     word: Word,
 }
 
 /// A gap of a map.
 pub struct VacantEntry<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     place: SlotPos,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
     /// ```
-    /// use freehold_maple::{Entry, RangeMap};
+    /// use freehold_maple::{Entry, WordMap};
     /// use freehold_units::Span;
     ///
-    /// let mut map = RangeMap::new();
+    /// let mut map = WordMap::new();
     /// let page = Span::new(0x1000, 0x1fff).unwrap();
     /// for value in [1u32, 2] {
     ///     match map.entry(0x1800) {

@@ -1,6 +1,6 @@
 //! Iteration by value.
 
-use super::RangeMap;
+use super::WordMap;
 use super::words::drop_all;
 use crate::entry::{StoredValue, Word};
 use crate::tree::{Direction, SlotPos, Tree};
@@ -67,7 +67,7 @@ impl<E: StoredValue> Drop for IntoIter<E> {
     }
 }
 
-impl<E: StoredValue> IntoIterator for RangeMap<E> {
+impl<E: StoredValue> IntoIterator for WordMap<E> {
     type Item = (Span, E);
     type IntoIter = IntoIter<E>;
 

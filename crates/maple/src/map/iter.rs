@@ -5,12 +5,13 @@
 //! nothing else. An end is a few words whose addresses never escape, so LLVM keeps them in registers; a step is short enough
 //! to be inlined into the adapters of the standard library.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::{StoredValue, Word};
 use crate::node::Leaf;
 use crate::tree::{LeafAt, Parent, Tree};
+use core::fmt;
 use core::iter::FusedIterator;
-use core::ops::{Bound, RangeBounds};
+use core::ops::RangeBounds;
 use core::ptr;
 use freehold_units::Span;
 
@@ -30,6 +31,7 @@ struct End<'a> {
 }
 
 /// What an iteration is over: slots with an entry, or gaps.
+#[derive(Clone, Copy)]
 struct Over<'a, const ENTRIES: bool> {
     tree: &'a Tree,
     /// The indexes that neither end has passed: slots that overlap them are to come. None if no slot is to come.
@@ -37,6 +39,7 @@ struct Over<'a, const ENTRIES: bool> {
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
+#[derive(Clone)]
 struct Slots<'a, const ENTRIES: bool> {
     over: Over<'a, ENTRIES>,
     front: End<'a>,
@@ -163,7 +166,7 @@ impl<'a, const ENTRIES: bool> Slots<'a, ENTRIES> {
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, E: StoredValue> {
-    map: &'a RangeMap<E>,
+    map: &'a WordMap<E>,
     slots: Slots<'a, true>,
 }
 
@@ -186,7 +189,23 @@ impl<E: StoredValue> DoubleEndedIterator for Iter<'_, E> {
 
 impl<E: StoredValue> FusedIterator for Iter<'_, E> {}
 
+impl<E: StoredValue> Clone for Iter<'_, E> {
+    fn clone(&self) -> Self {
+        Self { map: self.map, slots: self.slots.clone() }
+    }
+}
+
+impl<'a, E: StoredValue> fmt::Debug for Iter<'a, E>
+where
+    E::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
+#[derive(Clone)]
 pub struct Gaps<'a>(Slots<'a, false>);
 
 impl Iterator for Gaps<'_> {
@@ -205,23 +224,13 @@ impl DoubleEndedIterator for Gaps<'_> {
 
 impl FusedIterator for Gaps<'_> {}
 
-/// The indexes that bounds of the standard library's form mean; none if they are empty.
-#[inline]
-fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
-    let first = match bounds.start_bound() {
-        Bound::Included(&first) => first,
-        Bound::Excluded(&before) => before.checked_add(1)?,
-        Bound::Unbounded => 0,
-    };
-    let last = match bounds.end_bound() {
-        Bound::Included(&last) => last,
-        Bound::Excluded(&behind) => behind.checked_sub(1)?,
-        Bound::Unbounded => u64::MAX,
-    };
-    Span::new(first, last)
+impl fmt::Debug for Gaps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
     #[doc(alias = "mas_for_each")]
     #[inline] // Else the iterator has a place in memory, and every step goes there.
@@ -235,13 +244,19 @@ impl<E: StoredValue> RangeMap<E> {
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
-        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds)) }
+        Iter { map: self, slots: Slots::new(&self.tree, Span::from_bounds(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
-        Gaps(Slots::new(&self.tree, span_of(&bounds)))
+        Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
+    }
+
+    /// Whether no index within the bounds is in an entry.
+    #[must_use]
+    pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
+        self.range(bounds).next().is_none()
     }
 
     /// The entry with the lowest indexes.
@@ -257,7 +272,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 }
 
-impl<'a, E: StoredValue> IntoIterator for &'a RangeMap<E> {
+impl<'a, E: StoredValue> IntoIterator for &'a WordMap<E> {
     type Item = (Span, E::Ref<'a>);
     type IntoIter = Iter<'a, E>;
 

@@ -14,15 +14,24 @@ mod serde;
 mod sorted;
 mod split_at;
 mod store;
+mod taking;
 mod transaction;
 mod words;
 
+#[cfg(feature = "serde")]
+pub(crate) use self::serde::Entries;
 pub use alloc::Request;
 pub use cursor::{Cursor, CursorMut};
+pub(crate) use duplicate::or_abort;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
 pub use iter::{Gaps, Iter};
+pub(crate) use merge::with_neighbours;
+pub(crate) use sorted::{Filling, FromSorted};
+pub use taking::Removed;
+pub(crate) use taking::overlap;
 pub use transaction::Transaction;
+pub use words::IterMut;
 
 use crate::entry::StoredValue;
 use crate::node::{NodeLimits, Nodes};
@@ -36,10 +45,10 @@ use freehold_units::{Broken, Span};
 /// equal values stay apart, gaps do not.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(0x1000, 0x4fff).unwrap(), 1u32)?;
 /// map.store(Span::new(0x2000, 0x2fff).unwrap(), 2u32)?;
 /// let all: Vec<_> = map.iter().map(|(span, value)| (span.first(), value)).collect();
@@ -52,12 +61,12 @@ use freehold_units::{Broken, Span};
 /// # Cost
 /// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
 /// sixteen entries. Storing takes a node when one overflows; erasing never does.
-pub struct RangeMap<E: StoredValue> {
-    tree: Tree,
+pub struct WordMap<E: StoredValue> {
+    pub(crate) tree: Tree,
     entries: PhantomData<E>,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// An empty map. It has no memory but its own, and takes none for its first ten entries.
     #[must_use]
     pub const fn new() -> Self {
@@ -104,11 +113,11 @@ impl<E: StoredValue> RangeMap<E> {
     /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
     ///
     /// ```
-    /// use freehold_maple::RangeMap;
+    /// use freehold_maple::WordMap;
     /// use freehold_units::Span;
     /// use std::sync::Arc;
     ///
-    /// let mut map = RangeMap::new();
+    /// let mut map = WordMap::new();
     /// map.store(Span::new(0, 9).unwrap(), Arc::new(7u32))?;
     /// let seven: Arc<u32> = map.get_owned(5).unwrap();
     /// map.clear();
@@ -185,7 +194,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 }
 
-impl<E: StoredValue> Drop for RangeMap<E> {
+impl<E: StoredValue> Drop for WordMap<E> {
     fn drop(&mut self) {
         if core::mem::needs_drop::<E>() {
             self.clear();
@@ -193,7 +202,7 @@ impl<E: StoredValue> Drop for RangeMap<E> {
     }
 }
 
-impl<E: StoredValue> Default for RangeMap<E> {
+impl<E: StoredValue> Default for WordMap<E> {
     fn default() -> Self {
         Self::new()
     }

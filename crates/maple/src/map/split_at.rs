@@ -1,22 +1,22 @@
 //! Splitting a map in two.
 
-use super::RangeMap;
+use super::WordMap;
 use super::words::NewWord;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::tree::{Builder, Subtrees, Words, indexes};
 use freehold_units::Span;
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
     /// is cut: each map has a part, and the value is split.
     ///
     /// Cost: the upper part is built anew, entry by entry, and its old nodes are given back.
     ///
     /// ```
-    /// # use freehold_maple::RangeMap;
+    /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;
-    /// let mut low = RangeMap::new();
+    /// let mut low = WordMap::new();
     /// low.store(Span::new(0, 99).unwrap(), 1u32)?;
     /// let high = low.split_at(40).unwrap();
     /// assert_eq!(low.first(), Some((Span::new(0, 39).unwrap(), 1)));

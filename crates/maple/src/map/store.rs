@@ -1,13 +1,13 @@
 //! Storing and erasing.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::InsertError;
 use crate::tree::{Path, StorePlan, indexes};
 use freehold_units::{Rejected, Span};
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Several stores, all or nothing.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree, Subtrees, Words};
@@ -15,10 +15,10 @@ use freehold_units::{Rejected, Span};
 /// the map are leaked with it.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(0, 99).unwrap(), 1u32)?;
 /// let mut both = map.transaction();
 /// both.store(Span::new(10, 19).unwrap(), 2)?;
@@ -28,7 +28,7 @@ use freehold_units::{Rejected, Span};
 /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
-    pub(super) map: &'a mut RangeMap<E>,
+    pub(super) map: &'a mut WordMap<E>,
     /// Words that were put into the tree since it began.
     pub(super) inserted: Vec<Word>,
     /// Words that left it.
@@ -37,7 +37,7 @@ pub struct Transaction<'a, E: StoredValue> {
     pub(super) committed: bool,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Begins stores that are made final together.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
         self.end_leaked();
@@ -60,7 +60,7 @@ impl<E: StoredValue> RangeMap<E> {
 impl<E: StoredValue> Transaction<'_, E> {
     /// What the map is, with the stores so far.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E> {
+    pub fn map(&self) -> &WordMap<E> {
         self.map
     }
 

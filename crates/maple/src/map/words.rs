@@ -8,18 +8,23 @@
 
 #![allow(unsafe_code)]
 
-use super::{Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Transaction, VacantEntry};
+use super::{
+    Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, Removed, Transaction, VacantEntry, WordMap,
+    overlap,
+};
 use crate::entry::{StoredValue, Word};
+use crate::range_map::slab::Place;
 use crate::tree::{Direction, StorePlan, Subtrees, Tree, Words};
+use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::mem;
+use core::mem::{self, ManuallyDrop};
 use freehold_units::Span;
 
 // SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
-unsafe impl<E: StoredValue + Send> Send for RangeMap<E> {}
+unsafe impl<E: StoredValue + Send> Send for WordMap<E> {}
 // SAFETY: a shared map gives out references to its values, hence `Sync`, and owned values that share with its own, by
 // `get_owned` and `try_clone`, hence `Send`.
-unsafe impl<E: StoredValue + Send + Sync> Sync for RangeMap<E> {}
+unsafe impl<E: StoredValue + Send + Sync> Sync for WordMap<E> {}
 
 /// `alone`: types that own values, or borrow a map mutably, go where the values may go. `shared`: types that share a map go
 /// where the values may be shared.
@@ -50,7 +55,7 @@ unsafe impl Send for Gaps<'_> {}
 // SAFETY: likewise.
 unsafe impl Sync for Gaps<'_> {}
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// The value of a word in the map's tree.
     #[inline]
     pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
@@ -71,7 +76,7 @@ impl<E: StoredValue> RangeMap<E> {
     pub(super) fn with_copied_tree(&self, mut copy: Tree) -> Self {
         if !E::SPLITS_AS_COPY {
             // SAFETY: the word is in this map's tree, too (M7).
-            copy.duplicate_words(|word| unsafe { E::split(word) });
+            copy.replace_words(|word| unsafe { E::split(word) });
         }
         Self::of_tree(copy)
     }
@@ -79,18 +84,60 @@ impl<E: StoredValue> RangeMap<E> {
     /// Does a planned store whose nodes are reserved, and drops the values that it removes.
     #[inline]
     pub(crate) fn commit(&mut self, plan: &mut StorePlan, value: Option<E>) {
+        // SAFETY: the word is in the tree (M7).
+        let second = |word| unsafe { E::split(word) };
+        // SAFETY: the word has left the tree (M7).
+        let value_of = mem::needs_drop::<E>().then_some(|word| unsafe { E::from_word(word) });
+        self.commit_words(plan, value.map(E::into_word), second, value_of);
+    }
+
+    /// Does a planned store whose nodes are reserved. `second` makes the second word of an entry that is cut in two, before
+    /// anything changes. `value_of` makes the values of removed words, which are dropped once the tree is whole again.
+    #[inline]
+    pub(crate) fn commit_words<T>(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: impl FnOnce(Word) -> Word,
+        value_of: Option<impl FnMut(Word) -> T>,
+    ) {
         self.end_leaked();
-        let entry = value.map(E::into_word);
         if plan.is_spanning() {
-            return self.commit_spanning(plan, entry);
+            return self.commit_spanning(plan, entry, value_of);
         }
         let mut removed = Words::new();
-        // SAFETY: the word is in the tree (M7).
-        self.tree.commit(plan, entry, |word| unsafe { E::split(word) }, &mut removed);
-        if mem::needs_drop::<E>() && !removed.is_empty() {
-            // SAFETY: these words have left the tree (M7).
-            drop_all(removed.into_iter().map(|word| unsafe { E::from_word(word) }));
+        self.tree.commit(plan, entry, second, &mut removed);
+        if let Some(value_of) = value_of
+            && !removed.is_empty()
+        {
+            drop_all(removed.into_iter().map(value_of));
         }
+    }
+
+    /// Does a planned store, and returns what it removes within `span`, for which `taken` has room. Should a split panic,
+    /// nothing has changed, and values that were split so far are leaked.
+    pub(super) fn commit_taking(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<E>,
+        taken: Vec<(Span, E)>,
+    ) -> Removed<E> {
+        // Values whose words are still in the tree must not be dropped if something panics.
+        let mut taken = ManuallyDrop::new(taken);
+        for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
+            let value = if span.covers(part) {
+                // SAFETY: the word leaves the tree below (M7); until then its value is not used.
+                unsafe { E::from_word(word) }
+            } else {
+                self.owned(word)
+            };
+            taken.push((overlap(part, span), value));
+        }
+        // SAFETY: the word is in the tree (M7).
+        let second = |word| unsafe { E::split(word) };
+        self.commit_words(plan, value.map(E::into_word), second, Some(drop));
+        Removed::new(ManuallyDrop::into_inner(taken))
     }
 
     /// Does a planned store that lies in one leaf.
@@ -101,10 +148,16 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     #[inline(never)]
-    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
-        self.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
-        self.drop_removed(&mut removed, &mut subtrees);
+    fn commit_spanning<T>(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        mut value_of: Option<impl FnMut(Word) -> T>,
+    ) {
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        self.tree.commit_spanning(plan, entry, &mut words, &mut subtrees);
+        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut subtrees));
+        drop_all(removed.map(|word| value_of.as_mut().map(|value_of| value_of(word))));
     }
 
     /// Does a planned store that removes one entry, whole; returns the entry's value.
@@ -140,12 +193,8 @@ impl<E: StoredValue> RangeMap<E> {
         self.end_leaked();
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
-        self.drop_removed(&mut Words::new(), &mut all);
-    }
-
-    /// Drops what a store removed in whole subtrees, and gives the subtrees' nodes back.
-    fn drop_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
-        let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
+        let mut words = Words::new();
+        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all));
         // SAFETY: these words have left the tree (M7).
         drop_all(removed.map(|word| unsafe { E::from_word(word) }));
     }
@@ -224,6 +273,52 @@ impl<E: StoredValue> Drop for NewWord<E> {
     }
 }
 
+/// Entries of a [`RangeMap`](crate::RangeMap) in ascending order of their indexes, or from the back in descending order, their
+/// values to be changed.
+pub struct IterMut<'a, V> {
+    numbers: Iter<'a, u32>,
+    /// The first place of the values.
+    places: *mut Place<V>,
+    len: usize,
+    borrowed: PhantomData<&'a mut Place<V>>,
+}
+
+// SAFETY: it gives out mutable references to values, as a `&mut [V]` does.
+unsafe impl<V: Send> Send for IterMut<'_, V> {}
+// SAFETY: shared, it gives out nothing.
+unsafe impl<V: Sync> Sync for IterMut<'_, V> {}
+
+impl<'a, V> IterMut<'a, V> {
+    /// Over the values of the places whose numbers `numbers` gives: numbers of a map's tree, which are in it once (M8).
+    pub(crate) fn new(numbers: Iter<'a, u32>, places: &'a mut [Place<V>]) -> Self {
+        Self { numbers, places: places.as_mut_ptr(), len: places.len(), borrowed: PhantomData }
+    }
+
+    fn value(&self, number: u32) -> &'a mut V {
+        assert!((number as usize) < self.len, "M8: a number in the tree has a value");
+        // SAFETY: the place is among those that are borrowed for `'a`, and this is the only reference to it: a number is in the
+        // tree once (M8), and an iteration gives each entry once.
+        match unsafe { &mut *self.places.add(number as usize) } {
+            Place::Value(value) => value,
+            Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
+        }
+    }
+}
+
+impl<'a, V> Iterator for IterMut<'a, V> {
+    type Item = (Span, &'a mut V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.numbers.next().map(|(span, number)| (span, self.value(number)))
+    }
+}
+
+impl<V> DoubleEndedIterator for IterMut<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.numbers.next_back().map(|(span, number)| (span, self.value(number)))
+    }
+}
+
 /// Drops values one by one. If one panics, the others are dropped while it unwinds; a second panic ends the process, as it
 /// does in the standard library's collections.
 pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
@@ -240,7 +335,7 @@ pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
 /// A value that may be shared and not sent:
 ///
 /// ```
-/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use freehold_maple::{Plain, PlainValue, WordMap};
 /// # use std::marker::PhantomData;
 /// #[derive(Clone, Copy)]
 /// struct Here(PhantomData<*const ()>);
@@ -250,14 +345,14 @@ pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
 ///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
 /// }
 /// fn shared<T: Sync>(_: &T) {}
-/// let map = RangeMap::<Plain<Here>>::new();
+/// let map = WordMap::<Plain<Here>>::new();
 /// shared(&Plain(Here(PhantomData)));
 /// ```
 ///
-/// A map of such values is not shared either, since [`RangeMap::get_owned`] would send one:
+/// A map of such values is not shared either, since [`WordMap::get_owned`] would send one:
 ///
 /// ```compile_fail,E0277
-/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use freehold_maple::{Plain, PlainValue, WordMap};
 /// # use std::marker::PhantomData;
 /// #[derive(Clone, Copy)]
 /// struct Here(PhantomData<*const ()>);
@@ -267,7 +362,7 @@ pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
 ///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
 /// }
 /// fn shared<T: Sync>(_: &T) {}
-/// let map = RangeMap::<Plain<Here>>::new();
+/// let map = WordMap::<Plain<Here>>::new();
 /// shared(&map);
 /// ```
 #[cfg(doctest)]

@@ -223,13 +223,13 @@ impl Tree {
         if self.undo.is_on() { self.rebuilt() } else { self.copied() }
     }
 
-    /// Puts a second word in the place of each, as `duplicate` gives it. Should that panic, the words so far are leaked.
-    pub(crate) fn duplicate_words(&mut self, duplicate: impl Fn(Word) -> Word) {
+    /// Puts another word in the place of each, ascending. Should `other` panic, the words so far are leaked.
+    pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
         let mut path = Path::new();
         let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
             self.walk(index, &mut path);
-            self.leaves[path.leaf().id].duplicate_words(&duplicate);
+            self.leaves[path.leaf().id].replace_words(&mut other);
             next = path.whole.last().checked_add(1);
         }
     }

@@ -90,6 +90,16 @@ impl Tree {
         Ok(plan)
     }
 
+    /// The word of the entry that a planned store cuts in two, if it does.
+    pub(crate) fn cut_word(&self, plan: &StorePlan) -> Option<Word> {
+        match &plan.kind {
+            StoreKind::InLeaf(Edit::Replace(edit)) if edit.splits_entry() => {
+                Some(self.leaf_of(&plan.path).ranked(edit.replaced().start - 1))
+            }
+            _ => None,
+        }
+    }
+
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
     #[inline(always)] // as `plan`'s
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {

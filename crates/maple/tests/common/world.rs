@@ -3,13 +3,13 @@
 
 use super::model::Model;
 use super::ops::{Op, VALUES};
-use freehold_maple::{AllocError, Entry, InsertError, Nodes, RangeMap, Request};
+use freehold_maple::{AllocError, Entry, InsertError, Nodes, Request, WordMap};
 use freehold_units::{Align, Span};
 use std::sync::Arc;
 
 pub(crate) struct World {
     nodes: Nodes,
-    pub(crate) map: RangeMap<Arc<u32>>,
+    pub(crate) map: WordMap<Arc<u32>>,
     pub(crate) model: Model,
     /// One of each value: the map has clones, and each is counted.
     values: Vec<Arc<u32>>,
@@ -18,7 +18,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(nodes: Nodes) -> Self {
         let values = (0..VALUES).map(Arc::new).collect();
-        Self { nodes, map: RangeMap::with_nodes(nodes), model: Model::default(), values }
+        Self { nodes, map: WordMap::with_nodes(nodes), model: Model::default(), values }
     }
 
     pub(crate) fn value(&self, value: u32) -> Arc<u32> {
@@ -223,7 +223,7 @@ impl World {
             }
         }
         front.extend(back.into_iter().rev());
-        self.map = RangeMap::from_sorted_with_nodes(self.nodes, front).unwrap();
+        self.map = WordMap::from_sorted_with_nodes(self.nodes, front).unwrap();
     }
 
     /// Everything that the map says of itself; and each value is in it as often as it is held.
@@ -256,7 +256,7 @@ impl World {
     }
 }
 
-fn compare(map: &RangeMap<Arc<u32>>, model: &Model) {
+fn compare(map: &WordMap<Arc<u32>>, model: &Model) {
     map.validate().unwrap();
     assert_eq!(map.len(), model.0.len() as u64);
     assert!(map.iter().map(|(at, value)| (at, *value)).eq(model.0.iter().copied()));

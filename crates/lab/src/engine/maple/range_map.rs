@@ -1,22 +1,22 @@
-//! Our [`RangeMap`] as a plain map of ranges. Where memory ends, it ends as the standard library's collections do.
+//! Our [`WordMap`] as a plain map of ranges. Where memory ends, it ends as the standard library's collections do.
 
-use freehold::maple::{RangeMap, Request};
+use freehold::maple::{WordMap, Request};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
 use std::alloc::{Layout, handle_alloc_error};
 
-/// A [`RangeMap`] of numbers.
+/// A [`WordMap`] of numbers.
 #[derive(Debug, Default)]
-pub struct RangeMapRanges {
+pub struct WordMapRanges {
     /// The map.
-    pub map: RangeMap<u64>,
+    pub map: WordMap<u64>,
 }
 
-impl Ranges for RangeMapRanges {
+impl Ranges for WordMapRanges {
     const GAP_IS_LINEAR: bool = false;
 
     fn new() -> Self {
-        Self { map: RangeMap::new() }
+        Self { map: WordMap::new() }
     }
 
     #[inline]
@@ -71,7 +71,7 @@ impl Ranges for RangeMapRanges {
 }
 
 /// The place that a range tree finds.
-pub(crate) fn gap(map: &RangeMap<u64>, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
+pub(crate) fn gap(map: &WordMap<u64>, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
     let request = Request::new(size).align(align).window(window);
     match end {
         End::Lowest => map.lowest_gap(&request),
