@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::{
-    AllocError, Cursor, CursorMut, Entry, Gaps, InsertError, IntoIter, Iter, Nodes, Plan, Request,
-    SortedError, Transaction, WordMap,
-};
+use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction};
+use freehold_maple::{AllocError, Gaps, InsertError, Nodes, Plan, Request, SortedError, WordMap};
 use freehold_units::{Align, Span};
 use std::ops::Bound;
 use std::sync::Arc;

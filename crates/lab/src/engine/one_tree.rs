@@ -14,7 +14,8 @@
 //! Source: the proposal of June 2026 to keep Linux's vmalloc areas in one maple tree.
 
 use freehold::kva::{Fit, Merge};
-use freehold::maple::{Entry, WordMap, Request};
+use freehold::maple::word_map::Entry;
+use freehold::maple::{Request, WordMap};
 use freehold::units::{Align, Probe, Span, Work};
 use freehold_trace::kva::Engine;
 

@@ -31,7 +31,8 @@ impl<E: StoredValue> WordMap<E> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
     /// ```
-    /// use freehold_maple::{Entry, WordMap};
+    /// use freehold_maple::WordMap;
+    /// use freehold_maple::word_map::Entry;
     /// use freehold_units::Span;
     ///
     /// let mut map = WordMap::new();

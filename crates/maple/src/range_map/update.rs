@@ -4,7 +4,7 @@ use super::RangeMap;
 use super::store::number_of;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::tree::StorePlan;
+use crate::tree::{StorePlan, indexes};
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
@@ -37,12 +37,13 @@ impl<V> RangeMap<V> {
         V: Clone,
     {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        let whole = self.numbers.entry_at(span.first());
-        let cut = self.cut_at(span.first())?;
-        if let Some(behind) = span.last().checked_add(1)
-            && let Err(cause) = self.cut_at(behind)
-        {
-            if let Some((whole, number)) = whole.filter(|_| cut) {
+        // Clones may panic: both are made before anything changes.
+        let low = self.cut_part(span.first());
+        let high = span.last().checked_add(1).and_then(|behind| self.cut_part(behind));
+        let whole = self.numbers.entry_at(span.first()).filter(|_| low.is_some());
+        self.store_part(low)?;
+        if let Err(cause) = self.store_part(high) {
+            if let Some((whole, number)) = whole {
                 self.unite(whole, number);
             }
             return Err(cause);
@@ -63,13 +64,28 @@ impl<V> RangeMap<V> {
     where
         V: Clone,
     {
-        let cut = self.numbers.entry_at(index).filter(|(span, _)| span.first() < index);
-        let Some((whole, number)) = cut else { return Ok(false) };
-        let Some(upper) = Span::new(index, whole.last()) else { return Ok(false) };
-        let mut plan = self.prepare(upper, true)?;
-        let value = self.values.get(number).clone();
-        self.commit(&mut plan, Some(value), None);
-        Ok(true)
+        let part = self.cut_part(index);
+        let cuts = part.is_some();
+        self.store_part(part)?;
+        Ok(cuts)
+    }
+
+    /// The part from an index on of the entry that the index is in, and a clone of its value; none if the entry begins there.
+    fn cut_part(&self, index: u64) -> Option<(Span, V)>
+    where
+        V: Clone,
+    {
+        let (whole, number) = self.numbers.entry_at(index).filter(|(whole, _)| whole.first() < index)?;
+        Some((indexes(index, whole.last()), self.values.get(number).clone()))
+    }
+
+    /// Stores a part that was cut as an entry of its own.
+    fn store_part(&mut self, part: Option<(Span, V)>) -> Result<(), OutOfMemory> {
+        if let Some((part, value)) = part {
+            let mut plan = self.prepare(part, true)?;
+            self.commit(&mut plan, Some(value), None);
+        }
+        Ok(())
     }
 
     /// Makes one entry of each run of entries that touch and have equal values. Returns how many entries fewer there are. Of

@@ -3,7 +3,8 @@
 
 use super::model::Model;
 use super::ops::{Op, VALUES};
-use freehold_maple::{AllocError, Entry, InsertError, Nodes, Request, WordMap};
+use freehold_maple::word_map::Entry;
+use freehold_maple::{AllocError, InsertError, Nodes, Request, WordMap};
 use freehold_units::{Align, Span};
 use std::sync::Arc;
 
