@@ -50,7 +50,7 @@ impl<E: StoredValue> FromSorted for Filling<E> {
         }
         let word = NewWord::new(value);
         self.builder.push(span, word.word())?;
-        word.is_stored();
+        word.stored();
         self.before = Some(span);
         self.count += 1;
         Ok(())

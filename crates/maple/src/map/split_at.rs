@@ -44,7 +44,7 @@ impl<E: StoredValue> WordMap<E> {
         } else {
             self.commit_in_leaf(&plan, None, &mut moved);
         }
-        second.into_iter().for_each(NewWord::is_stored);
+        second.into_iter().for_each(NewWord::stored);
         Ok(Self::of_tree(builder.take_tree()))
     }
 

@@ -255,13 +255,13 @@ impl<E: StoredValue> NewWord<E> {
         Self(value.into_word(), PhantomData)
     }
 
-    /// The word, to be put into a tree: then comes [`is_stored`](Self::is_stored).
+    /// The word, to be put into a tree: then comes [`stored`](Self::stored).
     pub(super) fn word(&self) -> Word {
         self.0
     }
 
     /// The word is in a tree.
-    pub(super) fn is_stored(self) {
+    pub(super) fn stored(self) {
         mem::forget(self);
     }
 }

@@ -70,7 +70,6 @@ impl<V: Clone> RangeMap<V> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "a plan, and room for what it removes")]
     fn plan_replacing(
         &mut self,
         bounds: &impl RangeBounds<u64>,

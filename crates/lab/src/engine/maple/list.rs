@@ -1,7 +1,7 @@
 //! The one list of engines of the maple family. A new engine is a file with its
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
-use super::{LinuxTree, Map, WordMapRanges, Trees};
+use super::{AnyMapRanges, LinuxTree, Map, Trees, WordMapRanges};
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::maple::{Driver, Engine, RangeDriver, Ranges, TreeFlags};
@@ -31,6 +31,12 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
         trees: Some(trees_of::<LinuxTree>),
         map: Some(map::<WordMapRanges>),
+    },
+    EngineEntry {
+        engine: "range-map-any",
+        about: "RangeMap of any value: a WordMap of numbers, and the values beside it",
+        trees: None,
+        map: Some(map::<AnyMapRanges>),
     },
     EngineEntry {
         engine: "std-btreemap",
