@@ -6,12 +6,13 @@
 //! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
-//! [`prelude`] has what most programs need; [`units`] the words that the engines share.
+//! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `serde`, spans,
+//! alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
 //!
-//! let bus = "0xc0000000..=0xffffffff".parse::<Span>()?;
+//! let bus = Span::try_from(0xc000_0000..=0xffff_ffff)?;
 //! let mut space: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
 //! let nic = space.alloc(&Request::new(0x2000), "nic")?;
 //! assert_eq!(*space.region_at(nic.last()).unwrap().value(), "nic");
@@ -26,14 +27,29 @@ pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
 pub use freehold_units as units;
 
-/// What most programs need.
+/// What most programs need. [`Request`](kva::Request) and [`Placement`](kva::Placement) are those of `kva`; what has the same
+/// name elsewhere is reached through its module: `percpu::Request`, `maple::Request`.
+///
+/// ```
+/// use freehold::prelude::*;
+///
+/// let mut ids: AddressSpace<&str> = AddressSpace::new((0..1000).try_into()?, Align::ONE, Placement::Lowest)?;
+/// let mut counters: ChunkSet = ChunkSet::new(percpu::Config::new(64 << 10, 4))?;
+///
+/// let id = ids.alloc(&Request::new(1), "first")?;
+/// let counter = counters.alloc(&percpu::Request::new(8).align(8))?;
+/// assert_eq!((id.first(), counter.offset_bytes), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod prelude {
     pub use crate::kva::{AddressSpace, Placement, Request};
     pub use crate::maple::RangeMap;
+    pub use crate::percpu::ChunkSet;
     pub use crate::units::{Align, Bytes, Span};
+    pub use crate::{kva, maple, percpu};
 }
 
 /// The README's example must compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

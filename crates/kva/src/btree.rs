@@ -20,6 +20,7 @@ use freehold_units::{Align, Broken, OutOfMemory, Probe, Span};
 
 /// Which of the addresses that can serve a request is taken. Both are exact for every alignment and window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// The lowest address.
     #[default]

@@ -1,9 +1,11 @@
 //! Why an operation was refused: one small enum per question, each carrying what is in the way.
 
+mod moves;
 mod sub_space;
 
 use freehold_units::{Align, Bytes, Span, error_messages};
 
+pub use moves::MoveError;
 pub use sub_space::{AdoptError, ReturnError};
 
 /// Why a space could not be laid out.
@@ -24,8 +26,20 @@ pub enum LayoutError {
         /// The free block or region that it meets.
         block: Span,
     },
-    /// A layout of no span at all.
+    /// A layout of no span at all, or all of a space that was to be taken away.
     Empty,
+    /// Addresses that were to be taken away belong to a region, or to the guard or new place of one.
+    Occupied {
+        /// The region, without its guard.
+        region: Span,
+    },
+    /// Addresses that were to be taken away are not all in the space.
+    Outside {
+        /// The span.
+        span: Span,
+        /// From the lowest to the highest address of the space.
+        space: Span,
+    },
     /// A sub-space has the addresses that it was carved with, and no others.
     SubSpace {
         /// What it was carved with.
@@ -39,6 +53,8 @@ error_messages! { LayoutError + OutOfMemory {
     Self::NotGranular { span, granule } => "{span} is not made of granules of {granule}";
     Self::Overlap { span, block } => "{span} overlaps {block}";
     Self::Empty => "a space needs at least one span";
+    Self::Occupied { region } => "{region} is in the way";
+    Self::Outside { span, space } => "{span} is not all in the space, {space}";
     Self::SubSpace { space } => "a sub-space stays {space}";
 } }
 
@@ -54,6 +70,11 @@ pub enum AllocError {
         size_bytes: u64,
         /// The granule it must be a multiple of.
         granule: Align,
+    },
+    /// An alignment that is no power of two.
+    NotPowerOfTwo {
+        /// The alignment, in bytes.
+        align_bytes: u64,
     },
     /// Size and guard together pass 2^64 - 1 bytes, or the last address.
     SizeOverflow,
@@ -146,6 +167,7 @@ pub enum AllocError {
 error_messages! { AllocError + OutOfMemory {
     Self::ZeroSize => "size is 0";
     Self::NotGranular { size_bytes, granule } => "{size_bytes} bytes is not a multiple of the granule, {granule}";
+    Self::NotPowerOfTwo { align_bytes } => "an alignment of {align_bytes} bytes is no power of two";
     Self::SizeOverflow => "size with guard passes 2^64 - 1 bytes";
     Self::GuardTooLarge { guard_bytes } => "a guard of {} is 2^31 granules or more", Bytes::from(*guard_bytes);
     Self::WindowEmpty { first, last } => "a window from {first:#x} to {last:#x} is empty";
@@ -187,6 +209,11 @@ pub enum FreeError {
         /// The region, without its guard.
         region: Span,
     },
+    /// The region is moving, or the address is kept for one that is.
+    Moving {
+        /// The region where it was, without its guard.
+        region: Span,
+    },
     /// The address does not belong to the space.
     Unknown {
         /// The address.
@@ -201,10 +228,11 @@ error_messages! { FreeError + OutOfMemory {
         "{address:#x} is free: it lies in {block}, freed twice or never allocated";
     Self::Interior { address, region } => "{address:#x} lies inside {region}, not at its start";
     Self::Carved { region } => "a sub-space was carved from {region}";
+    Self::Moving { region } => "a move of {region} is pending";
     Self::Unknown { address } => "{address:#x} is not an address of this space";
 } }
 
-/// Why a region was not resized or moved. The space is unchanged.
+/// Why a region was not resized. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResizeError {
@@ -228,6 +256,12 @@ impl From<FreeError> for ResizeError {
 impl From<AllocError> for ResizeError {
     fn from(error: AllocError) -> Self {
         Self::Size(error)
+    }
+}
+
+impl<T> From<Rejected<T>> for AllocError {
+    fn from(rejected: Rejected<T>) -> Self {
+        rejected.cause
     }
 }
 

@@ -55,10 +55,12 @@ mod space;
 
 pub use btree::{BTree, Placement};
 pub use by_size::BySize;
-pub use error::{AdoptError, AllocError, FreeError, LayoutError, Rejected, ResizeError, ReturnError};
+pub use error::{
+    AdoptError, AllocError, FreeError, LayoutError, MoveError, Rejected, ResizeError, ReturnError,
+};
 pub use fit::{Fit, Merge};
 pub use freehold_units::{Broken, OutOfMemory};
 pub use index::FreeIndex;
 pub use rbtree::RbTree;
 pub use request::Request;
-pub use space::{AddressSpace, Region, Stats, snapshot};
+pub use space::{AddressSpace, IntoRegions, PendingMove, Region, Regions, Stats, snapshot};

@@ -18,8 +18,8 @@ pub struct Request {
     pub size_bytes: u64,
     /// Bytes after the region that stay taken with it.
     pub guard_bytes: u64,
-    /// What the region must start at a multiple of.
-    pub align: Align,
+    /// What the region must start at a multiple of: a power of two, or the space refuses it.
+    pub align_bytes: u64,
     /// Where the region and its guard must lie.
     pub window: Span,
 }
@@ -28,13 +28,26 @@ impl Request {
     /// `size_bytes` anywhere, without constraint. A size of 0 is refused by the space.
     #[must_use]
     pub const fn new(size_bytes: u64) -> Self {
-        Self { size_bytes, guard_bytes: 0, align: Align::ONE, window: Span::ALL }
+        Self { size_bytes, guard_bytes: 0, align_bytes: 1, window: Span::ALL }
     }
 
     /// The region must start at a multiple of `align`. The space's granule counts in any case.
     #[must_use]
     pub const fn align(self, align: Align) -> Self {
-        Self { align, ..self }
+        self.align_bytes(align.bytes())
+    }
+
+    /// [`Request::align`] with a number that comes from a guest or a file. The space refuses what is no power of two
+    /// ([`AllocError::NotPowerOfTwo`]).
+    #[must_use]
+    pub const fn align_bytes(self, align_bytes: u64) -> Self {
+        Self { align_bytes, ..self }
+    }
+
+    /// `size_bytes`, a power of two, at a multiple of itself: what a PCI BAR needs, or a large page.
+    #[must_use]
+    pub const fn natural(size_bytes: u64) -> Self {
+        Self::new(size_bytes).align_bytes(size_bytes)
     }
 
     /// Region and guard must lie in `window`, which is never empty ([`Request::within`] takes any two ends).

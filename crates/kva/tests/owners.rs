@@ -70,7 +70,7 @@ fn place(at: u64) -> u64 {
 }
 
 fn empty<V, I: FreeIndex>() -> AddressSpace<V, I> {
-    AddressSpace::new(pages(0, 2 * REGIONS), Align::PAGE, I::Placement::default()).unwrap()
+    AddressSpace::new_in(pages(0, 2 * REGIONS), Align::PAGE, I::Placement::default()).unwrap()
 }
 
 /// A space of [`REGIONS`] single pages, each with the value that `make` has for its place.

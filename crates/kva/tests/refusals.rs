@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeError, FreeIndex, RbTree, Request, ResizeError, btree,
-    by_size, rbtree,
+    AddressSpace, AllocError, BTree, BySize, FreeError, FreeIndex, MoveError, RbTree, Request, ResizeError,
+    btree, by_size, rbtree,
 };
 use freehold_units::{Align, Span};
 
@@ -51,7 +51,7 @@ type Space<I> = AddressSpace<u8, I>;
 /// Pages 16 to 31 and 40 to 47, of which 16 to 19 are taken, 20 is their guard, and 44 to 47 are taken.
 fn divided<I: FreeIndex>(placement: I::Placement) -> Space<I> {
     let mut space =
-        AddressSpace::with_layout(&[pages(40, 8), pages(16, 16)], Align::PAGE, placement).unwrap();
+        AddressSpace::with_layout_in(&[pages(40, 8), pages(16, 16)], Align::PAGE, placement).unwrap();
     space.alloc(&Request::new(4 * PAGE).guard(PAGE).window(pages(16, 5)), 1).unwrap();
     space.alloc_at(pages(44, 4), 2).unwrap();
     space
@@ -166,60 +166,39 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
 
 fn moves_without_a_place<I: FreeIndex>(placement: I::Placement) {
     let mut space = divided::<I>(placement);
-    let (granule, sixteen) = (Align::PAGE, align(16 * PAGE));
+    let sixteen = align(16 * PAGE);
     space.free(16 * PAGE).unwrap();
     let aligned = Request::new(2 * PAGE).guard(PAGE).align(sixteen).window(pages(16, 3));
     assert_eq!(space.alloc(&aligned, 3).unwrap(), pages(16, 2));
     // Pages 16 to 18 and 44 to 47 are taken now, and 18 is a guard.
-    let outside = |window| AllocError::WindowOutside { window, space: hull() };
-    let too_large =
-        |size: u64, room: u64| AllocError::TooLarge { size_bytes: size * PAGE, room_bytes: room * PAGE };
-    let occupied = |region| AllocError::Occupied { region };
-    let in_a_hole = |place| AllocError::PlaceOutside { place, space: hull() };
-    let no_space = |window| AllocError::NoSpace {
-        size_bytes: 4 * PAGE,
-        align: granule,
-        window,
-        largest_free_bytes: 13 * PAGE,
-    };
-    for (first, window, cause) in [
-        (44, pages(0, 16), outside(pages(0, 16))),
-        (44, pages(48, 16), outside(pages(48, 16))),
-        (44, pages(46, 9), too_large(4, 2)),
-        (16, pages(20, 2), too_large(3, 2)),
-        (44, pages(16, 5), no_space(pages(16, 5))),
-        (44, pages(30, 12), no_space(pages(30, 12))),
-        (44, pages(17, 4), occupied(pages(16, 2))),
-        (44, pages(18, 4), occupied(pages(16, 2))),
-        // Its own guard is in the way of nothing, the other region is.
-        (
-            16,
-            pages(43, 3),
-            AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(43, 3) },
-        ),
-        (44, pages(33, 4), in_a_hole(pages(33, 4))),
-        (44, pages(31, 4), in_a_hole(pages(31, 4))),
-        // It stays aligned: where it would fit without, it does not go.
-        (
-            16,
-            pages(17, 15),
-            AllocError::NoMultiple { size_bytes: 3 * PAGE, align: sixteen, window: pages(17, 15) },
-        ),
+    let occupied = |region| MoveError::Place(AllocError::Occupied { region });
+    let outside = |place| MoveError::Place(AllocError::PlaceOutside { place, space: hull() });
+    for (first, to, error) in [
+        (44, 0, outside(pages(0, 4))),
+        (44, 30, outside(pages(30, 4))),
+        (44, 46, outside(pages(48, 2))),
+        (44, 15, occupied(pages(16, 2))),
+        // By its guard alone.
+        (44, 18, occupied(pages(16, 2))),
+        (44, 44, MoveError::SamePlace { region: pages(44, 4) }),
+        (16, 32, outside(pages(32, 3))),
+        (16, 17, MoveError::Misaligned { place: pages(17, 3), align: sixteen }),
+        (44, u64::MAX / PAGE - 2, MoveError::Place(AllocError::SizeOverflow)),
     ] {
-        let moved = unchanged(&mut space, |space| space.move_to(first * PAGE, window));
-        assert_eq!(moved, Err(ResizeError::Size(cause)), "{first} {window}");
+        let moved = unchanged(&mut space, |space| space.begin_move(first * PAGE, to * PAGE));
+        assert_eq!(moved, Err(error), "{first} {to}");
     }
     for (first, error) in [
         (17 * PAGE, FreeError::Interior { address: 17 * PAGE, region: pages(16, 2) }),
         (22 * PAGE, FreeError::AlreadyFree { address: 22 * PAGE, block: pages(19, 13) }),
         (33 * PAGE, FreeError::Unknown { address: 33 * PAGE }),
     ] {
-        let moved = unchanged(&mut space, |space| space.move_to(first, Span::ALL));
-        assert_eq!(moved, Err(ResizeError::Address(error)), "{first:#x}");
+        let moved = unchanged(&mut space, |space| space.begin_move(first, 20 * PAGE));
+        assert_eq!(moved, Err(MoveError::Address(error)), "{first:#x}");
     }
-    let mut full = Space::<I>::new(Span::ALL, Align::ONE, placement).unwrap();
+    let mut full = Space::<I>::new_in(Span::ALL, Align::ONE, placement).unwrap();
     full.alloc_at(Span::ALL, 1).unwrap();
-    let moved = unchanged(&mut full, |space| space.move_to(0, Span::ALL));
+    let moved = unchanged(&mut full, |space| space.begin_move(0, 1));
     assert_eq!(moved, Err(AllocError::SizeOverflow.into()));
 }
 
@@ -340,7 +319,7 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
 
 /// At granule 1 over all addresses nothing is out of reach but what is taken, at either end.
 fn both_ends<I: FreeIndex>(placement: I::Placement) {
-    let mut space = Space::<I>::new(Span::ALL, Align::ONE, placement).unwrap();
+    let mut space = Space::<I>::new_in(Span::ALL, Align::ONE, placement).unwrap();
     let at = |address| Span::new(address, address).unwrap();
     for address in [0, u64::MAX] {
         assert_eq!(space.alloc(&Request::new(1).window(at(address)), 1).unwrap(), at(address));

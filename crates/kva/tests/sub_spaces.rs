@@ -7,8 +7,8 @@
 mod over_indexes;
 
 use freehold_kva::{
-    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeError, FreeIndex, LayoutError, OutOfMemory,
-    RbTree, Rejected, Request, ResizeError, ReturnError,
+    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeError, FreeIndex, LayoutError, MoveError,
+    OutOfMemory, RbTree, Rejected, Request, ResizeError, ReturnError,
 };
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn request(count: u64) -> Request {
 }
 
 fn space<I: FreeIndex>(pages_: u64) -> AddressSpace<&'static str, I> {
-    AddressSpace::new(pages(0, pages_), Align::PAGE, I::Placement::default()).unwrap()
+    AddressSpace::new_in(pages(0, pages_), Align::PAGE, I::Placement::default()).unwrap()
 }
 
 fn carve<I: FreeIndex, J: FreeIndex>(
@@ -57,7 +57,7 @@ fn a_carved_region_stays_as_it_is<I: FreeIndex>() {
     assert_eq!(bus.free(0), Err(carved));
     assert_eq!(bus.resize(0, PAGE), Err(ResizeError::Address(carved)));
     assert_eq!(bus.resize(0, 16 * PAGE), Err(ResizeError::Address(carved)));
-    assert_eq!(bus.move_to(0, Span::ALL), Err(ResizeError::Address(carved)));
+    assert_eq!(bus.begin_move(0, 8 * PAGE), Err(MoveError::Address(carved)));
     assert_eq!(bus.free(PAGE), Err(FreeError::Interior { address: PAGE, region }));
     assert_eq!(bus.alloc_at(pages(8, 1), "nic").unwrap_err().cause, AllocError::Occupied { region });
     assert_eq!(bytes(&bus), before);
@@ -206,7 +206,7 @@ fn tied_again<I: FreeIndex, J: FreeIndex>(
 }
 
 fn the_whole_address_space_can_be_handed_on<I: FreeIndex>() {
-    let mut all = AddressSpace::<_, I>::new(Span::ALL, Align::ONE, Default::default()).unwrap();
+    let mut all = AddressSpace::<_, I>::new_in(Span::ALL, Align::ONE, Default::default()).unwrap();
     all.alloc_at(Span::ALL, "guest").unwrap();
     let mut guest = AddressSpace::<u8, BTree>::new(Span::ALL, Align::ONE, Default::default()).unwrap();
     assert_eq!(all.adopt(0, &mut guest), Ok(Span::ALL));
@@ -300,7 +300,7 @@ proptest! {
     fn trees_of_spaces_hand_out_no_address_twice(
         ops in prop::collection::vec((any::<u8>(), prop::collection::vec(any::<usize>(), 0..4), 1u64..9), 1..80),
     ) {
-        let root = AddressSpace::new(pages(0, 256), Align::PAGE, Default::default()).unwrap();
+        let root = AddressSpace::new_in(pages(0, 256), Align::PAGE, Default::default()).unwrap();
         let mut root = Node::new(root);
         let mut spaces = 1;
         for (at, (kind, path, size)) in ops.into_iter().enumerate() {

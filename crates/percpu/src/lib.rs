@@ -58,3 +58,8 @@ pub use linux::{Linux, Linux2017, LinuxFixed};
 pub use placement::Placement;
 pub use request::{ChunkId, Offset, Request};
 pub use set::{Backing, ChunkSet, ChunkView, Stats};
+
+/// The README's example must compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

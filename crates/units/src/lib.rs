@@ -27,3 +27,8 @@ pub use error::{Broken, OutOfMemory, Rejected, check};
 pub use extent::Extent;
 pub use probe::{Probe, Tally, Work};
 pub use span::{EmptyRange, ParseSpanError, Span};
+
+/// The README's example must compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -62,12 +62,6 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         self.descend(path, self.height, self.root, |inner| inner.child_for(key));
     }
 
-    pub(crate) fn first_path(&self) -> LeafPath {
-        let mut path = LeafPath::NOWHERE;
-        self.descend(&mut path, self.height, self.root, |_| 0);
-        path
-    }
-
     #[inline]
     fn descend(
         &self,

@@ -22,6 +22,7 @@ use sizes::Sizes;
 
 /// How addresses are chosen when blocks are known by size too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement<P> {
     /// The lowest place in the smallest block that has one, in the lowest of equals.
     #[default]

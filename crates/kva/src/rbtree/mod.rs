@@ -50,6 +50,7 @@ pub use policy::{HotAndLazy, HotBlock, LazyFixups, Plain, Policy};
 
 /// Which of the addresses that can serve a request is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// The lowest address that fits size, alignment and window. Exact. Alignments above the granule may cost
     /// O(blocks): every block that is large enough but badly placed is looked at.

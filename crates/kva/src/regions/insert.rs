@@ -12,9 +12,10 @@ use freehold_units::Span;
 use freehold_units::pool::NodeId;
 
 impl<V> RegionTree<V> {
-    /// Adds a region in the gap behind the entry `at`; an entry was reserved. Paths are void after it.
+    /// Adds a region, or without value a hold, in the gap behind the entry `at`; an entry was reserved. Paths are void
+    /// after it.
     #[inline]
-    pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: Terms, value: V) {
+    pub(crate) fn insert(&mut self, at: EntryHandle, taken: Span, terms: Terms, value: Option<V>) {
         let (start, last) = (taken.first() >> self.shift, taken.last() >> self.shift);
         let EntryHandle { leaf: id, slot, parent } = at;
         let leaf = &mut self.tree.leaves[id];
@@ -35,7 +36,7 @@ impl<V> RegionTree<V> {
 
     /// [`RegionTree::insert`] into a leaf that is full, or into its last gap where that passes the lanes' reach.
     #[cold]
-    fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: V) {
+    fn insert_cold(&mut self, at: EntryHandle, start: u64, last: u64, terms: Terms, value: Option<V>) {
         let EntryHandle { leaf: id, slot, .. } = at;
         let leaf = &mut self.tree.leaves[id];
         let (gap_start, next) = (leaf.end(slot), leaf.next(slot));
@@ -45,7 +46,7 @@ impl<V> RegionTree<V> {
         self.regions += 1;
         self.blocks += usize::from(gap_start < start.into()) + usize::from(end < next);
         self.blocks -= 1;
-        let entry = Entry { start, end, next, terms, value: Some(value) };
+        let entry = Entry { start, end, next, terms, value };
         self.add_entry(id, entry);
     }
 

@@ -1,13 +1,16 @@
-//! Regions and free blocks in address order.
+//! Regions and free blocks in address order, from both ends.
 
+use super::leaf::{Leaf, WIDTH};
 use super::{EntryHandle, RegionEntry, RegionTree};
+use crate::bplus::LeafPath;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
 /// A part of a space.
+#[derive(PartialEq)]
 pub(crate) enum Piece<'a, V> {
     Free(Span),
-    /// A region and its guard.
+    /// A region and its guard, or a hold.
     Busy(RegionEntry<'a, V>),
 }
 
@@ -21,51 +24,162 @@ impl<V> Piece<'_, V> {
     }
 }
 
+/// Regions, holds and markers of a part of the tree in address order.
+pub(crate) struct Entries<'a, V> {
+    tree: &'a RegionTree<V>,
+    /// The first and the last that are left.
+    ends: Option<(Position, Position)>,
+}
+
+/// An entry's place in the order of addresses.
+#[derive(Clone, Copy)]
+struct Position {
+    path: LeafPath,
+    /// The leaf's slots by address.
+    order: [u8; WIDTH],
+    /// Which of them.
+    nth: usize,
+}
+
+impl Position {
+    fn handle(&self) -> EntryHandle {
+        EntryHandle { leaf: self.path.leaf, slot: self.order[self.nth].into(), parent: self.path.steps[0] }
+    }
+}
+
 impl<V> RegionTree<V> {
-    /// All regions in address order.
+    /// All regions and holds in address order.
     pub(crate) fn regions(&self) -> impl Iterator<Item = RegionEntry<'_, V>> {
-        self.entries().filter_map(|at| self.region_of(at))
+        self.entries(Span::ALL).filter_map(|at| self.region_of(at))
     }
 
     /// All free blocks in address order.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Span> {
-        self.entries().filter_map(|at| self.block_behind(at))
+    pub(crate) fn blocks(&self) -> impl DoubleEndedIterator<Item = Span> {
+        self.entries(Span::ALL).filter_map(|at| self.block_behind(at))
     }
 
-    /// All of both in address order, between them nothing but holes of the layout.
+    /// Regions, holds and free blocks in address order, between them nothing but holes of the layout.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_, V>> {
-        self.entries().flat_map(|at| {
+        self.entries(Span::ALL).flat_map(|at| {
             let (busy, free) = (self.region_of(at).map(Piece::Busy), self.block_behind(at).map(Piece::Free));
             busy.into_iter().chain(free)
         })
     }
 
-    fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
+    /// All values, in no order.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.tree.leaves.iter_mut().flat_map(Leaf::values_mut)
+    }
+
+    /// The region or hold of an entry, if it is no marker.
+    pub(crate) fn region_of(&self, at: EntryHandle) -> Option<RegionEntry<'_, V>> {
         self.tree.leaves[at.leaf].is_region(at.slot).then(|| self.entry(at))
     }
 
-    /// Regions and markers in address order.
-    fn entries(&self) -> impl Iterator<Item = EntryHandle> {
-        let mut at = (self.tree.root != NO_NODE).then(|| {
-            let path = self.tree.first_path();
-            (path, self.tree.leaves[path.leaf].in_order(), 0)
-        });
-        core::iter::from_fn(move || {
-            loop {
-                let (path, order, passed) = at.as_mut()?;
-                if *passed < self.tree.leaves[path.leaf].len() {
-                    *passed += 1;
-                    return Some(EntryHandle {
-                        leaf: path.leaf,
-                        slot: order[*passed - 1].into(),
-                        parent: path.steps[0],
-                    });
-                }
-                if !self.tree.next(path) {
-                    return None;
-                }
-                (*order, *passed) = (self.tree.leaves[path.leaf].in_order(), 0);
+    /// The regions and holds that have an address in `span`, and the markers among them.
+    pub(crate) fn entries(&self, span: Span) -> Entries<'_, V> {
+        let ends = (self.tree.root != NO_NODE).then(|| (self.first_from(span), self.last_until(span)));
+        let ends = match ends {
+            Some((Some(front), Some(back))) if self.end_of(&front) <= self.end_of(&back) => {
+                Some((front, back))
             }
-        })
+            _ => None,
+        };
+        Entries { tree: self, ends }
+    }
+
+    pub(crate) fn no_entries(&self) -> Entries<'_, V> {
+        Entries { tree: self, ends: None }
+    }
+
+    /// The first entry that starts in `span` or above it, or ends so.
+    fn first_from(&self, span: Span) -> Option<Position> {
+        let granule = span.first() >> self.shift;
+        let passed = |leaf: &Leaf<V>, slot| leaf.start(slot) < granule && leaf.end(slot) <= granule.into();
+        let mut at = self.position(self.tree.path_to(granule), passed);
+        (at.nth < self.tree.leaves[at.path.leaf].len() || self.next_leaf(&mut at)).then_some(at)
+    }
+
+    /// The last entry that starts in `span` or below it.
+    fn last_until(&self, span: Span) -> Option<Position> {
+        let granule = span.last() >> self.shift;
+        let mut past = self.position(self.tree.path_to(granule), |leaf, slot| leaf.start(slot) <= granule);
+        self.step_back(&mut past).then_some(past)
+    }
+
+    /// The first entry of a leaf for which `passed` does not hold.
+    fn position(&self, path: LeafPath, passed: impl Fn(&Leaf<V>, usize) -> bool) -> Position {
+        let leaf = &self.tree.leaves[path.leaf];
+        let order = leaf.in_order();
+        let nth = order[..leaf.len()].partition_point(|&slot| passed(leaf, slot.into()));
+        Position { path, order, nth }
+    }
+
+    fn end_of(&self, at: &Position) -> u128 {
+        let EntryHandle { leaf, slot, .. } = at.handle();
+        self.tree.leaves[leaf].end(slot)
+    }
+
+    fn next_leaf(&self, at: &mut Position) -> bool {
+        let is_next = self.tree.next(&mut at.path);
+        if is_next {
+            *at = self.position(at.path, |_, _| false);
+        }
+        is_next
+    }
+
+    /// Goes on to the next entry; `false` at the last.
+    fn step(&self, at: &mut Position) -> bool {
+        if at.nth + 1 < self.tree.leaves[at.path.leaf].len() {
+            at.nth += 1;
+            return true;
+        }
+        self.next_leaf(at)
+    }
+
+    /// Goes back to the entry before; `false` at the first.
+    fn step_back(&self, at: &mut Position) -> bool {
+        if at.nth == 0 {
+            if !self.tree.previous(&mut at.path) {
+                return false;
+            }
+            *at = self.position(at.path, |_, _| true);
+        }
+        at.nth -= 1;
+        true
+    }
+}
+
+impl<V> Entries<'_, V> {
+    /// The entry at one end, which moves on.
+    fn give(&mut self, of_front: bool) -> Option<EntryHandle> {
+        let (front, back) = self.ends.as_mut()?;
+        let given = if of_front { front.handle() } else { back.handle() };
+        let is_last = front.path.leaf == back.path.leaf && front.nth == back.nth;
+        let goes_on = if of_front { self.tree.step(front) } else { self.tree.step_back(back) };
+        if is_last || !goes_on {
+            self.ends = None;
+        }
+        Some(given)
+    }
+}
+
+impl<V> Iterator for Entries<'_, V> {
+    type Item = EntryHandle;
+
+    fn next(&mut self) -> Option<EntryHandle> {
+        self.give(true)
+    }
+}
+
+impl<V> DoubleEndedIterator for Entries<'_, V> {
+    fn next_back(&mut self) -> Option<EntryHandle> {
+        self.give(false)
+    }
+}
+
+impl<V> Clone for Entries<'_, V> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
     }
 }

@@ -62,4 +62,34 @@ impl<V> RegionTree<V> {
         }
         Some(next)
     }
+
+    /// Takes `span` out of the gap behind `entry`, which covers it; an entry was reserved.
+    pub(crate) fn remove_span(&mut self, entry: EntryHandle, span: Span) {
+        let (start, end) = (span.first() >> self.shift, (u128::from(span.last()) >> self.shift) + 1);
+        let leaf = &mut self.tree.leaves[entry.leaf];
+        let (gap_start, next) = (leaf.end(entry.slot), leaf.next(entry.slot));
+        debug_assert!(gap_start <= start.into() && end <= next, "K4: only what is free leaves the layout");
+        leaf.set_gap(entry.slot, gap_start, start.into());
+        let is_span = !leaf.is_region(entry.slot);
+        self.blocks -= usize::from(gap_start == start.into());
+        if end < next {
+            self.blocks += 1;
+            let (start, terms) = (end as u64, Terms::default());
+            self.add_entry(self.tree.path_to(start).leaf, Entry { start, end, next, terms, value: None });
+            self.refresh(start);
+        }
+        if is_span && gap_start == start.into() {
+            // The span began with what is gone, and a region cannot begin there.
+            self.remove_marker(gap_start);
+        }
+    }
+
+    /// From the lowest to the highest address of the layout, which has one.
+    pub(crate) fn hull(&self) -> Span {
+        let mut entries = self.entries(Span::ALL);
+        let last = entries.clone().next_back().expect("K4: a layout has an entry");
+        let first = entries.next().expect("K4: a layout has an entry");
+        let (first, last) = (self.tree.leaves[first.leaf].start(first.slot), (last.leaf, last.slot));
+        self.span(first.into(), self.tree.leaves[last.0].next(last.1))
+    }
 }

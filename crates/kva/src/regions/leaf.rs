@@ -14,12 +14,13 @@
 //! An entry that is added takes the first vacant slot, and the last entry fills the slot of one that is removed. A
 //! search looks at all lanes at once (`lanes.rs`), so order has no use.
 //!
-//! A span of the layout starts with a marker, an entry of no length and without value. So a gap always has an entry
-//! before it. A marker's `start` is inverted, as a region may start at the same address.
+//! A span of the layout starts with a marker, an entry of no length. So a gap always has an entry before it. A marker's
+//! `start` is inverted, as a region may start at the same address.
 //!
 //! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
 
+use freehold_units::Align;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Entries of a leaf.
@@ -55,17 +56,29 @@ pub(crate) struct Leaf<V> {
     guards: [u32; WIDTH],
     /// Logarithms of the alignments that regions were allocated with.
     aligns: [u8; WIDTH],
-    /// `None` for markers.
+    /// `None` for markers and holds.
     values: [Option<V>; WIDTH],
 }
 
 /// What a region keeps of its request but size and value.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Terms {
     /// Granules of guard behind it.
     pub(crate) guard_granules: u32,
     /// The logarithm of its alignment in bytes.
     pub(crate) align: u8,
+}
+
+impl Terms {
+    #[inline]
+    pub(crate) fn new(guard_granules: u32, align: Align) -> Self {
+        Self { guard_granules, align: align.bytes().trailing_zeros() as u8 }
+    }
+
+    /// What the region starts at a multiple of.
+    pub(crate) fn align(self) -> Align {
+        Align::new(1 << self.align).expect("K6: alignments are powers of two")
+    }
 }
 
 /// An entry in full, in granules.
@@ -167,6 +180,10 @@ impl<V> Leaf<V> {
         self.values[slot].as_mut()
     }
 
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.values.iter_mut().flatten()
+    }
+
     /// Whether the entry's end and gap are kept beside the lanes.
     #[inline]
     pub(super) fn is_tail(&self, slot: usize) -> bool {
@@ -230,7 +247,7 @@ impl<V> Leaf<V> {
         let slot = self.len();
         let lane = self.lane_of(entry.start).expect("K8: an entry starts within its leaf's reach");
         self.len += 1;
-        self.start[slot] = if entry.value.is_some() { lane } else { !lane };
+        self.start[slot] = if entry.end > entry.start.into() { lane } else { !lane };
         self.set_terms(slot, entry.terms);
         self.values[slot] = entry.value;
         self.set_gap(slot, entry.end, entry.next);
@@ -239,14 +256,21 @@ impl<V> Leaf<V> {
 
     /// Adds a region of which all lies within the lanes' reach at the start of the gap behind `before`, or in it.
     #[inline]
-    pub(super) fn push_within(&mut self, before: usize, start: i32, end: i32, terms: Terms, value: V) {
+    pub(super) fn push_within(
+        &mut self,
+        before: usize,
+        start: i32,
+        end: i32,
+        terms: Terms,
+        value: Option<V>,
+    ) {
         let slot = self.len();
         self.len += 1;
         self.start[slot] = start;
         self.end[slot] = end;
         self.next[slot] = core::mem::replace(&mut self.next[before], start);
         self.set_terms(slot, terms);
-        self.values[slot] = Some(value);
+        self.values[slot] = value;
     }
 
     /// Takes an entry out; the last slot's entry moves to its slot. The gap behind it belongs to nobody then: the

@@ -39,8 +39,9 @@ use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Align, OutOfMemory, Span};
 use leaf::Leaf;
 
-pub(crate) use iter::Piece;
+pub(crate) use iter::{Entries, Piece};
 pub(crate) use leaf::Terms;
+pub(crate) use remove::Removed;
 pub(crate) use search::{Order, Searched, search};
 pub(crate) use wanted::Wanted;
 
@@ -54,14 +55,15 @@ pub struct EntryHandle {
 }
 
 /// A region as the tree knows it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct RegionEntry<'a, V> {
     /// The usable addresses.
     pub(crate) span: Span,
     /// These and the guard's.
     pub(crate) taken: Span,
     pub(crate) terms: Terms,
-    pub(crate) value: &'a V,
+    /// `None` for a hold, which keeps addresses for a region that is to move there.
+    pub(crate) value: Option<&'a V>,
 }
 
 /// See the [module](self).
@@ -100,7 +102,7 @@ impl<V> RegionTree<V> {
         self.shift
     }
 
-    /// The number of regions.
+    /// The number of regions and holds.
     pub(crate) fn len(&self) -> usize {
         self.regions
     }
@@ -176,7 +178,7 @@ impl<V> RegionTree<V> {
             span: self.span(start, end - u128::from(terms.guard_granules)),
             taken: self.span(start, end),
             terms,
-            value: leaf.value(slot).expect("K4: a region has a value"),
+            value: leaf.value(slot),
         }
     }
 

@@ -24,7 +24,8 @@ pub(crate) struct Removed<V> {
     pub(crate) span: Span,
     /// These and the guard's, which are free now.
     pub(crate) taken: Span,
-    pub(crate) value: V,
+    /// `None` of a hold.
+    pub(crate) value: Option<V>,
     /// The free block that they are a part of.
     pub(crate) block: Span,
 }
@@ -70,7 +71,7 @@ impl<V> RegionTree<V> {
         Some(Removed {
             span: Span::new(first, usable_last).expect("K4: a region has an address"),
             taken: Span::new(first, last).expect("K4: a region has an address"),
-            value: value.expect("K4: a region has a value"),
+            value,
             block,
         })
     }

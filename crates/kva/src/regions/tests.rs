@@ -36,5 +36,5 @@ fn take(tree: &mut RegionTree<u32>, start: u128, end: u128) {
     let span = bytes(tree.shift(), start, end);
     tree.reserve(1).unwrap();
     let (entry, _): (EntryHandle, Span) = tree.block_over(span).expect("the place is free");
-    tree.insert(entry, span, Terms::default(), start as u32);
+    tree.insert(entry, span, Terms::default(), Some(start as u32));
 }

@@ -4,7 +4,7 @@ use super::AddressSpace;
 use crate::index::{CheckedRequest, guard_granules};
 use crate::regions::Terms;
 use crate::{AllocError, FreeIndex, Rejected, Request};
-use freehold_units::{Probe, Span};
+use freehold_units::{Align, Probe, Span};
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes a range for `request` and keeps `value` with it. Returns the usable addresses, without guard.
@@ -21,6 +21,20 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.alloc_probed(request, value, &mut ())
     }
 
+    /// [`AddressSpace::alloc`] under a placement of the request's own: what is persistent from below, say, and what
+    /// comes and goes from above.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc`].
+    pub fn alloc_with(
+        &mut self,
+        request: &Request,
+        placement: I::Placement,
+        value: V,
+    ) -> Result<Span, Rejected<V>> {
+        self.alloc_placed(request, placement, value, &mut ())
+    }
+
     /// [`AddressSpace::alloc`], with the work counted.
     ///
     /// # Errors
@@ -32,9 +46,20 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         value: V,
         probe: &mut impl Probe,
     ) -> Result<Span, Rejected<V>> {
-        match self.prepare(request, probe) {
+        self.alloc_placed(request, self.placement, value, probe)
+    }
+
+    #[inline]
+    fn alloc_placed(
+        &mut self,
+        request: &Request,
+        placement: I::Placement,
+        value: V,
+        probe: &mut impl Probe,
+    ) -> Result<Span, Rejected<V>> {
+        match self.prepare(request, placement, probe) {
             Ok((block, taken, terms)) => {
-                self.occupy(&block, taken, terms, value, probe);
+                self.occupy(&block, taken, terms, Some(value), probe);
                 Ok(usable(taken, request))
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -58,11 +83,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub(super) fn prepare(
         &mut self,
         request: &Request,
+        placement: I::Placement,
         probe: &mut impl Probe,
     ) -> Result<(I::Block, Span, Terms), AllocError> {
         let (checked, terms) = self.check(request)?;
         self.reserve(1)?;
-        match self.index.find(&mut self.regions, self.placement, &checked, probe) {
+        match self.index.find(&mut self.regions, placement, &checked, probe) {
             Some((block, taken)) => Ok((block, taken, terms)),
             None => Err(self.no_space_for(&checked)),
         }
@@ -113,8 +139,10 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
         self.check_window(window)?;
-        let align = request.align.max(self.granule);
-        let terms = Terms { guard_granules, align: align.bytes().trailing_zeros() as u8 };
+        let align_bytes = request.align_bytes;
+        let align =
+            Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?.max(self.granule);
+        let terms = Terms::new(guard_granules, align);
         Ok((CheckedRequest { size_bytes, align, window }, terms))
     }
 
@@ -122,7 +150,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if size_bytes == 0 { Err(AllocError::ZeroSize) } else { self.check_granular(size_bytes) }
     }
 
-    fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
+    pub(super) fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
         if self.granule.divides(size_bytes) {
             Ok(())
         } else {

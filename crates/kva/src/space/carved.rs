@@ -4,13 +4,11 @@
 //!   parent      marks   | 0x4000, * | 0x9000, - |      by the start of the region
 //!                                 |           '- awaits its sub-space: the parent is a copy, or was restored
 //!                                 v
-//!   sub-space   origin           [ ]                   a byte of memory, held for nothing but its address
+//!   sub-space   origin           [ ]                   its identity (`identity.rs`)
 //! ```
 //!
-//! While a sub-space lives, no other can have its byte at the same address. So one that comes back with the byte
-//! that was noted is the one that was carved; or that one has been dropped and its memory used anew, and then
-//! nobody hands out the region's addresses any more. Either way the region can be freed. This takes neither a
-//! counter that all spaces share nor a reference from one to the other.
+//! A sub-space that comes back with the identity that was noted is the one that was carved; or that one was dropped, and
+//! nobody hands out the region's addresses any more. Either way the region can be freed.
 //!
 //! Invariant: K12 marks ascend, and each is the start of a region.
 
@@ -18,44 +16,12 @@ use crate::OutOfMemory;
 use alloc::vec::Vec;
 use freehold_units::{Broken, check};
 
-/// What makes a sub-space known to its parent; nothing in a space that was not carved.
-#[derive(Debug)]
-pub(super) struct Origin(Option<Vec<u8>>);
-
-impl Origin {
-    /// Of a space that stands for itself.
-    pub(super) const NONE: Self = Self(None);
-
-    /// Of a new sub-space.
-    pub(super) fn new() -> Result<Self, OutOfMemory> {
-        let mut byte = Vec::new();
-        byte.try_reserve_exact(1).map_err(|_| OutOfMemory)?;
-        Ok(Self(Some(byte)))
-    }
-
-    pub(super) fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// The address that no other living sub-space has.
-    pub(super) fn address(&self) -> Option<usize> {
-        self.0.as_ref().map(|byte| byte.as_ptr().addr())
-    }
-}
-
-impl Clone for Origin {
-    /// The copy of a sub-space stands for itself: only one of the two can be returned.
-    fn clone(&self) -> Self {
-        Self::NONE
-    }
-}
-
 /// A carved region.
 #[derive(Debug)]
 struct Mark {
     /// Where it starts.
     first: u64,
-    /// [`Origin::address`] of its sub-space; `None` while it awaits one.
+    /// The identity of its sub-space; `None` while it awaits one.
     child: Option<usize>,
 }
 
@@ -106,6 +72,11 @@ impl Carved {
     pub(super) fn remove(&mut self, first: u64) -> bool {
         let place = self.place(first);
         place.map(|at| self.marks.remove(at)).is_ok()
+    }
+
+    /// Whether the same regions are carved, of whichever sub-spaces.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        self.marks.iter().map(|mark| mark.first).eq(other.marks.iter().map(|mark| mark.first))
     }
 
     /// Bytes held, spare room included.

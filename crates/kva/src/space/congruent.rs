@@ -52,7 +52,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                 for (area, value) in areas {
                     let span = area.shifted(base).expect("K4: an area lies in a free block");
                     let block = self.block_over(span).expect("K4: an area lies in a free block");
-                    self.occupy(&block, span, self.unaligned(), value, probe);
+                    self.occupy(&block, span, self.unaligned(), Some(value), probe);
                 }
                 Ok(base)
             }

@@ -1,10 +1,9 @@
 //! Regions at a fixed place: taking one, and making one longer or shorter where it is.
 
 use super::AddressSpace;
-use crate::index::CheckedRequest;
-use crate::regions::Terms;
+use crate::regions::{RegionEntry, Terms};
 use crate::{AllocError, FreeIndex, Rejected, ResizeError};
-use freehold_units::{Align, Span};
+use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes exactly `span`.
@@ -42,7 +41,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn alloc_at(&mut self, span: Span, value: V) -> Result<Span, Rejected<V>> {
         match self.prepare_at(span) {
             Ok(block) => {
-                self.occupy(&block, span, self.unaligned(), value, &mut ());
+                self.occupy(&block, span, self.unaligned(), Some(value), &mut ());
                 Ok(span)
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -51,7 +50,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// What a region keeps that was given its place: no guard, and no alignment but the granule.
     pub(super) fn unaligned(&self) -> Terms {
-        Terms { guard_granules: 0, align: self.granule.bytes().trailing_zeros() as u8 }
+        Terms::new(0, self.granule)
     }
 
     /// Makes the region that starts at `first` `size_bytes` long, where it is, its guard kept behind it. Returns
@@ -81,7 +80,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.regions.set_end(place, taken.last());
             self.free_bytes -= more.size_bytes();
         } else if let Some(less) = old_taken.above(taken) {
-            self.index.reserve(1).map_err(AllocError::from)?;
+            self.reserve_blocks(1).map_err(AllocError::from)?;
             self.regions.set_end(place, taken.last());
             let block = self.regions.block_behind(place).expect("K4: what a region gives back is free");
             self.index.release(&self.regions, less, block, &mut ());
@@ -90,47 +89,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         Ok(span)
     }
 
-    /// Moves the region that starts at `first`, with its value, to where the space's placement puts it within `window`:
-    /// size, alignment and guard are kept. The place is looked for while the old one is still taken, and if there is
-    /// none, as if it were free. Returns the new addresses.
-    ///
-    /// # Errors
-    /// [`ResizeError::Address`] if no region starts there, or a carved one does; [`ResizeError::Size`] if there is no
-    /// place; then the region is where it was.
-    ///
-    /// # Cost
-    /// O(log n), as [`AddressSpace::alloc`].
-    pub fn move_to(&mut self, first: u64, window: Span) -> Result<Span, ResizeError> {
-        let Some((_, entry)) = self.regions.region(first) else {
-            return Err(ResizeError::Address(self.why_not(first)));
-        };
-        let (old, terms, size_bytes) = (entry.taken, entry.terms, entry.span.size_saturating());
-        let align = Align::new(1 << terms.align).expect("K6: alignments are powers of two");
-        self.check_whole(first)?;
-        self.check_window(window).map_err(ResizeError::Size)?;
-        // A region of all addresses has nowhere to go.
-        let taken_bytes = u64::try_from(old.size_bytes()).map_err(|_| AllocError::SizeOverflow)?;
-        let request = CheckedRequest { size_bytes: taken_bytes, align, window };
-        // The old place comes back as a block, and may have to be taken again.
-        self.reserve(2).map_err(AllocError::from)?;
-        let placement = self.placement;
-        let found = self.index.find(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken);
-        let (_, value) = self.free_region(first, &mut ())?;
-        let found = match found {
-            Some(taken) => Some(taken),
-            None => self.index.find(&mut self.regions, placement, &request, &mut ()).map(|(_, taken)| taken),
-        };
-        // The region itself is out of the tree now, and so not in its own way.
-        let place = found.ok_or_else(|| self.no_space_for(&request));
-        let taken = *place.as_ref().unwrap_or(&old);
-        let block = self.block_over(taken).expect("K4: what was found free, or given back, is free");
-        self.occupy(&block, taken, terms, value, &mut ());
-        let moved = place?;
-        Ok(Span::from_size(moved.first(), size_bytes).expect("K4: a region lies in what was taken for it"))
-    }
-
     /// The free block that covers `span`, or what is in the way; room for one more region and block.
-    fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
+    pub(super) fn prepare_at(&mut self, span: Span) -> Result<I::Block, AllocError> {
         if !self.made_of_granules(span) {
             return Err(AllocError::PlaceNotGranular { place: span, granule: self.granule });
         }
@@ -142,8 +102,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[cold]
     pub(super) fn in_the_way(&self, span: Span) -> AllocError {
         match self.regions.region_over(span) {
-            Some(entry) => AllocError::Occupied { region: entry.span },
+            Some(entry) => AllocError::Occupied { region: self.place_of(&entry) },
             None => AllocError::PlaceOutside { place: span, space: self.hull },
         }
+    }
+
+    /// Where the region of an entry lies, without guard; of a hold, where one goes.
+    pub(super) fn place_of(&self, entry: &RegionEntry<'_, V>) -> Span {
+        let mover = self.moves.region_of(entry).and_then(|first| self.regions.region(first));
+        mover.and_then(|(_, mover)| self.moves.place_of(mover.span)).unwrap_or(entry.span)
     }
 }

@@ -1,6 +1,7 @@
 //! Freeing by address.
 
 use super::AddressSpace;
+use crate::regions::Removed;
 use crate::{FreeError, FreeIndex};
 use freehold_units::{Probe, Span};
 
@@ -9,8 +10,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`], [`FreeError::Carved`] for a
-    /// region that [`AddressSpace::take_back`] alone may free, or [`FreeError::OutOfMemory`], but never on a
-    /// [`BTree`](crate::BTree); nothing was changed.
+    /// region that [`AddressSpace::take_back`] alone may free, [`FreeError::Moving`] for one with a pending move, or
+    /// [`FreeError::OutOfMemory`], but never on a [`BTree`](crate::BTree); nothing was changed.
     ///
     /// # Cost
     /// O(log n).
@@ -32,30 +33,40 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Frees a region that may be carved.
     #[inline]
     pub(super) fn free_region(&mut self, first: u64, probe: &mut impl Probe) -> Result<(Span, V), FreeError> {
-        self.index.reserve(1)?;
+        self.reserve_blocks(1)?;
+        let Some(removed) = self.free_entry(first, probe) else { return Err(self.why_not(first)) };
+        Ok((removed.span, removed.value.expect("K16: a hold is freed by its move alone")))
+    }
+
+    /// Frees a region or a hold; a block was reserved.
+    #[inline]
+    pub(super) fn free_entry(&mut self, first: u64, probe: &mut impl Probe) -> Option<Removed<V>> {
         let removed = match I::USES_BOUNDS {
             true => self.regions.remove(first, probe),
             false => self.regions.remove(first, &mut ()),
-        };
-        let Some(removed) = removed else { return Err(self.why_not(first)) };
+        }?;
         self.index.release(&self.regions, removed.taken, removed.block, probe);
         self.free_bytes += removed.taken.size_bytes();
-        Ok((removed.span, removed.value))
+        Some(removed)
     }
 
-    /// Refuses the start of a carved region.
+    /// Refuses the start of a carved region, of one that is moving, and of a hold.
     #[inline]
     pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
-        if self.carved.holds(first) { Err(self.why_not(first)) } else { Ok(()) }
+        if self.carved.holds(first) || self.moves.bind(first) { Err(self.why_not(first)) } else { Ok(()) }
     }
 
     /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
     #[cold]
     pub(super) fn why_not(&self, address: u64) -> FreeError {
         if let Some((_, entry)) = self.regions.region_at(address) {
-            let region = entry.span;
-            let starts = region.first() == address;
-            return if starts {
+            let (region, starts) = (entry.span, entry.span.first() == address);
+            return if let Some(first) = self.moves.region_of(&entry) {
+                let (_, mover) = self.regions.region(first).expect("K16: a hold is a region's");
+                FreeError::Moving { region: mover.span }
+            } else if starts && self.moves.bind(address) {
+                FreeError::Moving { region }
+            } else if starts {
                 FreeError::Carved { region }
             } else {
                 FreeError::Interior { address, region }

@@ -1,32 +1,64 @@
 //! Making a space out of the spans it may hand out.
 
 use super::AddressSpace;
-use super::carved::{Carved, Origin};
+use super::carved::Carved;
+use super::identity::Identity;
+use super::moves::Moves;
 use crate::regions::RegionTree;
-use crate::{FreeIndex, LayoutError, OutOfMemory};
+use crate::{FreeIndex, LayoutError, OutOfMemory, Placement};
 use freehold_units::{Align, Probe, Span};
 
+impl<V> AddressSpace<V> {
+    /// A space of all addresses of `span`, on the default index.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::new_in`].
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, Placement};
+    /// use freehold_units::{Align, Span};
+    /// let mut whole = AddressSpace::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
+    /// whole.alloc_at(Span::new(0x1000, 0x1fff).unwrap(), "page 1").unwrap();
+    /// assert_eq!(whole.stats().free_bytes, (1 << 64) - 4096);
+    /// ```
+    pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, LayoutError> {
+        Self::new_in(span, granule, placement)
+    }
+
+    /// A space of several spans on the default index.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::with_layout_in`].
+    pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
+        Self::with_layout_in(spans, granule, placement)
+    }
+}
+
 impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// A space of all addresses of `span`.
+    /// A space of all addresses of `span`, on the index `I`.
     ///
     /// # Errors
     /// [`LayoutError::NotGranular`] unless `span` is made of granules; [`LayoutError::OutOfMemory`].
     ///
     /// ```
-    /// use freehold_kva::{AddressSpace, Placement};
-    /// use freehold_units::{Align, Probe, Span};
-    /// let whole = AddressSpace::<()>::new(Span::ALL, Align::PAGE, Placement::Lowest).unwrap();
-    /// assert_eq!(whole.stats().free_bytes, 1 << 64);
+    /// use freehold_kva::{AddressSpace, RbTree, rbtree};
+    /// use freehold_units::{Align, Span};
+    /// let kernels = AddressSpace::<(), RbTree>::new_in(Span::ALL, Align::PAGE, rbtree::Placement::Linux).unwrap();
+    /// assert_eq!(kernels.stats().free_bytes, 1 << 64);
     /// ```
-    pub fn new(span: Span, granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
-        Self::with_layout(&[span], granule, placement)
+    pub fn new_in(span: Span, granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
+        Self::with_layout_in(&[span], granule, placement)
     }
 
-    /// A space of several spans, free in the order given (which decides the first shape of a tree).
+    /// A space of several spans on the index `I`, free in the order given (which decides the first shape of a tree).
     ///
     /// # Errors
-    /// As [`AddressSpace::new`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
-    pub fn with_layout(spans: &[Span], granule: Align, placement: I::Placement) -> Result<Self, LayoutError> {
+    /// As [`AddressSpace::new_in`]; [`LayoutError::Empty`] for no span, [`LayoutError::Overlap`] if two overlap.
+    pub fn with_layout_in(
+        spans: &[Span],
+        granule: Align,
+        placement: I::Placement,
+    ) -> Result<Self, LayoutError> {
         let &first_span = spans.first().ok_or(LayoutError::Empty)?;
         let mut space = Self::bare(first_span, granule, placement)?;
         for &span in spans {
@@ -41,7 +73,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             regions: RegionTree::empty(granule, I::USES_BOUNDS),
             index: I::empty(granule)?,
             carved: Carved::default(),
-            origin: Origin::NONE,
+            origin: Identity::default(),
+            moves: Moves::default(),
             hull,
             granule,
             placement,
@@ -64,12 +97,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// # Errors
     /// As [`AddressSpace::add`].
     pub fn add_probed(&mut self, span: Span, probe: &mut impl Probe) -> Result<(), LayoutError> {
-        if !self.made_of_granules(span) {
-            return Err(LayoutError::NotGranular { span, granule: self.granule });
-        }
-        if self.is_sub_space() {
-            return Err(LayoutError::SubSpace { space: self.hull });
-        }
+        self.check_layout(span)?;
         if let Some(entry) = self.regions.region_over(span) {
             return Err(LayoutError::Overlap { span, block: entry.taken });
         }
@@ -77,6 +105,56 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.release_new(span, probe).map_err(|block| LayoutError::Overlap { span, block })?;
         self.hull = self.hull.hull(span);
         self.total_bytes += span.size_bytes();
+        Ok(())
+    }
+
+    /// Takes addresses away that are free, the inverse of [`AddressSpace::add`]: memory that is unplugged, a window that
+    /// a bridge gives up.
+    ///
+    /// # Errors
+    /// [`LayoutError::NotGranular`]; [`LayoutError::Occupied`] with the highest region in the way;
+    /// [`LayoutError::Outside`]; [`LayoutError::Empty`] if no address would be left; [`LayoutError::SubSpace`];
+    /// [`LayoutError::OutOfMemory`]. Nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n).
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, LayoutError, Placement, Request};
+    /// use freehold_units::{Align, Span};
+    /// let mut space = AddressSpace::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest)?;
+    /// let region = space.alloc(&Request::new(0x1000), "stays")?;
+    /// space.remove(Span::new(0x8000, 0xffff).unwrap())?;
+    /// assert_eq!(space.span(), Span::new(0, 0x7fff).unwrap());
+    /// assert_eq!(space.remove(region), Err(LayoutError::Occupied { region }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(&mut self, span: Span) -> Result<(), LayoutError> {
+        self.check_layout(span)?;
+        if let Some(entry) = self.regions.region_over(span) {
+            return Err(LayoutError::Occupied { region: self.place_of(&entry) });
+        }
+        if span.size_bytes() == self.total_bytes {
+            return Err(LayoutError::Empty);
+        }
+        self.reserve(1)?;
+        let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;
+        let before = self.index.carve(&self.regions, &block, span, &mut ());
+        self.regions.remove_span(before, span);
+        self.free_bytes -= span.size_bytes();
+        self.total_bytes -= span.size_bytes();
+        self.hull = self.regions.hull();
+        Ok(())
+    }
+
+    /// What any change of the layout must be.
+    fn check_layout(&self, span: Span) -> Result<(), LayoutError> {
+        if !self.made_of_granules(span) {
+            return Err(LayoutError::NotGranular { span, granule: self.granule });
+        }
+        if self.is_sub_space() {
+            return Err(LayoutError::SubSpace { space: self.hull });
+        }
         Ok(())
     }
 

@@ -5,8 +5,13 @@ mod carved;
 mod congruent;
 mod fixed;
 mod free;
+mod identity;
 mod layout;
+mod moves;
+mod rearrange;
 mod region;
+#[cfg(feature = "serde")]
+mod serde;
 pub mod snapshot;
 mod sub_space;
 #[cfg(test)]
@@ -16,11 +21,14 @@ mod validate;
 use crate::rbtree::Policy;
 use crate::regions::{RegionTree, Terms};
 use crate::{BTree, FreeIndex, OutOfMemory, RbTree};
-use carved::{Carved, Origin};
+use carved::Carved;
 use core::fmt;
 use freehold_units::{Align, Probe, Span};
+use identity::Identity;
+use moves::Moves;
 
-pub use region::{Region, Stats};
+pub use moves::PendingMove;
+pub use region::{IntoRegions, Region, Regions, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.
 ///
@@ -30,11 +38,12 @@ pub use region::{Region, Stats};
 /// # Invariants
 /// K4: a byte of the layout is in exactly one free block, region or guard. K5: the byte counts say so.
 /// K6: every block and region is made of whole granules. K12, K13: a region stays as it is while a sub-space hands
-/// out its addresses.
+/// out its addresses. K16: a region that is moving keeps both its places until the move ends.
 ///
 /// # Copies
 /// A clone has regions, values and free blocks of its own. Sub-spaces are not cloned with it: its carved regions
-/// await theirs, which [`adopt`](Self::adopt) gives them.
+/// await theirs, which [`adopt`](Self::adopt) gives them. Its regions that are moving have moves of its own, whose
+/// tokens [`pending_moves`](Self::pending_moves) gives out.
 ///
 /// # Cost
 /// Every operation is O(log n) in the number of regions, but for what a placement says of alignments.
@@ -49,8 +58,10 @@ pub struct AddressSpace<V, I: FreeIndex = BTree> {
     index: I,
     /// The regions that sub-spaces hand out.
     carved: Carved,
-    /// What makes a sub-space known to its parent.
-    origin: Origin,
+    /// What makes a sub-space known to its parent; none in a space that was not carved.
+    origin: Identity,
+    /// The regions that are moving, and where to.
+    moves: Moves,
     /// From the lowest to the highest address of the layout; what lies between may have holes.
     hull: Span,
     granule: Align,
@@ -79,16 +90,29 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.placement
     }
 
-    /// Makes sure that so many regions can be added without asking for memory.
+    /// Makes sure that so many regions can be added without asking for memory, and all pending moves end (K16).
     #[inline]
     fn reserve(&mut self, regions: usize) -> Result<(), OutOfMemory> {
-        self.regions.reserve(regions)?;
-        self.index.reserve(regions)
+        self.regions.reserve(regions + self.moves.len())?;
+        self.reserve_blocks(regions)
     }
 
-    /// Takes `taken` out of the free block that covers it, for a region; a region was reserved.
+    /// Makes sure that so many free blocks can be added, and all pending moves end.
     #[inline]
-    fn occupy(&mut self, block: &I::Block, taken: Span, terms: Terms, value: V, probe: &mut impl Probe) {
+    fn reserve_blocks(&mut self, blocks: usize) -> Result<(), OutOfMemory> {
+        self.index.reserve(blocks + self.moves.len())
+    }
+
+    /// Takes `taken` out of the free block that covers it, for a region, or without value a hold; a region was reserved.
+    #[inline]
+    fn occupy(
+        &mut self,
+        block: &I::Block,
+        taken: Span,
+        terms: Terms,
+        value: Option<V>,
+        probe: &mut impl Probe,
+    ) {
         let before = self.index.carve(&self.regions, block, taken, probe);
         self.regions.insert(before, taken, terms, value);
         self.free_bytes -= taken.size_bytes();
@@ -103,7 +127,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The number of regions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.regions.len()
+        self.regions.len() - self.moves.len()
     }
 
     /// Whether nothing is allocated.
@@ -128,10 +152,24 @@ impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
             index: self.index.clone(),
             carved: self.carved.clone(),
             origin: self.origin.clone(),
+            moves: self.moves.clone(),
             ..*self
         }
     }
 }
+
+/// Spaces are equal if they have the same addresses and granule, and regions at the same places with equal values,
+/// guards, alignments, sub-spaces and pending moves. How addresses are chosen does not count.
+impl<V: PartialEq, I: FreeIndex> PartialEq for AddressSpace<V, I> {
+    fn eq(&self, other: &Self) -> bool {
+        self.granule == other.granule
+            && self.regions.pieces().eq(other.regions.pieces())
+            && self.carved.same(&other.carved)
+            && self.moves.same(&other.moves)
+    }
+}
+
+impl<V: Eq, I: FreeIndex> Eq for AddressSpace<V, I> {}
 
 impl<V, I: FreeIndex> fmt::Debug for AddressSpace<V, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

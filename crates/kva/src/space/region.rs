@@ -1,21 +1,26 @@
 //! Looking at a space: the region at an address, all regions, the figures.
 
 use super::AddressSpace;
-use crate::FreeIndex;
-use crate::regions::RegionEntry;
+use super::carved::Carved;
+use super::moves::Moves;
+use crate::regions::{Entries, RegionEntry, RegionTree};
+use crate::{BTree, FreeIndex};
+use core::fmt;
+use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// An allocated region and the caller's value.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Region<'a, V> {
     span: Span,
     guard: Option<Span>,
+    moving_to: Option<Span>,
     value: &'a V,
     is_carved: bool,
 }
 
 impl<'a, V> Region<'a, V> {
-    /// The usable addresses.
+    /// The usable addresses; of a region that is moving, at the old place.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
@@ -25,6 +30,12 @@ impl<'a, V> Region<'a, V> {
     #[must_use]
     pub fn guard(&self) -> Option<Span> {
         self.guard
+    }
+
+    /// The usable addresses at the new place, while a [move](AddressSpace::begin_move) is pending.
+    #[must_use]
+    pub fn moving_to(&self) -> Option<Span> {
+        self.moving_to
     }
 
     /// What the caller stored.
@@ -38,14 +49,145 @@ impl<'a, V> Region<'a, V> {
     pub fn is_carved(&self) -> bool {
         self.is_carved
     }
+
+    /// Whether `address` is usable, at either place.
+    fn has(&self, address: u64) -> bool {
+        self.span.contains(address) || self.moving_to.is_some_and(|place| place.contains(address))
+    }
+}
+
+/// The regions of a space and what else is known of them.
+#[derive(Debug)]
+struct Known<'a, V> {
+    tree: &'a RegionTree<V>,
+    carved: &'a Carved,
+    moves: &'a Moves,
+}
+
+impl<V> Copy for Known<'_, V> {}
+impl<V> Clone for Known<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<'a, V> Known<'a, V> {
+    /// The region of an entry; `None` of a hold.
+    fn region(self, entry: RegionEntry<'a, V>) -> Option<Region<'a, V>> {
+        let span = entry.span;
+        Some(Region {
+            span,
+            guard: entry.taken.above(span),
+            moving_to: self.moves.place_of(span),
+            value: entry.value?,
+            is_carved: self.carved.holds(span.first()),
+        })
+    }
+
+    /// The region that `address` belongs to at either of its places, or its guard.
+    fn region_at(self, address: u64) -> Option<Region<'a, V>> {
+        let (_, mut entry) = self.tree.region_at(address)?;
+        if let Some(first) = self.moves.region_of(&entry) {
+            (_, entry) = self.tree.region(first).expect("K16: a hold is a region's");
+        }
+        self.region(entry)
+    }
+}
+
+/// Regions in address order, from both ends: [`AddressSpace::regions`], [`AddressSpace::regions_in`].
+pub struct Regions<'a, V> {
+    entries: Entries<'a, V>,
+    known: Known<'a, V>,
+}
+
+impl<'a, V> Iterator for Regions<'a, V> {
+    type Item = Region<'a, V>;
+
+    fn next(&mut self) -> Option<Region<'a, V>> {
+        let known = self.known;
+        self.entries.by_ref().find_map(|at| known.region(known.tree.region_of(at)?))
+    }
+}
+
+impl<V> DoubleEndedIterator for Regions<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let known = self.known;
+        self.entries.by_ref().rev().find_map(|at| known.region(known.tree.region_of(at)?))
+    }
+}
+
+impl<V> core::iter::FusedIterator for Regions<'_, V> {}
+
+impl<V> Clone for Regions<'_, V> {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone(), known: self.known }
+    }
+}
+
+impl<V: fmt::Debug> fmt::Debug for Regions<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// Regions with their values, taken out of a space in address order: [`AddressSpace::into_iter`].
+pub struct IntoRegions<V, I: FreeIndex = BTree>(AddressSpace<V, I>);
+
+impl<V, I: FreeIndex> IntoRegions<V, I> {
+    fn take(&mut self, first: Option<u64>) -> Option<(Span, V)> {
+        let removed = self.0.regions.remove(first?, &mut ()).expect("K4: a region that was found is there");
+        Some((removed.span, removed.value.expect("K16: regions have values")))
+    }
+}
+
+impl<V, I: FreeIndex> Iterator for IntoRegions<V, I> {
+    type Item = (Span, V);
+
+    fn next(&mut self) -> Option<(Span, V)> {
+        let first = self.0.regions().next().map(|region| region.span.first());
+        self.take(first)
+    }
+}
+
+impl<V, I: FreeIndex> DoubleEndedIterator for IntoRegions<V, I> {
+    fn next_back(&mut self) -> Option<(Span, V)> {
+        let last = self.0.regions().next_back().map(|region| region.span.first());
+        self.take(last)
+    }
+}
+
+impl<V, I: FreeIndex> fmt::Debug for IntoRegions<V, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IntoRegions").field(&self.0).finish()
+    }
+}
+
+impl<V, I: FreeIndex> IntoIterator for AddressSpace<V, I> {
+    type Item = (Span, V);
+    type IntoIter = IntoRegions<V, I>;
+
+    /// Usable addresses and values in address order. A sub-space is not told.
+    fn into_iter(self) -> IntoRegions<V, I> {
+        IntoRegions(self)
+    }
+}
+
+impl<'a, V, I: FreeIndex> IntoIterator for &'a AddressSpace<V, I> {
+    type Item = Region<'a, V>;
+    type IntoIter = Regions<'a, V>;
+
+    fn into_iter(self) -> Regions<'a, V> {
+        self.regions()
+    }
 }
 
 /// The figures of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Allocated regions.
     pub regions: usize,
-    /// Bytes in regions and guards.
+    /// Bytes in regions and guards, and in the new places of regions that are moving.
     pub busy_bytes: u128,
     /// Free blocks.
     pub free_blocks: usize,
@@ -56,41 +198,69 @@ pub struct Stats {
     /// Bytes of memory that the free-space index holds, spare nodes included. 0 on a [`BTree`](crate::BTree), which
     /// finds free space between the regions.
     pub free_index_bytes: usize,
-    /// Bytes of memory that the tree of regions holds, values, marks of carved regions and spare nodes included.
+    /// Bytes of memory that the tree of regions holds: values, marks of carved regions, pending moves and spare nodes
+    /// included.
     pub busy_index_bytes: usize,
 }
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// The region that `address` belongs to, at its start or anywhere inside; guards belong to nobody.
+    /// The region that `address` belongs to, at its start or anywhere inside; guards belong to nobody. A region that is
+    /// moving has the addresses of both places.
     ///
     /// # Cost
-    /// O(log n), no write.
+    /// O(log n), no write; O(pending moves).
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn region_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let (_, entry) = self.regions.region_at(address)?;
-        if entry.span.contains(address) { Some(self.region(entry)) } else { None }
+        self.known().region_at(address).filter(|region| region.has(address))
     }
 
     /// The region whose guard `address` lies in: whose end was overrun.
     #[must_use]
     pub fn guard_at(&self, address: u64) -> Option<Region<'_, V>> {
-        let region = self.region(self.regions.region_at(address)?.1);
-        if region.guard.is_some_and(|guard| guard.contains(address)) { Some(region) } else { None }
+        self.known().region_at(address).filter(|region| region.guard.is_some() && !region.has(address))
     }
 
     /// The value of the region that `address` belongs to, to change.
     pub fn value_at_mut(&mut self, address: u64) -> Option<&mut V> {
-        self.regions.value_at(address)
+        let at = if self.moves.len() > 0 { self.region_at(address)?.span.first() } else { address };
+        self.regions.value_at(at)
     }
 
-    /// All regions in address order.
-    pub fn regions(&self) -> impl Iterator<Item = Region<'_, V>> {
-        self.regions.regions().map(|entry| self.region(entry))
+    /// All values, in no order.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.regions.values_mut()
     }
 
-    /// All free blocks in address order.
-    pub fn free_blocks(&self) -> impl Iterator<Item = Span> {
+    /// All regions in address order, from both ends. A region that is moving is shown at its old place.
+    pub fn regions(&self) -> Regions<'_, V> {
+        self.regions_in(Span::ALL)
+    }
+
+    /// The regions that have an address in `range`, be it of the guard, in address order and from both ends: `0x1000..`,
+    /// a [`Span`]. None for a range that is empty.
+    ///
+    /// # Cost
+    /// O(log n), and constant for each region.
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, Placement, Request};
+    /// use freehold_units::{Align, Span};
+    /// let mut space = AddressSpace::new(Span::new(0, 0xffff).unwrap(), Align::PAGE, Placement::Lowest)?;
+    /// for name in ["a", "b", "c"] {
+    ///     space.alloc(&Request::new(0x2000), name)?;
+    /// }
+    /// let from_the_top = space.regions_in(0x3000..).rev();
+    /// assert!(from_the_top.map(|region| *region.value()).eq(["c", "b"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn regions_in(&self, range: impl RangeBounds<u64>) -> Regions<'_, V> {
+        let entries = Span::from_bounds(&range).map(|span| self.regions.entries(span));
+        Regions { entries: entries.unwrap_or_else(|| self.regions.no_entries()), known: self.known() }
+    }
+
+    /// All free blocks in address order, from both ends.
+    pub fn free_blocks(&self) -> impl DoubleEndedIterator<Item = Span> {
         self.regions.blocks()
     }
 
@@ -98,20 +268,19 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// whose largest gap was cut since a search last passed it.
     #[must_use]
     pub fn stats(&self) -> Stats {
+        let bytes = [self.regions.bytes(), self.carved.bytes(), self.moves.bytes()];
         Stats {
-            regions: self.regions.len(),
+            regions: self.len(),
             busy_bytes: self.total_bytes - self.free_bytes,
             free_blocks: self.regions.block_count(),
             free_bytes: self.free_bytes,
             largest_free_bytes: self.index.largest_bytes(&self.regions),
             free_index_bytes: self.index.bytes(),
-            busy_index_bytes: self.regions.bytes().saturating_add(self.carved.bytes()),
+            busy_index_bytes: bytes.into_iter().fold(0, usize::saturating_add),
         }
     }
 
-    fn region<'a>(&self, entry: RegionEntry<'a, V>) -> Region<'a, V> {
-        let guard = entry.taken.above(entry.span);
-        let is_carved = self.carved.holds(entry.span.first());
-        Region { span: entry.span, guard, value: entry.value, is_carved }
+    fn known(&self) -> Known<'_, V> {
+        Known { tree: &self.regions, carved: &self.carved, moves: &self.moves }
     }
 }

@@ -18,7 +18,7 @@
 
 use super::AddressSpace;
 use super::alloc::usable;
-use super::carved::Origin;
+use super::identity::Identity;
 use crate::regions::Terms;
 use crate::{AdoptError, AllocError, FreeError, FreeIndex, OutOfMemory, Rejected, Request, ReturnError};
 use freehold_units::Span;
@@ -64,7 +64,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ) -> Result<AddressSpace<W, J>, Rejected<V>> {
         match self.prepare_carve(request, placement) {
             Ok((block, taken, terms, child)) => {
-                self.occupy(&block, taken, terms, value, &mut ());
+                self.occupy(&block, taken, terms, Some(value), &mut ());
                 self.carved.set(child.hull.first(), child.origin.address());
                 Ok(child)
             }
@@ -80,12 +80,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         request: &Request,
         placement: J::Placement,
     ) -> Result<(I::Block, Span, Terms, AddressSpace<W, J>), AllocError> {
-        let (block, taken, terms) = self.prepare(request, &mut ())?;
+        let (block, taken, terms) = self.prepare(request, self.placement, &mut ())?;
         self.carved.reserve()?;
         // One span, made of granules: only memory can be lacking.
         let child =
-            AddressSpace::new(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
-        Ok((block, taken, terms, AddressSpace { origin: Origin::new()?, ..child }))
+            AddressSpace::new_in(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
+        Ok((block, taken, terms, AddressSpace { origin: Identity::new()?, ..child }))
     }
 
     /// Ends an empty sub-space and frees the region that it was carved from, its guard with it. Returns the
@@ -141,6 +141,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if self.carved.child(first).is_some() {
             return Err(AdoptError::Address(FreeError::Carved { region }));
         }
+        if self.moves.bind(first) {
+            return Err(AdoptError::Address(self.why_not(first)));
+        }
         if child.is_sub_space() {
             return Err(AdoptError::HasParent { space });
         }
@@ -151,7 +154,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(AdoptError::Unlike { region, space });
         }
         self.carved.reserve()?;
-        child.origin = Origin::new()?;
+        child.origin = Identity::new()?;
         self.carved.set(first, child.origin.address());
         Ok(region)
     }

@@ -1,5 +1,5 @@
 use super::AddressSpace;
-use crate::{AllocError, FreeError, LayoutError, Placement, RbTree, Request, rbtree};
+use crate::{AllocError, FreeError, LayoutError, MoveError, Placement, RbTree, Request, rbtree};
 use freehold_units::{Align, Span};
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -181,7 +181,8 @@ fn one_area_may_be_the_whole_space() {
 #[test]
 fn linux_takes_tight_blocks_of_large_granules() {
     let large = Align::new(2 * PAGE).unwrap();
-    let mut space = AddressSpace::<u8, RbTree>::new(pages(0, 16), large, rbtree::Placement::Linux).unwrap();
+    let mut space =
+        AddressSpace::<u8, RbTree>::new_in(pages(0, 16), large, rbtree::Placement::Linux).unwrap();
     let two_pages = Request::new(2 * PAGE);
     space.alloc(&two_pages.window(pages(2, 2)), 1).unwrap();
     assert_eq!(space.alloc(&two_pages, 2).unwrap(), pages(0, 2));
@@ -256,22 +257,27 @@ fn a_region_grows_and_shrinks_where_it_is() {
     space.validate().unwrap();
 }
 
+/// Both steps of a move at once.
+fn moved(space: &mut AddressSpace<u32>, first: u64, to: u64) -> Result<Span, MoveError> {
+    let pending = space.begin_move(first, to)?;
+    space.commit_move(pending)
+}
+
 #[test]
-fn a_move_keeps_the_old_place_unless_it_succeeds() {
+fn a_move_keeps_the_old_place_until_it_is_committed() {
     let mut space = space(16);
     space.alloc(&Request::new(4 * PAGE), 1).unwrap();
     space.alloc(&Request::new(4 * PAGE), 2).unwrap();
     let stats = space.stats();
-    let blocked = space.move_to(0, pages(2, 4));
-    let second = crate::ResizeError::Size(AllocError::Occupied { region: pages(4, 4) });
-    assert_eq!(blocked, Err(second));
+    let in_the_way = MoveError::Place(AllocError::Occupied { region: pages(4, 4) });
+    assert_eq!(space.begin_move(0, 2 * PAGE), Err(in_the_way));
     unchanged(&space, stats);
     assert_eq!(space.region_at(0).map(|region| *region.value()), Some(1));
-    assert_eq!(space.move_to(0, pages(12, 4)), Ok(pages(12, 4)));
+    assert_eq!(moved(&mut space, 0, 12 * PAGE), Ok(pages(12, 4)));
     assert_eq!(space.region_at(12 * PAGE).map(|region| *region.value()), Some(1));
     space.validate().unwrap();
-    // Over its own old place, where only freeing it first makes room.
-    assert_eq!(space.move_to(4 * PAGE, pages(2, 4)), Ok(pages(2, 4)));
+    // Over its own old place.
+    assert_eq!(moved(&mut space, 4 * PAGE, 2 * PAGE), Ok(pages(2, 4)));
     assert_eq!(space.regions().map(|region| *region.value()).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 2), pages(6, 6)]);
     space.validate().unwrap();
@@ -283,20 +289,21 @@ fn a_move_keeps_size_guard_and_alignment() {
     let mut space = space(64);
     let aligned = Request::new(3 * PAGE).guard(2 * PAGE).align(Align::new(8 * PAGE).unwrap());
     assert_eq!(space.alloc(&aligned, 1).unwrap(), pages(0, 3));
-    assert_eq!(space.move_to(0, pages(9, 40)), Ok(pages(16, 3)));
+    assert_eq!(moved(&mut space, 0, 16 * PAGE), Ok(pages(16, 3)));
     assert_eq!(space.region_at(16 * PAGE).unwrap().guard(), Some(pages(19, 2)));
     assert_eq!(space.free_blocks().collect::<Vec<_>>(), [pages(0, 16), pages(21, 43)]);
     // Once more, as if it had been allocated there: nothing was lost on the way.
-    assert_eq!(space.move_to(16 * PAGE, pages(33, 20)), Ok(pages(40, 3)));
+    assert_eq!(moved(&mut space, 16 * PAGE, 40 * PAGE), Ok(pages(40, 3)));
     assert_eq!(space.region_at(40 * PAGE).unwrap().guard(), Some(pages(43, 2)));
     // Not even by a move that fails, or by another size.
-    space.move_to(40 * PAGE, pages(41, 7)).unwrap_err();
+    let misaligned = MoveError::Misaligned { place: pages(41, 5), align: Align::new(8 * PAGE).unwrap() };
+    assert_eq!(moved(&mut space, 40 * PAGE, 41 * PAGE), Err(misaligned));
     assert_eq!(space.resize(40 * PAGE, PAGE), Ok(pages(40, 1)));
-    assert_eq!(space.move_to(40 * PAGE, pages(1, 12)), Ok(pages(8, 1)));
+    assert_eq!(moved(&mut space, 40 * PAGE, 8 * PAGE), Ok(pages(8, 1)));
     assert_eq!(space.region_at(8 * PAGE).unwrap().guard(), Some(pages(9, 2)));
     // A clone keeps them as well.
     let mut copy = space.clone();
-    assert_eq!(copy.move_to(8 * PAGE, pages(17, 12)), Ok(pages(24, 1)));
+    assert_eq!(moved(&mut copy, 8 * PAGE, 24 * PAGE), Ok(pages(24, 1)));
     assert_eq!(copy.region_at(24 * PAGE).unwrap().guard(), Some(pages(25, 2)));
     space.validate().unwrap();
     copy.validate().unwrap();

@@ -14,6 +14,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.regions.validate()?;
         self.index.validate(&self.regions)?;
         self.carved.validate(|first| self.regions.region(first).is_some())?;
+        let holds = self.regions.regions().filter(|entry| entry.value.is_none()).count();
+        check(holds == self.moves.len(), "K16", "there are as many holds as pending moves", 0)?;
+        self.check_moves()?;
         let (mut free_bytes, mut busy_bytes) = (0u128, 0u128);
         let mut previous: Option<Span> = None;
         for piece in self.regions.pieces() {

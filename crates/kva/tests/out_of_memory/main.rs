@@ -93,8 +93,10 @@ struct Snapshot {
 
 fn snapshot<I: FreeIndex>(space: &AddressSpace<Box<u64>, I>) -> Snapshot {
     space.validate().unwrap();
+    let mut figures = space.stats();
+    (figures.free_index_bytes, figures.busy_index_bytes) = (0, 0);
     Snapshot {
-        figures: Stats { free_index_bytes: 0, busy_index_bytes: 0, ..space.stats() },
+        figures,
         free_blocks: space.free_blocks().collect(),
         regions: space.regions().map(|region| (region.span(), region.guard(), **region.value())).collect(),
     }
@@ -145,7 +147,7 @@ fn layout() -> Vec<Span> {
 }
 
 fn new_space<I: FreeIndex>() -> AddressSpace<Box<u64>, I> {
-    AddressSpace::with_layout(&layout(), Align::PAGE, I::Placement::default()).unwrap()
+    AddressSpace::with_layout_in(&layout(), Align::PAGE, I::Placement::default()).unwrap()
 }
 
 /// The odd pages of every span, which splits blocks and nodes on every level, in an order that is not rising.
@@ -201,7 +203,7 @@ fn creation_survives<I: FreeIndex>() {
         let spans = layout();
         let placement = I::Placement::default();
         let (answer, requests) =
-            watched(refused, || AddressSpace::<Box<u64>, I>::with_layout(&spans, Align::PAGE, placement));
+            watched(refused, || AddressSpace::<Box<u64>, I>::with_layout_in(&spans, Align::PAGE, placement));
         match answer {
             Ok(space) => {
                 assert!(requests <= refused && refused >= 3);

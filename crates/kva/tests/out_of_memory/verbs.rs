@@ -6,7 +6,7 @@ use super::{PAGE, pages};
 use freehold_kva::rbtree::HotAndLazy;
 use freehold_kva::snapshot::RestoreError;
 use freehold_kva::{
-    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, OutOfMemory, RbTree, Request,
+    AddressSpace, AdoptError, AllocError, BTree, BySize, FreeIndex, MoveError, OutOfMemory, RbTree, Request,
     ResizeError, ReturnError,
 };
 use freehold_units::Align;
@@ -27,7 +27,7 @@ struct World<I: FreeIndex> {
 
 /// A world with a history of that length: single pages taken apart from each other, some carved, some freed again.
 fn after<I: FreeIndex>(history: u64) -> World<I> {
-    let space = AddressSpace::new(pages(0, SPACE_PAGES), Align::PAGE, I::Placement::default()).unwrap();
+    let space = AddressSpace::new_in(pages(0, SPACE_PAGES), Align::PAGE, I::Placement::default()).unwrap();
     // Room for all, since what a test asks for cannot be refused.
     let mut world = World { space, out: Vec::with_capacity(256) };
     for at in 0..history {
@@ -99,6 +99,11 @@ fn lacking_to_change(cause: ResizeError) -> OutOfMemory {
     OutOfMemory
 }
 
+fn lacking_to_move(cause: MoveError) -> OutOfMemory {
+    assert_eq!(cause, MoveError::OutOfMemory);
+    OutOfMemory
+}
+
 fn region(world: &mut World<impl FreeIndex>) {
     world.space.alloc_at(pages(LOW, 8), 1000).unwrap();
 }
@@ -129,15 +134,31 @@ fn places_survive<I: FreeIndex>() -> u64 {
         })
     });
     assert!(longer > 0);
-    let elsewhere = pages(LOW + 60, 41);
-    let over_itself = pages(LOW - 2, 41);
-    for window in [elsewhere, over_itself] {
-        let hits = refuse_each::<I>(guarded_region, |world| {
-            let span = world.space.move_to(LOW * PAGE, window).map_err(lacking_to_change)?;
-            assert_eq!((span.first(), span.size_bytes()), (window.first(), 40 * 4096));
+    for to in [LOW + 60, LOW - 2] {
+        let begun = refuse_each::<I>(guarded_region, |world| {
+            let _token = world.space.begin_move(LOW * PAGE, to * PAGE).map_err(lacking_to_move)?;
             Ok(())
         });
-        assert!(hits > 0);
+        assert!(begun > 0);
+        let rearranged = refuse_each::<I>(guarded_region, |world| {
+            world.space.rearrange(&[(LOW * PAGE, pages(to, 40))]).map_err(lacking_to_move)
+        });
+        assert!(rearranged > 0);
+        // What it takes to end a move was set aside when it began.
+        let moving = |world: &mut World<I>| {
+            guarded_region(world);
+            let _token = world.space.begin_move(LOW * PAGE, to * PAGE).unwrap();
+        };
+        let ended = refuse_each::<I>(moving, |world| {
+            let token = world.space.pending_moves().next().unwrap();
+            world.space.commit_move(token).map_err(lacking_to_move)?;
+            Ok(())
+        });
+        let cancelled = refuse_each::<I>(moving, |world| {
+            let token = world.space.pending_moves().next().unwrap();
+            world.space.cancel_move(token).map_err(lacking_to_move)
+        });
+        assert_eq!((ended, cancelled), (0, 0));
     }
     shorter
 }
@@ -169,7 +190,7 @@ fn sub_spaces_survive<I: FreeIndex>() -> u64 {
 
     let alone = |world: &mut World<I>| {
         region(world);
-        let alone = AddressSpace::new(pages(LOW, 8), Align::PAGE, I::Placement::default());
+        let alone = AddressSpace::new_in(pages(LOW, 8), Align::PAGE, I::Placement::default());
         world.out.push(alone.unwrap());
     };
     let hits = refuse_each::<I>(alone, |world| {

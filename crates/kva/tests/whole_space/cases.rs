@@ -16,7 +16,7 @@ pub(super) enum Op {
     AllocAt(Span),
     /// A region as in `FreeRegion`, and its new size.
     Resize(usize, u64),
-    /// Into the window of the request.
+    /// To where the window of the request begins.
     Move(usize, Request),
     Carve(Request),
     /// A sub-space by its age, modulo their number.

@@ -14,7 +14,7 @@ mod places;
 use cases::{Case, Op, Wishes, cases};
 use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
 use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, Stats, btree, by_size, rbtree,
+    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree,
 };
 use freehold_units::{Align, Span};
 use model::{Interval, Model, Promise, Taken, saturated};
@@ -58,7 +58,7 @@ struct Twins<I: Index> {
 
 impl<I: Index> Twins<I> {
     fn play(case: &Case, placement: I::Placement, promise: Promise) {
-        let space = AddressSpace::with_layout(&case.layout, case.granule, placement).unwrap();
+        let space = AddressSpace::with_layout_in(&case.layout, case.granule, placement).unwrap();
         let mut twins = Self { space, promise, model: Model::new(case), sub_spaces: Vec::new() };
         twins.compare();
         let (early, late) = case.ops.split_at(case.ops.len() / 2);
@@ -115,7 +115,7 @@ impl<I: Index> Twins<I> {
             Op::FreeAt(address) => self.free(*address),
             Op::AllocAt(place) => self.alloc_at(at, *place),
             Op::Resize(which, size) => self.resize(*which, *size),
-            Op::Move(which, request) => self.move_to(*which, request.window),
+            Op::Move(which, request) => self.move_to(*which, request.window.first()),
             Op::Carve(request) => self.carve(at, request),
             Op::TakeBack(which) => self.take_back(*which),
             Op::Disown(which) => self.disown(*which),
@@ -136,7 +136,7 @@ impl<I: Index> Twins<I> {
         if let Ok(span) = answer {
             let usable = Interval::of(span);
             let with_guard = Interval { end: usable.end + u128::from(request.guard_bytes), ..usable };
-            let align = request.align.max(self.space.granule());
+            let align = Align::new(request.align_bytes).unwrap().max(self.space.granule());
             self.model.take(Taken { usable, with_guard, align, value: at, is_carved: false });
         }
     }
@@ -215,14 +215,13 @@ impl<I: Index> Twins<I> {
         });
         assert!(regions.eq(taken));
         let stats = self.space.stats();
-        let figures = Stats {
-            regions: model.taken.len(),
-            busy_bytes: model.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first).sum(),
-            free_blocks: model.free.len(),
-            free_bytes: model.free.iter().map(|block| block.end - block.first).sum(),
-            largest_free_bytes: saturated(model.largest_free()),
-            ..stats
-        };
+        let mut figures = stats;
+        figures.regions = model.taken.len();
+        let taken = model.taken.values().map(|taken| taken.with_guard.end - taken.with_guard.first);
+        figures.busy_bytes = taken.sum();
+        figures.free_blocks = model.free.len();
+        figures.free_bytes = model.free.iter().map(|block| block.end - block.first).sum();
+        figures.largest_free_bytes = saturated(model.largest_free());
         assert_eq!(stats, figures);
     }
 }

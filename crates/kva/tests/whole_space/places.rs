@@ -2,8 +2,9 @@
 
 use super::model::{Interval, Taken};
 use super::{Index, Twins};
-use freehold_kva::{AllocError, FreeError, Request, ResizeError, ReturnError, btree};
+use freehold_kva::{AllocError, FreeError, MoveError, Request, ResizeError, ReturnError, btree};
 use freehold_units::Span;
+use std::cmp::Ordering;
 
 impl<I: Index> Twins<I> {
     pub(super) fn alloc_at(&mut self, at: usize, place: Span) {
@@ -45,43 +46,44 @@ impl<I: Index> Twins<I> {
         }
     }
 
-    pub(super) fn move_to(&mut self, which: usize, window: Span) {
+    /// Begins a move and ends it at once, at one place or the other.
+    pub(super) fn move_to(&mut self, which: usize, to: u64) {
         let Some(taken) = self.region(which) else { return };
         let first = taken.usable.span().first();
-        let answer = self.space.move_to(first, window);
-        if taken.is_carved {
-            let carved = FreeError::Carved { region: taken.usable.span() };
-            return assert_eq!(answer, Err(ResizeError::Address(carved)));
+        let [usable, with_guard] =
+            [taken.usable, taken.with_guard].map(|old| Interval::sized(to.into(), old.end - old.first));
+        let old = taken.with_guard;
+        let beyond = match with_guard.first.cmp(&old.first) {
+            Ordering::Less => Interval { end: with_guard.end.min(old.first), ..with_guard },
+            _ => Interval { first: with_guard.first.max(old.end), ..with_guard },
+        };
+        let expected = if taken.is_carved {
+            Err(MoveError::Address(FreeError::Carved { region: taken.usable.span() }))
+        } else if with_guard.end > 1 << 64 {
+            Err(MoveError::Place(AllocError::SizeOverflow))
+        } else if !taken.align.divides(to) {
+            Err(MoveError::Misaligned { place: with_guard.span(), align: taken.align })
+        } else if to == first {
+            Err(MoveError::SamePlace { region: taken.usable.span() })
+        } else if !self.model.is_free(beyond) {
+            Err(MoveError::Place(self.model.why_not_at(beyond.span())))
+        } else {
+            Ok((first, to))
+        };
+        let begun = self.space.begin_move(first, to);
+        assert_eq!(begun.map(|token| (token.first(), token.to())), expected);
+        let Ok(token) = begun else { return };
+        self.space.validate().unwrap();
+        for place in [taken.usable, usable] {
+            let at = self.space.region_at(place.span().last()).unwrap();
+            assert_eq!((at.span(), at.moving_to()), (taken.usable.span(), Some(usable.span())));
         }
-        let answer = answer.map_err(|error| match error {
-            ResizeError::Size(cause) => cause,
-            error => panic!("{error}, but a region starts there"),
-        });
-        if taken.with_guard.end - taken.with_guard.first == 1 << 64 {
-            return assert_eq!(answer, Err(AllocError::SizeOverflow), "it has nowhere to go");
+        if which.is_multiple_of(3) {
+            return assert_eq!(self.space.cancel_move(token), Ok(()));
         }
-        // Size, guard and alignment are kept.
-        let size_bytes = taken.usable.span().size_saturating();
-        let guard_bytes = (taken.with_guard.end - taken.usable.end).try_into().unwrap();
-        let request = Request { size_bytes, guard_bytes, align: taken.align, window };
-        self.moved(taken, &request, answer);
-    }
-
-    /// The old place counts as taken if there is another, else as free.
-    fn moved(&mut self, taken: Taken, request: &Request, answer: Result<Span, AllocError>) {
-        let elsewhere = answer.is_ok_and(|span| {
-            let usable = Interval::of(span);
-            self.model.is_free(Interval { end: usable.end + u128::from(request.guard_bytes), ..usable })
-        });
-        if elsewhere {
-            self.judge_and_take(taken.value, request, answer);
-            return self.model.forget(taken);
-        }
+        assert_eq!(self.space.commit_move(token), Ok(usable.span()));
         self.model.forget(taken);
-        self.judge_and_take(taken.value, request, answer);
-        if answer.is_err() {
-            self.model.take(taken);
-        }
+        self.model.take(Taken { usable, with_guard, ..taken });
     }
 
     pub(super) fn carve(&mut self, at: usize, request: &Request) {

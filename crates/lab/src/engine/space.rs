@@ -17,7 +17,7 @@ impl<I: FreeIndex> SpaceEngine<I> {
     /// # Errors
     /// They are no layout.
     pub fn new(layout: &[Span], granule: Align, placement: I::Placement) -> Result<Self, String> {
-        let space = AddressSpace::with_layout(layout, granule, placement);
+        let space = AddressSpace::with_layout_in(layout, granule, placement);
         Ok(Self { space: space.map_err(|error| error.to_string())? })
     }
 }

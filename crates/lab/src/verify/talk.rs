@@ -95,7 +95,7 @@ fn pages(first: u64, pages: u64) -> Result<Span, String> {
 fn fresh(talk: &Talk) -> Result<Space, String> {
     let layout: Result<Vec<Span>, String> =
         talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low))).collect();
-    Space::with_layout(&layout?, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
+    Space::with_layout_in(&layout?, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
 }
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that

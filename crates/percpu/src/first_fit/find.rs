@@ -34,7 +34,7 @@ pub(super) fn find(
 }
 
 /// The lowest place in a word's page, from the word on. `None` without a search if the page's bound is too low.
-// Inlined as `Chunk::mark_taken` is.
+// `inline(always)`: 323 instructions an operation, 339 without (`freehold replay --instructions` of forkshell.pcpu).
 #[inline(always)]
 fn in_page(chunks: &Chunks<FirstFit>, index: u32, word: u32, request: &CheckedRequest) -> Option<u32> {
     // A cursor may be behind the last chunk, and a new set has no chunk. A vacant chunk's bounds are 0 (P7).

@@ -55,8 +55,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Asks for balancing after a free if memory can be given back: this chunk and another have no object, or this one has
     /// many empty pages and there are enough elsewhere. In the latter case sets the chunk aside.
     #[doc(alias = "pcpu_should_reclaim_chunk")]
-    // Inlined as `Chunk::mark_taken` is.
-    #[inline(always)]
+    #[inline]
     fn ask_for_balance(&mut self, index: u32) {
         let chunk = self.chunks.at(index);
         let own = chunk.empty_pages;

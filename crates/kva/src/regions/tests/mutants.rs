@@ -153,7 +153,7 @@ fn on_terms(terms: Terms) -> &'static str {
         let span = bytes(0, 40_001, 40_003);
         tree.reserve(1).unwrap();
         let (entry, _): (EntryHandle, _) = tree.block_over(span).unwrap();
-        tree.insert(entry, span, terms, 1);
+        tree.insert(entry, span, terms, Some(1));
     })
 }
 

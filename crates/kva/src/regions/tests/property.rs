@@ -66,7 +66,7 @@ impl Twins {
             let span = bytes(self.shift, first, last);
             self.tree.reserve(1).unwrap();
             let (entry, _) = self.tree.block_over(span).unwrap();
-            self.tree.insert(entry, span, Terms::default(), self.count);
+            self.tree.insert(entry, span, Terms::default(), Some(self.count));
             self.model.taken.push((first, last, 0));
             self.count += 1;
         }
@@ -137,7 +137,7 @@ impl Twins {
         if let (Some(found), Some(start)) = (found, best) {
             let end = start + u128::from(size);
             let terms = Terms { guard_granules: guard, align: (align + self.shift) as u8 };
-            self.tree.insert(found.entry, bytes(self.shift, start, end), terms, self.count);
+            self.tree.insert(found.entry, bytes(self.shift, start, end), terms, Some(self.count));
             self.model.take((start, end, guard));
             self.count += 1;
         }

@@ -8,7 +8,7 @@ use freehold_units::{Span, error_messages};
 pub enum RestoreError<E> {
     /// The bytes do not start as a snapshot does.
     NotASnapshot,
-    /// Version 2 of a space that version 1 can express: every space has one encoding.
+    /// A version of a space that a lower one can express: every space has one encoding.
     NotLowestVersion,
     /// A version that this program does not know.
     Version {
@@ -87,6 +87,11 @@ pub enum RestoreError<E> {
         /// Where the run starts that should not be there.
         at: usize,
     },
+    /// A hold is not what a region of the space needs to move as is said.
+    Move {
+        /// The start of the region or of the hold.
+        address: u64,
+    },
     /// A space without addresses.
     Empty,
     /// A value could not be decoded.
@@ -103,7 +108,7 @@ pub enum RestoreError<E> {
 error_messages! { RestoreError<E> + OutOfMemory {
     Self::NotASnapshot => "not a snapshot of a space";
     Self::Version { found, newest } => "version {found}; versions 1 to {newest} are known";
-    Self::NotLowestVersion => "version 2 without a region that is aligned to more than the granule";
+    Self::NotLowestVersion => "a lower version can express the space";
     Self::Truncated { needed_bytes, found_bytes } => "cut short: {found_bytes} bytes of {needed_bytes}";
     Self::Trailing { extra_bytes } => "{extra_bytes} bytes follow after the end";
     Self::Checksum { stored, computed } => "damaged: the checksum is {computed:#010x}, not {stored:#010x}";
@@ -117,6 +122,7 @@ error_messages! { RestoreError<E> + OutOfMemory {
     Self::Align { at } => "byte {at}: a region that is not at a multiple of its alignment";
     Self::PastTheEnd { at } => "byte {at}: the run passes the last address";
     Self::Order { at } => "byte {at}: a run that belongs to the one before, or to none";
+    Self::Move { address } => "no region moves to or from {address:#x} as is said";
     Self::Empty => "a space without addresses";
     Self::Value { region, error } => "the value of {region}: {error}";
 } }

@@ -5,7 +5,7 @@
 //! they are no part of it. Free blocks and regions are exactly as they were; values are what the caller makes
 //! of them. Equal spaces give equal bytes.
 //!
-//! # Format, versions 1 and 2
+//! # Format, versions 1 to 3
 //!
 //! Little-endian. What is in the space is told from address 0 upwards, run after run:
 //!
@@ -16,7 +16,7 @@
 //!
 //!   offset  bytes
 //!        0      8   "fh-space"
-//!        8      4   version: 2 if a region is aligned to more than the granule, else 1
+//!        8      4   version: 3 if a region is moving, else 2 if one is aligned to more than the granule, else 1
 //!       12      4   granule: its logarithm to base 2, 0 to 63
 //!       16      8   bytes of the whole, from the first of "fh-space" to the last of the checksum
 //!       24      n   runs
@@ -25,8 +25,9 @@
 //!   run       byte  numbers that follow
 //!   hole         0  granules - 1
 //!   free         1  granules - 1
-//!   region       2  granules - 1, granules of guard, of version 2 the alignment, bytes of value; then these bytes
+//!   region       2  granules - 1, granules of guard, from version 2 on the alignment, bytes of value; then these bytes
 //!   carved       3  the same, for a region that a sub-space hands out
+//!   hold         4  granules - 1, and in granules where the region starts that moves there, and where it will
 //! ```
 //!
 //! Numbers are below 2^64 and written seven bits to a byte, the lowest first, with the top bit set in all but the
@@ -61,9 +62,10 @@ pub use error::RestoreError;
 pub use write::Writer;
 
 const MAGIC: [u8; 8] = *b"fh-space";
-/// Without alignments, and with them.
+/// Without alignments, with them, and with pending moves.
 const PLAIN: u32 = 1;
 const ALIGNED: u32 = 2;
+const MOVING: u32 = 3;
 const HEADER_BYTES: usize = 24;
 const CHECKSUM_BYTES: usize = 4;
 
@@ -73,4 +75,5 @@ mod kind {
     pub(super) const FREE: u8 = 1;
     pub(super) const REGION: u8 = 2;
     pub(super) const CARVED: u8 = 3;
+    pub(super) const HOLD: u8 = 4;
 }

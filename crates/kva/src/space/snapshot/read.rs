@@ -1,22 +1,28 @@
 //! Reading a snapshot: the frame around the runs, then run after run. Nothing is believed before it is checked.
 
 use super::checksum::crc32;
-use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, PLAIN, RestoreError, kind};
+use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, RestoreError, kind};
 use crate::index::guard_granules;
 use crate::regions::Terms;
 use freehold_units::{Align, Span};
-
-/// A run and where it starts in the bytes.
-pub(super) struct Run<'a> {
-    pub(super) at: usize,
-    pub(super) part: Part<'a>,
-}
 
 /// What a run tells of.
 pub(super) enum Part<'a> {
     Hole,
     Free(Span),
-    Region { span: Span, terms: Terms, guard: Option<Span>, is_carved: bool, value: &'a [u8] },
+    Region {
+        span: Span,
+        terms: Terms,
+        guard: Option<Span>,
+        is_carved: bool,
+        value: &'a [u8],
+    },
+    /// `from` and `to`: where the region starts that moves there, and where it will.
+    Hold {
+        span: Span,
+        from: u64,
+        to: u64,
+    },
 }
 
 /// The runs of a snapshot whose frame is sound.
@@ -26,8 +32,8 @@ pub(super) struct Runs<'a> {
     /// The next byte to read.
     at: usize,
     version: u32,
-    /// Whether a region was aligned to more than the granule.
-    aligned: bool,
+    /// The lowest version that can tell of what was read.
+    needed: u32,
     granule: Align,
     /// The address that the next run starts at; none behind the last there is.
     next: Option<u64>,
@@ -54,8 +60,8 @@ impl<'a> Runs<'a> {
             return Err(RestoreError::Truncated { needed_bytes, found_bytes });
         };
         let (version, log2) = (u32::from_le_bytes(version), u32::from_le_bytes(log2));
-        if !(PLAIN..=ALIGNED).contains(&version) {
-            return Err(RestoreError::Version { found: version, newest: ALIGNED });
+        if !(PLAIN..=MOVING).contains(&version) {
+            return Err(RestoreError::Version { found: version, newest: MOVING });
         }
         let needed_bytes = u64::from_le_bytes(len);
         if needed_bytes > found_bytes {
@@ -73,7 +79,7 @@ impl<'a> Runs<'a> {
             bytes: sealed,
             at: HEADER_BYTES,
             version,
-            aligned: false,
+            needed: PLAIN,
             granule,
             next: Some(0),
             previous: None,
@@ -85,12 +91,12 @@ impl<'a> Runs<'a> {
     }
 
     /// The next run, or none behind the last.
-    pub(super) fn next<E>(&mut self) -> Result<Option<Run<'a>>, RestoreError<E>> {
+    pub(super) fn next<E>(&mut self) -> Result<Option<Part<'a>>, RestoreError<E>> {
         let at = self.at;
         if at == self.bytes.len() {
             return match self.previous {
                 Some((kind::HOLE, at)) => Err(RestoreError::Order { at }),
-                Some(_) if self.version == ALIGNED && !self.aligned => Err(RestoreError::NotLowestVersion),
+                Some(_) if self.version > self.needed => Err(RestoreError::NotLowestVersion),
                 Some(_) => Ok(None),
                 None => Err(RestoreError::Empty),
             };
@@ -107,15 +113,16 @@ impl<'a> Runs<'a> {
                 if kind == kind::HOLE { Part::Hole } else { Part::Free(span) }
             }
             kind::REGION | kind::CARVED => self.region(at, kind == kind::CARVED)?,
+            kind::HOLD if self.version >= MOVING => self.hold(at)?,
             _ => return Err(RestoreError::Kind { at, kind }),
         };
-        Ok(Some(Run { at, part }))
+        Ok(Some(part))
     }
 
     fn region<E>(&mut self, at: usize, is_carved: bool) -> Result<Part<'a>, RestoreError<E>> {
         let reach = self.number()?;
         let guard_granules = guard_granules(self.number()?).ok_or(RestoreError::GuardTooLarge { at })?;
-        let wider = if self.version == ALIGNED { self.number()? } else { 0 };
+        let wider = if self.version >= ALIGNED { self.number()? } else { 0 };
         let past_the_end = RestoreError::PastTheEnd { at };
         let Some(span) = self.granules(reach) else { return Err(past_the_end) };
         let guard = match guard_granules.checked_sub(1) {
@@ -126,9 +133,21 @@ impl<'a> Runs<'a> {
         if log2 > span.first().trailing_zeros().min(u64::BITS - 1).into() {
             return Err(RestoreError::Align { at });
         }
-        self.aligned |= wider > 0;
+        self.needed = self.needed.max(if wider > 0 { ALIGNED } else { PLAIN });
         let terms = Terms { guard_granules, align: log2 as u8 };
         Ok(Part::Region { span, terms, guard, is_carved, value: self.value()? })
+    }
+
+    fn hold<E>(&mut self, at: usize) -> Result<Part<'a>, RestoreError<E>> {
+        let reach = self.number()?;
+        let span = self.granules(reach).ok_or(RestoreError::PastTheEnd { at })?;
+        let mut place = || {
+            let granules = self.number()?;
+            granules.checked_mul(self.granule.bytes()).ok_or(RestoreError::PastTheEnd { at })
+        };
+        let (from, to) = (place()?, place()?);
+        self.needed = MOVING;
+        Ok(Part::Hold { span, from, to })
     }
 
     fn value<E>(&mut self) -> Result<&'a [u8], RestoreError<E>> {

@@ -1,13 +1,14 @@
 //! Building the space that a snapshot tells of.
 
 use super::RestoreError;
-use super::read::{Part, Run, Runs};
+use super::read::{Part, Runs};
 use crate::{AddressSpace, FreeIndex};
 use freehold_units::Span;
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The space of which `bytes` are a [snapshot](Self::snapshot), on any index and under any placement. `decode`
-    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]).
+    /// makes a value of its bytes. Carved regions await their sub-spaces ([`AddressSpace::adopt`]), and moves are pending
+    /// as they were ([`AddressSpace::pending_moves`]).
     ///
     /// Free blocks and regions are what they were. The shape of an index need not be, so the placement `Linux`,
     /// whose answers depend on it, may go on to choose other addresses than it would have.
@@ -26,23 +27,27 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let mut runs = Runs::open(bytes)?;
         let mut space = Self::bare(Span::ALL, runs.granule(), placement)?;
         let mut hull: Option<Span> = None;
-        while let Some(run) = runs.next()? {
-            if let Some(extent) = space.rebuild(&run, &mut decode)? {
+        while let Some(part) = runs.next()? {
+            if let Some(extent) = space.rebuild(part, &mut decode)? {
                 space.total_bytes += extent.size_bytes();
                 hull = Some(hull.map_or(extent, |hull| hull.hull(extent)));
             }
         }
         space.hull = hull.ok_or(RestoreError::Empty)?;
-        Ok(space)
+        // A region may come behind the hold that it moves to.
+        match space.check_moves() {
+            Ok(()) => Ok(space),
+            Err(broken) => Err(RestoreError::Move { address: broken.at }),
+        }
     }
 
     /// Adds what a run tells of, above all that was there. Returns its addresses, guard included.
     fn rebuild<E>(
         &mut self,
-        run: &Run<'_>,
+        part: Part<'_>,
         decode: &mut impl FnMut(&[u8]) -> Result<V, E>,
     ) -> Result<Option<Span>, RestoreError<E>> {
-        match run.part {
+        match part {
             Part::Hole => Ok(None),
             Part::Free(block) => {
                 self.rebuild_block(block)?;
@@ -59,8 +64,16 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.carved.set(span.first(), None);
                 }
                 let block = self.block_over(taken).expect("K4: what was added is free");
-                self.occupy(&block, taken, terms, value, &mut ());
+                self.occupy(&block, taken, terms, Some(value), &mut ());
                 Ok(Some(taken))
+            }
+            Part::Hold { span, from, to } => {
+                self.rebuild_block(span)?;
+                self.restore_move(from, to, span.first())?;
+                self.reserve(1)?;
+                let block = self.block_over(span).expect("K4: what was added is free");
+                self.occupy(&block, span, self.unaligned(), None, &mut ());
+                Ok(Some(span))
             }
         }
     }

@@ -1,6 +1,6 @@
 use super::checksum::crc32;
-use super::{ALIGNED, MAGIC, PLAIN, RestoreError, kind};
-use crate::{AddressSpace, BTree, BySize, FreeIndex, Placement, RbTree, Request, rbtree};
+use super::{ALIGNED, MAGIC, MOVING, PLAIN, RestoreError, kind};
+use crate::{AddressSpace, BTree, BySize, FreeIndex, MoveError, Placement, RbTree, Request, rbtree};
 use core::convert::Infallible;
 use freehold_units::{Align, Span};
 use std::string::ToString;
@@ -132,10 +132,10 @@ fn what_is_cut_short_or_too_long_says_so() {
 
 #[test]
 fn other_versions_are_refused_by_name() {
-    for found in [0, 3, u32::MAX] {
+    for found in [0, 4, u32::MAX] {
         let mut bytes = PICTURE[..42].to_vec();
         bytes[8..12].copy_from_slice(&found.to_le_bytes());
-        assert_eq!(wrong(&sealed(bytes)), RestoreError::Version { found, newest: 2 });
+        assert_eq!(wrong(&sealed(bytes)), RestoreError::Version { found, newest: 3 });
     }
 }
 
@@ -237,7 +237,9 @@ fn version_2_holds_alignments() {
     back.validate().unwrap();
     assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
     // It moves to a place that is as aligned.
-    assert_eq!(back.move_to(8 * PAGE, pages(9, 40)).unwrap(), pages(16, 1));
+    back.begin_move(8 * PAGE, 17 * PAGE).unwrap_err();
+    let pending = back.begin_move(8 * PAGE, 16 * PAGE).unwrap();
+    assert_eq!(back.commit_move(pending).unwrap(), pages(16, 1));
     for (runs, error) in [
         (&[kind::FREE, 0, kind::REGION, 0, 0, 1, 0][..], RestoreError::Align { at: 26 }),
         (&[kind::REGION, 0, 0, 52, 0], RestoreError::Align { at: 24 }),
@@ -247,4 +249,41 @@ fn version_2_holds_alignments() {
     ] {
         assert_eq!(wrong(&framed(ALIGNED, 12, runs)), error, "{runs:?}");
     }
+}
+
+#[test]
+fn version_3_holds_pending_moves() {
+    let mut space = AddressSpace::<u8>::new(pages(0, 16), Align::PAGE, Placement::Lowest).unwrap();
+    space.alloc_at(pages(4, 2), 7).unwrap();
+    let token = space.begin_move(4 * PAGE, 3 * PAGE).unwrap();
+    let bytes = space.snapshot(|&value, to| to.put(&[value])).unwrap();
+    assert_eq!(bytes[8..12], MOVING.to_le_bytes());
+    // Three pages free; one held for the region at 4, which goes to 3; that region, without guard; the rest.
+    let runs = [kind::FREE, 2, kind::HOLD, 0, 4, 3, kind::REGION, 1, 0, 0, 1, 7, kind::FREE, 9];
+    assert_eq!(bytes[24..bytes.len() - 4], runs);
+    let mut back = restored::<RbTree>(&bytes).unwrap();
+    back.validate().unwrap();
+    assert_eq!(back.snapshot(|&value, to| to.put(&[value])).unwrap(), bytes);
+    assert_eq!(back.commit_move(token), Err(MoveError::Foreign { first: 4 * PAGE }));
+    let token = back.pending_moves().find(|token| token.first() == 4 * PAGE).unwrap();
+    assert_eq!(back.commit_move(token), Ok(pages(3, 2)));
+    assert_eq!(back.free_blocks().collect::<Vec<_>>(), [pages(0, 3), pages(5, 11)]);
+    let region = [kind::REGION, 0, 0, 0, 1, 7];
+    for (runs, error) in [
+        // No such region, no room for it, a hold that is longer, a carved one, two moves of one, none at all.
+        ([kind::HOLD, 0, 4, 0].to_vec(), RestoreError::Move { address: 4 * PAGE }),
+        ([&[kind::HOLD, 0, 1, 2][..], &region].concat(), RestoreError::Move { address: 0 }),
+        ([&[kind::HOLD, 1, 2, 0][..], &region].concat(), RestoreError::Move { address: 0 }),
+        ([kind::HOLD, 0, 1, 0, kind::CARVED, 0, 0, 0, 1, 7].to_vec(), RestoreError::Move { address: PAGE }),
+        (
+            [&[kind::HOLD, 0, 1, 0][..], &region, &[kind::HOLD, 0, 1, 2]].concat(),
+            RestoreError::Move { address: PAGE },
+        ),
+        (region.to_vec(), RestoreError::NotLowestVersion),
+        ([&[kind::HOLD, 0][..], &[0xff; 9], &[1, 0]].concat(), RestoreError::PastTheEnd { at: 24 }),
+    ] {
+        assert_eq!(wrong(&framed(MOVING, 12, &runs)), error, "{runs:?}");
+    }
+    let hold = [kind::FREE, 0, kind::HOLD, 0, 4, 3];
+    assert_eq!(wrong(&framed(ALIGNED, 12, &hold)), RestoreError::Kind { at: 26, kind: kind::HOLD });
 }

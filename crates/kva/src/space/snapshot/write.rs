@@ -1,8 +1,8 @@
 //! Writing a snapshot.
 
 use super::checksum::crc32;
-use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, PLAIN, kind};
-use crate::regions::Piece;
+use super::{ALIGNED, CHECKSUM_BYTES, HEADER_BYTES, MAGIC, MOVING, PLAIN, kind};
+use crate::regions::{Piece, RegionEntry};
 use crate::{AddressSpace, FreeIndex, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::Span;
@@ -73,10 +73,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn snapshot(&self, mut encode: impl FnMut(&V, &mut Writer)) -> Result<Vec<u8>, OutOfMemory> {
         let shift = self.granule().bytes().trailing_zeros();
         let less_one = |span: Span| (span.last() - span.first()) >> shift;
-        let (mut to, mut value) = (Writer::default(), Writer::default());
+        let mut to = Writer::default();
         to.put(&MAGIC);
-        let is_aligned = self.regions.regions().any(|entry| u32::from(entry.terms.align) > shift);
-        to.put(&if is_aligned { ALIGNED } else { PLAIN }.to_le_bytes());
+        let mut entries = self.regions.regions();
+        let version = match self.moves.len() {
+            0 if entries.all(|entry| u32::from(entry.terms.align) <= shift) => PLAIN,
+            0 => ALIGNED,
+            _ => MOVING,
+        };
+        to.put(&version.to_le_bytes());
         to.put(&shift.to_le_bytes());
         // The length, once it is known.
         to.put(&[0; 8]);
@@ -93,23 +98,42 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     to.put(&[kind::FREE]);
                     to.number(less_one(block));
                 }
-                Piece::Busy(entry) => {
-                    let is_carved = self.carved.holds(entry.span.first());
-                    to.put(&[if is_carved { kind::CARVED } else { kind::REGION }]);
-                    to.number(less_one(entry.span));
-                    to.number(entry.terms.guard_granules.into());
-                    if is_aligned {
-                        to.number(u64::from(entry.terms.align) - u64::from(shift));
+                Piece::Busy(entry) => match entry.value {
+                    Some(kept) => self.put_region(&entry, kept, version, &mut to, &mut encode)?,
+                    None => {
+                        let (from, place) = self.moves.ends_of(entry.taken.first());
+                        to.put(&[kind::HOLD]);
+                        to.number(less_one(entry.taken));
+                        to.number(from >> shift);
+                        to.number(place >> shift);
                     }
-                    value.bytes.clear();
-                    encode(entry.value, &mut value);
-                    to.number(value.bytes.len() as u64);
-                    to.put(&value.bytes);
-                }
+                },
             }
             next = extent.last().checked_add(1);
         }
-        to.out_of_memory |= value.out_of_memory;
         to.sealed()
+    }
+
+    fn put_region(
+        &self,
+        entry: &RegionEntry<'_, V>,
+        value: &V,
+        version: u32,
+        to: &mut Writer,
+        encode: &mut impl FnMut(&V, &mut Writer),
+    ) -> Result<(), OutOfMemory> {
+        let shift = self.granule().bytes().trailing_zeros();
+        let is_carved = self.carved.holds(entry.span.first());
+        to.put(&[if is_carved { kind::CARVED } else { kind::REGION }]);
+        to.number((entry.span.last() - entry.span.first()) >> shift);
+        to.number(entry.terms.guard_granules.into());
+        if version >= ALIGNED {
+            to.number(u64::from(entry.terms.align) - u64::from(shift));
+        }
+        let mut bytes = Writer::default();
+        encode(value, &mut bytes);
+        to.number(bytes.bytes.len() as u64);
+        to.put(&bytes.bytes);
+        if bytes.out_of_memory { Err(OutOfMemory) } else { Ok(()) }
     }
 }

@@ -1,0 +1,306 @@
+//! Moving a region in two steps: both places are held from the first to the second.
+//!
+//! ```text
+//!            before    |####|.............|            region at 0x1000
+//!   begin    pending   |####|.....|hhhh|..|            both places answer with the region, nobody gets either
+//!   commit   after     |..........|####|..|            or `cancel`: as before
+//! ```
+//!
+//! A device that moves is still reached at its old place until its doorbells are registered anew. So the old place must
+//! not be handed out while that goes on, and the new one must not be lost. The places may overlap: the hold is what the
+//! new one has beyond the old.
+//!
+//! The second step cannot fail: what it needs is set aside at the first, and whatever is done meanwhile reserves as much
+//! again on top (`AddressSpace::reserve`). A change that raises a tree by a level leaves less than is reserved for the new
+//! height, but it leaves a root of two children, which the next changes cannot split.
+//!
+//! Invariant: K16 every hold is what the new place of one pending move has beyond the old; the region that moves has no
+//! other move and no sub-space.
+
+use super::AddressSpace;
+use super::identity::Identity;
+use crate::regions::{RegionEntry, Terms};
+use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
+use alloc::vec::Vec;
+use freehold_units::{Broken, Span, check};
+
+/// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
+/// an error. A lost one is found again by [`AddressSpace::pending_moves`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "the move stays pending until it is committed or cancelled"]
+pub struct PendingMove {
+    /// The identity of its space.
+    space: Option<usize>,
+    /// No other move of the space has it.
+    number: u64,
+    from: u64,
+    to: u64,
+}
+
+impl PendingMove {
+    /// Where the region starts until the move is committed.
+    #[must_use]
+    pub fn first(self) -> u64 {
+        self.from
+    }
+
+    /// Where it starts from then on.
+    #[must_use]
+    pub fn to(self) -> u64 {
+        self.to
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    number: u64,
+    from: u64,
+    to: u64,
+    /// The start of the hold.
+    hold: u64,
+}
+
+/// The pending moves of a space. Cost: linear in their number.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    identity: Identity,
+    /// By the start of the region.
+    list: Vec<Move>,
+    /// How many were begun.
+    begun: u64,
+}
+
+impl Clone for Moves {
+    fn clone(&self) -> Self {
+        let identity = if self.list.is_empty() { Identity::default() } else { Identity::of_copy() };
+        Self { identity, list: self.list.clone(), begun: self.begun }
+    }
+}
+
+impl Moves {
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Makes room for one more.
+    pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
+        if self.identity.is_none() {
+            self.identity = Identity::new()?;
+        }
+        Ok(self.list.try_reserve(1)?)
+    }
+
+    /// Adds a move; [`Moves::reserve`] came before.
+    pub(super) fn add(&mut self, from: u64, to: u64, hold: u64) -> PendingMove {
+        self.begun += 1;
+        let added = Move { number: self.begun, from, to, hold };
+        let position = self.list.partition_point(|known| known.from < from);
+        self.list.insert(position, added);
+        self.token(&added)
+    }
+
+    fn token(&self, of: &Move) -> PendingMove {
+        PendingMove { space: self.identity.address(), number: of.number, from: of.from, to: of.to }
+    }
+
+    /// The position of a token's move.
+    fn position(&self, token: PendingMove) -> Result<usize, MoveError> {
+        if token.space.is_none() || token.space != self.identity.address() {
+            return Err(MoveError::Foreign { first: token.from });
+        }
+        let position = self.list.iter().position(|known| self.token(known) == token);
+        position.ok_or(MoveError::Ended { first: token.from })
+    }
+
+    /// Whether a region that is moving, or a hold, starts at `first`.
+    #[inline]
+    pub(super) fn bind(&self, first: u64) -> bool {
+        self.list.iter().any(|known| known.from == first || known.hold == first)
+    }
+
+    /// Where a region goes, if it is moving. Both without guard.
+    pub(super) fn place_of(&self, region: Span) -> Option<Span> {
+        let to = self.list.iter().find(|known| known.from == region.first())?.to;
+        Some(Span::new(to, to + (region.last() - region.first())).expect("K16: a new place was checked"))
+    }
+
+    /// Where the region starts that goes to the hold at `hold`, and where it will start.
+    pub(super) fn ends_of(&self, hold: u64) -> (u64, u64) {
+        let owner = self.list.iter().find(|known| known.hold == hold).expect("K16: a hold is a region's");
+        (owner.from, owner.to)
+    }
+
+    /// The start of the region that goes to a hold.
+    pub(super) fn region_of<V>(&self, entry: &RegionEntry<'_, V>) -> Option<u64> {
+        let hold = entry.value.is_none().then(|| entry.taken.first())?;
+        Some(self.ends_of(hold).0)
+    }
+
+    /// Whether the same moves are pending, whichever began first.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        let places = |known: &Move| (known.from, known.to);
+        self.list.iter().map(places).eq(other.list.iter().map(places))
+    }
+
+    /// Bytes held, spare room included.
+    pub(super) fn bytes(&self) -> usize {
+        self.list.capacity() * size_of::<Move>()
+    }
+}
+
+/// A region that may move.
+#[derive(Clone, Copy)]
+pub(super) struct Mover {
+    /// Its addresses.
+    pub(super) span: Span,
+    /// These and the guard's.
+    pub(super) taken: Span,
+    pub(super) terms: Terms,
+}
+
+impl Mover {
+    /// What the region would take with its guard if it started at `first`: a multiple of its alignment.
+    pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
+        let last = first.checked_add(self.taken.last() - self.taken.first());
+        let place = last.and_then(|last| Span::new(first, last)).ok_or(AllocError::SizeOverflow)?;
+        let align = self.terms.align();
+        if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
+    }
+}
+
+/// What `place` has beyond `old`, which is as long.
+fn beyond(place: Span, old: Span) -> Option<Span> {
+    if !place.overlaps(old) {
+        return Some(place);
+    }
+    place.below(old).or_else(|| place.above(old))
+}
+
+impl<V, I: FreeIndex> AddressSpace<V, I> {
+    /// Takes the place at `to` for the region that starts at `first`, with its guard, and keeps the old one. The places may
+    /// overlap. Until the move is [committed](Self::commit_move) or [cancelled](Self::cancel_move) both places answer
+    /// [`region_at`](Self::region_at) with the region, which cannot be freed, resized or moved otherwise.
+    ///
+    /// # Errors
+    /// [`MoveError::Address`] if no region starts at `first`, or it is carved or moving; [`MoveError::Misaligned`],
+    /// [`MoveError::SamePlace`], or [`MoveError::Place`] with what is in the way; nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n), and O(pending moves).
+    ///
+    /// ```
+    /// use freehold_kva::{AddressSpace, Placement, Request};
+    /// use freehold_units::{Align, Span};
+    ///
+    /// let bus = Span::new(0xc000_0000, 0xcfff_ffff).unwrap();
+    /// let mut bus = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    /// let old = bus.alloc(&Request::natural(0x4000), "nic")?;
+    ///
+    /// // The guest writes another address into the BAR.
+    /// let pending = bus.begin_move(old.first(), 0xc800_0000)?;
+    /// // Doorbells are taken down at the old place and put up at the new one; nobody is given either meanwhile.
+    /// assert_eq!(*bus.region_at(0xc000_0123).unwrap().value(), "nic");
+    /// assert_eq!(*bus.region_at(0xc800_0123).unwrap().value(), "nic");
+    /// assert!(bus.free(old.first()).is_err());
+    ///
+    /// let new = bus.commit_move(pending)?;
+    /// assert_eq!(new.first(), 0xc800_0000);
+    /// assert!(bus.region_at(old.first()).is_none());
+    /// assert!(bus.commit_move(pending).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin_move(&mut self, first: u64, to: u64) -> Result<PendingMove, MoveError> {
+        let mover = self.mover(first)?;
+        let place = mover.place(to)?;
+        let hold = beyond(place, mover.taken).ok_or(MoveError::SamePlace { region: mover.span })?;
+        self.moves.reserve()?;
+        // The hold, and what the region needs at the end.
+        self.reserve(2)?;
+        let block = self.block_over(hold).ok_or_else(|| self.in_the_way(hold))?;
+        self.occupy(&block, hold, self.unaligned(), None, &mut ());
+        Ok(self.moves.add(first, to, hold.first()))
+    }
+
+    /// Ends a move at the new place; the old one becomes free. Returns the region's new addresses.
+    ///
+    /// # Errors
+    /// [`MoveError::Ended`] if the move was committed or cancelled before, [`MoveError::Foreign`] if it is another
+    /// space's. Nothing was changed.
+    ///
+    /// # Cost
+    /// O(log n), and O(pending moves). Its memory was set aside by [`begin_move`](Self::begin_move).
+    pub fn commit_move(&mut self, token: PendingMove) -> Result<Span, MoveError> {
+        let position = self.moves.position(token)?;
+        let Move { from, to, hold, .. } = self.moves.list.remove(position);
+        let (_, entry) = self.regions.region(from).expect("K16: a move is of a region");
+        let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+        let place = mover.place(to).expect("K16: the new place was checked");
+        let old = self.regions.remove(from, &mut ()).expect("K16: a move is of a region");
+        let held = self.regions.remove(hold, &mut ()).expect("K16: a move has a hold");
+        let (entry, _) = self.regions.block_over(place).expect("K16: both places were taken");
+        self.regions.insert(entry, place, mover.terms, old.value);
+        let freed = beyond(old.taken, place).expect("K16: a region moves");
+        let (_, block) = self.regions.block_over(freed).expect("K16: the old place was taken");
+        self.index.release(&self.regions, freed, block, &mut ());
+        self.free_bytes += held.taken.size_bytes();
+        let size_bytes = mover.span.size_saturating();
+        Ok(Span::from_size(to, size_bytes).expect("K16: the new place was checked"))
+    }
+
+    /// Ends a move at the old place; the new one becomes free.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::commit_move`].
+    ///
+    /// # Cost
+    /// As [`AddressSpace::commit_move`].
+    pub fn cancel_move(&mut self, token: PendingMove) -> Result<(), MoveError> {
+        let position = self.moves.position(token)?;
+        let Move { hold, .. } = self.moves.list.remove(position);
+        self.free_entry(hold, &mut ()).expect("K16: a move has a hold");
+        Ok(())
+    }
+
+    /// The tokens of all moves that were begun and did not end. So a lost one is found again by the start of its
+    /// region, above all after [`restore`](Self::restore) and in a clone.
+    pub fn pending_moves(&self) -> impl Iterator<Item = PendingMove> {
+        self.moves.list.iter().map(|known| self.moves.token(known))
+    }
+
+    /// The region that starts at `first`, if it may move.
+    pub(super) fn mover(&self, first: u64) -> Result<Mover, MoveError> {
+        self.check_whole(first)?;
+        let Some((_, entry)) = self.regions.region(first) else {
+            return Err(MoveError::Address(self.why_not(first)));
+        };
+        Ok(Mover { span: entry.span, taken: entry.taken, terms: entry.terms })
+    }
+
+    /// Adds the move of a snapshot to the hold that starts at `hold`. Whether it can be, [`Self::check_moves`] tells.
+    pub(super) fn restore_move(&mut self, from: u64, to: u64, hold: u64) -> Result<(), OutOfMemory> {
+        self.moves.reserve()?;
+        let _found_by_pending_moves = self.moves.add(from, to, hold);
+        Ok(())
+    }
+
+    /// Checks K16, but for the number of holds. Cost: O(pending moves · log n).
+    pub(super) fn check_moves(&self) -> Result<(), Broken> {
+        for two in self.moves.list.windows(2) {
+            check(two[0].from < two[1].from, "K16", "a region has one move", two[1].from)?;
+        }
+        for known in &self.moves.list {
+            let region = self.regions.region(known.from).filter(|(_, entry)| entry.value.is_some());
+            let whole = region.is_some() && !self.carved.holds(known.from);
+            check(whole, "K16", "a whole region moves", known.from)?;
+            let place = region.and_then(|(_, entry)| {
+                let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+                beyond(mover.place(known.to).ok()?, mover.taken)
+            });
+            let hold = self.regions.region(known.hold).filter(|(_, entry)| entry.value.is_none());
+            let held = hold.map(|(_, entry)| entry.taken);
+            check(held.is_some() && held == place, "K16", "a hold is what the new place needs", known.hold)?;
+        }
+        Ok(())
+    }
+}
