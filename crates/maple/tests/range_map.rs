@@ -168,7 +168,7 @@ impl Op {
         let [kind, first, len, value] = bytes;
         let first = first as usize % WIDTH as usize;
         let last = (first + len as usize % 12).min(WIDTH as usize - 1);
-        Self { kind: kind % 18, first, last, value: value % 4 }
+        Self { kind: kind % 20, first, last, value: value % 4 }
     }
 }
 
@@ -230,6 +230,11 @@ fn act(map: &mut RangeMap<Value>, op: Op) -> String {
             let found = map.alloc_lowest(&request, Value::new(text));
             format!("{:?}", found.map(offsets).map_err(|rejected| rejected.cause))
         }
+        17 => format!("{:?}", map.take_range_with(range, offset_of).unwrap().map(plain).collect::<Vec<_>>()),
+        18 => {
+            let removed = map.replace_range_with(range, Value::new(text), offset_of).unwrap();
+            format!("{:?}", removed.map(plain).collect::<Vec<_>>())
+        }
         _ => {
             let first = map.pop_first().map(plain);
             format!("{first:?} {:?}", map.pop_last().map(plain))
@@ -282,6 +287,20 @@ fn model_act(model: &mut Model, op: Op) -> String {
         4 => {
             model.set(first, last, None);
             "Ok(())".into()
+        }
+        17 | 18 => {
+            let parts = cut_values(model);
+            let met = model.entries().into_iter().filter(|entry| entry.0 <= last && first <= entry.1);
+            let taken: Vec<_> = met
+                .map(|(low, high, old)| {
+                    let (from, to) = (low.max(first), high.min(last));
+                    let whole = (from, to) == (low, high);
+                    (from, to, if whole { old } else { format!("{}+{}", &old[..2], from - low) })
+                })
+                .collect();
+            model.set(first, last, (kind == 18).then_some(text.as_str()));
+            rename(model, parts);
+            format!("{taken:?}")
         }
         5 | 6 => {
             let taken = model.clipped(first, last);
@@ -395,7 +414,7 @@ fn run(nodes: Nodes, ops: &[Op]) {
     for &op in ops {
         // The first, the second and the third clone panics, if there is one; then none does.
         for clones in 0..3 {
-            if !matches!(op.kind, 0..=10 | 13) {
+            if !matches!(op.kind, 0..=10 | 13 | 17 | 18) {
                 break;
             }
             CLONES_LEFT.set(clones);

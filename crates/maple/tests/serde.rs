@@ -3,7 +3,7 @@
 #![cfg(feature = "serde")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::WordMap;
+use freehold_maple::{RangeMap, WordMap};
 use freehold_units::Span;
 
 fn refusal(text: &str) -> String {
@@ -34,4 +34,16 @@ fn what_is_refused() {
     assert!(refusal("[[0,1,2],[-1,3,4]]").contains("expected u64"));
     assert!(refusal("{}").contains("a sequence of first index"));
     assert!(refusal("[[0,1]]").contains("length"));
+}
+
+#[test]
+fn values_of_any_type() {
+    let map = RangeMap::from([(0..8, "low".to_owned()), (16..24, "high".to_owned())]);
+    let text = serde_json::to_string(&map).unwrap();
+    assert_eq!(text, r#"[[0,7,"low"],[16,23,"high"]]"#);
+    let read: RangeMap<String> = serde_json::from_str(&text).unwrap();
+    read.validate().unwrap();
+    assert_eq!(read, map);
+    let refused = serde_json::from_str::<RangeMap<String>>(r#"[[0,7,"a"],[7,9,"b"]]"#).unwrap_err();
+    assert!(refused.to_string().contains("entry 1"), "{refused}");
 }

@@ -38,8 +38,16 @@ impl<E: StoredValue> WordMap<E> {
         self.merge_adjacent_in_by(.., same)
     }
 
-    /// The same for the entries within the bounds and those that touch these: after a store over a range, this merges what was
-    /// stored with its neighbours.
+    /// [`merge_adjacent`](Self::merge_adjacent) of the entries within the bounds and those that touch these: after a store over a
+    /// range, this merges what was stored with its neighbours.
+    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
+    where
+        for<'a> E::Ref<'a>: PartialEq,
+    {
+        self.merge_adjacent_in_by(bounds, |a, b| a == b)
+    }
+
+    /// The same, where `same` says whether two neighbours are equal.
     pub fn merge_adjacent_in_by(
         &mut self,
         bounds: impl RangeBounds<u64>,

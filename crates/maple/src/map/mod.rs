@@ -1,4 +1,4 @@
-//! The map for one owner.
+//! The map of words.
 
 mod alloc;
 mod compare;
@@ -39,7 +39,7 @@ use crate::tree::Tree;
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
-/// Maps ranges of `u64`, both ends included, to values.
+/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any type.
 ///
 /// Ranges do not overlap. A store over a range replaces what is there and cuts what reaches beyond; neighbours with
 /// equal values stay apart, gaps do not.

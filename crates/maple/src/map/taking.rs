@@ -80,6 +80,48 @@ impl<E: StoredValue> WordMap<E> {
         Ok(self.commit_taking(&mut plan, span, None, taken))
     }
 
+    /// Stores a value over a range, where the value of what is left of a cut entry depends on which part that is. `cut` is told
+    /// the entry's whole range, the part that stays, and the value so far, and says the value of that part. It is called for
+    /// each part that stays, two at most, before anything changes.
+    ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::Span;
+    /// let mut disk = WordMap::new();
+    /// disk.store(Span::new(0, 99).unwrap(), 5000u64)?;
+    /// disk.store_with(Span::new(40, 49).unwrap(), 9000, |whole, kept, old| old + kept.first() - whole.first())?;
+    /// assert_eq!([disk.get(39), disk.get(45), disk.get(50)], [Some(5000), Some(9000), Some(5050)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn store_with(
+        &mut self,
+        span: Span,
+        value: E,
+        mut cut: impl for<'a> FnMut(Span, Span, E::Ref<'a>) -> E,
+    ) -> Result<(), Rejected<E, OutOfMemory>> {
+        let mut plan = match self.tree.plan_and_reserve(span, true) {
+            Ok(plan) => plan,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| {
+            let (whole, old) = self.entry_at(index)?;
+            let kept = part(whole, overlap(whole, span))?;
+            Some((kept, cut(whole, kept, old)))
+        };
+        let ends = [end(span.first(), Span::below), end(span.last(), Span::above)];
+        self.commit(&mut plan, Some(value));
+        for (kept, value) in ends.into_iter().flatten() {
+            // The same slots with another value: this takes no node.
+            let mut plan = StorePlan::new(kept);
+            self.tree.plan(&mut plan, true);
+            drop(self.commit_one(&mut plan, Some(value)));
+        }
+        Ok(())
+    }
+
     /// Stores a value over a range, and returns what was there: each entry's part within the range.
     ///
     /// Cost: as for [`store`](Self::store), and memory for what is returned.

@@ -5,6 +5,7 @@ use super::slab::Slab;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::{InsertError, StoreError};
+use crate::map::overlap;
 use crate::tree::StorePlan;
 use core::mem;
 use core::ops::RangeBounds;
@@ -16,7 +17,7 @@ pub(super) fn number_of(word: Word) -> u32 {
 }
 
 /// The new value of an entry that is cut, and the entry's number.
-type CutEnd<V> = Option<(u32, V)>;
+pub(super) type CutEnd<V> = Option<(u32, V)>;
 
 impl<V> RangeMap<V> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed; an entry that
@@ -237,18 +238,31 @@ impl<V> RangeMap<V> {
         value: Option<V>,
         mut cut: impl FnMut(Span, Span, &V) -> V,
     ) {
+        let [low, mut high] = self.kept_ends(span, &mut cut);
+        let second = self.take_second(plan, &mut high);
+        self.commit(plan, value, second);
+        self.set_ends([low, high]);
+    }
+
+    /// The values that `cut` says for the parts that stay, below and above a range, of the entries at its ends.
+    pub(super) fn kept_ends(&self, span: Span, cut: &mut impl FnMut(Span, Span, &V) -> V) -> [CutEnd<V>; 2] {
         let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| -> CutEnd<V> {
             let (whole, number) = self.numbers.entry_at(index)?;
-            let kept = part(whole, span)?;
+            let kept = part(whole, overlap(whole, span))?;
             Some((number, cut(whole, kept, self.values.get(number))))
         };
-        let low = end(span.first(), |whole, span| whole.intersection(span).and_then(|cut| whole.below(cut)));
-        let mut high =
-            end(span.last(), |whole, span| whole.intersection(span).and_then(|cut| whole.above(cut)));
+        [end(span.first(), Span::below), end(span.last(), Span::above)]
+    }
+
+    /// The value of the upper end, if that is of an entry that the store cuts in two: it is the entry's second.
+    pub(super) fn take_second(&self, plan: &StorePlan, high: &mut CutEnd<V>) -> Option<V> {
         let in_two = self.cut_in_two(plan);
-        let second = high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value);
-        self.commit(plan, value, second);
-        let replaced = [low, high].map(|end| {
+        high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value)
+    }
+
+    /// Sets the values of the parts that stayed.
+    pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) {
+        let replaced = ends.map(|end| {
             let (number, value) = end?;
             Some(mem::replace(self.values.get_mut(number), value))
         });

@@ -2,7 +2,7 @@
 
 use super::RangeMap;
 use super::slab::Slab;
-use super::store::{number_of, put_both};
+use super::store::{CutEnd, number_of, put_both};
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::error::StoreError;
@@ -12,6 +12,104 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
+
+impl<V> RangeMap<V> {
+    /// [`take_range`](Self::take_range), where `cut` says the value of each part of an entry that is cut: of the part that is
+    /// removed, and of the parts that stay. It is told the entry's whole range, the part, and the value so far. It is called
+    /// before anything changes.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// // Where the bytes of a file are on a disk: the place of the first.
+    /// let mut extents = RangeMap::new();
+    /// extents.store(0..100, 5000u64)?;
+    /// let freed = extents.take_range_with(40..50, |whole, part, disk| disk + (part.first() - whole.first()))?;
+    /// assert_eq!(freed.map(|(span, disk)| (disk, span.size_bytes())).collect::<Vec<_>>(), [(5040, 10)]);
+    /// assert_eq!((extents.get(39), extents.get(50)), (Some(&5000), Some(&5050)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`take_range`](Self::take_range).
+    pub fn take_range_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<Removed<V>, OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let ends = self.kept_ends(span, &mut cut);
+        Ok(self.commit_taking(&mut plan, span, None, taken, ends, cut))
+    }
+
+    /// [`replace_range`](Self::replace_range), where `cut` says the value of each part of an entry that is cut, as for
+    /// [`take_range_with`](Self::take_range_with).
+    ///
+    /// # Errors
+    /// As for [`replace_range`](Self::replace_range).
+    pub fn replace_range_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: V,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<Removed<V>, Rejected<V, StoreError>> {
+        match self.plan_replacing(&bounds) {
+            Ok((mut plan, taken)) => {
+                let span = plan.span;
+                let ends = self.kept_ends(span, &mut cut);
+                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, cut))
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    fn plan_replacing(
+        &mut self,
+        bounds: &impl RangeBounds<u64>,
+    ) -> Result<(StorePlan, Vec<(Span, V)>), StoreError> {
+        let span = Span::from_bounds(bounds).ok_or(StoreError::EmptyRange)?;
+        Ok(self.plan_taking(span, true)?)
+    }
+
+    /// Plans a store or a removal, and reserves what it takes, with room for what it returns.
+    fn plan_taking(&mut self, span: Span, entry: bool) -> Result<(StorePlan, Vec<(Span, V)>), OutOfMemory> {
+        let taken = self.numbers.room_for_entries(span)?;
+        Ok((self.prepare(span, entry)?, taken))
+    }
+
+    /// Does a prepared store over `span`, and returns what it removes. `ends` are the new values of parts that stay; `cut` says
+    /// those of removed parts of entries that are cut.
+    fn commit_taking(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<V>,
+        mut taken: Vec<(Span, V)>,
+        ends: [CutEnd<V>; 2],
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Removed<V> {
+        let [low, mut high] = ends;
+        let second = self.take_second(plan, &mut high);
+        let Self { numbers, values } = self;
+        // `cut` may panic: it is called for both ends before anything changes.
+        let parts = numbers.range(span).filter(|&(whole, _)| !span.covers(whole));
+        let parts = parts.map(|(whole, number)| cut(whole, overlap(whole, span), values.get(number)));
+        let mut parts = parts.collect::<ArrayVec<V, 2>>().into_iter();
+        for (whole, number) in numbers.range(span) {
+            let value = if span.covers(whole) {
+                values.take(number)
+            } else {
+                parts.next().expect("M1: entries at the ends of a range are cut, and no others")
+            };
+            taken.push((overlap(whole, span), value));
+        }
+        let [entry, second] = put_both(values, value, second);
+        let second = |_| second.expect("M8: a cut entry has a second value");
+        numbers.commit_words(plan, entry, second, None::<fn(Word)>);
+        self.set_ends([low, high]);
+        Removed::new(taken)
+    }
+}
 
 impl<V: Clone> RangeMap<V> {
     /// Removes everything in a range, and returns it: each entry's part within the range. What reaches beyond the range is cut:
@@ -35,9 +133,9 @@ impl<V: Clone> RangeMap<V> {
     #[doc(alias = "remove")]
     pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<V>, OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
-        let taken = self.numbers.room_for_entries(span)?;
-        let mut plan = self.prepare(span, false)?;
-        Ok(self.commit_taking(&mut plan, span, None, taken))
+        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let ends = self.cloned_end(&plan);
+        Ok(self.commit_taking(&mut plan, span, None, taken, ends, |_, _, value| value.clone()))
     }
 
     /// Stores a value over a range, and returns what was there: each entry's part within the range.
@@ -63,46 +161,16 @@ impl<V: Clone> RangeMap<V> {
     ) -> Result<Removed<V>, Rejected<V, StoreError>> {
         match self.plan_replacing(&bounds) {
             Ok((mut plan, taken)) => {
-                let span = plan.span;
-                Ok(self.commit_taking(&mut plan, span, Some(value), taken))
+                let (span, ends) = (plan.span, self.cloned_end(&plan));
+                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, |_, _, value| value.clone()))
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
-    fn plan_replacing(
-        &mut self,
-        bounds: &impl RangeBounds<u64>,
-    ) -> Result<(StorePlan, Vec<(Span, V)>), StoreError> {
-        let plan = self.plan_store(bounds)?;
-        let taken = self.numbers.room_for_entries(plan.span)?;
-        Ok((plan, taken))
-    }
-
-    fn commit_taking(
-        &mut self,
-        plan: &mut StorePlan,
-        span: Span,
-        value: Option<V>,
-        mut taken: Vec<(Span, V)>,
-    ) -> Removed<V> {
-        let Self { numbers, values } = self;
-        // A clone may panic: all are made before anything changes.
-        let second = numbers.tree.cut_word(plan).map(|word| values.get(number_of(word)).clone());
-        let cut = numbers.range(span).filter(|&(part, _)| !span.covers(part));
-        let clones: ArrayVec<V, 2> = cut.map(|(_, number)| values.get(number).clone()).collect();
-        let mut clones = clones.into_iter();
-        for (part, number) in numbers.range(span) {
-            let whole = span.covers(part).then(|| values.take(number));
-            let value = whole
-                .or_else(|| clones.next())
-                .expect("M1: entries at the ends of a range are cut, no others");
-            taken.push((overlap(part, span), value));
-        }
-        let [entry, second] = put_both(values, value, second);
-        let second = |_| second.expect("M8: a cut entry has a second value");
-        numbers.commit_words(plan, entry, second, None::<fn(Word)>);
-        Removed::new(taken)
+    /// The value of the upper part of an entry that is cut in two. No other part that stays gets a new value.
+    fn cloned_end(&self, plan: &StorePlan) -> [CutEnd<V>; 2] {
+        [None, self.cut_in_two(plan).map(|number| (number, self.values.get(number).clone()))]
     }
 
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,

@@ -52,6 +52,45 @@ impl World {
                 assert_eq!(self.map.nodes_taken() - taken, nodes, "{op:?}");
                 self.model.remove_range(over);
             }
+            Op::Take(over, value) => {
+                let removed = match value {
+                    Some(value) => self.map.replace_range(over, self.value(value)).unwrap(),
+                    None => self.map.take_range(over).unwrap(),
+                };
+                let expected = self.model.within(over);
+                assert_eq!(removed.len(), expected.len());
+                assert!(removed.map(|(at, value)| (at, *value)).eq(expected));
+                match value {
+                    Some(value) => self.model.store(over, value),
+                    None => self.model.remove_range(over),
+                }
+            }
+            Op::StoreWith(over, value) => {
+                let place = |whole: Span, kept: Span, old: u32| {
+                    (((kept.first() - whole.first()) % 100 + u64::from(old)) % u64::from(VALUES)) as u32
+                };
+                let ends: Vec<_> = [over.first(), over.last()]
+                    .into_iter()
+                    .zip([Span::below as fn(Span, Span) -> Option<Span>, Span::above])
+                    .filter_map(|(index, part)| {
+                        let (whole, old) = self.model.at(index)?;
+                        let kept = part(whole, whole.intersection(over)?)?;
+                        Some((kept, place(whole, kept, old)))
+                    })
+                    .collect();
+                let (new, values) = (self.value(value), self.values.clone());
+                let cut = |whole, kept, old: &u32| Arc::clone(&values[place(whole, kept, *old) as usize]);
+                self.map.store_with(over, new, cut).unwrap();
+                self.model.store(over, value);
+                for (kept, value) in ends {
+                    self.model.store(kept, value);
+                }
+            }
+            Op::MergeIn(over) => {
+                let before = self.model.0.len();
+                self.model.merge_in(over);
+                assert_eq!(self.map.merge_adjacent_in(over), (before - self.model.0.len()) as u64);
+            }
             Op::Erase(index) => {
                 let erased = self.map.erase(index).map(|(at, value)| (at, *value));
                 assert_eq!(erased, self.model.erase(index));
