@@ -48,7 +48,7 @@
 //!
 //! # Memory, and what fails
 //! Only an operation that needs another node can fail for lack of memory. It says so and has changed nothing. Erasing,
-//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [`Transaction`]. Nothing that a
+//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [transaction](WordMap::transaction). Nothing that a
 //! caller passes panics.
 //!
 //! # Values that panic
