@@ -132,7 +132,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn remove(&mut self, span: Span) -> Result<(), LayoutError> {
         self.check_layout(span)?;
         if let Some(entry) = self.regions.region_over(span) {
-            return Err(LayoutError::Occupied { region: self.place_of(&entry) });
+            return Err(LayoutError::Occupied { region: self.place_shown(&entry) });
         }
         self.reserve(1)?;
         let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;

@@ -11,8 +11,9 @@
 //! new one has beyond the old.
 //!
 //! The second step cannot fail: what it needs is set aside at the first, and whatever is done meanwhile reserves as much
-//! again on top (`AddressSpace::reserve`). A change that raises a tree by a level leaves less than is reserved for the new
-//! height, but it leaves a root of two children, which the next changes cannot split.
+//! again on top (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
+//! the tree become a level higher meanwhile, its new root has room for 62 more children before it is split, and each split
+//! below it has its node.
 //!
 //! Invariant: K16 every hold is what the new place of one pending move has beyond the old; the region that moves has no
 //! other move and no sub-space.
@@ -20,7 +21,7 @@
 use super::AddressSpace;
 use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
-use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
+use crate::{FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::{Broken, Span, check};
 
@@ -141,7 +142,7 @@ impl Moves {
 
     /// Whether a region that is moving, or a hold, starts at `first`.
     #[inline]
-    pub(super) fn bind(&self, first: u64) -> bool {
+    pub(super) fn involve(&self, first: u64) -> bool {
         !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
     }
 
@@ -187,10 +188,14 @@ pub(super) struct Mover {
 }
 
 impl Mover {
+    pub(super) fn of<V>(entry: &RegionEntry<'_, V>) -> Self {
+        Self { span: entry.span, taken: entry.taken, terms: entry.terms }
+    }
+
     /// What the region would take with its guard if it started at `first`: a multiple of its alignment.
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
         let last = first.checked_add(self.taken.last() - self.taken.first());
-        let place = last.and_then(|last| Span::new(first, last)).ok_or(AllocError::SizeOverflow)?;
+        let place = last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { first })?;
         let align = self.terms.align();
         if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
     }
@@ -211,7 +216,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// [`MoveError::Address`] if no region starts at `first`, or it is carved or moving; [`MoveError::Misaligned`],
-    /// [`MoveError::SamePlace`], or [`MoveError::Place`] with what is in the way; nothing was changed.
+    /// [`MoveError::SamePlace`], [`MoveError::PastTheEnd`], or [`MoveError::Place`] with what is in the way of the part of the
+    /// place that the region does not have yet; nothing was changed.
     ///
     /// # Cost
     /// O(log n), and O(pending moves). A leaf of the tree of regions and an inner node for each level are set aside until the
@@ -265,7 +271,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let position = self.moves.position(token)?;
         let Move { from, to, hold, .. } = self.moves.remove(position);
         let (_, entry) = self.regions.region(from).expect("K16: a move is of a region");
-        let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+        let mover = Mover::of(&entry);
         let place = mover.place(to).expect("K16: the new place was checked");
         let old = self.regions.remove(from, &mut ()).expect("K16: a move is of a region");
         let held = self.regions.remove(hold, &mut ()).expect("K16: a move has a hold");
@@ -305,7 +311,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let Some((_, entry)) = self.regions.region(first) else {
             return Err(MoveError::Address(self.why_not(first)));
         };
-        Ok(Mover { span: entry.span, taken: entry.taken, terms: entry.terms })
+        Ok(Mover::of(&entry))
     }
 
     /// Adds the moves of a snapshot, each `(from, to, hold)`, whose holds are there. The error is where one cannot be.
@@ -336,7 +342,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             let whole = region.is_some() && !self.carved.holds(known.from);
             check(whole, "K16", "a whole region moves", known.from)?;
             let place = region.and_then(|(_, entry)| {
-                let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+                let mover = Mover::of(&entry);
                 beyond(mover.place(known.to).ok()?, mover.taken)
             });
             let hold = self.regions.region(known.hold).filter(|(_, entry)| entry.value.is_none());

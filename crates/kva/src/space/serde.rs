@@ -67,7 +67,7 @@ where
             space.put_entry(entry).map_err(D::Error::custom)?;
         }
         for (from, to) in document.moves {
-            let _found_by_pending_moves = space.begin_move(from, to).map_err(D::Error::custom)?;
+            let _token = space.begin_move(from, to).map_err(D::Error::custom)?;
         }
         Ok(space)
     }

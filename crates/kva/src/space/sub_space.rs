@@ -141,7 +141,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if self.carved.child(first).is_some() {
             return Err(AdoptError::Address(FreeError::Carved { region }));
         }
-        if self.moves.bind(first) {
+        if self.moves.involve(first) {
             return Err(AdoptError::Address(self.why_not(first)));
         }
         if child.is_sub_space() {

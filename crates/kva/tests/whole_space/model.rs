@@ -206,7 +206,7 @@ impl Model {
 
     /// Whether `answer` is right for `request` under a placement with that promise.
     pub(super) fn judge(&self, request: &Request, promise: Promise, answer: Result<Span, AllocError>) {
-        let &Request { size_bytes, guard_bytes, align_bytes, window } = request;
+        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         let align = Align::new(align_bytes).unwrap();
         let faults = self.faults(request);
         if !faults.is_empty() {
