@@ -154,7 +154,7 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "range-map",
         placement: None,
-        about: "one RangeMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
+        about: "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
         takes: Takes::Lowest,
         linear: false,
         compared: Compared::InBench,
