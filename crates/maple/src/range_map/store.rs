@@ -93,13 +93,16 @@ impl<V> RangeMap<V> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
             Ok(()) => {
-                self.commit(&mut plan, Some(value), None);
+                // Nothing is there: nothing is removed or cut.
+                let number = self.values.put(value);
+                self.numbers.commit(&mut plan, Some(number));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
+    #[inline]
     fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
         let tree = &mut self.numbers.tree;
         tree.plan(plan, true);
