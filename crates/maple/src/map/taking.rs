@@ -126,6 +126,15 @@ impl<E: StoredValue> WordMap<E> {
     ///
     /// Cost: as for [`store`](Self::store), and memory for what is returned.
     ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::Span;
+    /// let mut map: WordMap<u32> = [(Span::new(0, 9).unwrap(), 1)].into_iter().collect();
+    /// let old: Vec<_> = map.replace_range(Span::new(8, 11).unwrap(), 2)?.collect();
+    /// assert_eq!(old, [(Span::new(8, 9).unwrap(), 1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`take_range`](Self::take_range); the value comes back.
     pub fn replace_range(&mut self, span: Span, value: E) -> Result<Removed<E>, Rejected<E, OutOfMemory>> {

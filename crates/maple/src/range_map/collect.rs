@@ -52,6 +52,18 @@ impl<V> RangeMap<V> {
     ///
     /// Cost: linear; nodes are filled one after the other.
     ///
+    /// ```
+    /// use freehold_maple::{RangeMap, SortedError};
+    /// use freehold_units::Span;
+    ///
+    /// let page = |at: u64| Span::from_size(at * 4096, 4096).unwrap();
+    /// let map = RangeMap::from_sorted((0..16).map(|at| (page(at), format!("page {at}"))))?;
+    /// assert_eq!(map.get(4096 * 7).unwrap(), "page 7");
+    /// let twice = RangeMap::from_sorted([(page(4), 2), (page(4), 3)]);
+    /// assert!(matches!(twice, Err(SortedError::NotSorted { position: 1, .. })));
+    /// # Ok::<(), SortedError>(())
+    /// ```
+    ///
     /// # Errors
     /// An entry does not begin behind the one before it: the first that does not is named. Or there is not enough
     /// memory. The values so far are dropped.

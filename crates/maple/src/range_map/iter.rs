@@ -159,6 +159,15 @@ impl<V> RangeMap<V> {
     }
 
     /// All entries, ascending, their values to be changed.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..5, String::from("a")), (7..9, String::from("b"))]);
+    /// for (span, name) in &mut map {
+    ///     name.push_str(&span.first().to_string());
+    /// }
+    /// assert_eq!(map.values().collect::<Vec<_>>(), ["a0", "b7"]);
+    /// ```
     pub fn iter_mut(&mut self) -> IterMut<'_, V> {
         self.range_mut(..)
     }

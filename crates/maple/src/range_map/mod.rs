@@ -156,6 +156,13 @@ impl<V> RangeMap<V> {
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let map = RangeMap::from([(0..10, 'a'), (20..30, 'b')]);
+    /// assert_eq!(map.gaps(..25).map(|gap| gap.to_string()).collect::<Vec<_>>(), ["0xa..=0x13"]);
+    /// assert!(map.is_free(12..15) && !map.is_free(12..21));
+    /// ```
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
         self.numbers.gaps(bounds)

@@ -77,6 +77,16 @@ impl<V> RangeMap<V> {
 
     /// Stores a value over a range that is free.
     ///
+    /// ```
+    /// use freehold_maple::{InsertError, RangeMap};
+    ///
+    /// let mut map = RangeMap::new();
+    /// map.insert(0..10, "a")?;
+    /// let refused = map.insert(5..15, "b").unwrap_err();
+    /// assert_eq!((refused.value, refused.cause), ("b", InsertError::Occupied((0..10).try_into()?)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The range is empty or overlaps an entry, or there is no memory for another node or value; nothing has changed then, and
     /// the value comes back.
@@ -93,13 +103,16 @@ impl<V> RangeMap<V> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
             Ok(()) => {
-                self.commit(&mut plan, Some(value), None);
+                // Nothing is there: nothing is removed or cut.
+                let number = self.values.put(value);
+                self.numbers.commit(&mut plan, Some(number));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
         }
     }
 
+    #[inline]
     fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
         let tree = &mut self.numbers.tree;
         tree.plan(plan, true);
@@ -130,6 +143,14 @@ impl<V> RangeMap<V> {
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
     ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..10, "a")]);
+    /// map.remove_range(3..5)?;
+    /// assert_eq!(map.spans().map(|span| span.to_string()).collect::<Vec<_>>(), ["0x0..=0x2", "0x5..=0x9"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// An entry is cut, and there is no memory for another node or value; nothing has changed then.
     #[doc(alias = "remove")]
@@ -146,6 +167,14 @@ impl<V> RangeMap<V> {
     }
 
     /// The same, where `cut` says the values of the parts that stay, as for [`store_with`](Self::store_with).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut starts = RangeMap::from([(100..200, 0u64)]);
+    /// starts.remove_range_with(120..130, |whole, kept, old| old + kept.first() - whole.first())?;
+    /// assert_eq!((starts.get(110), starts.get(150)), (Some(&0), Some(&30)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`remove_range`](Self::remove_range).
@@ -186,13 +215,20 @@ impl<V> RangeMap<V> {
         }
     }
 
-    /// Removes and returns the entry with the lowest indexes.
+    /// Removes and returns the entry with the lowest indexes. Never takes memory.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..5, 'a'), (5..9, 'b'), (9..12, 'c')]);
+    /// let ends = (map.pop_first().unwrap().1, map.pop_last().unwrap().1);
+    /// assert_eq!((ends, map.len()), (('a', 'c'), 1));
+    /// ```
     pub fn pop_first(&mut self) -> Option<(Span, V)> {
         let (span, _) = self.numbers.first()?;
         self.erase(span.first())
     }
 
-    /// Removes and returns the entry with the highest indexes.
+    /// Removes and returns the entry with the highest indexes. Never takes memory.
     pub fn pop_last(&mut self) -> Option<(Span, V)> {
         let (span, _) = self.numbers.last()?;
         self.erase(span.first())

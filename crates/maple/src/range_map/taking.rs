@@ -45,6 +45,15 @@ impl<V> RangeMap<V> {
     /// [`replace_range`](Self::replace_range), where `cut` says the value of each part of an entry that is cut, as for
     /// [`take_range_with`](Self::take_range_with).
     ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut extents = RangeMap::from([(0..100, 5000u64)]);
+    /// let freed = extents.replace_range_with(50..60, 9000, |whole, part, disk| disk + part.first() - whole.first())?;
+    /// assert_eq!(freed.map(|(_, disk)| disk).collect::<Vec<_>>(), [5050]);
+    /// assert_eq!(extents.values().copied().collect::<Vec<_>>(), [5000, 9000, 5060]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`replace_range`](Self::replace_range).
     pub fn replace_range_with(

@@ -57,6 +57,14 @@ impl<V> RangeMap<V> {
     /// Cuts the entry that an index is in, so that an entry begins there; its value is cloned. False if there is nothing to
     /// cut: the index is in a gap, or an entry begins there already.
     ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..10, "a")]);
+    /// assert_eq!((map.cut_at(4)?, map.cut_at(4)?, map.len()), (true, false, 2));
+    /// assert_eq!((map.merge_adjacent(), map.len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// There is no memory for another node or value; nothing has changed then.
     #[doc(alias = "split")]
