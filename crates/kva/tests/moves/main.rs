@@ -189,7 +189,7 @@ over_indexes!(
         a_btree_by_size: freehold_kva::BySize<freehold_kva::BTree>,
     },
     random_histories,
-    a_token_of_a_space_that_is_gone_ends_no_other_move,
+    a_token_of_a_space_that_is_gone_is_foreign,
 );
 
-use tokens::a_token_of_a_space_that_is_gone_ends_no_other_move;
+use tokens::a_token_of_a_space_that_is_gone_is_foreign;

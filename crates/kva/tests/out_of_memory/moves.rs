@@ -151,7 +151,17 @@ fn remove_survives<I: FreeIndex>() -> u64 {
         }
     };
     // In the midst of a free block, just below and behind a region, and where there are many holes already.
-    let inside = refuse_each::<I>(three, |space, taken| remove(pages(above(taken) + 100, 8))(space));
+    // Memory is asked for where the regions before it have used up what was in reserve.
+    let inside: u64 = (0..24)
+        .map(|more| {
+            let start = |space: &mut Space<I>, taken: u64| {
+                for at in 0..more {
+                    space.alloc_at(pages(above(taken) + 200 + 2 * at, 1), at).unwrap();
+                }
+            };
+            refuse_each::<I>(start, |space, taken| remove(pages(above(taken) + 100, 8))(space))
+        })
+        .sum();
     let below = refuse_each::<I>(three, |space, taken| remove(pages(above(taken) - 4, 4))(space));
     let behind = refuse_each::<I>(three, |space, taken| remove(pages(above(taken) + 13, 4))(space));
     let holes = |space: &mut Space<I>, taken: u64| {

@@ -163,7 +163,7 @@ pub const ENGINES: &[EngineEntry] = &[
     },
     EngineEntry {
         engine: "range-map",
-        about: "one RangeMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
+        about: "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
         takes: Takes::Lowest,
         make: |layout, granule| boxed(OneTree::new(layout, granule)),
         ..LISTED

@@ -1,4 +1,4 @@
-//! Going down to an index.
+//! Walking from the root down to an index.
 
 use super::{Path, Tree, indexes};
 use crate::entry::Word;
