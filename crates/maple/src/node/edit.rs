@@ -148,7 +148,7 @@ impl Fill {
     }
 
     /// Makes the change: `word` is the entry over `span`.
-    #[inline]
+    #[inline(always)] // as that of `Tree::gap_filled`
     pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
         let Self { slot, start, end } = *self;
         let (first, last) = (span.first(), span.last());

@@ -101,7 +101,7 @@ impl Tree {
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)] // as `plan`'s
+    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this and that of `walk`
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
