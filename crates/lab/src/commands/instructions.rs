@@ -67,6 +67,7 @@ fn one<F: Replayable>(
         }
     }
     let title = replay.workload.title();
+    results.fact(&format!("about:{title}"), replay.workload.description.clone());
     for (entry, reason) in &replay.refused {
         results.note(format!("{title}: {} left out: {reason}", entry.label()));
     }
