@@ -13,44 +13,18 @@ mod cases;
 mod look;
 mod model;
 mod moving;
+#[path = "../placements/mod.rs"]
+mod placements;
 mod places;
 mod tokens;
 
 use cases::{Case, Op, cases};
-use freehold_kva::rbtree::{HotAndLazy, Policy};
-use freehold_kva::{AddressSpace, BTree, BySize, FreeIndex, PendingMove, RbTree, btree, by_size, rbtree};
-use model::{Model, Promise};
+use freehold_kva::rbtree::HotAndLazy;
+use freehold_kva::{AddressSpace, BTree, PendingMove};
+use model::Model;
+use placements::{Index, Promise};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
-
-trait Index: FreeIndex + Clone {
-    fn placements() -> Vec<(Self::Placement, Promise)>;
-}
-
-impl<P: Policy> Index for RbTree<P>
-where
-    Self: Clone,
-{
-    fn placements() -> Vec<(rbtree::Placement, Promise)> {
-        use rbtree::Placement::{Highest, Linux, Lowest};
-        vec![(Lowest, Promise::Lowest), (Highest, Promise::Highest), (Linux, Promise::Linux)]
-    }
-}
-
-impl Index for BTree {
-    fn placements() -> Vec<(btree::Placement, Promise)> {
-        use btree::Placement::{Highest, Lowest};
-        vec![(Lowest, Promise::Lowest), (Highest, Promise::Highest)]
-    }
-}
-
-impl<I: Index> Index for BySize<I> {
-    fn placements() -> Vec<(by_size::Placement<I::Placement>, Promise)> {
-        use by_size::Placement::{BestFit, ByAddress};
-        let (highest, promise) = I::placements()[1];
-        vec![(BestFit, Promise::Best), (ByAddress(highest), promise)]
-    }
-}
 
 fn placement<I: Index>(which: usize) -> (I::Placement, Promise) {
     let all = I::placements();

@@ -1,5 +1,6 @@
 //! What a space must be: a map of its granules to who holds them, looked at whole for every question.
 
+use super::Promise;
 use freehold_kva::{AllocError, FreeError, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
@@ -26,17 +27,6 @@ pub(super) struct Region {
     pub(super) is_carved: bool,
     /// Where it will start.
     pub(super) to: Option<u64>,
-}
-
-/// What a placement promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Promise {
-    Lowest,
-    Highest,
-    /// The lowest in the smallest block that has a place, in the lowest of equals.
-    Best,
-    /// The lowest for alignments up to a page and for windows without choice, else any place or none.
-    Linux,
 }
 
 #[derive(Clone, Debug)]

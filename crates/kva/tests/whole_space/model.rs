@@ -1,22 +1,12 @@
 //! What a space must be: half-open intervals in 128 bits, all of them looked at for every question.
 
+use super::Promise;
 use super::cases::Case;
 use freehold_kva::{AllocError, FreeError, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
 
 const PAGE: u128 = 4096;
-
-/// What a placement promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Promise {
-    Lowest,
-    Highest,
-    /// The lowest in the smallest block that has a place, in the lowest of equals.
-    Best,
-    /// The lowest for alignments up to a page and for windows without choice, else any place or none.
-    Linux,
-}
 
 /// Addresses from `first` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
