@@ -67,8 +67,7 @@ impl Thread {
         };
         *word = 1 << (cpu % 64);
         // SAFETY: the call reads as many bytes as there are; the kernel's sets are words of bits, the lowest bit first.
-        let status =
-            unsafe { libc::sched_setaffinity(self.0, mem::size_of_val(&words), words.as_ptr().cast()) };
+        let status = unsafe { libc::sched_setaffinity(self.0, size_of_val(&words), words.as_ptr().cast()) };
         check("sched_setaffinity", i64::from(status))
     }
 
