@@ -49,11 +49,12 @@ fn engines(heap: &'static PerCpuHeap) -> Vec<(Who, MakeAndDrop)> {
         Counter::free_bulk(all);
         Ok(used)
     };
+    let cpus = cpus();
     vec![
         (Who::of(OURS), Box::new(move || singly(|| Ok(Ours(Counter::in_heap(heap)?))))),
         (BULK, Box::new(bulk)),
-        (Who::of("padded-threads"), Box::new(|| singly(|| Ok(PaddedThreads::new(cpus()))))),
-        (Who::of("fast-counter"), Box::new(|| singly(|| Ok(FastCounter::new(cpus()))))),
+        (Who::of("padded-threads"), Box::new(move || singly(|| Ok(PaddedThreads::new(cpus))))),
+        (Who::of("fast-counter"), Box::new(move || singly(|| Ok(FastCounter::new(cpus))))),
         (Who::of("thread_local"), Box::new(|| singly(|| Ok(ThreadLocals::default())))),
         (Who::of(FLOOR), Box::new(|| Ok(black_box(vec![0_u64; BATCH]).len() == BATCH))),
     ]

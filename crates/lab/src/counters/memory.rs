@@ -9,6 +9,7 @@ use freehold_percpu::Counter;
 use freehold_rivals::counters::{
     Contatori, Counts, FastCounter, MetricsUtil, PaddedThreads, Prometheus, SharedAtomic, ThreadLocals,
 };
+use std::any::Any;
 
 /// CPUs that add, one after the other.
 const MOST_CPUS: usize = 2;
@@ -17,6 +18,8 @@ const MOST_CPUS: usize = 2;
 struct Grown {
     made: u64,
     by_cpu: Vec<u64>,
+    /// The counters: what is freed would be used again by the next engine, and would not show.
+    _kept: Box<dyn Any>,
 }
 
 /// An engine, and what so many of its counters take.
@@ -25,9 +28,15 @@ type Measured = (Who, fn(usize) -> anyhow::Result<Grown>);
 const ENGINES: [Measured; 8] = [
     (Who::of(OURS), |n| grown(|| Ok(Counter::bulk(default_heap()?, n)?.into_iter().map(Ours).collect()))),
     (Who::of("shared-atomic"), |n| grown(|| many(n, SharedAtomic::default))),
-    (Who::of("padded-threads"), |n| grown(|| many(n, || PaddedThreads::new(cpus())))),
+    (Who::of("padded-threads"), |n| {
+        let cpus = cpus();
+        grown(|| many(n, || PaddedThreads::new(cpus)))
+    }),
     (Who::of("contatori"), |n| grown(|| many(n, Contatori::default))),
-    (Who::of("fast-counter"), |n| grown(|| many(n, || FastCounter::new(cpus())))),
+    (Who::of("fast-counter"), |n| {
+        let cpus = cpus();
+        grown(|| many(n, || FastCounter::new(cpus)))
+    }),
     (Who::of("thread_local"), |n| grown(|| many(n, ThreadLocals::default))),
     (Who::of("prometheus-client"), |n| grown(|| many(n, Prometheus::default))),
     (Who::of("metrics-util"), |n| grown(|| many(n, MetricsUtil::default))),
@@ -40,22 +49,20 @@ fn many<T>(n: usize, make: impl Fn() -> T) -> anyhow::Result<Vec<T>> {
     Ok(all)
 }
 
-fn grown<T: Counts>(make: impl FnOnce() -> anyhow::Result<Vec<T>>) -> anyhow::Result<Grown> {
+fn grown<T: Counts + 'static>(make: impl FnOnce() -> anyhow::Result<Vec<T>>) -> anyhow::Result<Grown> {
     let before = resident_bytes()?;
     let counters = make()?;
     let mut at = resident_bytes()?;
-    let mut grown = Grown { made: at.saturating_sub(before), by_cpu: Vec::new() };
+    let (made, mut by_cpu) = (at.saturating_sub(before), Vec::new());
     let ran = on_each_cpu(MOST_CPUS, &|| counters.iter().for_each(|counter| counter.add(1)), &mut || {
         let now = resident_bytes()?;
-        grown.by_cpu.push(now.saturating_sub(at));
+        by_cpu.push(now.saturating_sub(at));
         at = now;
         Ok(())
     })?;
     let right = counters.iter().all(|counter| counter.total() == ran as u64);
-    // What is freed would be used again by the next engine, and would not show.
-    std::mem::forget(counters);
     anyhow::ensure!(right, "a counter has another value than was added");
-    Ok(grown)
+    Ok(Grown { made, by_cpu, _kept: Box::new(counters) })
 }
 
 /// The case.
@@ -63,6 +70,7 @@ pub(super) fn run(bench: &Bench, results: &mut Results, progress: &mut Progress)
     let n = bench.amount.counters;
     // The first thread on each CPU takes memory of its own.
     grown(|| many(1, SharedAtomic::default))?;
+    let mut all = Vec::new();
     for (who, measured) in ENGINES.iter().filter(|(who, _)| bench.wants(who)) {
         progress.tick(&format!("counter-memory: {}", who.label()));
         let grown =
@@ -77,6 +85,7 @@ pub(super) fn run(bench: &Bench, results: &mut Results, progress: &mut Progress)
             put(op, *bytes);
         }
         put("all", grown.made + grown.by_cpu.iter().sum::<u64>());
+        all.push(grown);
     }
     Ok(())
 }
