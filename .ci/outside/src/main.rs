@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use freehold::maple::{Plain, PlainValue};
+use freehold::maple::{Plain, PlainValue, WordMap};
 use freehold::prelude::*;
 use std::error::Error;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ impl PlainValue for Device {
 fn spaces() -> Result<(), Box<dyn Error>> {
     let bus = Span::try_from(0xc000_0000..=0xffff_ffff)?;
     let request = Request::new(0x4000).align("16K".parse()?);
-    let mut devices: AddressSpace<Device> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
-    let mut names: AddressSpace<String> = AddressSpace::new(bus, Align::PAGE, Placement::Highest)?;
+    let mut devices = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+    let mut names = AddressSpace::new(bus, Align::PAGE, Placement::Highest)?;
     let mut shared: AddressSpace<Arc<str>> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
     let mut words: AddressSpace<&'static str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
 
@@ -40,12 +40,25 @@ fn spaces() -> Result<(), Box<dyn Error>> {
 }
 
 fn maps() -> Result<(), Box<dyn Error>> {
-    let mut devices: RangeMap<Plain<Device>> = RangeMap::new();
+    let mut devices: WordMap<Plain<Device>> = WordMap::new();
     devices.store(Span::try_from(0x1000..0x9000)?, Plain(Device(7)))?;
     devices.remove_range(Span::try_from(0x3000..0x5000)?)?;
     assert_eq!(devices.len(), 2);
     assert_eq!(devices.get(0x6000), Some(Device(7)));
-    assert_eq!(devices.gaps(0x1000..0x9000).next(), Some(Span::try_from(0x3000..0x5000)?));
+
+    let mut ids: RangeMap<Device> = RangeMap::new();
+    ids.store(0x1000..0x9000, Device(7))?;
+    assert_eq!(ids.take_range(0x3000..0x5000)?.next(), Some((Span::try_from(0x3000..0x5000)?, Device(7))));
+    assert_eq!(ids.gaps(0x1000..0x9000).next(), Some(Span::try_from(0x3000..0x5000)?));
+
+    let mut names: RangeMap<String> = RangeMap::from([(0..10, "low".to_owned()), (10..20, "high".to_owned())]);
+    names.get_mut(5).ok_or("no name")?.push_str("est");
+    assert_eq!(names.values().map(String::as_str).collect::<Vec<_>>(), ["lowest", "high"]);
+    let shared: RangeMap<Arc<str>> = [(0..10, Arc::from("disk"))].into_iter().collect();
+    assert_eq!(shared.get(9).map(|name| &**name), Some("disk"));
+    let mut words: RangeMap<&'static str> = RangeMap::new();
+    words.insert(.., "all")?;
+    println!("{}", words.insert(5.., "more").unwrap_err());
     Ok(())
 }
 

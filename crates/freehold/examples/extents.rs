@@ -1,85 +1,140 @@
-//! A file's extents: which bytes of it lie where on the disk. Overwritten in part, a hole punched, two writes made final
-//! together or not at all, a snapshot, neighbours joined, the end cut off.
+//! The extents of a file: which of its bytes lie where on a disk. Space is allocated, a part is overwritten, a hole is punched,
+//! what that frees goes back to the disk, each cut extent gets its own checksums, extents are gone through from the end, and
+//! the table is written to JSON and read again.
 //!
-//! What is stored for a range is how far its place on the disk is from its place in the file. That stays true of every
-//! part of the range, so an extent can be cut anywhere; and two extents that touch and are equally far are one.
-//!
-//! `cargo run -p freehold --example extents`
+//! `cargo run -p freehold --features serde --example extents`
 
-use freehold::maple::{OutOfMemory, Rejected};
 use freehold::prelude::*;
 use std::error::Error;
 
-const KIB: u64 = 1 << 10;
+const BLOCK: u64 = 4096;
 
-struct File {
-    /// Distances from file to disk, of bytes.
-    extents: RangeMap<u64>,
+/// Where the bytes of a range begin on the disk, and a checksum for each block of them.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Extent {
+    disk: u64,
+    checksums: Vec<u32>,
 }
 
-fn bytes(first: u64, size: u64) -> Result<Span, &'static str> {
-    Span::from_size(first, size).ok_or("no such bytes")
+impl Extent {
+    /// The part of the extent that holds the bytes `part` of the bytes `whole`.
+    fn part(&self, whole: Span, part: Span) -> Self {
+        let (from, to) = (part.first() - whole.first(), part.last() + 1 - whole.first());
+        let blocks = (from / BLOCK) as usize..to.div_ceil(BLOCK) as usize;
+        Self { disk: self.disk + from, checksums: self.checksums[blocks].to_vec() }
+    }
+}
+
+/// Stands for a checksum of the block's bytes.
+fn checksum(disk: u64) -> u32 {
+    (disk / BLOCK).wrapping_mul(0x9e37_79b9) as u32
+}
+
+/// The disk's space, each region with the name of its file.
+struct Disk {
+    space: AddressSpace<&'static str>,
+}
+
+impl Disk {
+    fn alloc(&mut self, size: u64) -> Result<Extent, Box<dyn Error>> {
+        let place = self.space.alloc(&Request::new(size), "a.db")?;
+        let blocks = (place.first()..=place.last()).step_by(BLOCK as usize);
+        Ok(Extent { disk: place.first(), checksums: blocks.map(checksum).collect() })
+    }
+}
+
+#[derive(Default)]
+struct File {
+    extents: RangeMap<Extent>,
+    /// What the file no longer needs of the disk.
+    freed: RangeMap<()>,
 }
 
 impl File {
-    /// The file's bytes are on the disk from `disk` on from now on.
-    fn map(&mut self, place: Span, disk: u64) -> Result<(), Rejected<u64, OutOfMemory>> {
-        self.extents.store(place, disk.wrapping_sub(place.first()))
+    /// Writes bytes anew: to new space, as a file system without overwriting does.
+    fn write(&mut self, disk: &mut Disk, bytes: Span) -> Result<(), Box<dyn Error>> {
+        let extent = disk.alloc(bytes.size_saturating())?;
+        // What is removed comes back whole; what stays of a cut extent is the part of it that it is.
+        self.free(bytes)?;
+        self.extents.insert(bytes, extent)?;
+        Ok(())
     }
 
-    /// Where a byte of the file is.
-    fn disk_of(&self, offset: u64) -> Option<u64> {
-        self.extents.get(offset).map(|distance| offset.wrapping_add(distance))
+    /// Punches a hole. The extents at its ends are cut; the disk space of the rest is free.
+    fn free(&mut self, bytes: Span) -> Result<(), Box<dyn Error>> {
+        for (gone, extent) in
+            self.extents.take_range_with(bytes, |whole, part, extent| extent.part(whole, part))?
+        {
+            let place = Span::from_size(extent.disk, gone.size_saturating()).ok_or("no such place")?;
+            self.freed.store(place, ())?;
+            self.freed.merge_adjacent_in(place);
+        }
+        Ok(())
     }
 
-    /// The first byte at or behind an offset that is in a hole.
-    fn seek_hole(&self, offset: u64) -> Option<u64> {
-        self.extents.gaps(offset..).next().map(|hole| hole.first().max(offset))
-    }
-
-    /// The first at or behind an offset that is not.
-    fn seek_data(&self, offset: u64) -> Option<u64> {
-        self.extents.range(offset..).next().map(|(extent, _)| extent.first().max(offset))
+    /// The place on the disk of a byte, and the checksum of its block.
+    fn find(&self, byte: u64) -> Option<(u64, u32)> {
+        let (span, extent) = self.extents.entry_at(byte)?;
+        let offset = byte - span.first();
+        Some((extent.disk + offset, *extent.checksums.get((offset / BLOCK) as usize)?))
     }
 
     fn print(&self, what: &str) {
-        println!("{what}: {} extents", self.extents.len());
-        for (extent, distance) in &self.extents {
-            println!("  {extent} is at {:#x}", extent.first().wrapping_add(distance));
+        println!("{what}: {} extents, the last first", self.extents.len());
+        for (bytes, extent) in self.extents.iter().rev() {
+            println!("  {bytes} is at {:#x}, {} blocks", extent.disk, extent.checksums.len());
         }
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut file = File { extents: RangeMap::new() };
-    file.map(bytes(0, 64 * KIB)?, 0x10_0000)?;
-    file.map(bytes(64 * KIB, 64 * KIB)?, 0x11_0000)?;
-    file.map(bytes(16 * KIB, 4 * KIB)?, 0x80_0000)?;
-    file.print("written in part anew");
-    assert_eq!(file.disk_of(16 * KIB + 5), Some(0x80_0005));
-    assert_eq!(file.disk_of(20 * KIB), Some(0x10_0000 + 20 * KIB), "the old extent goes on behind");
+    let mut disk = Disk {
+        space: AddressSpace::new((0x10_0000..0x20_0000).try_into()?, Align::PAGE, Placement::Lowest)?,
+    };
+    let mut file = File::default();
+    file.write(&mut disk, (0..16 * BLOCK).try_into()?)?;
+    file.write(&mut disk, (16 * BLOCK..32 * BLOCK).try_into()?)?;
+    file.print("written");
 
-    file.extents.remove_range(bytes(32 * KIB, 8 * KIB)?)?;
-    assert_eq!((file.seek_hole(0), file.seek_data(33 * KIB)), (Some(32 * KIB), Some(40 * KIB)));
+    // Over the end of the first extent and the start of the second: both are cut, and keep their own checksums.
+    file.write(&mut disk, (12 * BLOCK..20 * BLOCK).try_into()?)?;
+    file.print("overwritten in part");
+    for byte in [0, 11 * BLOCK + 5, 12 * BLOCK, 20 * BLOCK, 32 * BLOCK - 1] {
+        let (place, sum) = file.find(byte).ok_or("a byte is in a hole")?;
+        assert_eq!(sum, checksum(place), "each block has its own checksum, wherever its extent was cut");
+    }
+    assert_eq!(file.find(20 * BLOCK).map(|(place, _)| place), Some(0x10_0000 + 20 * BLOCK));
+    // What was overwritten were two extents that touch on the disk: one place is free.
+    assert_eq!(file.freed.spans().collect::<Vec<_>>(), [Span::try_from(0x10_c000..0x11_4000)?]);
 
-    // Either both are seen, or neither.
-    let snapshot = file.extents.try_clone()?;
-    let mut both = file.extents.transaction();
-    both.store(bytes(0, 4 * KIB)?, 0x90_0000)?;
-    both.store(bytes(124 * KIB, 4 * KIB)?, 0x90_0000)?;
-    drop(both);
-    assert!(file.extents == snapshot, "what is not committed is undone");
+    file.free((2 * BLOCK..4 * BLOCK).try_into()?)?;
+    let holes: Vec<Span> = file.extents.gaps(..32 * BLOCK).collect();
+    assert_eq!(holes, [Span::try_from(2 * BLOCK..4 * BLOCK)?]);
+    assert_eq!(file.freed.len(), 2);
 
-    // The rewritten blocks are moved back to where they were; what touches on disk is one extent again.
-    file.map(bytes(16 * KIB, 4 * KIB)?, 0x10_0000 + 16 * KIB)?;
-    let joined = file.extents.merge_adjacent();
-    file.print("put in order");
-    assert_eq!((joined, file.extents.len()), (3, 2));
+    file.free((12 * BLOCK..20 * BLOCK).try_into()?)?;
+    file.free((30 * BLOCK..u64::MAX).try_into()?)?;
+    file.print("a hole, and truncated");
+    // The disk takes back what no file needs: a region is freed whole, so only those of which nothing is left.
+    let mut freed = 0;
+    for region in disk.space.regions().map(|region| region.span()).collect::<Vec<_>>() {
+        if file.freed.range(region).any(|(place, ())| place.covers(region)) {
+            disk.space.free(region.first())?;
+            file.freed.remove_range(region)?;
+            freed += 1;
+        }
+    }
+    assert_eq!(freed, 1, "what was written last is free as a whole");
+    println!("regions given back: {freed}; free parts of the others: {:?}", file.freed.spans());
 
-    let cut_off = file.extents.split_at(100 * KIB)?;
-    assert_eq!(cut_off.first().map(|(extent, _)| extent), Some(bytes(100 * KIB, 28 * KIB)?));
-    assert_eq!(file.seek_hole(40 * KIB), Some(100 * KIB));
-    file.print("truncated");
+    #[cfg(feature = "serde")]
+    {
+        let text = serde_json::to_string(&file.extents)?;
+        let read: RangeMap<Extent> = serde_json::from_str(&text)?;
+        assert_eq!(read, file.extents);
+        println!("as JSON: {} bytes", text.len());
+    }
     Ok(())
 }
 

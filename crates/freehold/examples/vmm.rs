@@ -55,7 +55,7 @@ impl Machine {
         &mut self,
         bar: Span,
         to: u64,
-        rewire: impl FnOnce(&Self, Span) -> bool,
+        rewire: impl FnOnce(&Self, u64) -> bool,
     ) -> Result<Span, String> {
         let pending = self.low.begin_move(bar.first(), to).map_err(|error| match error {
             MoveError::Place(AllocError::Occupied { region }) => {
@@ -64,10 +64,10 @@ impl Machine {
             }
             _ => error.to_string(),
         })?;
-        let moved = self.low.region_at(to).and_then(|region| region.moving_to());
-        let ended = match moved {
-            Some(place) if rewire(self, place) => self.low.commit_move(pending),
-            _ => self.low.cancel_move(pending).map(|()| bar),
+        let ended = if rewire(self, to) {
+            self.low.commit_move(pending)
+        } else {
+            self.low.cancel_move(pending).map(|()| bar)
         };
         ended.map_err(|error| error.to_string())
     }
@@ -109,9 +109,9 @@ fn main() -> Result<(), Failure> {
     assert!(machine.move_bar(disk, u64::MAX - 1, |_, _| true).is_err());
 
     // A good one is the disk's before the old one is anybody else's.
-    let disk = machine.move_bar(disk, nic.first() + MIB, |machine, place| {
+    let disk = machine.move_bar(disk, nic.first() + MIB, |machine, to| {
         let at = |address| machine.low.region_at(address).map(|region| region.value().as_str());
-        at(disk.first()) == Some("disk") && at(place.first()) == Some("disk")
+        at(disk.first()) == Some("disk") && at(to) == Some("disk")
     })?;
     println!("the disk has moved to {disk}");
 

@@ -13,7 +13,7 @@
 //! use freehold::prelude::*;
 //!
 //! let bus = Span::try_from(0xc000_0000..=0xffff_ffff)?;
-//! let mut space: AddressSpace<&str> = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
+//! let mut space = AddressSpace::new(bus, Align::PAGE, Placement::Lowest)?;
 //! let nic = space.alloc(&Request::new(0x2000), "nic")?;
 //! assert_eq!(*space.region_at(nic.last()).unwrap().value(), "nic");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,7 +33,7 @@ pub use freehold_units as units;
 /// ```
 /// use freehold::prelude::*;
 ///
-/// let mut ids: AddressSpace<&str> = AddressSpace::new((0..1000).try_into()?, Align::ONE, Placement::Lowest)?;
+/// let mut ids = AddressSpace::new((0..1000).try_into()?, Align::ONE, Placement::Lowest)?;
 /// let mut counters: ChunkSet = ChunkSet::new(percpu::Config::new(64 << 10, 4))?;
 ///
 /// let id = ids.alloc(&Request::new(1), "first")?;

@@ -8,7 +8,7 @@ use freehold_units::{Align, Bytes, Span, error_messages};
 pub use moves::MoveError;
 pub use sub_space::{AdoptError, ReturnError};
 
-/// Why a space could not be laid out.
+/// Why a space was not laid out, or its layout not changed. The space is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutError {

@@ -13,6 +13,7 @@ use freehold_units::{Align, Span};
 /// assert_eq!(request.size_bytes, 0x10_0000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request {
     /// Usable size in bytes.
     pub size_bytes: u64,

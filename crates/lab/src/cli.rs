@@ -4,10 +4,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::reproduce::{self, Publication};
 use freehold_lab::commands::stress;
 use freehold_lab::family::Suite;
-use freehold_lab::output::Format;
+use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
 
 /// Replays, verifies and measures allocators of address space, ours beside their rivals.
@@ -27,6 +26,18 @@ pub(crate) struct Cli {
     /// Where the main job's HTML report goes, if not to target/freehold/report.html.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// How results are written to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Tables of at most 100 columns for a terminal.
+    #[default]
+    Screen,
+    /// Plain text of 72 columns, fit for a mailing list.
+    Lkml,
+    /// One JSON document.
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -109,7 +120,7 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         what: Publication,
         #[command(flatten)]
-        options: reproduce::Options,
+        options: study::Options,
         /// Where the page goes, if not to target/freehold/ and the name of what is reproduced.
         #[arg(long, value_name = "FILE.html")]
         report: Option<PathBuf>,
@@ -135,6 +146,22 @@ pub(crate) enum Command {
         n: Option<u32>,
         /// One engine.
         engine: String,
+    },
+    /// Show the last results again, or those of a JSON document.
+    Show {
+        /// Every table, not the main ones alone.
+        #[arg(long)]
+        all: bool,
+        /// A document that `--json` wrote, if not the last results.
+        #[arg(value_name = "FILE.json")]
+        file: Option<PathBuf>,
+    },
+    /// Set two JSON documents of the same command side by side.
+    Compare {
+        /// The document of before.
+        before: PathBuf,
+        /// The document of after.
+        after: PathBuf,
     },
     /// Show what is in a trace or vector file.
     Inspect {
@@ -169,6 +196,8 @@ impl Command {
             Self::Stress { suite: Suite::Percpu, .. } => "stress percpu",
             Self::Stress { suite: Suite::Maple, .. } => "stress maple",
             Self::CountInstructions { .. } => "count-instructions",
+            Self::Show { .. } => "show",
+            Self::Compare { .. } => "compare",
             Self::Inspect { .. } => "inspect",
             Self::Doctor => "doctor",
             Self::Completions { .. } => "completions",

@@ -5,21 +5,20 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common};
-use freehold_lab::commands::{self, Progress};
+use cli::{Cli, Command, Common, Format};
+use freehold_lab::commands::{self, Progress, definition};
 use freehold_lab::failure::Failure;
 use freehold_lab::family::Suite;
-use freehold_lab::measure::GrowthPoint;
-use freehold_lab::output::{Document, Environment, Format};
-use freehold_lab::report::{self, Replayed, Section, Study};
+use freehold_lab::record::{Document, Environment, Found, Results, read};
+use freehold_lab::{study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Something failed or differs.
 const FAILED: u8 = 1;
-/// Under the build folder of the repository, where the program is started.
-const DEFAULT_REPORT: &str = "target/freehold/report.html";
+/// Where pages go, under the build folder of the repository, where the program is started.
+const PAGES: &str = "target/freehold";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -33,111 +32,25 @@ fn main() -> ExitCode {
     }
 }
 
+/// What a command made: its name, its results, and where its page goes if it has one.
+type Made<'a> = (&'a str, Results, Option<PathBuf>);
+
 /// Runs the command; whether something differed.
 fn run(cli: &Cli) -> anyhow::Result<bool> {
-    let mut progress = Progress::default();
     if cli.command.is_some() && cli.report.is_some() {
         return Err(Failure::Usage("--report of a command goes after the command".to_owned()).into());
     }
-    match &cli.command {
-        None => {
-            let outcome = commands::main_job::run(&mut progress)?;
-            drop(progress);
-            let file = cli.report.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_REPORT));
-            let page = Page::Report(file, &outcome.replays, &outcome.growth, &outcome.sections);
-            finish(&cli.common, "freehold", &outcome.document, Some(page))
-        }
-        Some(command @ Command::Verify { files }) => {
-            let document = commands::verify::run(files, &mut progress);
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(command @ Command::Replay { files, engine, instructions: true, .. }) => {
-            let document = commands::instructions::run(files, engine, &mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(command @ Command::Replay { files, engine, rounds, report, .. }) => {
-            let (document, replays) = commands::replay::run(files, engine, *rounds, &mut progress)?;
-            drop(progress);
-            let page = report.as_ref().map(|file| Page::Report(file.clone(), &replays, &[], &[]));
-            finish(&cli.common, command.name(), &document, page)
-        }
-        Some(Command::Bench { suite: Suite::Kva | Suite::Percpu, instructions: true, .. }) => {
-            Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into())
-        }
-        Some(Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. }) => {
-            Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into())
-        }
-        Some(command @ Command::Bench { suite: Suite::Percpu, quick, engine, workload, n, unit, .. }) => {
-            let options = commands::bench_percpu::Options {
-                quick: *quick,
-                engines: engine.clone(),
-                workloads: workload.clone(),
-                objects: n.clone(),
-                unit: *unit,
-            };
-            let document = commands::bench_percpu::run(&options, &mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(
-            command @ Command::Bench { suite: Suite::Maple, quick, engine, workload, n, instructions, .. },
-        ) => {
-            let options = commands::bench_maple::Options {
-                instructions: *instructions,
-                quick: *quick,
-                engines: engine.clone(),
-                workloads: workload.clone(),
-                sizes: n.clone(),
-            };
-            let document = commands::bench_maple::run(&options, &mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(command @ Command::Bench { suite: Suite::Kva, wishes: true, .. }) => {
-            let document = commands::wishes::run(&mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(Command::CountInstructions { workload, n, engine }) => {
-            let of_maple = workload.strip_prefix(commands::bench_maple::UNDER_CALLGRIND.1);
-            match n {
-                Some(n) if let Some(workload) = of_maple => {
-                    commands::bench_maple::run_under_callgrind(workload, *n, engine)?;
-                }
-                Some(n) => commands::wishes::run_under_callgrind(workload, *n, engine)?,
-                None => commands::instructions::run_under_callgrind(workload, engine)?,
-            }
+    let Some(command) = &cli.command else {
+        let results = commands::main_job::run(&mut Progress::default())?;
+        let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
+        return finish(&cli.common, ("freehold", results, Some(page)), false);
+    };
+    match command {
+        Command::CountInstructions { workload, n, engine } => {
+            commands::instructions::run_under_callgrind(workload, *n, engine)?;
             Ok(false)
         }
-        Some(command @ Command::Bench { suite: Suite::Kva, quick, engine, workload, n, .. }) => {
-            let options = commands::bench::Options {
-                quick: *quick,
-                engines: engine.clone(),
-                workloads: workload.clone(),
-                sizes: n.clone(),
-            };
-            let document = commands::bench::run(&options, &mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(command @ Command::Reproduce { what, options, report }) => {
-            let outcome = commands::reproduce::run(*what, options, &mut progress)?;
-            drop(progress);
-            let default = || PathBuf::from(format!("target/freehold/{}.html", what.name()));
-            let page = Page::Study(report.clone().unwrap_or_else(default), &outcome.study);
-            finish(&cli.common, command.name(), &outcome.document, Some(page))
-        }
-        Some(command @ Command::Stress { suite, options }) => {
-            let document = commands::stress::run(*suite, options, &mut progress)?;
-            drop(progress);
-            finish(&cli.common, command.name(), &document, None)
-        }
-        Some(command @ Command::Inspect { file }) => {
-            finish(&cli.common, command.name(), &commands::inspect::run(file)?, None)
-        }
-        Some(Command::Doctor) => {
+        Command::Doctor => {
             let checks = commands::doctor::run();
             print(
                 if cli.common.json {
@@ -148,39 +61,86 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
                 .as_bytes(),
             )
         }
-        Some(Command::Completions { shell }) => {
+        Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
             print(&text)
         }
-        Some(Command::Man) => {
+        Command::Man => {
             let mut text = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut text)?;
             print(&text)
         }
+        Command::Show { all, file } => {
+            let (name, results) = read(file.as_deref())?;
+            finish(&cli.common, (&name, results, None), *all)
+        }
+        command => finish(&cli.common, made(command)?, false),
     }
 }
 
-/// A page to write beside the results, and where to.
-enum Page<'a> {
-    /// Workloads on engines, how work grows, and what other families have to show.
-    Report(PathBuf, &'a [Replayed], &'a [GrowthPoint], &'a [Section]),
-    /// A publication.
-    Study(PathBuf, &'a Study),
+/// Runs a command that measures or checks.
+fn made(command: &Command) -> anyhow::Result<Made<'_>> {
+    let mut progress = Progress::default();
+    let name = command.name();
+    let (results, page) = match command {
+        Command::Verify { files } => (commands::verify::run(files, &mut progress), None),
+        Command::Replay { files, engine, instructions: true, .. } => {
+            (commands::instructions::run(files, engine, &mut progress)?, None)
+        }
+        Command::Replay { files, engine, rounds, report, .. } => {
+            (commands::replay::run(files, engine, *rounds, &mut progress)?, report.clone())
+        }
+        Command::Bench { suite: Suite::Kva | Suite::Percpu, instructions: true, .. } => {
+            return Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into());
+        }
+        Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. } => {
+            return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
+        }
+        Command::Bench { wishes: true, .. } => (commands::wishes::run(&mut progress)?, None),
+        Command::Bench { suite, quick, instructions, engine, workload, n, unit, .. } => {
+            let options = commands::bench::Options {
+                quick: *quick,
+                instructions: *instructions,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                sizes: n.clone(),
+                unit: *unit,
+            };
+            (commands::bench::run(*suite, &options, &mut progress)?, None)
+        }
+        Command::Reproduce { what, options, report } => {
+            let page =
+                report.clone().unwrap_or_else(|| Path::new(PAGES).join(format!("{}.html", what.name())));
+            (study::run(*what, options, &mut progress)?, Some(page))
+        }
+        Command::Stress { suite, options } => (commands::stress::run(*suite, options, &mut progress)?, None),
+        Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
+        Command::Inspect { file } => (commands::inspect::run(file)?, None),
+        Command::CountInstructions { .. }
+        | Command::Completions { .. }
+        | Command::Doctor
+        | Command::Man
+        | Command::Show { .. } => (Results::default(), None),
+    };
+    Ok((name, results, page))
 }
 
 /// Writes the page, then the results; whether something differed.
-fn finish(
-    common: &Common,
-    command: &str,
-    document: &Document,
-    page: Option<Page<'_>>,
-) -> anyhow::Result<bool> {
+fn finish(common: &Common, (command, results, page): Made<'_>, all: bool) -> anyhow::Result<bool> {
     let environment = Environment::here();
+    let definition = definition(command)?;
+    let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
+    let document = Document::of(command, &environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
-    let mut text = document.render(format, command, &environment)?;
-    if let Some(page) = page {
-        let file = page.write(&environment, document)?;
+    let mut text = match format {
+        Format::Screen => view::screen(&definition, &results, &environment, all),
+        Format::Lkml => view::lkml(&definition, &results, &environment),
+        Format::Json => document.text()?,
+    };
+    if let Some(file) = page {
+        view::write(&file, &definition, &results, &environment)?;
+        document.keep()?;
         match format {
             // A JSON document stays one document: the path goes where people look.
             Format::Json => drop(writeln!(std::io::stderr(), "report: {}", file.display())),
@@ -188,7 +148,7 @@ fn finish(
         }
     }
     print(text.as_bytes())?;
-    Ok(document.failed)
+    Ok(results.failed)
 }
 
 /// Writes to standard output. That whoever reads it has had enough is no failure.
@@ -196,25 +156,5 @@ fn print(text: &[u8]) -> anyhow::Result<bool> {
     match std::io::stdout().lock().write_all(text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(false),
-    }
-}
-
-impl Page<'_> {
-    /// Writes it; where it is.
-    fn write(&self, environment: &Environment, document: &Document) -> anyhow::Result<&Path> {
-        match self {
-            Self::Report(file, replays, growth, sections) => {
-                let (tables, notes) = (&document.tables, &document.notes);
-                report::write(
-                    file,
-                    &report::Input { environment, replays, growth, sections, tables, notes },
-                )?;
-                Ok(file)
-            }
-            Self::Study(file, study) => {
-                report::write_study(file, study, environment, &document.notes)?;
-                Ok(file)
-            }
-        }
     }
 }

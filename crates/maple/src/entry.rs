@@ -18,7 +18,7 @@ pub type Word = *mut ();
 
 const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple needs a 64-bit target");
 
-/// A value that a [`RangeMap`](crate::RangeMap) can store. A type that fits 64 bits needs no `unsafe`: it is a
+/// A value that a [`WordMap`](crate::WordMap) can store. A type that fits 64 bits needs no `unsafe`: it is a
 /// [`PlainValue`], stored as [`Plain`].
 ///
 /// # Safety
@@ -65,22 +65,21 @@ pub unsafe trait StoredValue: Sized {
     unsafe fn split(word: Word) -> Word;
 }
 
-/// Integers and the like: the word's address is the value.
-macro_rules! plain_entry {
-    ($($type:ty: |$value:ident| $to:expr, |$addr:ident| $from:expr;)*) => {$(
-        // SAFETY: the word is the value, and is copied as the value may be.
-        unsafe impl StoredValue for $type {
+/// Values that are copied with their word: how a value becomes a word, and how a word becomes that value again.
+macro_rules! copied_values {
+    ($($({$parameter:ident})? $type:ty: |$value:ident| $to:expr, |$word:ident| $from:expr;)*) => {$(
+        // SAFETY: the word is the value, or points to what is never dropped; so it may be copied as the value may be.
+        unsafe impl$(<$parameter>)? StoredValue for $type {
             const SPLITS_AS_COPY: bool = true;
 
             type Ref<'a> = Self;
 
             fn into_word(self) -> Word {
                 let $value = self;
-                ptr::without_provenance_mut($to)
+                $to
             }
 
-            unsafe fn from_word(word: Word) -> Self {
-                let $addr = word.addr();
+            unsafe fn from_word($word: Word) -> Self {
                 $from
             }
 
@@ -88,52 +87,7 @@ macro_rules! plain_entry {
             where
                 Self: 'a,
             {
-                let $addr = word.addr();
-                $from
-            }
-
-            unsafe fn split(word: Word) -> Word {
-                word
-            }
-        }
-    )*};
-}
-
-plain_entry! {
-    (): |_value| 0, |_addr| ();
-    bool: |value| usize::from(value), |addr| addr != 0;
-    u8: |value| usize::from(value), |addr| addr as u8;
-    u16: |value| usize::from(value), |addr| addr as u16;
-    u32: |value| value as usize, |addr| addr as u32;
-    u64: |value| value as usize, |addr| addr as u64;
-    usize: |value| value, |addr| addr;
-    i32: |value| value as u32 as usize, |addr| addr as u32 as i32;
-    i64: |value| value as usize, |addr| addr as i64;
-}
-
-/// Integers that are never 0.
-macro_rules! nonzero_entry {
-    ($($type:ty: $integer:ty;)*) => {$(
-        // SAFETY: as for the integer.
-        unsafe impl StoredValue for $type {
-            const SPLITS_AS_COPY: bool = true;
-
-            type Ref<'a> = Self;
-
-            fn into_word(self) -> Word {
-                self.get().into_word()
-            }
-
-            unsafe fn from_word(word: Word) -> Self {
-                // SAFETY: the word came from `into_word`, whose value is not 0.
-                unsafe { Self::new_unchecked(<$integer>::from_word(word)) }
-            }
-
-            unsafe fn borrow<'a>(word: Word) -> Self
-            where
-                Self: 'a,
-            {
-                // SAFETY: the caller's promise is the same.
+                // SAFETY: the caller's promise is the same; the word of such a value may be used again.
                 unsafe { Self::from_word(word) }
             }
 
@@ -144,38 +98,29 @@ macro_rules! nonzero_entry {
     )*};
 }
 
-nonzero_entry! {
-    NonZeroU32: u32;
-    NonZeroU64: u64;
-    NonZeroUsize: usize;
+/// The word of a value's bits.
+const fn of_bits(bits: usize) -> Word {
+    ptr::without_provenance_mut(bits)
 }
 
-// SAFETY: the word is the reference, which may be copied.
-unsafe impl<T> StoredValue for &'static T {
-    const SPLITS_AS_COPY: bool = true;
-
-    type Ref<'a> = Self;
-
-    fn into_word(self) -> Word {
-        ptr::from_ref(self).cast_mut().cast()
-    }
-
-    unsafe fn from_word(word: Word) -> Self {
-        // SAFETY: the word came from `into_word`: it points to a `T` that lives for good and is only read.
-        unsafe { &*word.cast_const().cast() }
-    }
-
-    unsafe fn borrow<'a>(word: Word) -> Self
-    where
-        Self: 'a,
-    {
-        // SAFETY: the caller's promise is the same.
-        unsafe { Self::from_word(word) }
-    }
-
-    unsafe fn split(word: Word) -> Word {
-        word
-    }
+copied_values! {
+    (): |_value| ptr::null_mut(), |_word| ();
+    bool: |value| of_bits(usize::from(value)), |word| !word.is_null();
+    u8: |value| of_bits(usize::from(value)), |word| word.addr() as u8;
+    u16: |value| of_bits(usize::from(value)), |word| word.addr() as u16;
+    u32: |value| of_bits(value as usize), |word| word.addr() as u32;
+    u64: |value| of_bits(value as usize), |word| word.addr() as u64;
+    usize: |value| of_bits(value), |word| word.addr();
+    i32: |value| of_bits(value as u32 as usize), |word| word.addr() as i32;
+    i64: |value| of_bits(value as usize), |word| word.addr() as i64;
+    // SAFETY: the word came from `into_word`, whose value is not 0.
+    NonZeroU32: |value| of_bits(value.get() as usize), |word| unsafe { Self::new_unchecked(word.addr() as u32) };
+    // SAFETY: as above.
+    NonZeroU64: |value| of_bits(value.get() as usize), |word| unsafe { Self::new_unchecked(word.addr() as u64) };
+    // SAFETY: as above.
+    NonZeroUsize: |value| of_bits(value.get()), |word| unsafe { Self::new_unchecked(word.addr()) };
+    // SAFETY: the word came from `into_word`: it points to a `T` that lives for good and is only read.
+    {T} &'static T: |value| ptr::from_ref(value).cast_mut().cast(), |word| unsafe { &*word.cast_const().cast() };
 }
 
 // SAFETY: a word holds one count; `split` adds one.
@@ -212,7 +157,7 @@ unsafe impl<T> StoredValue for Arc<T> {
 /// A value of at most 64 bits, which may be copied: an index into a table, a small enum, a pair of `u32`.
 ///
 /// ```
-/// use freehold_maple::{Plain, PlainValue, RangeMap};
+/// use freehold_maple::{Plain, PlainValue, WordMap};
 /// use freehold_units::Span;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
@@ -230,7 +175,7 @@ unsafe impl<T> StoredValue for Arc<T> {
 ///     }
 /// }
 ///
-/// let mut bus = RangeMap::new();
+/// let mut bus = WordMap::new();
 /// let device = Device { slot: 7, writable: true };
 /// bus.store(Span::new(0xc000_0000, 0xc000_0fff).unwrap(), Plain(device))?;
 /// assert_eq!(bus.get(0xc000_0080), Some(device));
@@ -284,11 +229,11 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
 /// [`into_word`](StoredValue::into_word) and [`split`](StoredValue::split) never give a null word.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 /// use std::sync::Arc;
 ///
-/// let mut owners = RangeMap::new();
+/// let mut owners = WordMap::new();
 /// owners.store(Span::new(0, 9).unwrap(), None)?; // Taken, by nobody yet.
 /// owners.store(Span::new(10, 19).unwrap(), Some(Arc::new(7u32)))?;
 /// assert_eq!(owners.get(5), Some(None));

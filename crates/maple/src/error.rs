@@ -1,11 +1,27 @@
 //! What can be wrong with a request, an enum for each question.
 
-use freehold_units::{Span, error_messages};
+use freehold_units::{EmptyRange, Span, error_messages};
+
+/// Why a value was not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The range has no index.
+    EmptyRange,
+    /// No memory for another node or value.
+    OutOfMemory,
+}
+
+error_messages! { StoreError + OutOfMemory {
+    Self::EmptyRange => "{}", EmptyRange;
+} }
 
 /// Why a range was not inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError {
+    /// The range has no index.
+    EmptyRange,
     /// An entry is in the way, with these indexes: the lowest that overlaps.
     Occupied(Span),
     /// No memory for another node.
@@ -13,6 +29,7 @@ pub enum InsertError {
 }
 
 error_messages! { InsertError + OutOfMemory {
+    Self::EmptyRange => "{}", EmptyRange;
     Self::Occupied(span) => "{span} is occupied";
 } }
 

@@ -6,54 +6,55 @@
 //!   | gap | A  | A' |  gap  | B |      | C | gap | D |  gap ...  |  ...       leaves, 256 bytes each
 //! ```
 //!
-//! A [`RangeMap`] is a B-tree whose slots, entries and gaps, are all indexes there are. A range is one entry however long
-//! it is; both its ends are included, so the whole space `0..=u64::MAX` works. A store over a range replaces what is
-//! there and cuts what reaches beyond; gaps become one with their neighbours, equal entries stay apart until
-//! [`merge_adjacent`](RangeMap::merge_adjacent).
+//! Two maps have the same tree of ranges:
 //!
-//! | To | there is |
-//! |---|---|
-//! | look up | [`get`](RangeMap::get), [`entry_at`](RangeMap::entry_at), [`slot_at`](RangeMap::slot_at), [`first`](RangeMap::first), [`last`](RangeMap::last) |
-//! | go through | [`iter`](RangeMap::iter), [`range`](RangeMap::range), [`gaps`](RangeMap::gaps), [`cursor`](RangeMap::cursor) |
-//! | change | [`store`](RangeMap::store), [`insert`](RangeMap::insert), [`erase`](RangeMap::erase), [`remove_range`](RangeMap::remove_range), [`entry`](RangeMap::entry), [`cursor_mut`](RangeMap::cursor_mut), [`retain`](RangeMap::retain) |
-//! | find room | [`lowest_gap`](RangeMap::lowest_gap), [`highest_gap`](RangeMap::highest_gap), [`alloc_lowest`](RangeMap::alloc_lowest), [`alloc_highest`](RangeMap::alloc_highest), [`alloc_cyclic`](RangeMap::alloc_cyclic) |
-//! | change without failing | [`plan_store`](RangeMap::plan_store), [`transaction`](RangeMap::transaction) |
-//! | make, copy and part | [`from_sorted`](RangeMap::from_sorted), [`try_clone`](RangeMap::try_clone), [`split_at`](RangeMap::split_at), feature `serde` |
+//! - [`RangeMap`] holds values of any type: it is the map for most programs, and its documentation says where each method of
+//!   `BTreeMap` and of the crate `rangemap` is found.
+//! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its values are in
+//!   the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is cut.
 //!
-//! What is stored is a word: an integer, a `&'static`, an `Arc` ([`StoredValue`]).
+//! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are included,
+//! so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those that reach beyond.
+//! Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
+//!
+//! | To | there is, of `WordMap` | of `RangeMap` |
+//! |---|---|---|
+//! | look up | [`get`](WordMap::get), [`entry_at`](WordMap::entry_at), [`slot_at`](WordMap::slot_at), [`first`](WordMap::first) | the same, [`get_mut`](RangeMap::get_mut), [`contains`](RangeMap::contains) |
+//! | go through | [`iter`](WordMap::iter), [`range`](WordMap::range), [`gaps`](WordMap::gaps), [`cursor`](WordMap::cursor) | [`iter`](RangeMap::iter), [`range`](RangeMap::range), [`gaps`](RangeMap::gaps), [`iter_mut`](RangeMap::iter_mut), [`range_mut`](RangeMap::range_mut) |
+//! | store | [`store`](WordMap::store), [`insert`](WordMap::insert), [`store_with`](WordMap::store_with), [`replace_range`](WordMap::replace_range) | the same, [`update_range`](RangeMap::update_range) |
+//! | remove | [`erase`](WordMap::erase), [`remove_range`](WordMap::remove_range), [`take_range`](WordMap::take_range), [`retain`](WordMap::retain) | the same, [`pop_first`](RangeMap::pop_first) |
+//! | find room | [`lowest_gap`](WordMap::lowest_gap), [`alloc_lowest`](WordMap::alloc_lowest), [`alloc_cyclic`](WordMap::alloc_cyclic) | [`lowest_gap`](RangeMap::lowest_gap), [`alloc_lowest`](RangeMap::alloc_lowest) |
+//! | change without failing | [`plan_store`](WordMap::plan_store), [`transaction`](WordMap::transaction) | |
+//! | make, copy and part | [`from_sorted`](WordMap::from_sorted), [`try_clone`](WordMap::try_clone), [`split_at`](WordMap::split_at), feature `serde` | the same |
 //!
 //! ```
 //! use freehold_maple::{RangeMap, Request};
-//! use freehold_units::Span;
-//! use std::sync::Arc;
 //!
 //! // A process's address space: which file is mapped where.
 //! let mut space = RangeMap::new();
-//! let libc = Arc::new("libc.so.6");
-//! space.insert(Span::new(0x1000, 0x8fff).unwrap(), Arc::clone(&libc)).unwrap();
+//! space.insert(0x1000..0x9000, String::from("libc.so.6"))?;
 //!
-//! // An munmap in the middle: one entry becomes two, and the file is held twice.
-//! space.remove_range(Span::new(0x3000, 0x4fff).unwrap())?;
+//! // An munmap in the middle: one entry becomes two.
+//! space.remove_range(0x3000..0x5000)?;
 //! assert_eq!(space.len(), 2);
-//! assert_eq!((space.get(0x3000), space.get(0x5000)), (None, Some(&"libc.so.6")));
-//! assert_eq!(Arc::strong_count(&libc), 3);
+//! assert_eq!((space.get(0x3000), space.get(0x5000).map(String::as_str)), (None, Some("libc.so.6")));
 //!
 //! // A hole that is large enough, from the top.
-//! let below = Span::new(0, 0x8fff).unwrap();
-//! let stack = space.alloc_highest(&Request::new(0x2000).window(below), Arc::new("stack")).unwrap();
-//! assert_eq!(stack, Span::new(0x3000, 0x4fff).unwrap());
-//! # Ok::<(), freehold_maple::OutOfMemory>(())
+//! let below = Request::new(0x2000).window((0..0x9000).try_into()?);
+//! let stack = space.alloc_highest(&below, String::from("stack"))?;
+//! assert_eq!(stack, (0x3000..0x5000).try_into()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Memory, and what fails
 //! Only an operation that needs another node can fail for lack of memory. It says so and has changed nothing. Erasing,
-//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [`Transaction`]. Nothing that a
+//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [transaction](WordMap::transaction). Nothing that a
 //! caller passes panics.
 //!
 //! # Values that panic
-//! Where a value's drop panics, the map is whole and what was asked for is done; other values that had to go are
-//! dropped while it unwinds. Where a value's split panics ([`StoredValue::split`]: a store inside its range, a copy), nothing
-//! has changed; a value on its way into the map and values that were copied are leaked.
+//! If a value's drop panics, the operation is done and the map is valid; the other removed values are dropped while it
+//! unwinds. If a value's clone or split ([`StoredValue::split`]) panics, nothing has changed; a `WordMap` leaks a value on its way
+//! into the map, and values that were split.
 #![deny(unsafe_code)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 #![no_std]
@@ -68,15 +69,21 @@ pub mod linux;
 mod map;
 mod node;
 mod plan;
+pub mod range_map;
 mod tree;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
-pub use error::{AllocError, InsertError, SortedError};
+pub use error::{AllocError, InsertError, SortedError, StoreError};
 pub use freehold_units::{Broken, OutOfMemory, Rejected};
-pub use map::{
-    Cursor, CursorMut, Entry, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Request, Transaction,
-    VacantEntry,
-};
+pub use map::{Gaps, Removed, Request, WordMap};
 #[doc(hidden)]
 pub use node::Nodes;
 pub use plan::{Plan, RemovalPlan};
+pub use range_map::RangeMap;
+
+/// The map of words: what its iterators, cursors and entries are called.
+pub mod word_map {
+    pub use crate::map::{
+        Cursor, CursorMut, Entry, IntoIter, Iter, OccupiedEntry, Transaction, VacantEntry, WordMap,
+    };
+}

@@ -5,17 +5,17 @@
 
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::map::RangeMap;
+use crate::map::WordMap;
 use crate::tree::StorePlan;
 use freehold_units::Span;
 
 /// A store that cannot fail any more: its nodes are there.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// let plan = map.plan_store(Span::new(0x1000, 0x1fff).unwrap())?;
 /// assert_eq!(plan.nodes(), 1);
 /// plan.commit(7u32);
@@ -24,7 +24,7 @@ use freehold_units::Span;
 /// ```
 #[must_use = "a plan that is not committed stores nothing"]
 pub struct Plan<'a, E: StoredValue> {
-    pub(crate) map: &'a mut RangeMap<E>,
+    pub(crate) map: &'a mut WordMap<E>,
     pub(crate) plan: StorePlan,
 }
 
@@ -32,7 +32,7 @@ pub struct Plan<'a, E: StoredValue> {
 #[must_use = "a plan that is not committed removes nothing"]
 pub struct RemovalPlan<'a, E: StoredValue>(pub(crate) Plan<'a, E>);
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Plans a store over a range, whatever is there.
     ///
     /// # Errors
@@ -51,10 +51,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 
     fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
-        let mut plan = StorePlan::new(span);
-        let tree = self.tree_mut();
-        tree.plan(&mut plan, entry);
-        tree.reserve(&plan)?;
+        let plan = self.tree_mut().plan_and_reserve(span, entry)?;
         Ok(Plan { map: self, plan })
     }
 }
@@ -69,7 +66,7 @@ impl<E: StoredValue> Plan<'_, E> {
     /// Stores the value.
     #[doc(alias = "mas_store_prealloc")]
     pub fn commit(mut self, value: E) {
-        self.map.commit(&mut self.plan, Some(value.into_word()));
+        self.map.commit(&mut self.plan, Some(value));
     }
 }
 

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::{
-    AllocError, Cursor, CursorMut, Entry, Gaps, InsertError, IntoIter, Iter, Nodes, Plan, RangeMap, Request,
-    SortedError, Transaction,
-};
+use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction};
+use freehold_maple::{AllocError, Gaps, InsertError, Nodes, Plan, Request, SortedError, WordMap};
 use freehold_units::{Align, Span};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,7 +15,7 @@ fn span(first: u64, last: u64) -> Span {
 }
 
 fn a_whole_range(nodes: Nodes) {
-    let mut map = RangeMap::<u32>::with_nodes(nodes);
+    let mut map = WordMap::<u32>::with_nodes(nodes);
     map.store(Span::ALL, 7).unwrap();
     assert_eq!((map.get(0), map.get(TOP), map.len()), (Some(7), Some(7), 1));
     assert_eq!(map.gaps(..).next(), None);
@@ -52,7 +50,7 @@ fn the_whole_space_in_one_entry() {
 }
 
 fn an_empty_map(nodes: Nodes) {
-    let mut map = RangeMap::<u32>::with_nodes(nodes);
+    let mut map = WordMap::<u32>::with_nodes(nodes);
     assert_eq!((map.len(), map.nodes(), map.bytes(), map.height()), (0, 0, 0, 0));
     assert_eq!((map.get(0), map.first(), map.last(), map.erase(TOP)), (None, None, None, None));
     assert_eq!(map.slot_at(TOP), (Span::ALL, None));
@@ -71,7 +69,7 @@ fn an_empty_map(nodes: Nodes) {
     assert_eq!(cursor.slot(), (Span::ALL, None));
     map.transaction().commit();
     assert_eq!((map.nodes(), map.validate()), (0, Ok(())));
-    assert!(map.try_clone().unwrap() == RangeMap::with_nodes(nodes));
+    assert!(map.try_clone().unwrap() == WordMap::with_nodes(nodes));
     assert_eq!(map.into_iter().next_back(), None);
 }
 
@@ -82,7 +80,7 @@ fn nothing_at_all() {
 
 #[test]
 fn requests_that_make_no_sense() {
-    let map = RangeMap::<u32>::new();
+    let map = WordMap::<u32>::new();
     assert_eq!(Span::new(5, 4), None, "no range is upside down");
     assert_eq!(map.lowest_gap(&Request::new(0)), Err(AllocError::ZeroSize));
     let narrow = Request::new(5).window(span(1, 4));
@@ -96,7 +94,7 @@ fn requests_that_make_no_sense() {
 /// A window that a cyclic search has left behind, or not come to yet.
 #[test]
 fn cyclic_searches_outside_their_window() {
-    let mut map = RangeMap::<u32>::new();
+    let mut map = WordMap::<u32>::new();
     let window = span(10, 12);
     for (next, expected) in [(0, (10, false)), (TOP, (11, true)), (13, (12, true))] {
         let mut next = next;
@@ -109,7 +107,7 @@ fn built(nodes: Nodes) {
     for count in (0..200u64).step_by(if cfg!(miri) { 40 } else { 1 }) {
         for (stride, size) in [(1, 1), (16, 8), (3, 3)] {
             let entries = (0..count).map(|at| (span(stride * at, stride * at + size - 1), at as u32));
-            let map = RangeMap::<u32>::from_sorted_with_nodes(nodes, entries.clone()).unwrap();
+            let map = WordMap::<u32>::from_sorted_with_nodes(nodes, entries.clone()).unwrap();
             map.validate().unwrap();
             assert!(map.iter().eq(entries));
             let copy = map.try_clone().unwrap();
@@ -117,14 +115,14 @@ fn built(nodes: Nodes) {
         }
     }
     let to_the_end = [(span(4, 5), 1), (span(TOP, TOP), 2)];
-    let map = RangeMap::<u32>::from_sorted_with_nodes(nodes, to_the_end).unwrap();
+    let map = WordMap::<u32>::from_sorted_with_nodes(nodes, to_the_end).unwrap();
     assert_eq!(map.last(), Some((span(TOP, TOP), 2)));
     for wrong in [span(0, 3), span(5, 5), span(4, TOP)] {
-        let error = RangeMap::<u32>::from_sorted_with_nodes(nodes, [to_the_end[0], (wrong, 2)]).unwrap_err();
+        let error = WordMap::<u32>::from_sorted_with_nodes(nodes, [to_the_end[0], (wrong, 2)]).unwrap_err();
         assert_eq!(error, SortedError::NotSorted { position: 1, span: wrong, before: span(4, 5) });
     }
     let behind_the_end = [to_the_end[1], (span(0, 0), 1)];
-    assert!(RangeMap::<u32>::from_sorted_with_nodes(nodes, behind_the_end).is_err());
+    assert!(WordMap::<u32>::from_sorted_with_nodes(nodes, behind_the_end).is_err());
 }
 
 #[test]
@@ -138,7 +136,7 @@ fn built_maps_have_full_leaves() {
     for (stride, bytes_per_entry) in [(8, 18), (16, 27)] {
         let entries =
             (0..if cfg!(miri) { 1408 } else { 11_264u64 }).map(|at| (span(stride * at, stride * at + 7), at));
-        let map = RangeMap::<u64>::from_sorted(entries).unwrap();
+        let map = WordMap::<u64>::from_sorted(entries).unwrap();
         assert!(map.nodes() * 256 <= bytes_per_entry * map.len() as usize, "{} nodes", map.nodes());
     }
 }
@@ -147,7 +145,7 @@ fn built_maps_have_full_leaves() {
 #[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
 fn a_transaction_that_is_forgotten_is_final() {
     let value = Arc::new(1);
-    let mut map: RangeMap<Arc<i32>> = RangeMap::with_nodes(Nodes::Small);
+    let mut map: WordMap<Arc<i32>> = WordMap::with_nodes(Nodes::Small);
     for at in 0..40 {
         map.store(span(at, at), Arc::clone(&value)).unwrap();
     }
@@ -166,7 +164,7 @@ fn a_transaction_that_is_forgotten_is_final() {
 #[test]
 #[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
 fn nothing_is_kept_after_a_forgotten_transaction() {
-    let mut map: RangeMap<u64> = RangeMap::with_nodes(Nodes::Small);
+    let mut map: WordMap<u64> = WordMap::with_nodes(Nodes::Small);
     for at in 0..200 {
         map.store(span(10 * at, 10 * at + 4), at).unwrap();
     }
@@ -185,7 +183,7 @@ fn nothing_is_kept_after_a_forgotten_transaction() {
 /// One leaf, and what names it.
 #[test]
 fn a_small_map_has_one_leaf() {
-    let mut map = RangeMap::<u32>::new();
+    let mut map = WordMap::<u32>::new();
     for at in 1..=10 {
         map.store(span(10 * at, 10 * at + 4), 1).unwrap();
         assert_eq!((map.nodes(), map.bytes()), (1, 0));
@@ -197,11 +195,11 @@ fn a_small_map_has_one_leaf() {
 fn whatever_borrows_a_map_can_be_sent() {
     fn sent<T: Send + Sync>() {}
     type Value = Arc<String>;
-    sent::<RangeMap<Value>>();
+    sent::<WordMap<Value>>();
     sent::<IntoIter<Value>>();
     sent::<(Iter<'_, Value>, Gaps<'_>, Cursor<'_, Value>)>();
     sent::<(CursorMut<'_, Value>, Entry<'_, Value>, Plan<'_, Value>, Transaction<'_, Value>)>();
-    let mut map = RangeMap::new();
+    let mut map = WordMap::new();
     map.store(span(4, 9), Arc::new("moved".to_string())).unwrap();
     let (front, mut entries) = (map.first().unwrap().0, map.into_iter());
     let far = std::thread::spawn(move || entries.next().unwrap());

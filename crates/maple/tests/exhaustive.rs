@@ -6,10 +6,10 @@
 mod common;
 
 use common::model::Model;
-use freehold_maple::{Nodes, RangeMap};
+use freehold_maple::{Nodes, WordMap};
 use freehold_units::Span;
 
-type Map = RangeMap<u32>;
+type Map = WordMap<u32>;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::{InsertError, Nodes, RangeMap};
+use freehold_maple::{InsertError, Nodes, WordMap};
 use freehold_units::Span;
 use std::collections::BTreeMap;
 
@@ -59,14 +59,14 @@ impl Random {
     }
 }
 
-fn same(map: &RangeMap<u32>, ranges: &Ranges) -> bool {
+fn same(map: &WordMap<u32>, ranges: &Ranges) -> bool {
     map.validate().unwrap();
     map.iter().map(|(at, value)| (at.first(), (at.last(), value))).eq(ranges.0.iter().map(|(&a, &b)| (a, b)))
 }
 
 fn agrees(nodes: Nodes, seed: u64) -> usize {
     let mut random = Random(seed);
-    let mut map = RangeMap::<u32>::with_nodes(nodes);
+    let mut map = WordMap::<u32>::with_nodes(nodes);
     let mut ranges = Ranges::default();
     let mut height = 0;
     for count in 0..OPERATIONS {

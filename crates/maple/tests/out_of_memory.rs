@@ -10,11 +10,14 @@
 #[path = "../../kva/tests/out_of_memory/refusing.rs"]
 mod refusing;
 
-use freehold_maple::{AllocError, Entry, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError};
+use freehold_maple::word_map::Entry;
+use freehold_maple::{
+    AllocError, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError, StoreError, WordMap,
+};
 use freehold_units::Span;
 use refusing::{NONE_REFUSED, watched};
 
-type Map = RangeMap<u32>;
+type Map = WordMap<u32>;
 
 fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
@@ -27,7 +30,7 @@ fn entries(map: &Map) -> Vec<(Span, u32)> {
 
 /// `count` entries of five indexes, with as many between them.
 fn with_gaps(nodes: Nodes, count: u64) -> Map {
-    RangeMap::from_sorted_with_nodes(nodes, (0..count).map(|at| (span(10 * at, 10 * at + 4), at as u32)))
+    WordMap::from_sorted_with_nodes(nodes, (0..count).map(|at| (span(10 * at, 10 * at + 4), at as u32)))
         .unwrap()
 }
 
@@ -319,4 +322,72 @@ fn a_cleared_map_keeps_its_memory() {
     map.clear();
     let (_, requests) = watched(NONE_REFUSED, || map.store(span(3, 4), 1).unwrap());
     assert_eq!(requests, 0);
+}
+
+/// Has every request for memory of an operation on a map of any value refused in turn. Returns how many refusals there were.
+fn any_value_survives(operation: impl Fn(&mut RangeMap<&'static str>) -> Result<(), OutOfMemory>) -> u64 {
+    let mut refusals = 0;
+    let sizes: &[u64] = if cfg!(miri) { &[7] } else { &[0, 1, 7, 15, 16, 60, 255, 300] };
+    for &count in sizes {
+        let mut start = RangeMap::with_nodes(Nodes::Small);
+        for at in 0..count {
+            start.store(span(10 * at, 10 * at + 7), ["a", "b"][at as usize % 2]).unwrap();
+        }
+        let mut done = start.clone();
+        operation(&mut done).unwrap();
+        done.validate().unwrap();
+        for refused in 0.. {
+            let mut map = start.clone();
+            let (answer, requests) = watched(refused, || operation(&mut map));
+            map.validate().unwrap();
+            if answer.is_ok() {
+                assert!(requests <= refused);
+                assert_eq!(map, done);
+                break;
+            }
+            assert_eq!(map, start, "changed something though it was refused");
+            operation(&mut map).unwrap();
+            assert_eq!(map, done);
+            map.validate().unwrap();
+            refusals += 1;
+        }
+    }
+    refusals
+}
+
+fn no_memory(cause: StoreError) -> OutOfMemory {
+    assert_eq!(cause, StoreError::OutOfMemory);
+    OutOfMemory
+}
+
+#[test]
+fn a_map_of_any_value_survives_every_refusal() {
+    let mut all = 0;
+    for over in [span(12, 13), span(5, 333), span(0, 0), span(u64::MAX, u64::MAX), Span::ALL] {
+        all += any_value_survives(|map| map.store(over, "c").map_err(|rejected| no_memory(rejected.cause)));
+        all += any_value_survives(|map| {
+            map.store_with(over, "c", |_, _, _| "d").map_err(|rejected| no_memory(rejected.cause))
+        });
+        all += any_value_survives(|map| map.remove_range(over));
+        all += any_value_survives(|map| map.remove_range_with(over, |_, _, _| "d"));
+        all += any_value_survives(|map| map.take_range(over).map(drop));
+        all += any_value_survives(|map| {
+            map.replace_range(over, "c").map(drop).map_err(|rejected| no_memory(rejected.cause))
+        });
+        all += any_value_survives(|map| map.update_range(over, |_, value| *value = "e"));
+        all += any_value_survives(|map| map.split_at(over.first()).map(drop));
+        all += any_value_survives(|map| match map.insert(over, "c") {
+            Err(rejected) if rejected.cause == InsertError::OutOfMemory => Err(OutOfMemory),
+            _ => Ok(()),
+        });
+    }
+    assert!(cfg!(miri) || all > 200, "{all} refusals");
+    let none = any_value_survives(|map| {
+        map.erase(0);
+        map.retain(|_, value| *value == "a");
+        map.merge_adjacent();
+        Ok(())
+    });
+    assert_eq!(none, 0, "what never takes memory asked for some");
+    assert!(any_value_survives(|map| map.try_clone().map(drop)) > 0);
 }

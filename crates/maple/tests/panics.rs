@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "an entry type of the test's own")]
 
-use freehold_maple::{Nodes, RangeMap, StoredValue, Word};
+use freehold_maple::{Nodes, StoredValue, Word, WordMap};
 use freehold_units::Span;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -57,7 +57,7 @@ unsafe impl StoredValue for Fuse {
     }
 }
 
-type Map = RangeMap<Fuse>;
+type Map = WordMap<Fuse>;
 
 const COUNT: u32 = 40;
 
@@ -76,7 +76,7 @@ impl Scene {
         let values: Vec<_> = (0..=COUNT).map(Arc::new).collect();
         let entries = values.iter().take(COUNT as usize).zip(0..);
         let entries = entries.map(|(value, at)| (span(10 * at, 10 * at + 9), Fuse(Arc::clone(value))));
-        Self { map: RangeMap::from_sorted_with_nodes(Nodes::Small, entries).unwrap(), values }
+        Self { map: WordMap::from_sorted_with_nodes(Nodes::Small, entries).unwrap(), values }
     }
 
     fn entries(&self) -> Vec<(Span, u32)> {

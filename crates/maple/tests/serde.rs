@@ -3,24 +3,24 @@
 #![cfg(feature = "serde")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use freehold_maple::RangeMap;
+use freehold_maple::{RangeMap, WordMap};
 use freehold_units::Span;
 
 fn refusal(text: &str) -> String {
-    serde_json::from_str::<RangeMap<u32>>(text).unwrap_err().to_string()
+    serde_json::from_str::<WordMap<u32>>(text).unwrap_err().to_string()
 }
 
 #[test]
 fn written_and_read_again() {
     let entries = (0..1000u64).map(|at| (Span::new(16 * at, 16 * at + 7).unwrap(), at as u32));
     let last = (Span::new(1 << 50, u64::MAX).unwrap(), 7);
-    let map: RangeMap<u32> = RangeMap::from_sorted(entries.chain([last])).unwrap();
+    let map: WordMap<u32> = WordMap::from_sorted(entries.chain([last])).unwrap();
     let text = serde_json::to_string(&map).unwrap();
     assert!(text.starts_with("[[0,7,0],[16,23,1],"));
-    let read: RangeMap<u32> = serde_json::from_str(&text).unwrap();
+    let read: WordMap<u32> = serde_json::from_str(&text).unwrap();
     read.validate().unwrap();
     assert!(read == map);
-    assert_eq!(serde_json::from_str::<RangeMap<u32>>("[]").unwrap().len(), 0);
+    assert_eq!(serde_json::from_str::<WordMap<u32>>("[]").unwrap().len(), 0);
 }
 
 #[test]
@@ -34,4 +34,16 @@ fn what_is_refused() {
     assert!(refusal("[[0,1,2],[-1,3,4]]").contains("expected u64"));
     assert!(refusal("{}").contains("a sequence of first index"));
     assert!(refusal("[[0,1]]").contains("length"));
+}
+
+#[test]
+fn values_of_any_type() {
+    let map = RangeMap::from([(0..8, "low".to_owned()), (16..24, "high".to_owned())]);
+    let text = serde_json::to_string(&map).unwrap();
+    assert_eq!(text, r#"[[0,7,"low"],[16,23,"high"]]"#);
+    let read: RangeMap<String> = serde_json::from_str(&text).unwrap();
+    read.validate().unwrap();
+    assert_eq!(read, map);
+    let refused = serde_json::from_str::<RangeMap<String>>(r#"[[0,7,"a"],[7,9,"b"]]"#).unwrap_err();
+    assert!(refused.to_string().contains("entry 1"), "{refused}");
 }

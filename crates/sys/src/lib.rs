@@ -8,6 +8,7 @@
 //! | barriers on all threads of the process | [`membarrier`] |
 //! | CPUs and nodes | [`topology`] |
 //! | hooks around `fork` | [`fork`] |
+//! | what tests and measurements do to threads, if asked for | `harness` |
 //! | what else a machine is asked about itself | [`machine`] |
 //!
 //! Nothing here decides anything: a call that the kernel lacks or refuses is an error that says which call and why.
@@ -20,6 +21,8 @@ mod error;
 #[cfg(feature = "failing")]
 pub mod failing;
 pub mod fork;
+#[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
+pub mod harness;
 pub mod machine;
 pub mod membarrier;
 mod memory;

@@ -89,14 +89,6 @@ impl<T, I> Pool<T, I> {
 }
 
 impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
-    /// A node behind the first piece, for prefetching: the nodes of a small tree, all in the first piece, are in the cache
-    /// anyway.
-    #[inline]
-    pub fn get_far(&self, id: NodeId) -> Option<&T> {
-        let at = id as usize;
-        self.rest.get((at / PIECE).wrapping_sub(1)).map(|piece| &piece[at % PIECE])
-    }
-
     /// Nodes that have been made, in use or vacant.
     #[must_use]
     pub fn made(&self) -> usize {

@@ -48,11 +48,8 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     /// Makes sure that `leaves` more leaves can be inserted without asking for memory.
     #[inline]
     pub(crate) fn reserve(&mut self, leaves: usize) -> Result<(), OutOfMemory> {
-        // Each new leaf can split every level and add one. Of many, the first can split each node there is, and once more
-        // what is left of it; then a node takes a good many children before it is full again.
-        let few = leaves.saturating_mul(self.height + 1);
-        let many = (2 * self.inners.in_use() + self.height + 1).saturating_add(leaves / (FANOUT / 4));
-        let inners = few.min(many);
+        // Each new leaf can split every level and add one.
+        let inners = leaves.saturating_mul(self.height + 1);
         if self.leaves.vacant_len() >= leaves && self.inners.vacant_len() >= inners {
             return Ok(());
         }
@@ -61,6 +58,10 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
 
     #[cold]
     fn reserve_cold(&mut self, leaves: usize, inners: usize) -> Result<(), OutOfMemory> {
+        // Of many leaves, the first can split each node there is, and once more what is left of it; then a node takes a good
+        // many children before it is full again.
+        let many = (2 * self.inners.in_use() + self.height + 1).saturating_add(leaves / (FANOUT / 4));
+        let inners = inners.min(many);
         if self.height + 1 >= MAX_HEIGHT || self.inners.made().saturating_add(inners) > MAX_INNERS {
             return Err(OutOfMemory);
         }

@@ -23,6 +23,11 @@ pub enum MoveError {
         /// The region's alignment.
         align: Align,
     },
+    /// The new place passes the last address there is.
+    PastTheEnd {
+        /// Where it starts.
+        first: u64,
+    },
     /// The new place is longer or shorter than the region.
     OtherSize {
         /// The region, without its guard.
@@ -61,6 +66,7 @@ error_messages! { MoveError + OutOfMemory {
     Self::Place(error) => "{error}";
     Self::SamePlace { region } => "{region} is there already";
     Self::Misaligned { place, align } => "{place} does not start at a multiple of {align}";
+    Self::PastTheEnd { first } => "from {first:#x} on the region would pass the last address";
     Self::OtherSize { region, place } => "{place} is not as long as {region}";
     Self::Twice { region } => "{region} cannot move to two places at once";
     Self::PlacesOverlap { place, other } => "the new places {place} and {other} overlap";

@@ -92,7 +92,7 @@ impl<V> RegionTree<V> {
         Entries { tree: self, ends: None }
     }
 
-    /// The first entry that starts in `span` or above it, or ends so.
+    /// The first entry that does not end before `span`. A marker at its first address counts.
     fn first_from(&self, span: Span) -> Option<Position> {
         let granule = span.first() >> self.shift;
         let passed = |leaf: &Leaf<V>, slot| leaf.start(slot) < granule && leaf.end(slot) <= granule.into();

@@ -133,9 +133,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub(super) fn check(&self, request: &Request) -> Result<(CheckedRequest, Terms), AllocError> {
         let (size_bytes, guard_bytes) = (request.size_bytes, request.guard_bytes);
         self.check_size(size_bytes)?;
-        self.check_granular(guard_bytes)?;
-        let guard_granules = guard_granules(guard_bytes >> self.regions.shift())
-            .ok_or(AllocError::GuardTooLarge { guard_bytes })?;
+        let guard_granules = self.check_guard(guard_bytes)?;
         let size_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         let window = request.window;
         self.check_window(window)?;
@@ -150,7 +148,15 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if size_bytes == 0 { Err(AllocError::ZeroSize) } else { self.check_granular(size_bytes) }
     }
 
-    pub(super) fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
+    /// Granules of a guard.
+    #[inline]
+    pub(super) fn check_guard(&self, guard_bytes: u64) -> Result<u32, AllocError> {
+        self.check_granular(guard_bytes)?;
+        let granules = guard_granules(guard_bytes >> self.regions.shift());
+        granules.ok_or(AllocError::GuardTooLarge { guard_bytes })
+    }
+
+    fn check_granular(&self, size_bytes: u64) -> Result<(), AllocError> {
         if self.granule.divides(size_bytes) {
             Ok(())
         } else {

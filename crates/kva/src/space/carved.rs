@@ -7,11 +7,12 @@
 //!   sub-space   origin           [ ]                   its identity (`identity.rs`)
 //! ```
 //!
-//! A sub-space that comes back with the identity that was noted is the one that was carved; or that one was dropped, and
-//! nobody hands out the region's addresses any more. Either way the region can be freed.
+//! A sub-space that comes back with the identity that was noted is the one that was carved. Nothing refers from one to the
+//! other.
 //!
 //! Invariant: K12 marks ascend, and each is the start of a region.
 
+use super::identity::Identity;
 use crate::OutOfMemory;
 use alloc::vec::Vec;
 use freehold_units::{Broken, check};
@@ -22,7 +23,7 @@ struct Mark {
     /// Where it starts.
     first: u64,
     /// The identity of its sub-space; `None` while it awaits one.
-    child: Option<usize>,
+    child: Option<Identity>,
 }
 
 /// The carved regions of a space. Cost: O(log carved) to look, O(carved) to change.
@@ -56,12 +57,12 @@ impl Carved {
     }
 
     /// The sub-space of the region that starts at `first`, if it is carved and does not await one.
-    pub(super) fn child(&self, first: u64) -> Option<usize> {
+    pub(super) fn child(&self, first: u64) -> Option<Identity> {
         self.marks.get(self.place(first).ok()?)?.child
     }
 
     /// Marks the region that starts at `first` as that sub-space's; [`Carved::reserve`] came before.
-    pub(super) fn set(&mut self, first: u64, child: Option<usize>) {
+    pub(super) fn set(&mut self, first: u64, child: Option<Identity>) {
         match self.place(first) {
             Ok(at) => self.marks[at].child = child,
             Err(at) => self.marks.insert(at, Mark { first, child }),

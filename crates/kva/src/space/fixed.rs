@@ -102,13 +102,13 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     #[cold]
     pub(super) fn in_the_way(&self, span: Span) -> AllocError {
         match self.regions.region_over(span) {
-            Some(entry) => AllocError::Occupied { region: self.place_of(&entry) },
+            Some(entry) => AllocError::Occupied { region: self.place_shown(&entry) },
             None => AllocError::PlaceOutside { place: span, space: self.hull },
         }
     }
 
     /// Where the region of an entry lies, without guard; of a hold, where one goes.
-    pub(super) fn place_of(&self, entry: &RegionEntry<'_, V>) -> Span {
+    pub(super) fn place_shown(&self, entry: &RegionEntry<'_, V>) -> Span {
         let mover = self.moves.region_of(entry).and_then(|first| self.regions.region(first));
         mover.and_then(|(_, mover)| self.moves.place_of(mover.span)).unwrap_or(entry.span)
     }

@@ -53,7 +53,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Refuses the start of a carved region, of one that is moving, and of a hold.
     #[inline]
     pub(super) fn check_whole(&self, first: u64) -> Result<(), FreeError> {
-        if self.carved.holds(first) || self.moves.bind(first) { Err(self.why_not(first)) } else { Ok(()) }
+        if self.carved.holds(first) || self.moves.involve(first) { Err(self.why_not(first)) } else { Ok(()) }
     }
 
     /// Why the region that starts at `address` cannot be freed, if one does, or why none does.
@@ -64,7 +64,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return if let Some(first) = self.moves.region_of(&entry) {
                 let (_, mover) = self.regions.region(first).expect("K16: a hold is a region's");
                 FreeError::Moving { region: mover.span }
-            } else if starts && self.moves.bind(address) {
+            } else if starts && self.moves.involve(address) {
                 FreeError::Moving { region }
             } else if starts {
                 FreeError::Carved { region }

@@ -2,7 +2,6 @@
 
 use super::AddressSpace;
 use super::carved::Carved;
-use super::identity::Identity;
 use super::moves::Moves;
 use crate::regions::RegionTree;
 use crate::{FreeIndex, LayoutError, OutOfMemory, Placement};
@@ -73,7 +72,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             regions: RegionTree::empty(granule, I::USES_BOUNDS),
             index: I::empty(granule)?,
             carved: Carved::default(),
-            origin: Identity::default(),
+            origin: None,
             moves: Moves::default(),
             hull,
             granule,
@@ -132,7 +131,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn remove(&mut self, span: Span) -> Result<(), LayoutError> {
         self.check_layout(span)?;
         if let Some(entry) = self.regions.region_over(span) {
-            return Err(LayoutError::Occupied { region: self.place_of(&entry) });
+            return Err(LayoutError::Occupied { region: self.place_shown(&entry) });
         }
         self.reserve(1)?;
         let block = self.block_over(span).ok_or(LayoutError::Outside { span, space: self.hull })?;

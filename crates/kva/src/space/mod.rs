@@ -59,7 +59,7 @@ pub struct AddressSpace<V, I: FreeIndex = BTree> {
     /// The regions that sub-spaces hand out.
     carved: Carved,
     /// What makes a sub-space known to its parent; none in a space that was not carved.
-    origin: Identity,
+    origin: Option<Identity>,
     /// The regions that are moving, and where to.
     moves: Moves,
     /// From the lowest to the highest address of the layout; what lies between may have holes.
@@ -151,7 +151,7 @@ impl<V: Clone, I: FreeIndex> Clone for AddressSpace<V, I> {
             regions: self.regions.clone(),
             index: self.index.clone(),
             carved: self.carved.clone(),
-            origin: self.origin.clone(),
+            origin: None,
             moves: self.moves.clone(),
             ..*self
         }

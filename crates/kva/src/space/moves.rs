@@ -11,8 +11,9 @@
 //! new one has beyond the old.
 //!
 //! The second step cannot fail: what it needs is set aside at the first, and whatever is done meanwhile reserves as much
-//! again on top (`AddressSpace::reserve`). A change that raises a tree by a level leaves less than is reserved for the new
-//! height, but it leaves a root of two children, which the next changes cannot split.
+//! again on top (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
+//! the tree become a level higher meanwhile, its new root has room for 62 more children before it is split, and each split
+//! below it has its node.
 //!
 //! Invariant: K16 every hold is what the new place of one pending move has beyond the old; the region that moves has no
 //! other move and no sub-space.
@@ -20,18 +21,16 @@
 use super::AddressSpace;
 use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
-use crate::{AllocError, FreeIndex, MoveError, OutOfMemory};
+use crate::{FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
 use freehold_units::{Broken, Span, check};
 
-/// The token of a move that was begun. It names its space and the move: one used twice, or on another space, is an error,
-/// unless its own space was dropped and the other, in its memory, has begun just such a move. A lost token is found again
-/// by [`AddressSpace::pending_moves`].
+/// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
+/// an error. A lost one is found again by [`AddressSpace::pending_moves`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "the move stays pending until it is committed or cancelled"]
 pub struct PendingMove {
-    /// The identity of its space.
-    space: Option<usize>,
+    space: Identity,
     /// No other move of the space has it.
     number: u64,
     from: u64,
@@ -64,7 +63,8 @@ struct Move {
 /// The pending moves of a space. Cost: O(log pending) to look, O(pending) to change.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    identity: Identity,
+    /// That of the space, once it has begun a move.
+    identity: Option<Identity>,
     /// By the start of the region.
     list: Vec<Move>,
     /// The start of each hold and of its region, by the former.
@@ -75,7 +75,7 @@ pub(super) struct Moves {
 
 impl Clone for Moves {
     fn clone(&self) -> Self {
-        let identity = if self.list.is_empty() { Identity::default() } else { Identity::of_copy() };
+        let identity = self.identity.map(|_| Identity::new());
         Self { identity, list: self.list.clone(), holds: self.holds.clone(), begun: self.begun }
     }
 }
@@ -88,15 +88,13 @@ impl Moves {
 
     /// Makes room for one more.
     pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
-        if self.identity.is_none() {
-            self.identity = Identity::new()?;
-        }
         self.holds.try_reserve(1)?;
         Ok(self.list.try_reserve(1)?)
     }
 
     /// Adds a move; [`Moves::reserve`] comes before, and [`Moves::sort`] after it.
     fn push(&mut self, from: u64, to: u64, hold: u64) {
+        self.identity.get_or_insert_with(Identity::new);
         self.begun += 1;
         self.list.push(Move { number: self.begun, from, to, hold });
         self.holds.push((hold, from));
@@ -116,12 +114,13 @@ impl Moves {
     }
 
     fn token(&self, of: &Move) -> PendingMove {
-        PendingMove { space: self.identity.address(), number: of.number, from: of.from, to: of.to }
+        let space = self.identity.expect("K16: a space with moves has an identity");
+        PendingMove { space, number: of.number, from: of.from, to: of.to }
     }
 
     /// The position of a token's move.
     fn position(&self, token: PendingMove) -> Result<usize, MoveError> {
-        if token.space.is_none() || token.space != self.identity.address() {
+        if self.identity != Some(token.space) {
             return Err(MoveError::Foreign { first: token.from });
         }
         let position = self.list.binary_search_by_key(&token.from, |known| known.from).ok();
@@ -141,7 +140,7 @@ impl Moves {
 
     /// Whether a region that is moving, or a hold, starts at `first`.
     #[inline]
-    pub(super) fn bind(&self, first: u64) -> bool {
+    pub(super) fn involve(&self, first: u64) -> bool {
         !self.list.is_empty() && (self.of_region(first).is_some() || self.of_hold(first).is_some())
     }
 
@@ -187,10 +186,14 @@ pub(super) struct Mover {
 }
 
 impl Mover {
+    pub(super) fn of<V>(entry: &RegionEntry<'_, V>) -> Self {
+        Self { span: entry.span, taken: entry.taken, terms: entry.terms }
+    }
+
     /// What the region would take with its guard if it started at `first`: a multiple of its alignment.
     pub(super) fn place(&self, first: u64) -> Result<Span, MoveError> {
         let last = first.checked_add(self.taken.last() - self.taken.first());
-        let place = last.and_then(|last| Span::new(first, last)).ok_or(AllocError::SizeOverflow)?;
+        let place = last.and_then(|last| Span::new(first, last)).ok_or(MoveError::PastTheEnd { first })?;
         let align = self.terms.align();
         if align.divides(first) { Ok(place) } else { Err(MoveError::Misaligned { place, align }) }
     }
@@ -211,7 +214,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// [`MoveError::Address`] if no region starts at `first`, or it is carved or moving; [`MoveError::Misaligned`],
-    /// [`MoveError::SamePlace`], or [`MoveError::Place`] with what is in the way; nothing was changed.
+    /// [`MoveError::SamePlace`], [`MoveError::PastTheEnd`], or [`MoveError::Place`] with what is in the way of the part of the
+    /// place that the region does not have yet; nothing was changed.
     ///
     /// # Cost
     /// O(log n), and O(pending moves). A leaf of the tree of regions and an inner node for each level are set aside until the
@@ -265,7 +269,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let position = self.moves.position(token)?;
         let Move { from, to, hold, .. } = self.moves.remove(position);
         let (_, entry) = self.regions.region(from).expect("K16: a move is of a region");
-        let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+        let mover = Mover::of(&entry);
         let place = mover.place(to).expect("K16: the new place was checked");
         let old = self.regions.remove(from, &mut ()).expect("K16: a move is of a region");
         let held = self.regions.remove(hold, &mut ()).expect("K16: a move has a hold");
@@ -305,7 +309,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let Some((_, entry)) = self.regions.region(first) else {
             return Err(MoveError::Address(self.why_not(first)));
         };
-        Ok(Mover { span: entry.span, taken: entry.taken, terms: entry.terms })
+        Ok(Mover::of(&entry))
     }
 
     /// Adds the moves of a snapshot, each `(from, to, hold)`, whose holds are there. The error is where one cannot be.
@@ -336,7 +340,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             let whole = region.is_some() && !self.carved.holds(known.from);
             check(whole, "K16", "a whole region moves", known.from)?;
             let place = region.and_then(|(_, entry)| {
-                let mover = Mover { span: entry.span, taken: entry.taken, terms: entry.terms };
+                let mover = Mover::of(&entry);
                 beyond(mover.place(known.to).ok()?, mover.taken)
             });
             let hold = self.regions.region(known.hold).filter(|(_, entry)| entry.value.is_none());

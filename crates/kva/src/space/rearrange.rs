@@ -23,8 +23,8 @@ struct Travel<V> {
 }
 
 impl<V, I: FreeIndex> AddressSpace<V, I> {
-    /// Moves regions, each given by its start, to new places, all at once: two may swap, and one may go where another
-    /// was. Size, alignment, guard and value are kept.
+    /// Moves regions, each given by its start, to new places, all at once: two may swap, one may go where another was, and
+    /// one may stay. Size, alignment, guard and value are kept.
     ///
     /// # Errors
     /// [`MoveError`]; no region has moved.
@@ -85,13 +85,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// Refuses a place of which an address is neither free nor left by one of `travels`, which ascend.
     fn check_vacated(&self, place: Span, travels: &[Travel<V>]) -> Result<(), AllocError> {
-        let mut at = place.first();
+        // From the top down: the highest in the way is named.
+        let mut at = place.last();
         loop {
             let part = match self.regions.region_at(at) {
                 Some((_, entry)) => {
                     let leaves = |travel: &Travel<V>| travel.mover.taken.cmp(&entry.taken);
                     if travels.binary_search_by(leaves).is_err() {
-                        return Err(AllocError::Occupied { region: self.place_of(&entry) });
+                        return Err(AllocError::Occupied { region: self.place_shown(&entry) });
                     }
                     entry.taken
                 }
@@ -100,8 +101,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
                     self.regions.block_at(at).ok_or(outside)?
                 }
             };
-            match part.last().checked_add(1) {
-                Some(next) if next <= place.last() => at = next,
+            match part.first().checked_sub(1) {
+                Some(next) if next >= place.first() => at = next,
                 _ => return Ok(()),
             }
         }

@@ -177,7 +177,7 @@ impl<V, I: FreeIndex> IntoIterator for AddressSpace<V, I> {
     type Item = (Span, V);
     type IntoIter = IntoRegions<V, I>;
 
-    /// Usable addresses and values in address order. A sub-space is not told.
+    /// Usable addresses and values in address order. Sub-spaces live on by themselves.
     fn into_iter(self) -> IntoRegions<V, I> {
         IntoRegions { space: self, rest: Some(Span::ALL) }
     }
@@ -249,7 +249,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// The regions that have an address in `range`, be it of the guard, in address order and from both ends: `0x1000..`,
-    /// a [`Span`]. None for a range that is empty.
+    /// a [`Span`]. None for a range that is empty. A region that is moving is at its old place.
     ///
     /// # Cost
     /// O(log n), and constant for each region.

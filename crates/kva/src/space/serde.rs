@@ -7,7 +7,6 @@
 //! ```
 
 use super::AddressSpace;
-use crate::index::guard_granules;
 use crate::regions::{RegionEntry, Terms};
 use crate::{AllocError, FreeIndex};
 use alloc::vec::Vec;
@@ -67,7 +66,7 @@ where
             space.put_entry(entry).map_err(D::Error::custom)?;
         }
         for (from, to) in document.moves {
-            let _found_by_pending_moves = space.begin_move(from, to).map_err(D::Error::custom)?;
+            let _token = space.begin_move(from, to).map_err(D::Error::custom)?;
         }
         Ok(space)
     }
@@ -88,9 +87,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Takes the place of a region that was read.
     fn put_entry(&mut self, entry: Entry<V>) -> Result<(), AllocError> {
         let Entry { span, guard_bytes, align, is_carved, value } = entry;
-        self.check_granular(guard_bytes)?;
-        let guard_granules = guard_granules(guard_bytes >> self.regions.shift())
-            .ok_or(AllocError::GuardTooLarge { guard_bytes })?;
+        let guard_granules = self.check_guard(guard_bytes)?;
         let last = span.last().checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
         if !align.divides(span.first()) {
             return Err(AllocError::NoMultiple { size_bytes: span.size_saturating(), align, window: span });

@@ -65,7 +65,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         match self.prepare_carve(request, placement) {
             Ok((block, taken, terms, child)) => {
                 self.occupy(&block, taken, terms, Some(value), &mut ());
-                self.carved.set(child.hull.first(), child.origin.address());
+                self.carved.set(child.hull.first(), child.origin);
                 Ok(child)
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -85,7 +85,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         // One span, made of granules: only memory can be lacking.
         let child =
             AddressSpace::new_in(usable(taken, request), self.granule, placement).map_err(|_| OutOfMemory)?;
-        Ok((block, taken, terms, AddressSpace { origin: Identity::new()?, ..child }))
+        Ok((block, taken, terms, AddressSpace { origin: Some(Identity::new()), ..child }))
     }
 
     /// Ends an empty sub-space and frees the region that it was carved from, its guard with it. Returns the
@@ -103,7 +103,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         sub_space: AddressSpace<W, J>,
     ) -> Result<(Span, V), Rejected<AddressSpace<W, J>, ReturnError>> {
         let first = sub_space.hull.first();
-        let cause = if sub_space.origin.is_none() || self.carved.child(first) != sub_space.origin.address() {
+        let cause = if sub_space.origin.is_none() || self.carved.child(first) != sub_space.origin {
             ReturnError::Foreign { space: sub_space.hull }
         } else if let Some(region) = sub_space.regions().next() {
             ReturnError::InUse { region: region.span() }
@@ -141,7 +141,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         if self.carved.child(first).is_some() {
             return Err(AdoptError::Address(FreeError::Carved { region }));
         }
-        if self.moves.bind(first) {
+        if self.moves.involve(first) {
             return Err(AdoptError::Address(self.why_not(first)));
         }
         if child.is_sub_space() {
@@ -154,8 +154,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             return Err(AdoptError::Unlike { region, space });
         }
         self.carved.reserve()?;
-        child.origin = Identity::new()?;
-        self.carved.set(first, child.origin.address());
+        child.origin = Some(Identity::new());
+        self.carved.set(first, child.origin);
         Ok(region)
     }
 
@@ -172,6 +172,6 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// Whether the space was carved from another or adopted by it. A clone of a sub-space was not.
     #[must_use]
     pub fn is_sub_space(&self) -> bool {
-        !self.origin.is_none()
+        self.origin.is_some()
     }
 }

@@ -13,7 +13,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     pub fn validate(&self) -> Result<(), Broken> {
         self.regions.validate()?;
         self.index.validate(&self.regions)?;
-        self.carved.validate(|first| self.regions.region(first).is_some())?;
+        self.carved
+            .validate(|first| self.regions.region(first).is_some_and(|(_, entry)| entry.value.is_some()))?;
         let holds = self.regions.regions().filter(|entry| entry.value.is_none()).count();
         check(holds == self.moves.len(), "K16", "there are as many holds as pending moves", 0)?;
         self.check_moves()?;

@@ -9,43 +9,18 @@
 
 mod cases;
 mod model;
+#[path = "../placements/mod.rs"]
+mod placements;
 mod places;
 
 use cases::{Case, Op, Wishes, cases};
-use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
-use freehold_kva::{
-    AddressSpace, AllocError, BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, rbtree,
-};
+use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups};
+use freehold_kva::{AddressSpace, AllocError, BTree, BySize, RbTree, Request};
 use freehold_units::{Align, Span};
-use model::{Interval, Model, Promise, Taken, saturated};
+use model::{Interval, Model, Taken, saturated};
+use placements::{Index, Promise};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-
-trait Index: FreeIndex {
-    fn placements() -> Vec<(Self::Placement, Promise)>;
-}
-
-impl<P: Policy> Index for RbTree<P> {
-    fn placements() -> Vec<(rbtree::Placement, Promise)> {
-        use rbtree::Placement::{Highest, Linux, Lowest};
-        vec![(Lowest, Promise::Lowest), (Highest, Promise::Highest), (Linux, Promise::Linux)]
-    }
-}
-
-impl Index for BTree {
-    fn placements() -> Vec<(btree::Placement, Promise)> {
-        use btree::Placement::{Highest, Lowest};
-        vec![(Lowest, Promise::Lowest), (Highest, Promise::Highest)]
-    }
-}
-
-impl<I: Index> Index for BySize<I> {
-    fn placements() -> Vec<(by_size::Placement<I::Placement>, Promise)> {
-        use by_size::Placement::{BestFit, ByAddress};
-        let (highest, promise) = I::placements()[1];
-        vec![(BestFit, Promise::Best), (ByAddress(highest), promise)]
-    }
-}
 
 /// A space and its model, played together.
 struct Twins<I: Index> {
@@ -232,7 +207,7 @@ fn snapshot<I: Index>(space: &AddressSpace<usize, I>) -> Vec<u8> {
 
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/whole_space.txt");
-    ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(6000) }
+    ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(3000) }
 }
 
 fn play<I: Index>(case: &Case) {

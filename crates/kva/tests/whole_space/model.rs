@@ -1,22 +1,12 @@
 //! What a space must be: half-open intervals in 128 bits, all of them looked at for every question.
 
+use super::Promise;
 use super::cases::Case;
 use freehold_kva::{AllocError, FreeError, Request};
 use freehold_units::{Align, Span};
 use std::collections::BTreeMap;
 
 const PAGE: u128 = 4096;
-
-/// What a placement promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Promise {
-    Lowest,
-    Highest,
-    /// The lowest in the smallest block that has a place, in the lowest of equals.
-    Best,
-    /// The lowest for alignments up to a page and for windows without choice, else any place or none.
-    Linux,
-}
 
 /// Addresses from `first` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +196,7 @@ impl Model {
 
     /// Whether `answer` is right for `request` under a placement with that promise.
     pub(super) fn judge(&self, request: &Request, promise: Promise, answer: Result<Span, AllocError>) {
-        let &Request { size_bytes, guard_bytes, align_bytes, window } = request;
+        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
         let align = Align::new(align_bytes).unwrap();
         let faults = self.faults(request);
         if !faults.is_empty() {

@@ -60,7 +60,7 @@ impl<I: Index> Twins<I> {
         let expected = if taken.is_carved {
             Err(MoveError::Address(FreeError::Carved { region: taken.usable.span() }))
         } else if with_guard.end > 1 << 64 {
-            Err(MoveError::Place(AllocError::SizeOverflow))
+            Err(MoveError::PastTheEnd { first: to })
         } else if !taken.align.divides(to) {
             Err(MoveError::Misaligned { place: with_guard.span(), align: taken.align })
         } else if to == first {

@@ -2,9 +2,9 @@
 
 use crate::family::{Kva, Life, Maple, Percpu, Replayable, Suite};
 use crate::measure::{Counts, Demand, WINDOWS_NS};
-use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
+use crate::record::{Metric, Results, Stat};
+use crate::view::nanoseconds;
 use crate::workload::Workload;
-use freehold::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const POINTS: usize = 16;
 ///
 /// # Errors
 /// It cannot be read as a trace or vector file of a family that is known.
-pub fn run(file: &Path) -> anyhow::Result<Document> {
+pub fn run(file: &Path) -> anyhow::Result<Results> {
     let name = file.to_string_lossy();
     match Suite::of_workload(&name)? {
         Suite::Kva => describe(&Kva::workload(&name)?),
@@ -24,162 +24,120 @@ pub fn run(file: &Path) -> anyhow::Result<Document> {
     }
 }
 
-fn describe<F: Replayable>(workload: &Workload<F>) -> anyhow::Result<Document> {
-    let mut document = Document::default();
-    let lives = Lives::of(workload);
-    document.tables.push(events(workload, &mut document.rows));
-    document.tables.push(rates(workload));
-    document.tables.push(sizes(workload));
-    F::inspect(workload, &mut document);
-    if lives.named {
-        document.tables.push(lifetimes(workload, &lives));
-        document.tables.push(live_set(workload, &lives));
-    }
-    document.notes.push(format!("{}: {}", workload.name, workload.description));
-    Ok(document)
+fn describe<F: Replayable>(workload: &Workload<F>) -> anyhow::Result<Results> {
+    let mut results = Results::default();
+    results.note(format!("{}: {}", workload.name, workload.description));
+    events(workload, &mut results);
+    demand(workload, &mut results);
+    sizes(workload, &mut results);
+    F::inspect(workload, &mut results);
+    lives(workload, &mut results);
+    Ok(results)
 }
 
-/// When objects live, in operations, and the set of live objects over time.
-#[derive(Default)]
-struct Lives {
-    /// For each object that was freed: the operations at which it came and went.
-    ended: Vec<(usize, usize)>,
-    /// Live objects and bytes after each operation.
-    live: Vec<(u64, u64)>,
-    /// Whether there are objects that operations name.
-    named: bool,
-}
-
-impl Lives {
-    fn of<F: Replayable>(workload: &Workload<F>) -> Self {
-        let mut lives = Self::default();
-        let mut open: HashMap<u32, (Option<usize>, u64)> = HashMap::new();
-        let mut bytes = 0u64;
-        let setup = workload.setup.iter().map(|op| (op, None));
-        let ops = workload.ops.iter().enumerate().map(|(at, op)| (op, Some(at)));
-        for (op, at) in setup.chain(ops) {
-            match F::life(op) {
-                Life::Ends(object) => {
-                    if let Some((from, size)) = open.remove(&object) {
-                        bytes = bytes.saturating_sub(size);
-                        lives.ended.extend(from.zip(at));
-                    }
-                }
-                Life::Begins(object, size) => {
-                    bytes = bytes.saturating_add(size);
-                    open.insert(object, (at, size));
-                    lives.named = true;
-                }
-                Life::Comes(_) | Life::Neither => {}
-            }
-            if at.is_some() {
-                lives.live.push((open.len() as u64, bytes));
-            }
-        }
-        lives
+/// How many there are of each kind, and in a second.
+fn events<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
+    let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9)).filter(|&s| s > 0.0);
+    let of_kind = |kind| workload.ops.iter().filter(|op| F::kind(op) == kind).count() as u64;
+    let kinds = F::KINDS.iter().enumerate().map(|(at, kind)| (kind.noun.to_owned(), of_kind(at)));
+    let setup = workload.setup.len() as u64;
+    let setup = (setup > 0).then(|| ("live at the start, placed where they were".to_owned(), setup));
+    let skipped = workload.skipped.iter().map(|(kind, number)| (format!("{kind} (not replayed)"), *number));
+    for (event, number) in kinds.chain(setup).chain(skipped) {
+        let mut figures = results.of(workload.key().param("event", event));
+        figures.total(Metric::Count, number);
+        figures.some(Metric::Rate, Stat::Total, seconds.map(|seconds| number as f64 / seconds));
     }
-}
-
-fn events<F: Replayable>(workload: &Workload<F>, rows: &mut Vec<Row>) -> Table {
-    let mut table = Table::new(format!("{}: events", workload.name), &["event", "count", "per second"]);
-    let seconds = workload.at_ns.as_ref().and_then(|at| Some(*at.last()? as f64 / 1e9));
-    let mut kinds: Vec<(&str, u64)> = F::KINDS.iter().map(|kind| (kind.noun, 0)).collect();
-    for op in &workload.ops {
-        if let Some((_, number)) = kinds.get_mut(F::kind(op)) {
-            *number += 1;
-        }
-    }
-    let initial = ("live at the start, placed where they were", workload.setup.len() as u64);
-    if initial.1 > 0 {
-        kinds.push(initial);
-    }
-    let replayed = kinds.len();
-    kinds.extend(&workload.skipped);
-    for (at, (kind, number)) in kinds.into_iter().enumerate() {
-        let per_second = seconds.filter(|&seconds| seconds > 0.0).map(|seconds| number as f64 / seconds);
-        let name = if at < replayed { kind.to_owned() } else { format!("{kind} (not replayed)") };
-        table.row(vec![name.clone(), count(number), per_second.map_or_else(|| "-".to_owned(), fixed)]);
-        rows.push(Row {
-            suite: F::SUITE.name(),
-            workload: Some(workload.name.clone()),
-            file: workload.file.clone(),
-            count: Some(number),
-            note: Some(name),
-            ..Row::default()
-        });
-    }
-    table
 }
 
 /// How the allocations come: how many within a time, and how many of one size in a row.
-fn rates<F: Replayable>(workload: &Workload<F>) -> Table {
+pub(crate) fn demand<F: Replayable>(workload: &Workload<F>, results: &mut Results) -> Demand {
     let demand = Demand::of(workload);
-    let title = format!("{}: rate of allocations, and runs of one size", workload.name);
-    let mut table = Table::new(title, &["per second"]);
-    table.name_columns = 0;
-    let mut cells = vec![demand.rate().map_or_else(|| "-".to_owned(), fixed)];
-    for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest) {
-        table.header.push(format!("most in {}", nanoseconds(window as f64)));
-        cells.push(demand.rate().map_or_else(|| "-".to_owned(), |_| count(most)));
+    let key = workload.key().op("demand");
+    if demand.allocations > 0 {
+        results
+            .of(key.clone())
+            .total(Metric::Count, demand.allocations)
+            .some(Metric::Rate, Stat::Total, demand.rate())
+            .put(Metric::Repeats, Stat::Total, demand.repeats(), demand.allocations)
+            .put(Metric::RunLength, Stat::Median, demand.middle_run() as f64, 1)
+            .put(Metric::RunLength, Stat::Max, demand.longest_run() as f64, 1);
+        for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest).filter(|_| demand.rate().is_some()) {
+            results.of(key.clone().param("window", nanoseconds(window as f64))).total(Metric::Busiest, most);
+        }
     }
-    table.header.extend(["as the one before", "longest run"].map(str::to_owned));
-    cells.extend([format!("{:.1} %", 100.0 * demand.repeats()), count(demand.longest_run())]);
-    table.row(cells);
-    table
+    demand
 }
 
-fn sizes<F: Replayable>(workload: &Workload<F>) -> Table {
-    let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    let mut total = 0u64;
+/// Allocations by powers of two.
+pub(crate) fn sizes<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
+    let mut classes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     for op in &workload.ops {
         let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
-        let class = classes.entry(size.max(1).ilog2()).or_default();
-        *class = (class.0 + 1, class.1.saturating_add(size));
-        total += 1;
+        let [count, bytes] = classes.entry(size.max(1).ilog2()).or_default();
+        (*count, *bytes) = (*count + 1, bytes.saturating_add(size));
     }
-    let title = format!("{}: sizes of allocations", workload.name);
-    let mut table = Table::new(title, &["from", "count", "share", "bytes"]);
-    for (log2, (number, bytes)) in classes {
-        let share = 100.0 * number as f64 / total.max(1) as f64;
-        let from = Bytes(1 << log2).to_string();
-        table.row(vec![from, count(number), format!("{share:.1} %"), Bytes::from(bytes).to_string()]);
+    let all: u64 = classes.values().map(|[count, _]| count).sum();
+    for (log2, [count, bytes]) in classes {
+        results
+            .of(workload.key().op("sizes").param("size", 1u64 << log2))
+            .total(Metric::Count, count)
+            .put(Metric::Share, Stat::Total, count as f64 / all.max(1) as f64, count)
+            .total(Metric::Bytes, bytes);
     }
-    table
 }
 
-fn lifetimes<F: Replayable>(workload: &Workload<F>, lives: &Lives) -> Table {
+/// How long objects live, and how many at a time.
+fn lives<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
+    let mut ended: Vec<(usize, usize)> = Vec::new();
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    let mut open: HashMap<u32, (Option<usize>, u64)> = HashMap::new();
+    let (mut bytes, mut named) = (0u64, false);
+    let setup = workload.setup.iter().map(|op| (op, None));
+    for (op, at) in setup.chain(workload.ops.iter().enumerate().map(|(at, op)| (op, Some(at)))) {
+        match F::life(op) {
+            Life::Ends(object) => {
+                if let Some((from, size)) = open.remove(&object) {
+                    bytes = bytes.saturating_sub(size);
+                    ended.extend(from.zip(at));
+                }
+            }
+            Life::Begins(object, size) => {
+                bytes = bytes.saturating_add(size);
+                open.insert(object, (at, size));
+                named = true;
+            }
+            Life::Comes(_) | Life::Neither => {}
+        }
+        if at.is_some() {
+            live.push((open.len() as u64, bytes));
+        }
+    }
+    if !named {
+        return;
+    }
     let at = |op: usize| workload.at_ns.as_ref().map_or(Some(op as u64), |at| at.get(op).copied());
-    let spans = lives.ended.iter().filter_map(|&(from, until)| at(until)?.checked_sub(at(from)?));
-    let mut lifetimes: Counts = spans.collect();
-    let timed = workload.at_ns.is_some();
-    let unit = if timed { "lifetime" } else { "lifetime in operations" };
-    let mut table =
-        Table::new(format!("{}: {unit}", workload.name), &["objects", "p1", "p50", "p90", "p99", "max"]);
-    let mut row = vec![count(lifetimes.len() as u64)];
-    for per_mille in [10, 500, 900, 990, 1000] {
-        let value = lifetimes.percentile(per_mille);
-        row.push(if timed { nanoseconds(value as f64) } else { count(value) });
+    let mut lifetimes: Counts =
+        ended.iter().filter_map(|&(from, until)| at(until)?.checked_sub(at(from)?)).collect();
+    let in_time = workload.at_ns.is_some();
+    let key = workload.key().op("lifetime").param("in", if in_time { "nanoseconds" } else { "operations" });
+    for (stat, per_mille) in [(Stat::Min, 10), (Stat::Median, 500), (Stat::P99, 990), (Stat::Max, 1000)] {
+        let value = lifetimes.percentile(per_mille) as f64;
+        let metric = if in_time { Metric::Time } else { Metric::Lifetime };
+        results.of(key.clone()).put(metric, stat, value, lifetimes.len() as u64);
     }
-    table.row(row);
-    table
-}
-
-fn live_set<F: Replayable>(workload: &Workload<F>, lives: &Lives) -> Table {
-    let when = if workload.at_ns.is_some() { "seconds" } else { "operation" };
-    let title = format!("{}: live objects over time", workload.name);
-    let mut table = Table::new(title, &[when, "objects", "bytes"]);
-    let stretch = lives.live.len().div_ceil(POINTS).max(1);
-    for (number, points) in lives.live.chunks(stretch).enumerate() {
-        let Some(&(objects, bytes)) = points.last() else { continue };
-        let op = number * stretch + points.len() - 1;
-        let at = match &workload.at_ns {
-            Some(at) => format!("{:.1}", at.get(op).copied().unwrap_or(0) as f64 / 1e9),
-            None => count(op as u64 + 1),
-        };
-        table.row(vec![at, count(objects), Bytes::from(bytes).to_string()]);
+    let stretch = live.len().div_ceil(POINTS).max(1);
+    let points = live
+        .chunks(stretch)
+        .enumerate()
+        .filter_map(|(number, points)| Some((number * stretch + points.len() - 1, *points.last()?)));
+    for (op, (objects, bytes)) in points {
+        let key = workload.key().op("live set").param("operation", op as u64 + 1);
+        let second =
+            workload.at_ns.as_ref().and_then(|at| at.get(op)).map(|&ns| format!("{:.1}", ns as f64 / 1e9));
+        results.of(key.param_if("second", second)).total(Metric::Live, objects).total(Metric::Bytes, bytes);
     }
-    if let Some(peak) = lives.live.iter().max() {
-        table.row(vec!["peak".to_owned(), count(peak.0), Bytes::from(peak.1).to_string()]);
+    if let Some(&(objects, bytes)) = live.iter().max() {
+        results.of(workload.key().op("peak")).total(Metric::Live, objects).total(Metric::Bytes, bytes);
     }
-    table
 }

@@ -1,119 +1,137 @@
-//! `freehold replay --instructions`: what operations of recorded workloads take in instructions, engine by engine and kind
-//! by kind.
+//! `--instructions`: what operations take in instructions, engine by engine and kind by kind: of recorded workloads, and of
+//! the maps of `bench maple`.
 
 use super::Progress;
+use super::replay::key;
+use crate::engine::maple::{EngineEntry as MapEntry, MakeMap, find_maps};
 use crate::failure::Failure;
-use crate::family::{Entry, FLOOR_NOTE, Kva, Maple, Percpu, Replayable, Suite};
-use crate::measure::instructions::{self, Instructions};
-use crate::measure::{Replay, measure, ratio};
-use crate::output::{Document, Row, Table, count, fixed};
+use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite, Tree};
+use crate::measure::instructions::{self, Instructions, can_count, totals};
+use crate::measure::maple::{operations, run_counted};
+use crate::measure::measure;
+use crate::record::{Metric, Results, Stat};
+use crate::workload::maple::{Case, Workload, find_cases};
 
-/// What the program is called with under callgrind, before the workload and the engine.
+/// What the program is called with under callgrind, before the workload and the engine; and before a map's workload.
 pub const UNDER_CALLGRIND: &str = "count-instructions";
+const OF_MAPS: &str = "maple/";
+
+/// Whether instructions can be counted.
+///
+/// # Errors
+/// Valgrind is not here.
+pub fn check() -> Result<(), Failure> {
+    if can_count() {
+        return Ok(());
+    }
+    Err(Failure::Lacking("--instructions: valgrind is not installed, whose callgrind counts them".to_owned()))
+}
 
 /// Counts the instructions of every workload on the engines named.
 ///
 /// # Errors
 /// Valgrind is not here or fails, a workload cannot be read, no engine has such a name, or an engine answers wrong.
-pub fn run(names: &[String], engines: &[String], progress: &mut Progress) -> anyhow::Result<Document> {
-    if !instructions::can_count() {
-        let lacking = "--instructions: valgrind is not installed, whose callgrind counts them";
-        return Err(Failure::Lacking(lacking.to_owned()).into());
-    }
-    let mut document = Document::default();
+pub fn run(names: &[String], engines: &[String], progress: &mut Progress) -> anyhow::Result<Results> {
+    check()?;
+    let mut results = Results::default();
     for name in names {
         match Suite::of_workload(name)? {
-            Suite::Kva => one::<Kva>(name, engines, &mut document, progress)?,
-            Suite::Percpu => one::<Percpu>(name, engines, &mut document, progress)?,
-            Suite::Maple => one::<Maple>(name, engines, &mut document, progress)?,
+            Suite::Kva => one::<Kva>(name, engines, &mut results, progress)?,
+            Suite::Percpu => one::<Percpu>(name, engines, &mut results, progress)?,
+            Suite::Maple => one::<Maple>(name, engines, &mut results, progress)?,
         }
     }
-    Ok(document)
+    Ok(results)
 }
-
-/// An engine and the instructions of each kind of its operations.
-type Engine<F> = (<F as crate::family::Family>::Entry, Vec<Instructions>);
 
 fn one<F: Replayable>(
     name: &str,
     engines: &[String],
-    document: &mut Document,
+    results: &mut Results,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     let engines = F::engines(engines)?;
     // No rounds: who can do it, and whose answers are right.
     let replay = measure(F::workload(name)?, &engines, 0, &mut |what| progress.tick(what))?;
     let able = replay.runs.iter().map(|run| run.entry);
-    let able: Vec<F::Entry> = able.chain(replay.floor.iter().map(|floor| floor.entry)).collect();
-    let mut counted = Vec::new();
-    for entry in able {
+    for entry in able.chain(replay.floor.iter().map(|floor| floor.entry)) {
         let label = entry.label();
         progress.tick(&format!("{name}: counting instructions of {label}"));
-        let arguments = [UNDER_CALLGRIND, name, &label];
-        counted.push((entry, instructions::count::<F>(&arguments, &replay.workload.ops)?));
+        let kinds = instructions::count::<F>(&[UNDER_CALLGRIND, name, &label], &replay.workload.ops)?;
+        let all = ("loop", Instructions::sum(&kinds));
+        for (op, counted) in F::KINDS.iter().map(|kind| kind.op).zip(kinds).chain([all]) {
+            if let Some(mean) = counted.mean() {
+                let key = key(&replay, &entry).op(op);
+                results.of(key).put(Metric::Instructions, Stat::Mean, mean, counted.operations);
+            }
+        }
     }
-    describe::<F>(document, &replay, &counted);
+    let title = replay.workload.title();
+    results.fact(&format!("about:{title}"), replay.workload.description.clone());
+    for (entry, reason) in &replay.refused {
+        results.note(format!("{title}: {} left out: {reason}", entry.label()));
+    }
+    if replay.floor.is_some() {
+        results.note(FLOOR_NOTE);
+    }
     Ok(())
 }
 
-/// Adds a workload's table, rows and notes.
-fn describe<F: Replayable>(document: &mut Document, replay: &Replay<F>, engines: &[Engine<F>]) {
-    let workload = &replay.workload;
-    let title = workload.title();
-    let operations = count(workload.ops.len() as u64);
-    let heading =
-        format!("{title}: instructions for each of {operations} operations, the lab's own included");
-    let mut table = Table::new(heading, &["engine"]);
-    let first = engines.first().map(|(_, kinds)| columns::<F>(kinds));
-    for (op, _) in first.iter().flatten() {
-        table.header.extend([(*op).to_owned(), "ratio".to_owned()]);
-    }
-    for (entry, kinds) in engines {
-        let mut cells = vec![entry.table_label()];
-        for ((op, counted), (_, first)) in columns::<F>(kinds).into_iter().zip(first.iter().flatten()) {
-            let mean = counted.mean();
-            let to_first = mean.filter(|_| !entry.is_floor()).and_then(|mean| ratio(mean, first.mean()));
-            cells.push(mean.map_or_else(|| "-".to_owned(), fixed));
-            cells.push(to_first.map_or_else(|| "-".to_owned(), |ratio| format!("{}x", fixed(ratio))));
-            document.rows.push(Row {
-                workload: Some(workload.name.clone()),
-                file: workload.file.clone(),
-                n: workload.n,
-                op: Some(op),
-                count: Some(counted.operations),
-                instructions_mean: mean,
-                ratio: to_first,
-                ..F::scene_row(&workload.scene, entry.row())
-            });
+/// Counts the instructions of every workload of maps, at every size, on every map.
+///
+/// # Errors
+/// Valgrind is not here or fails.
+pub fn of_maps(
+    cases: &[Case],
+    sizes: &[u32],
+    engines: &[(MapEntry, MakeMap)],
+    progress: &mut Progress,
+) -> anyhow::Result<Results> {
+    check()?;
+    let mut results = Results::default();
+    for &case in cases {
+        for &n in Workload::fixed_sizes(&case).unwrap_or(sizes) {
+            let operations = operations(&Workload { case, n });
+            for (entry, _) in engines.iter().filter(|_| !operations.is_empty()) {
+                progress.tick(&format!("{} n {n}: counting instructions of {}", case.name, entry.engine));
+                let (name, n_of) = (format!("{OF_MAPS}{}", case.name), n.to_string());
+                let arguments = [UNDER_CALLGRIND, &name, "--n", &n_of, entry.engine];
+                let totals = totals(&arguments, operations.len())?;
+                for (&(op, operations), total) in operations.iter().zip(totals) {
+                    let key = Entry::<Tree>::key(entry, case.name).op(op).param("n", n);
+                    let mean = total as f64 / operations.max(1) as f64;
+                    results.of(key).put(Metric::Instructions, Stat::Mean, mean, operations);
+                }
+            }
         }
-        table.row(cells);
     }
-    document.tables.push(table);
-    for (entry, reason) in &replay.refused {
-        document.notes.push(format!("{title}: {} left out: {reason}", entry.label()));
-    }
-    if replay.floor.is_some() && document.notes.iter().all(|note| note != FLOOR_NOTE) {
-        document.notes.push(FLOOR_NOTE.to_owned());
-    }
+    Ok(results)
 }
 
-/// The kinds of operations that there were, and all together.
-fn columns<F: Replayable>(kinds: &[Instructions]) -> Vec<(&'static str, Instructions)> {
-    let named = F::KINDS.iter().map(|kind| kind.op).zip(kinds.iter().copied());
-    let were = named.filter(|(_, counted)| counted.operations > 0);
-    were.chain([("all", Instructions::sum(kinds))]).collect()
-}
-
-/// What is run under callgrind: a workload's operations on an engine.
+/// What is run under callgrind: a workload's operations on an engine; with a size, one of `bench`.
 ///
 /// # Errors
 /// There is no such workload or engine, or the engine answers otherwise in another run.
-pub fn run_under_callgrind(name: &str, engine: &str) -> anyhow::Result<()> {
-    match Suite::of_workload(name)? {
-        Suite::Kva => run_one::<Kva>(name, engine),
-        Suite::Percpu => run_one::<Percpu>(name, engine),
-        Suite::Maple => run_one::<Maple>(name, engine),
+pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::Result<()> {
+    match n {
+        Some(n) => match name.strip_prefix(OF_MAPS) {
+            Some(workload) => run_map(workload, n, engine),
+            None => super::wishes::run_under_callgrind(name, n, engine),
+        },
+        None => match Suite::of_workload(name)? {
+            Suite::Kva => run_one::<Kva>(name, engine),
+            Suite::Percpu => run_one::<Percpu>(name, engine),
+            Suite::Maple => run_one::<Maple>(name, engine),
+        },
     }
+}
+
+fn run_map(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
+    let engines = find_maps(&[engine.to_owned()])?;
+    for case in find_cases(&[workload.to_owned()])? {
+        engines.iter().for_each(|&(_, make)| run_counted(&Workload { case, n }, make));
+    }
+    Ok(())
 }
 
 fn run_one<F: Replayable>(name: &str, engine: &str) -> anyhow::Result<()> {
@@ -121,7 +139,7 @@ fn run_one<F: Replayable>(name: &str, engine: &str) -> anyhow::Result<()> {
 }
 
 /// The engine of that label, the floor among them.
-fn entry<F: Replayable>(label: &str) -> Result<F::Entry, Failure> {
+fn entry<F: Family>(label: &str) -> Result<F::Entry, Failure> {
     if let Some(floor) = F::Entry::FLOOR.filter(|floor| floor.label() == label) {
         return Ok(floor);
     }

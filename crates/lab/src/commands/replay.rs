@@ -1,11 +1,10 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
 use super::Progress;
-use crate::family::{Entry, FLOOR_NOTE, Kva, Maple, Percpu, Replayable, Suite};
-use crate::measure::{EngineRun, FloorRun, OpTimes, Replay, Timed, measure, ratio};
-use crate::output::{Document, Row, Table, count, fixed, nanoseconds};
-use crate::report::{Drawn, Replayed};
-use freehold::units::Bytes;
+use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite};
+use crate::measure::{Bucket, Counts, EngineRun, Replay, Timed, measure};
+use crate::record::{Key, Metric, Origin, Results, Series, Stat, Time};
+use crate::view::count;
 
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
@@ -19,16 +18,15 @@ pub fn run(
     engines: &[String],
     rounds: usize,
     progress: &mut Progress,
-) -> anyhow::Result<(Document, Vec<Replayed>)> {
-    let mut document = Document::default();
-    let mut replays = Vec::new();
+) -> anyhow::Result<Results> {
+    let mut results = Results::default();
     for name in names {
-        replays.push(one(name, engines, rounds, &mut document, progress)?);
+        one(name, engines, rounds, &mut results, progress)?;
     }
-    Ok((document, replays))
+    Ok(results)
 }
 
-/// Replays a workload, and adds its tables, rows and notes.
+/// Replays a workload, and adds what came of it.
 ///
 /// # Errors
 /// As [`run`].
@@ -36,207 +34,195 @@ pub fn one(
     name: &str,
     engines: &[String],
     rounds: usize,
-    document: &mut Document,
+    results: &mut Results,
     progress: &mut Progress,
-) -> anyhow::Result<Replayed> {
+) -> anyhow::Result<()> {
     match Suite::of_workload(name)? {
-        Suite::Kva => replay::<Kva>(name, engines, rounds, document, progress),
-        Suite::Percpu => replay::<Percpu>(name, engines, rounds, document, progress),
-        Suite::Maple => replay::<Maple>(name, engines, rounds, document, progress),
+        Suite::Kva => replay::<Kva>(name, engines, rounds, results, progress),
+        Suite::Percpu => replay::<Percpu>(name, engines, rounds, results, progress),
+        Suite::Maple => replay::<Maple>(name, engines, rounds, results, progress),
     }
 }
 
-fn replay<F: Drawn>(
+fn replay<F: Replayable>(
     name: &str,
     engines: &[String],
     rounds: usize,
-    document: &mut Document,
+    results: &mut Results,
     progress: &mut Progress,
-) -> anyhow::Result<Replayed> {
+) -> anyhow::Result<()> {
     let engines = F::engines(engines)?;
-    let mut replay = measure(F::workload(name)?, &engines, rounds, &mut |what| progress.tick(what))?;
-    describe::<F>(document, &mut replay);
-    Ok(Replayed::new(replay))
+    let replay = measure(F::workload(name)?, &engines, rounds, &mut |what| progress.tick(what))?;
+    add(results, replay);
+    Ok(())
 }
 
-/// Adds a replay's tables, rows and notes.
-fn describe<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
+/// A workload's key on an engine.
+pub(super) fn key<F: Replayable>(replay: &Replay<F>, entry: &F::Entry) -> Key {
     let workload = &replay.workload;
-    let title = workload.title();
-    let measured = count(workload.ops.len() as u64);
-    let heading = format!("{title}: {} ({measured} operations)", workload.description);
-    document.tables.push(time_table(&heading, &mut replay.runs, replay.floor.as_mut()));
-    document.tables.push(work_table(&format!("{title}: work and space"), &mut replay.runs));
-    for (kind, skipped) in &workload.skipped {
-        document.notes.push(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
+    let key = entry.key(&workload.title()).param_if("n", workload.n).param_if("file", workload.file.clone());
+    F::scene_key(&workload.scene, key)
+}
+
+/// Adds engines to those that were shown.
+pub(crate) fn describe<F: Family>(results: &mut Results, entries: impl IntoIterator<Item = F::Entry>) {
+    for entry in entries {
+        let engine = (entry.label(), entry.about(), entry.is_default());
+        if results.engines.iter().all(|other| other.0 != engine.0) {
+            results.engines.push(engine);
+        }
+    }
+}
+
+/// Adds a replay: figures, series, pictures and notes.
+pub fn add<F: Replayable>(results: &mut Results, mut replay: Replay<F>) {
+    let title = replay.workload.title();
+    results.fact(&format!("about:{title}"), replay.workload.description.clone());
+    results.fact(&format!("operations:{title}"), count(replay.workload.ops.len() as u64));
+    results.fact("rounds", replay.rounds.to_string());
+    describe::<F>(results, replay.runs.iter().map(|run| run.entry));
+    for (kind, skipped) in &replay.workload.skipped {
+        results.note(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
     }
     for (entry, reason) in &replay.refused {
-        document.notes.push(format!("{title}: {} left out: {reason}", entry.label()));
+        results.note(format!("{title}: {} left out: {reason}", entry.label()));
     }
-    for run in replay.runs.iter().filter(|run| run.counted.nodes_taken.iter().any(|&nodes| nodes > 0)) {
-        let kinds = F::KINDS.iter().zip(&run.counted.nodes_taken).zip(&run.counted.work);
-        let taken = kinds.map(|((kind, &nodes), work)| {
-            format!("{} nodes in {} x {}", count(nodes), count(work.len() as u64), kind.op)
-        });
-        let taken: Vec<String> = taken.collect();
-        document.notes.push(format!("{title}: {} took {}", run.entry.label(), taken.join(", ")));
+    for (id, picture) in F::pictures(&replay) {
+        results.pictures.push((id, title.clone(), picture));
     }
-    if replay.floor.is_some() && document.notes.iter().all(|note| note != FLOOR_NOTE) {
-        document.notes.push(FLOOR_NOTE.to_owned());
-    }
-    add_rows(document, replay);
-}
-
-/// Adds the rows: for each engine those of its kinds of operations, and that of the loop.
-fn add_rows<F: Replayable>(document: &mut Document, replay: &mut Replay<F>) {
-    let workload = &replay.workload;
-    let base = |entry: &F::Entry| {
-        let row = F::scene_row(&workload.scene, entry.row());
-        Row { workload: Some(workload.name.clone()), file: workload.file.clone(), n: workload.n, ..row }
-    };
-    let operations = workload.ops.len() as u64;
-    let first_loop = replay.runs.first().map(|run| run.timed.loop_median_ns());
-    let mut firsts: Vec<f64> = Vec::new();
-    for (at, run) in replay.runs.iter_mut().enumerate() {
-        let base = base(&run.entry);
-        for kind in 0..F::KINDS.len() {
-            let row = kind_row(base.clone(), run, kind);
-            let ns = row.ns_median.unwrap_or(0.0);
-            if at == 0 {
-                firsts.push(ns);
-            }
-            document.rows.push(Row { ratio: ratio(ns, firsts.get(kind).copied()), ..row });
-        }
-        let ratio = ratio(run.timed.loop_median_ns(), first_loop);
-        document.rows.push(Row { ratio, ..loop_row(base, &run.timed, operations) });
+    let keys: Vec<Key> = replay.runs.iter().map(|run| key(&replay, &run.entry)).collect();
+    for (run, key) in replay.runs.iter_mut().zip(keys) {
+        run_figures(results, run, key);
     }
     if let Some(floor) = &replay.floor {
-        let of_kind = (0..F::KINDS.len()).map(|kind| times_row::<F>(base(&floor.entry), &floor.timed, kind));
-        document.rows.extend(of_kind);
-        document.rows.push(loop_row(base(&floor.entry), &floor.timed, operations));
+        times(results, &floor.timed, key(&replay, &floor.entry), F::KINDS.len(), |kind| {
+            F::KINDS.get(kind).map_or("other", |kind| kind.op)
+        });
+        results.note(FLOOR_NOTE);
     }
+    lines(results, &replay);
 }
 
-fn range(values: impl Iterator<Item = f64> + Clone) -> Option<[f64; 2]> {
-    let (least, most) = (values.clone().reduce(f64::min)?, values.reduce(f64::max)?);
-    Some([least, most])
+fn run_figures<F: Replayable>(results: &mut Results, run: &mut EngineRun<F>, key: Key) {
+    for (at, kind) in F::KINDS.iter().enumerate() {
+        let mut work = run.counted.work_of(at);
+        let mut figures = results.of(key.clone().op(kind.op));
+        figures.counts(Metric::Work, &mut work);
+        let nodes = run.counted.nodes_taken.get(at).copied().filter(|&nodes| nodes > 0);
+        figures.some(Metric::NodesUsed, Stat::Total, nodes.map(|nodes| nodes as f64));
+    }
+    times(results, &run.timed, key.clone(), F::KINDS.len(), |kind| {
+        F::KINDS.get(kind).map_or("other", |kind| kind.op)
+    });
+    let mut whole = results.of(key);
+    whole
+        .total(Metric::Count, run.counted.answers.len() as u64)
+        .total(Metric::Refused, run.counted.failures)
+        .origin(run.entry.memory())
+        .put(Metric::Metadata, Stat::Max, run.counted.metadata_peak_bytes as f64, 1);
+    F::seen(run, whole.origin(Origin::Measured));
 }
 
-/// A time relative to the first engine's.
-fn times(value: f64, first: f64) -> String {
-    if first > 0.0 { format!("{}x", fixed(value / first)) } else { "-".to_owned() }
+/// Single operations, kind by kind, for their spread; and whole runs, which are what is compared.
+fn times(results: &mut Results, timed: &Timed, key: Key, kinds: usize, op: impl Fn(usize) -> &'static str) {
+    for kind in 0..kinds {
+        let mut times = timed.of(kind);
+        let medians = times.medians_ns.iter().map(|&ns| ns as f64);
+        let spread = medians.clone().reduce(f64::min).zip(medians.reduce(f64::max));
+        results.of(key.clone().op(op(kind))).singles(&mut times.all_ns, spread.map(|(lo, hi)| [lo, hi]));
+    }
+    let operations: usize = timed.kinds.iter().map(|kind| kind.all_ns.len()).sum();
+    results.of(key.op("loop")).rounds(Metric::Time, &timed.loop_ns, operations as u64);
 }
 
-fn time_table<F: Replayable>(
-    title: &str,
-    runs: &mut [EngineRun<F>],
-    floor: Option<&mut FloorRun<F>>,
-) -> Table {
-    let mut table = Table::new(title, &["engine"]);
-    for kind in F::KINDS {
-        table.header.extend([format!("{} p50", kind.op), "p99".into(), "p99.9".into(), "ratio".into()]);
-    }
-    table.header.extend(["loop/op".to_owned(), "ratio".to_owned()]);
-    let mut first: Option<Vec<f64>> = None;
-    for run in runs {
-        let medians = medians(&mut run.timed);
-        let first = first.get_or_insert_with(|| medians.clone());
-        let ratios = medians.iter().zip(first.iter()).map(|(&ns, &first)| times(ns, first)).collect();
-        table.row(time_cells(run.entry.table_label(), &mut run.timed, ratios));
-    }
-    if let Some(floor) = floor {
-        let none = vec!["-".to_owned(); F::KINDS.len() + 1];
-        table.row(time_cells(floor.entry.table_label(), &mut floor.timed, none));
-    }
-    table
-}
+/// Points of a line over time, at most.
+const POINTS: usize = 200;
+/// Operations in a stretch of time, at least: a 99th percentile of fewer says nothing.
+const STRETCH: usize = 50;
 
-/// The median of each kind of operation, and the loop's.
-fn medians(timed: &mut Timed) -> Vec<f64> {
-    let mut medians: Vec<f64> = timed.kinds.iter_mut().map(OpTimes::median_ns).collect();
-    medians.push(timed.loop_median_ns());
-    medians
-}
-
-/// A line of the table: `ratios` are those of the kinds of operations and of the loop.
-fn time_cells(label: String, timed: &mut Timed, ratios: Vec<String>) -> Vec<String> {
-    let mut cells = vec![label];
-    let medians = medians(timed);
-    let mut spreads = timed
-        .kinds
-        .iter_mut()
-        .map(|kind| [990, 999].map(|per_mille| nanoseconds(kind.all_ns.percentile(per_mille) as f64)));
-    for (ns, ratio) in medians.into_iter().zip(ratios) {
-        cells.push(nanoseconds(ns));
-        cells.extend(spreads.next().into_iter().flatten());
-        cells.push(ratio);
-    }
-    cells
-}
-
-fn work_table<F: Replayable>(title: &str, runs: &mut [EngineRun<F>]) -> Table {
-    let mut table = Table::new(title, &["engine", "operations", "failures"]);
-    for kind in F::KINDS {
-        table.header.extend([format!("work/{}", kind.op), "p99".to_owned(), "max".to_owned()]);
-    }
-    table.header.extend(F::SEEN.iter().map(|&name| name.to_owned()));
-    table.header.push("metadata".to_owned());
-    for run in runs {
-        let mut cells =
-            vec![run.entry.label(), count(run.counted.answers.len() as u64), count(run.counted.failures)];
-        for work in &mut run.counted.work {
-            cells.extend([fixed(work.mean()), count(work.percentile(990)), count(work.percentile(1000))]);
+/// Adds what is drawn over time.
+fn lines<F: Replayable>(results: &mut Results, replay: &Replay<F>) {
+    let workload = &replay.workload;
+    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
+    // Stretches that hold about as many operations of the first kind each.
+    let ops = workload.ops.iter().enumerate();
+    let first_kind: Vec<usize> = ops.filter(|(_, op)| F::kind(op) == 0).map(|(at, _)| at).collect();
+    let length = first_kind.len().div_ceil(POINTS).max(STRETCH);
+    let stretches: Vec<&[usize]> = first_kind.chunks(length).collect();
+    let middle: Vec<f64> =
+        stretches.iter().filter_map(|stretch| stretch.get(stretch.len() / 2)).map(|&at| at as f64).collect();
+    results.fact(
+        &format!("stretch:{}", workload.title()),
+        stretches.first().map_or(0, |of| of.len()).to_string(),
+    );
+    for run in &replay.runs {
+        let mut series = |id, at: &[f64], values| {
+            let clock_s = if id == "distribution" { Vec::new() } else { time.seconds(at) };
+            let (workload, line) = (workload.title(), run.entry.label());
+            results.series.push(Series { id, workload, line, at: at.to_vec(), clock_s, values });
+        };
+        if replay.rounds > 0 {
+            series("latency", &middle, latency_ns(&stretches, &run.timed.least_ns));
+            series("distribution", &quantiles().map(one_in).collect::<Vec<_>>(), vec![curve_ns(run)]);
         }
-        cells.extend(F::seen_cells(run));
-        cells.push(Bytes::from(run.counted.metadata_peak_bytes as u64).to_string());
-        table.row(cells);
-    }
-    table
-}
-
-/// The row of a kind of operation. What concerns the whole run is in that of the first kind.
-fn kind_row<F: Replayable>(base: Row, run: &mut EngineRun<F>, kind: usize) -> Row {
-    let mut work = run.counted.work_of(kind);
-    let row = Row {
-        work_mean: Some(work.mean()),
-        work_p99: Some(work.percentile(990)),
-        work_p999: Some(work.percentile(999)),
-        work_max: Some(work.percentile(1000)),
-        nodes_used: run.counted.nodes_taken.get(kind).copied().filter(|&nodes| nodes > 0),
-        ..times_row::<F>(base, &run.timed, kind)
-    };
-    if kind > 0 {
-        return row;
-    }
-    let row = F::seen_row(run, row);
-    Row {
-        failures: Some(run.counted.failures),
-        metadata_peak_bytes: Some(run.counted.metadata_peak_bytes as u64),
-        ..row
+        let buckets = &run.counted.buckets;
+        let at: Vec<f64> = buckets.iter().map(|bucket| bucket.end.saturating_sub(1) as f64).collect();
+        let of =
+            |figure: &dyn Fn(&Bucket<F>) -> f64| buckets.iter().map(|bucket| Some(figure(bucket))).collect();
+        series("work", &at, vec![of(&|bucket| bucket.work_mean), of(&|bucket| bucket.work_max as f64)]);
+        for (id, figure) in F::STATE {
+            series(id, &at, vec![of(&|bucket| figure(&bucket.state))]);
+        }
     }
 }
 
-/// The times of a kind of operation.
-fn times_row<F: Replayable>(base: Row, timed: &Timed, kind: usize) -> Row {
-    let mut times = timed.of(kind);
-    Row {
-        op: F::KINDS.get(kind).map(|kind| kind.op),
-        count: Some((times.all_ns.len() / timed.loop_ns.len().max(1)) as u64),
-        ns_median: Some(times.median_ns()),
-        ns_median_range: range(times.medians_ns.iter().map(|&ns| ns as f64)),
-        ns_p99: Some(times.all_ns.percentile(990)),
-        ns_p999: Some(times.all_ns.percentile(999)),
-        ..base
+/// Median and 99th percentile of the least times in each stretch.
+fn latency_ns(stretches: &[&[usize]], least_ns: &[u64]) -> Vec<Vec<Option<f64>>> {
+    let mut lines = vec![Vec::new(), Vec::new()];
+    for stretch in stretches {
+        // Less than a nanosecond cannot be told from the clock's own cost.
+        let times = stretch.iter().filter_map(|&at| least_ns.get(at).map(|&ns| ns.max(1)));
+        let mut times: Counts = times.collect();
+        for (line, per_mille) in lines.iter_mut().zip([500, 990]) {
+            line.push((!times.is_empty()).then(|| times.percentile(per_mille) as f64));
+        }
     }
+    lines
 }
 
-/// The time of the whole run for each operation.
-fn loop_row(base: Row, timed: &Timed, operations: u64) -> Row {
-    Row {
-        op: Some("loop"),
-        count: Some(operations),
-        ns_median: Some(timed.loop_median_ns()),
-        ns_median_range: range(timed.loop_ns.iter().copied()),
-        ..base
+/// The quantiles of a percentile curve, in thousandths: denser towards the slow end, which is looked at.
+fn quantiles() -> impl Iterator<Item = u64> {
+    (0..900).step_by(10).chain((900..980).step_by(2)).chain(980..1000)
+}
+
+/// The place of a quantile on the axis: one in so many is slower.
+fn one_in(per_mille: u64) -> f64 {
+    1000.0 / 1000u64.saturating_sub(per_mille).max(1) as f64
+}
+
+/// An engine's times of the first kind of operation at each of the [`quantiles`], over every round.
+fn curve_ns<F: Replayable>(run: &EngineRun<F>) -> Vec<Option<f64>> {
+    let mut times = run.timed.of(0).all_ns;
+    let some = !times.is_empty();
+    quantiles().map(|per_mille| some.then(|| times.percentile(per_mille).max(1) as f64)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latency_is_the_median_of_the_stretch() {
+        let least_ns: Vec<u64> = (0..200).collect();
+        let all: Vec<usize> = (0..200).collect();
+        let stretches: Vec<&[usize]> = all.chunks(100).collect();
+        assert_eq!(latency_ns(&stretches, &least_ns), [[Some(49.0), Some(149.0)], [Some(98.0), Some(198.0)]]);
+    }
+
+    #[test]
+    fn quantiles_rise_to_one_in_a_thousand() {
+        let places: Vec<f64> = quantiles().map(one_in).collect();
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!((places.first(), places.last()), (Some(&1.0), Some(&1000.0)));
     }
 }

@@ -2,13 +2,12 @@
 //! test of vmalloc and what it lacks; of trees of ranges, what the kernel's tests and benches of its own do, and what
 //! they lack.
 
-mod tables;
-
 use super::Progress;
 use crate::failure::Failure;
-use crate::family::{Kva, Percpu, Suite, Tree};
-use crate::measure::stress::{Plan, stress};
-use crate::output::Document;
+use crate::family::{Entry, Kva, Percpu, Suite, Tree};
+use crate::measure::stress::{CaseRun, Plan, stress};
+use crate::record::{Metric, Results, Stat};
+use crate::view::{count, fixed};
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
 use freehold::units::Bytes;
 use std::time::Duration;
@@ -94,11 +93,11 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a time from 1ms to 24h".to_owned())
 }
 
-/// Runs a family's cases and describes what became of them.
+/// Runs a family's cases.
 ///
 /// # Errors
 /// No case or engine has such a name or bit, an option is of another family, or an engine cannot be made.
-pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
+pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     match suite {
         Suite::Kva => of_family::<Kva>(options, progress),
         Suite::Percpu => of_family::<Percpu>(options, progress),
@@ -106,7 +105,7 @@ pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::
     }
 }
 
-fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Document> {
+fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
         let reason = "--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone";
         return Err(Failure::Usage(reason.to_owned()).into());
@@ -114,13 +113,13 @@ fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::R
     let engines = F::stressed(&options.engines)?;
     let plan = plan::<F>(options)?;
     let mut runs = stress(&plan, &engines, &mut |what| progress.tick(what))?;
-    let mut document = Document::default();
-    tables::describe(&mut document, &plan, &again(options), &mut runs, &engines);
+    let mut results = Results::default();
     let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
     if let Some(others) = options.mask.map(|mask| mask & !known).filter(|&others| others != 0) {
-        document.notes.insert(0, format!("--mask: {others:#x} is no case that concerns address space"));
+        results.note(format!("--mask: {others:#x} is no case that concerns address space"));
     }
-    Ok(document)
+    add(&mut results, &plan, &again(options), &mut runs, &engines);
+    Ok(results)
 }
 
 /// The options of one family alone, to be given again.
@@ -128,6 +127,108 @@ fn again(options: &Options) -> String {
     let pages = options.nr_pages.map(|pages| format!(" --nr-pages {pages}"));
     let unit = options.unit.map(|unit| format!(" --unit {}", unit.0));
     [pages, unit].into_iter().flatten().collect()
+}
+
+/// Adds everything; `again` are options that show a failure again.
+fn add<F: Suited>(
+    results: &mut Results,
+    plan: &Plan<F>,
+    again: &str,
+    runs: &mut [CaseRun<F>],
+    engines: &[F::Entry],
+) {
+    results.fact("repeat", plan.repeat.to_string());
+    results.fact("loops", count(plan.params.loops));
+    results.fact("seed", plan.params.seed.to_string());
+    results.fact("work", F::WORK);
+    for run in runs.iter_mut() {
+        figures(results, plan, run);
+    }
+    for entry in engines {
+        let of_engine = runs.iter().filter(|run| run.entry.label() == entry.label());
+        notes(results, plan, again, &entry.label(), &of_engine.collect::<Vec<_>>());
+    }
+    verdict(results, runs);
+}
+
+fn figures<F: Suited>(results: &mut Results, plan: &Plan<F>, run: &mut CaseRun<F>) {
+    let key = F::scene_key(&plan.scene, run.entry.key(run.info.name)).param_if("n", run.n);
+    let mut whole = results.of(key.clone().op("loop"));
+    whole
+        .total(Metric::Passed, run.passed.into())
+        .total(Metric::Failed, run.failed.into())
+        .total(Metric::Xfailed, run.xfailed.into())
+        .total(Metric::Count, run.loops);
+    if run.repeats() > 0 {
+        whole.total(Metric::Refused, run.refused);
+    }
+    whole.rounds(Metric::Time, run.medians_ns(), run.loops);
+    whole.some(Metric::Time, Stat::Mean, run.loop_mean_ns());
+    for (kind, ops) in F::KINDS.iter().zip(&mut run.ops).filter(|(_, ops)| ops.count > 0) {
+        results
+            .of(key.clone().op(kind.op))
+            .total(Metric::Count, ops.count)
+            .counts(Metric::Work, &mut ops.work)
+            .singles(&mut ops.ns, None);
+    }
+}
+
+fn named<F: Suited>(run: &CaseRun<F>) -> String {
+    run.n
+        .map_or_else(|| run.info.name.to_owned(), |n| format!("{} at {}", run.info.name, count(u64::from(n))))
+}
+
+/// What the reader must know of an engine's runs: what failed and how to see it again, what it lacks, what was cut.
+fn notes<F: Suited>(results: &mut Results, plan: &Plan<F>, again: &str, label: &str, runs: &[&CaseRun<F>]) {
+    for run in runs {
+        if let Some(reason) = &run.reason {
+            let n = run.n.map_or_else(String::new, |n| format!(" --n {n}"));
+            let (name, params) = (run.info.name, &plan.params);
+            results.note(format!(
+                "FAILED: {} on {label}, {} of {} repeats: {reason}. Again: freehold stress {} --case {name}{n} --engine \
+                 {label} --seed {} --loops {} --repeat {}{again}",
+                named(run),
+                run.failed,
+                run.repeats(),
+                F::SUITE.name(),
+                params.seed,
+                params.loops,
+                plan.repeat,
+            ));
+        }
+    }
+    let mut say = |before: &str, wanted: &dyn Fn(&CaseRun<F>) -> Option<String>| {
+        let list: Vec<String> = runs.iter().filter_map(|run| wanted(run)).collect();
+        if !list.is_empty() {
+            results.note(format!("{label}{before}: {}", list.join(", ")));
+        }
+    };
+    say(" does not have the requests of", &|run| run.lacks.then(|| named(run)));
+    let out = |run: &CaseRun<F>| !run.lacks && run.repeats() == 0;
+    say(": there was no time for", &|run| out(run).then(|| named(run)));
+    say(": cut by --duration, loops done of those asked for", &|run| {
+        let wanted = run.loops_wanted * u64::from(plan.repeat);
+        let is_short = run.failed == 0 && !run.lacks && !out(run) && run.loops < wanted;
+        is_short.then(|| format!("{} {} %", named(run), fixed(100.0 * run.loops as f64 / wanted as f64)))
+    });
+}
+
+/// One line for all, as the last; something failed if it did, or if nothing was run.
+fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
+    let sum = |of: fn(&CaseRun<F>) -> u32| runs.iter().map(of).sum::<u32>();
+    let (passed, failed, xfailed) = (sum(|run| run.passed), sum(|run| run.failed), sum(|run| run.xfailed));
+    results.failed = failed > 0 || passed + xfailed == 0;
+    let word = match (failed, results.failed) {
+        (0, true) => "nothing was run",
+        (_, true) => "FAILED",
+        (_, false) => "passed",
+    };
+    let operations: u64 = runs.iter().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
+    results.note(format!(
+        "{word}: {passed} repeats passed, {failed} failed, {xfailed} failed as expected; {} operations of their bodies \
+         checked",
+        count(operations),
+    ));
 }
 
 fn plan<F: Suited>(options: &Options) -> anyhow::Result<Plan<F>> {
@@ -179,4 +280,35 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
         )));
     }
     Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::stress::liar::{REFUSES, liar};
+    use crate::workload::suite::CASES;
+
+    #[test]
+    fn what_failed_is_told_with_the_command_that_shows_it_again() {
+        let info = CASES.iter().find(|case| case.name == "holes").unwrap();
+        let params = Params { loops: 1000, seed: 5, ..Params::default() };
+        let scene = Kva::scene(None).unwrap();
+        let plan = Plan { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
+        let engines = [liar::<REFUSES>()];
+        let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
+        let mut results = Results::default();
+        add(&mut results, &plan, "", &mut runs, &engines);
+        assert!(results.failed);
+        let failed = results.notes.iter().find(|note| note.starts_with("FAILED: holes at 300 on")).unwrap();
+        let label = engines[0].label();
+        let again =
+            format!("stress kva --case holes --n 300 --engine {label} --seed 5 --loops 1000 --repeat 1");
+        for part in ["1 of 1 repeats: ", "was refused, though it fits at 0x", &again] {
+            assert!(failed.contains(part), "{part} is missing in {failed}");
+        }
+        let of =
+            |metric| results.records.iter().find(|record| record.metric == metric).map(|record| record.value);
+        assert_eq!((of(Metric::Failed), of(Metric::Passed)), (Some(1.0), Some(0.0)));
+        assert!(results.notes.last().unwrap().starts_with("FAILED: 0 repeats passed, 1 failed"));
+    }
 }

@@ -80,6 +80,17 @@ pub struct EngineEntry {
     pub make: Make,
 }
 
+/// What most of the list have in common.
+const LISTED: EngineEntry = EngineEntry {
+    engine: "",
+    placement: None,
+    about: "",
+    takes: Takes::Any,
+    linear: false,
+    compared: Compared::InBench,
+    make: |_, _| Err("it is no engine".to_owned()),
+};
+
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
@@ -87,177 +98,157 @@ pub const ENGINES: &[EngineEntry] = &[
         placement: Some("lowest"),
         about: "free blocks and regions in one B+tree, each child known by its room per class of alignment; exactly the lowest address that fits",
         takes: Takes::Lowest,
-        linear: false,
         compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)),
+        ..LISTED
     },
     EngineEntry {
         engine: "btree",
         placement: Some("highest"),
         about: "the same B+tree from the other end; exactly the highest address that fits",
         takes: Takes::Highest,
-        linear: false,
         compared: Compared::IfNamed,
         make: |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
+        ..LISTED
     },
     EngineEntry {
         engine: "rbtree",
         placement: Some("lowest"),
         about: "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits",
         takes: Takes::Lowest,
-        linear: false,
         compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)),
+        ..LISTED
     },
     EngineEntry {
         engine: "rbtree",
         placement: Some("linux"),
         about: "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block",
         takes: Takes::LowestUpToPageAlignment,
-        linear: false,
         compared: Compared::Always,
         make: |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux)),
+        ..LISTED
     },
     EngineEntry {
         engine: "rbtree",
         placement: Some("highest"),
         about: "the same tree from the other end; exactly the highest address that fits",
         takes: Takes::Highest,
-        linear: false,
         compared: Compared::IfNamed,
         make: |layout, granule| {
             boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest))
         },
+        ..LISTED
     },
     EngineEntry {
         engine: "rbtree",
         placement: Some("best-fit"),
         about: "the red-black tree with its blocks ordered by size as well; the smallest block that fits",
         takes: Takes::BestFit,
-        linear: false,
         compared: Compared::IfNamed,
         make: |layout, granule| {
             boxed(SpaceEngine::<BySize<RbTree>>::new(layout, granule, by_size::Placement::BestFit))
         },
+        ..LISTED
     },
     EngineEntry {
         engine: "btree",
         placement: Some("best-fit"),
         about: "the B+tree with its blocks ordered by size as well; the smallest block that fits",
         takes: Takes::BestFit,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| {
             boxed(SpaceEngine::<BySize<BTree>>::new(layout, granule, by_size::Placement::BestFit))
         },
+        ..LISTED
     },
     EngineEntry {
         engine: "range-map",
-        placement: None,
-        about: "one RangeMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
+        about: "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits",
         takes: Takes::Lowest,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(OneTree::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "gap-list",
-        placement: None,
         about: "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached values",
-        takes: Takes::Any,
         linear: true,
         compared: Compared::Always,
         make: |layout, granule| boxed(GapList::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "splay",
-        placement: None,
         about: "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits",
         takes: Takes::Lowest,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(Splay::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "btreemap-first-fit",
-        placement: None,
         about: "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure",
         takes: Takes::Lowest,
         linear: true,
         compared: Compared::Always,
         make: |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))),
+        ..LISTED
     },
     EngineEntry {
         engine: "btreemap-best-fit",
-        placement: None,
         about: "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that is large enough if there is an alignment or a window",
         takes: Takes::BestFit,
         linear: true,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))),
+        ..LISTED
     },
     EngineEntry {
         engine: "rangemap",
-        placement: None,
         about: "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps",
         takes: Takes::Lowest,
         linear: true,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(RangemapGaps::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "vm-allocator",
-        placement: None,
         about: "the crate vm-allocator, first match: one tree of free and busy ranges, searched whole",
-        takes: Takes::Any,
         linear: true,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(VmAllocator::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "range-alloc",
-        placement: None,
         about: "the crate range-alloc: free ranges in a vector, best fit",
-        takes: Takes::Any,
         linear: true,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(RangeAlloc::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "offset-allocator",
-        placement: None,
         about: "the crate offset-allocator: free blocks in 256 classes of size; no alignments, no windows",
-        takes: Takes::Any,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(OffsetAllocator::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "buddy_system_allocator",
-        placement: None,
         about: "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one",
-        takes: Takes::Any,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(Buddy::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "mmap",
-        placement: None,
         about: "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them",
         takes: Takes::KernelsChoice,
-        linear: false,
-        compared: Compared::InBench,
         make: |layout, granule| boxed(Mmap::new(layout, granule)),
+        ..LISTED
     },
     EngineEntry {
         engine: "naive",
-        placement: None,
         about: "a model that looks at everything; for checking, not for speed",
         takes: Takes::Lowest,
         linear: true,
         compared: Compared::IfNamed,
         make: |layout, granule| boxed(Naive::new(layout, granule)),
+        ..LISTED
     },
 ];
 

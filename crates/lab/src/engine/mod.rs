@@ -13,7 +13,7 @@ mod variants;
 pub mod vma;
 
 pub use driven::Driven;
-pub use features::{FEATURES, Features, FixedPlace};
+pub use features::Features;
 pub use floor::FLOOR;
 pub use list::{Compared, ENGINES, EngineEntry, Takes, find_engines};
 pub use one_tree::OneTree;

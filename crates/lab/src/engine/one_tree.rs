@@ -1,4 +1,4 @@
-//! An address space in one tree: regions are the entries of a [`RangeMap`], free space its gaps.
+//! An address space in one tree: regions are the entries of a [`WordMap`], free space its gaps.
 //!
 //! ```text
 //!   | outside |  gap  | region | region |   gap   | region |  gap  | outside ...
@@ -14,7 +14,8 @@
 //! Source: the proposal of June 2026 to keep Linux's vmalloc areas in one maple tree.
 
 use freehold::kva::{Fit, Merge};
-use freehold::maple::{Entry, RangeMap, Request};
+use freehold::maple::word_map::Entry;
+use freehold::maple::{Request, WordMap};
 use freehold::units::{Align, Probe, Span, Work};
 use freehold_trace::kva::Engine;
 
@@ -25,7 +26,7 @@ const REGION: u32 = 1;
 /// A space in one tree.
 #[derive(Clone)]
 pub struct OneTree {
-    map: RangeMap<u32>,
+    map: WordMap<u32>,
     granule: Align,
     /// What is not of the space, in address order.
     outside: Vec<Span>,
@@ -37,7 +38,7 @@ impl OneTree {
     /// # Errors
     /// There is no memory for the tree, or a span is not made of granules.
     pub fn new(layout: &[Span], granule: Align) -> Result<Self, String> {
-        let mut map = RangeMap::new();
+        let mut map = WordMap::new();
         map.store(Span::ALL, OUTSIDE).map_err(|rejected| rejected.cause.to_string())?;
         for &span in layout {
             if !granule.divides(span.first()) || !granule.divides(span.last().wrapping_add(1)) {

@@ -3,8 +3,8 @@
 use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
 use crate::engine::{Compared, ENGINES, EngineEntry, FLOOR, Session, Takes, find_engines};
 use crate::failure::Failure;
-use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture};
-use crate::output::{Row, count, fixed};
+use crate::measure::{Bucket, Checker, EngineRun, Fragmentation, Picture as Grid, Replay};
+use crate::record::{Figures, Metric, Panel, Picture, Spaces, Stat, Time};
 use crate::workload::{self, Workload};
 use freehold::units::{Align, Span, Tally};
 use freehold_rivals::RivalWork;
@@ -95,32 +95,39 @@ impl Replayable for Kva {
         Ok(())
     }
 
-    const SEEN: &'static [&'static str] = &["free blocks", "largest/free", "span/used", "B/free block"];
-
-    fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
         let state = run.counted.last_state();
-        vec![
-            count(state.free_blocks),
-            format!("{:.4}", state.largest_ratio()),
-            format!("{:.3}", state.span_ratio()),
-            run.counted.seen.bytes_per_free_block.map_or_else(|| "-".to_owned(), fixed),
-        ]
+        figures
+            .total(Metric::FreeBlocks, state.free_blocks)
+            .put(Metric::LargestFree, Stat::Total, state.largest_ratio(), 1)
+            .put(Metric::SpanRatio, Stat::Total, state.span_ratio(), 1)
+            .some(Metric::BytesPerItem, Stat::Total, run.counted.seen.bytes_per_free_block);
     }
 
-    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
-        let state = run.counted.last_state();
-        Row {
-            free_blocks: Some(state.free_blocks),
-            largest_free_ratio: Some(state.largest_ratio()),
-            span_ratio: Some(state.span_ratio()),
-            bytes_per_item: run.counted.seen.bytes_per_free_block,
-            ..row
-        }
+    const STATE: &'static [(&'static str, fn(&Fragmentation) -> f64)] = &[
+        ("free-blocks", |state| state.free_blocks as f64),
+        ("span", Fragmentation::span_ratio),
+        ("largest-free", Fragmentation::largest_ratio),
+    ];
+
+    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+        spaces(replay).map(|spaces| ("space", Picture::Spaces(spaces))).into_iter().collect()
     }
 }
 
 impl Entry<Kva> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const OURS: &'static [&'static str] = &["btree", "rbtree"];
+    const ESTIMATED: &'static [&'static str] = &[
+        "gap-list",
+        "splay",
+        "btreemap-first-fit",
+        "btreemap-best-fit",
+        "rangemap",
+        "vm-allocator",
+        "buddy_system_allocator",
+        "naive",
+    ];
     const FLOOR: Option<Self> = Some(FLOOR);
 
     fn engine(&self) -> &'static str {
@@ -186,7 +193,7 @@ impl Judge<Kva> for KvaJudge {
 #[derive(Clone, Debug)]
 pub struct KvaWatch {
     checker: Checker,
-    picture: Picture,
+    picture: Grid,
     space_first: u64,
 }
 
@@ -196,7 +203,7 @@ pub struct KvaSeen {
     /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
     pub bytes_per_free_block: Option<f64>,
     /// Busy and free addresses over time.
-    pub picture: Picture,
+    pub picture: Grid,
 }
 
 impl Watch<Kva> for KvaWatch {
@@ -207,7 +214,7 @@ impl Watch<Kva> for KvaWatch {
         let layout = &workload.scene.layout;
         Self {
             checker: Checker::new(&entry.takes.reach(layout)),
-            picture: Picture::new(workload.ops.len(), points),
+            picture: Grid::new(workload.ops.len(), points),
             space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
         }
     }
@@ -233,5 +240,63 @@ impl Watch<Kva> for KvaWatch {
             bytes_per_free_block: bytes.map(|bytes| bytes as f64 / most as f64),
             picture: self.picture.finish(self.space_first, u64::try_from(spread).unwrap_or(u64::MAX)),
         }
+    }
+}
+
+/// Pixels across a picture.
+const PIXELS: usize = 400;
+
+/// The address space over time, one panel for engines that placed everything alike; nothing if no engine has one.
+fn spaces(replay: &Replay) -> Option<Spaces> {
+    let workload = &replay.workload;
+    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
+    let hulls = || replay.runs.iter().filter_map(|run| run.counted.seen.picture.hull);
+    let longest_bytes = hulls().map(Span::size_saturating).max().filter(|&bytes| bytes > 0)?;
+    let mut groups: Vec<Vec<&EngineRun>> = Vec::new();
+    for run in replay.runs.iter().filter(|run| run.counted.seen.picture.hull.is_some()) {
+        let alike = |group: &&mut Vec<&EngineRun>| {
+            group.first().is_some_and(|first| {
+                let (a, b) = (&first.counted.seen.picture, &run.counted.seen.picture);
+                first.counted.answers == run.counted.answers && a.hull == b.hull && a.busy == b.busy
+            })
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    let panel = |alike: &Vec<&EngineRun>| {
+        let picture = alike.first()?.counted.seen.picture.clone();
+        let column = |at: usize| {
+            let op = time.operation_at((at as f64 + 0.5) / PIXELS as f64);
+            (op * picture.columns / workload.ops.len().max(1)).min(picture.columns.saturating_sub(1))
+        };
+        Some(Panel {
+            engines: alike.iter().map(|run| run.entry.label()).collect(),
+            text: placed(replay, alike),
+            columns: (0..PIXELS).map(column).collect(),
+            picture,
+        })
+    };
+    let panels = groups.iter().filter_map(panel).collect();
+    let first = hulls().next().map_or(0, Span::first);
+    Some(Spaces { first, longest_bytes, x_title: time.title(), ticks: time.ticks(), panels })
+}
+
+/// How the placements of these engines relate to the first engine's.
+fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
+    let (Some(reference), Some(run)) = (replay.runs.first(), alike.first()) else { return String::new() };
+    let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
+    let placed = |answer: &Answer| matches!(answer, Answer::At(_));
+    let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
+    let allocations = run.counted.work_of(0).len();
+    let others = if alike.len() > 1 { ", all alike" } else { "" };
+    if std::ptr::eq(reference, *run) {
+        return format!("{allocations} allocations{others}");
+    }
+    let first = reference.entry.label();
+    match elsewhere {
+        0 => format!("{allocations} allocations, all where {first} put them{others}"),
+        _ => format!("{elsewhere} of {allocations} allocations elsewhere than {first}{others}"),
     }
 }

@@ -4,8 +4,8 @@ use super::{Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watc
 use crate::engine::vma::{ENGINES, EngineEntry, Footprint, Session, SortedAreas, Spaces};
 use crate::kind::Kind;
 use crate::measure::vma::{Calls, Developed, Film};
-use crate::measure::{Bucket, EngineRun};
-use crate::output::{Document, Row, Table, count, fixed};
+use crate::measure::{Bucket, EngineRun, Replay};
+use crate::record::{Figures, Metric, Picture, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::vma::{
     Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file, tree_from_file,
@@ -88,47 +88,73 @@ impl Replayable for Maple {
         Ok(if Kind::of(file)? == Some(Kind::TreeEvents) { tree_from_file(file)? } else { from_file(file)? })
     }
 
-    const SEEN: &'static [&'static str] =
-        &["spaces", "areas", "in one", "height", "nodes", "nodes taken", "B/area", "mismatches"];
-
-    fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
         let seen = &run.counted.seen;
-        let told = |value: u64| if value == 0 { "-".to_owned() } else { count(value) };
-        vec![
-            count(seen.spaces_peak),
-            count(seen.areas_peak),
-            count(seen.areas_most),
-            told(seen.height),
-            told(seen.nodes_peak),
-            told(seen.nodes_taken),
-            seen.bytes_per_area.map_or_else(|| "-".to_owned(), fixed),
-            count(seen.mismatches()),
-        ]
-    }
-
-    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
-        let seen = &run.counted.seen;
-        Row {
-            bytes_per_item: seen.bytes_per_area,
-            mismatches: Some(seen.mismatches()),
-            nodes_used: (seen.nodes_taken > 0).then_some(seen.nodes_taken),
-            ..row
+        figures
+            .put(Metric::Spaces, Stat::Max, seen.spaces_peak as f64, 1)
+            .put(Metric::Areas, Stat::Max, seen.areas_peak as f64, 1)
+            .put(Metric::AreasMost, Stat::Max, seen.areas_most as f64, 1)
+            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_area)
+            .total(Metric::Mismatches, seen.mismatches());
+        let told = [(Metric::Height, seen.height), (Metric::Nodes, seen.nodes_peak)];
+        for (metric, value) in told.into_iter().filter(|(_, value)| *value > 0) {
+            figures.put(metric, Stat::Max, value as f64, 1);
         }
     }
 
-    fn inspect(workload: &Workload<Self>, document: &mut Document) {
+    const STATE: &'static [(&'static str, fn(&Footprint) -> f64)] = &[
+        ("areas", |state| state.areas as f64),
+        ("nodes", |state| if state.nodes.in_use > 0 { state.nodes.in_use as f64 } else { f64::NAN }),
+        ("bytes", |state| state.bytes as f64),
+    ];
+
+    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+        let workload = &replay.workload;
+        let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
+        let film = film.map(|film| workload.film(film));
+        film.map(|film| ("film", Picture::Film(film))).into_iter().collect()
+    }
+
+    /// What calls meet and store, what meets something else than it was recorded to, and the busiest spaces.
+    fn inspect(workload: &Workload<Self>, results: &mut Results) {
         let calls = Calls::of(workload);
-        document.tables.extend([
-            calls_table(&workload.name, &calls),
-            faults_table(&workload.name, &calls),
-            spaces_table(&workload.name, &calls),
-        ]);
-        document.rows.extend(rows(workload, &calls));
+        for (name, counts) in &calls.by_name {
+            let faults = || calls.faults.iter().filter(|((call, _), _)| call == name);
+            let contradictions: u64 =
+                faults().filter(|((_, fault), _)| fault.contradicts()).map(|(_, number)| number).sum();
+            results
+                .of(workload.key().op(*name))
+                .total(Metric::Count, counts.calls)
+                .total(Metric::Met, counts.met)
+                .total(Metric::MetSeveral, counts.met_several)
+                .total(Metric::Stores, counts.stored)
+                .put(
+                    Metric::Stores,
+                    Stat::Mean,
+                    counts.stored as f64 / counts.calls.max(1) as f64,
+                    counts.calls,
+                )
+                .total(Metric::Idle, counts.idle)
+                .total(Metric::Mismatches, contradictions);
+            for ((_, fault), number) in faults() {
+                let what =
+                    Fault::ALL.iter().find(|(known, _)| known == fault).map_or("other", |(_, what)| *what);
+                results.of(workload.key().op(*name).param("met", what)).total(Metric::Count, *number);
+            }
+        }
+        let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();
+        spaces.sort_by_key(|(number, (ops, _))| (std::cmp::Reverse(*ops), **number));
+        for (&number, &(ops, areas)) in spaces.into_iter().take(10) {
+            let key = workload.key().param("space", number);
+            results.of(key).total(Metric::Count, ops).put(Metric::Areas, Stat::Max, areas as f64, 1);
+        }
     }
 }
 
 impl Entry<Maple> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const OURS: &'static [&'static str] = &["range-map"];
+    const ESTIMATED: &'static [&'static str] = &["std-btreemap"];
 
     fn engine(&self) -> &'static str {
         self.engine
@@ -273,75 +299,4 @@ impl Watch<Maple> for MapleWatch {
             film: self.film.map(Film::develop),
         }
     }
-}
-
-fn calls_table(name: &str, calls: &Calls) -> Table {
-    let title = format!("{name}: what calls meet, and what they store");
-    let header = ["call", "calls", "areas met", "per call", "several", "stores", "per call", "none"];
-    let mut table = Table::new(title, &header);
-    for (name, counts) in &calls.by_name {
-        let per_call = |value: u64| fixed(value as f64 / counts.calls.max(1) as f64);
-        table.row(vec![
-            (*name).to_owned(),
-            count(counts.calls),
-            count(counts.met),
-            per_call(counts.met),
-            count(counts.met_several),
-            count(counts.stored),
-            per_call(counts.stored),
-            count(counts.idle),
-        ]);
-    }
-    table
-}
-
-fn faults_table(name: &str, calls: &Calls) -> Table {
-    let title = format!("{name}: calls that meet something else than when they were recorded");
-    let mut table = Table::new(title, &["call", "what", "count", "of"]);
-    table.name_columns = 2;
-    for (call, counts) in &calls.by_name {
-        let faults = Fault::ALL
-            .iter()
-            .filter_map(|&(fault, what)| calls.faults.get(&(*call, fault)).map(|&number| (what, number)));
-        let mut faults: Vec<(&str, u64)> = faults.collect();
-        if faults.is_empty() {
-            faults.push(("none", 0));
-        }
-        for (what, number) in faults {
-            table.row(vec![(*call).to_owned(), what.to_owned(), count(number), count(counts.calls)]);
-        }
-    }
-    table
-}
-
-fn spaces_table(name: &str, calls: &Calls) -> Table {
-    let title = format!("{name}: the ten busiest of {} address spaces", count(calls.spaces.len() as u64));
-    let mut table = Table::new(title, &["space", "calls", "areas at most"]);
-    let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();
-    spaces.sort_by_key(|(number, (ops, _))| (std::cmp::Reverse(*ops), **number));
-    for (number, &(ops, areas)) in spaces.into_iter().take(10) {
-        table.row(vec![number.to_string(), count(ops), count(areas)]);
-    }
-    table
-}
-
-fn rows(workload: &Workload<Maple>, calls: &Calls) -> Vec<Row> {
-    let row = |op: &'static str| Row {
-        suite: Suite::Maple.name(),
-        workload: Some(workload.name.clone()),
-        file: workload.file.clone(),
-        op: Some(op),
-        ..Row::default()
-    };
-    let by_name = calls.by_name.iter().map(|(name, counts)| {
-        let faults = calls.faults.iter().filter(|((call, fault), _)| call == name && fault.contradicts());
-        Row {
-            count: Some(counts.calls),
-            work_mean: Some(counts.stored as f64 / counts.calls.max(1) as f64),
-            mismatches: Some(faults.map(|(_, number)| number).sum()),
-            note: Some("work is ranges stored or emptied".to_owned()),
-            ..row(name)
-        }
-    });
-    by_name.collect()
 }

@@ -26,8 +26,8 @@ pub use tree::{Tree, TreeJudge};
 use crate::engine::Driven;
 use crate::failure::Failure;
 use crate::kind::Kind;
-use crate::measure::{Bucket, EngineRun};
-use crate::output::{Document, Row};
+use crate::measure::{Bucket, EngineRun, Replay};
+use crate::record::{Figures, Key, Origin, Picture, Results};
 use crate::workload::Workload;
 use freehold::units::Tally;
 use std::fmt::Debug;
@@ -154,9 +154,9 @@ pub trait Family: Copy + Debug + Default + 'static {
     }
 
     /// Adds what engines were made for.
-    fn scene_row(scene: &Self::Scene, row: Row) -> Row {
+    fn scene_key(scene: &Self::Scene, key: Key) -> Key {
         let _ = scene;
-        row
+        key
     }
 }
 
@@ -180,17 +180,18 @@ pub trait Replayable: Family {
         Ok(())
     }
 
-    /// The columns of what was seen of an engine's run, and the cells.
-    const SEEN: &'static [&'static str];
-    /// The cells below [`Replayable::SEEN`].
-    fn seen_cells(run: &EngineRun<Self>) -> Vec<String>;
-
     /// Adds what was seen of an engine's run.
-    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row;
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>);
+
+    /// Figures of the state over time, by the names of their series.
+    const STATE: &'static [StateLine<Self>];
+
+    /// Pictures of a replay, by their names.
+    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)>;
 
     /// Adds what is to be said of a workload of this family beside its sizes and lifetimes.
-    fn inspect(workload: &Workload<Self>, document: &mut Document) {
-        let _ = (workload, document);
+    fn inspect(workload: &Workload<Self>, results: &mut Results) {
+        let _ = (workload, results);
     }
 }
 
@@ -205,6 +206,17 @@ pub trait Entry<F: Family>: Copy + Debug + 'static {
     /// The engine that does no work. It is not in [`Entry::ALL`], so that it is neither judged nor compared: only
     /// tables of `replay` and `bench` show it, beneath the others.
     const FLOOR: Option<Self> = None;
+
+    /// Engines that are ours: no rivals of the default one.
+    const OURS: &'static [&'static str];
+
+    /// Engines whose memory cannot be told and is reckoned from what they hold.
+    const ESTIMATED: &'static [&'static str] = &[];
+
+    /// Where figures of its memory are from.
+    fn memory(&self) -> Origin {
+        if Self::ESTIMATED.contains(&self.engine()) { Origin::Estimated } else { Origin::Measured }
+    }
 
     /// Its name.
     fn engine(&self) -> &'static str;
@@ -232,11 +244,6 @@ pub trait Entry<F: Family>: Copy + Debug + 'static {
         Self::FLOOR.is_some_and(|floor| floor.label() == self.label())
     }
 
-    /// What a table calls it.
-    fn table_label(&self) -> String {
-        if self.is_floor() { format!("{} (not judged)", self.label()) } else { self.label() }
-    }
-
     /// Makes one.
     ///
     /// # Errors
@@ -248,15 +255,13 @@ pub trait Entry<F: Family>: Copy + Debug + 'static {
         first == second
     }
 
-    /// A row about it.
-    fn row(&self) -> Row {
-        Row {
-            suite: F::SUITE.name(),
-            engine: Some(self.engine()),
-            placement: self.placement(),
-            default: self.is_default().then_some(true),
-            note: self.is_floor().then(|| FLOOR_NOTE.to_owned()),
-            ..Row::default()
+    /// A workload's key on it.
+    fn key(&self, workload: &str) -> Key {
+        let key = Key::new(F::SUITE.name(), workload).engine(self.engine());
+        Key {
+            default: self.is_default(),
+            ours: !self.is_default() && Self::OURS.contains(&self.engine()),
+            ..key.param_if("placement", self.placement())
         }
     }
 }
@@ -287,6 +292,8 @@ pub trait Judge<F: Family>: Sized {
 
 /// What a watch saw at a time.
 pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
+/// A figure of the state over time, by the name of its series.
+pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
 /// What it saw in all.
 pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
 

@@ -3,12 +3,12 @@
 use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
 use crate::engine::percpu::{ENGINES, EngineEntry, FLOOR, Scene, Session};
 use crate::measure::percpu::Checker;
-use crate::measure::{Bucket, EngineRun};
-use crate::output::{Document, Row, Table, count};
+use crate::measure::{Bucket, EngineRun, Replay};
+use crate::record::{Figures, Key, Metric, Picture, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::Recorded;
 use freehold::percpu::PAGE_BYTES;
-use freehold::units::{Bytes, Tally, Work};
+use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::percpu::{Answer, Footprint, Op};
 use std::collections::BTreeMap;
@@ -56,8 +56,8 @@ impl Family for Percpu {
         }
     }
 
-    fn scene_row(scene: &Scene, row: Row) -> Row {
-        Row { unit: Some(u64::from(scene.config.unit_bytes)), ..row }
+    fn scene_key(scene: &Scene, key: Key) -> Key {
+        key.param("unit_bytes", scene.config.unit_bytes)
     }
 }
 
@@ -69,41 +69,50 @@ impl Replayable for Percpu {
         Ok(Recorded::read(file)?.into_workload(file))
     }
 
-    const SEEN: &'static [&'static str] = &["chunks", "peak pages", "mean pages", "page fill", "B/object"];
-
-    fn seen_cells(run: &EngineRun<Self>) -> Vec<String> {
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
         let seen = &run.counted.seen;
-        // Requests that were refused or had a chunk made for them, though there was a place.
-        let missed = if seen.missed > 0 { format!(", {} missed", count(seen.missed)) } else { String::new() };
-        vec![
-            count(seen.chunks_peak) + &missed,
-            count(seen.pages_peak),
-            count(seen.pages_mean.round() as u64),
-            seen.fill().map_or_else(|| "-".to_owned(), |fill| format!("{fill:.3}")),
-            seen.bytes_per_object.map_or_else(|| "-".to_owned(), crate::output::fixed),
-        ]
+        figures
+            .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean, 1)
+            .put(Metric::Chunks, Stat::Max, seen.chunks_peak as f64, 1)
+            .some(Metric::PageFill, Stat::Mean, seen.fill())
+            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_object)
+            .total(Metric::MissedPlaces, seen.missed);
     }
 
-    fn seen_row(run: &EngineRun<Self>, row: Row) -> Row {
-        let seen = &run.counted.seen;
-        Row {
-            pages: Some(seen.pages_peak),
-            pages_mean: Some(seen.pages_mean),
-            bytes_per_item: seen.bytes_per_object,
-            missed: Some(seen.missed),
-            ..row
+    const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
+        ("pages", |state| state.footprint.populated_pages as f64),
+        ("fill", PercpuState::fill),
+        ("metadata", |state| state.footprint.metadata_bytes as f64),
+    ];
+
+    fn pictures(_: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+        Vec::new()
+    }
+
+    /// Sizes and alignments that are asked for, and how many of the requests cannot wait.
+    fn inspect(workload: &Workload<Self>, results: &mut Results) {
+        let mut by_shape: BTreeMap<(u64, u64), [u64; 2]> = BTreeMap::new();
+        for op in workload.setup.iter().chain(&workload.ops) {
+            let Op::Alloc { size_bytes, align, atomic, .. } = *op else { continue };
+            let asked = by_shape.entry((size_bytes, align.bytes())).or_default();
+            asked[usize::from(atomic)] += 1;
         }
-    }
-
-    fn inspect(workload: &Workload<Self>, document: &mut Document) {
-        let requests = Requests::of(workload);
-        document.tables.push(requests.table(&workload.name));
-        document.rows.extend(requests.rows(workload));
+        for ((size, align), asked) in by_shape {
+            for (op, count) in
+                ["can wait", "cannot wait"].into_iter().zip(asked).filter(|(_, count)| *count > 0)
+            {
+                let key = workload.key().op(op).param("size", size).param("align", align);
+                results.of(key).total(Metric::Count, count).total(Metric::Bytes, size.saturating_mul(count));
+            }
+        }
     }
 }
 
 impl Entry<Percpu> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const OURS: &'static [&'static str] = &["bitmap"];
+    const ESTIMATED: &'static [&'static str] = &["area-map"];
     const FLOOR: Option<Self> = Some(FLOOR);
 
     fn engine(&self) -> &'static str {
@@ -260,79 +269,5 @@ impl Watch<Percpu> for PercpuWatch {
             bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
             missed: self.judge.checker.missed(),
         }
-    }
-}
-
-/// Allocations of one size and alignment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Asked {
-    count: u64,
-    /// Of these, the ones that could not wait.
-    atomic: u64,
-}
-
-/// What a workload asks for, by size and alignment in bytes.
-struct Requests {
-    by_shape: BTreeMap<(u64, u64), Asked>,
-    total: Asked,
-}
-
-impl Requests {
-    fn of(workload: &Workload<Percpu>) -> Self {
-        let mut requests = Self { by_shape: BTreeMap::new(), total: Asked::default() };
-        for op in workload.setup.iter().chain(&workload.ops) {
-            let Op::Alloc { size_bytes, align, atomic, .. } = *op else { continue };
-            let asked = requests.by_shape.entry((size_bytes, align.bytes())).or_default();
-            for asked in [asked, &mut requests.total] {
-                asked.count += 1;
-                asked.atomic += u64::from(atomic);
-            }
-        }
-        requests
-    }
-
-    fn table(&self, name: &str) -> Table {
-        let header = ["size", "align", "count", "share", "bytes", "atomic"];
-        let mut table = Table::new(format!("{name}: sizes and alignments, and what could not wait"), &header);
-        table.name_columns = 2;
-        let share = |of: u64, all: u64| format!("{:.1} %", 100.0 * of as f64 / all.max(1) as f64);
-        for (&(size, align), asked) in &self.by_shape {
-            table.row(vec![
-                count(size),
-                count(align),
-                count(asked.count),
-                share(asked.count, self.total.count),
-                Bytes::from(size.saturating_mul(asked.count)).to_string(),
-                share(asked.atomic, asked.count),
-            ]);
-        }
-        let bytes = self.by_shape.iter().map(|(&(size, _), asked)| size.saturating_mul(asked.count));
-        table.row(vec![
-            "all".to_owned(),
-            String::new(),
-            count(self.total.count),
-            String::new(),
-            Bytes::from(bytes.fold(0, u64::saturating_add)).to_string(),
-            share(self.total.atomic, self.total.count),
-        ]);
-        table
-    }
-
-    fn rows(&self, workload: &Workload<Percpu>) -> Vec<Row> {
-        let shapes = self.by_shape.iter().flat_map(|(&shape, asked)| {
-            let waiting = ("allocation", asked.count - asked.atomic);
-            [waiting, ("allocation that cannot wait", asked.atomic)].map(|(note, count)| (shape, note, count))
-        });
-        let row = |((size, align), note, count): ((u64, u64), &str, u64)| Row {
-            suite: Suite::Percpu.name(),
-            workload: Some(workload.name.clone()),
-            file: workload.file.clone(),
-            size: Some(size),
-            align: Some(align),
-            count: Some(count),
-            note: Some(note.to_owned()),
-            ..Row::default()
-        };
-        shapes.filter(|(_, _, count)| *count > 0).map(row).collect()
     }
 }

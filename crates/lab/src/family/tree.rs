@@ -83,6 +83,8 @@ impl Family for Tree {
 
 impl Entry<Tree> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
+    const OURS: &'static [&'static str] = &["range-map", "range-map-any"];
+    const ESTIMATED: &'static [&'static str] = &["std-btreemap", "rangemap", "nodit"];
 
     fn engine(&self) -> &'static str {
         self.engine

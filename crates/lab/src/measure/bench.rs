@@ -3,6 +3,7 @@
 //!
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
+use super::figures::in_turn;
 use super::{Checker, Counts};
 use crate::engine::{EngineEntry, FLOOR, Session};
 use crate::family::{Family, Kva};
@@ -110,15 +111,12 @@ pub fn bench(
     }
     for round in 0..rounds {
         tick(&format!("{name}: timing, round {} of {rounds}", round + 1));
-        let mut turn: Vec<_> = bench.runs.iter_mut().zip(&mut sessions).collect();
-        turn.push((&mut bench.floor, &mut floor_session));
-        if round % 2 == 1 {
-            turn.reverse();
-        }
-        for (run, session) in turn {
-            run.time(&bench.workload, session.as_mut(), round)
-                .map_err(|reason| anyhow::anyhow!("{name}: {}: {reason}", run.entry.label()))?;
-        }
+        let floor = (&mut bench.floor, &mut floor_session);
+        let engines = bench.runs.iter_mut().zip(&mut sessions).chain([floor]);
+        in_turn(round, engines, |(run, session)| {
+            let timed = run.time(&bench.workload, session.as_mut(), round);
+            timed.map_err(|reason| anyhow::anyhow!("{name}: {}: {reason}", run.entry.label()))
+        })?;
     }
     Ok(bench)
 }

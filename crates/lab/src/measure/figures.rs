@@ -1,4 +1,4 @@
-//! What becomes of the figures of several rounds, and who is next in a round.
+//! What becomes of the figures of several rounds, and whose turn it is in a round.
 
 /// The middle of some figures; 0 of none.
 #[must_use]
@@ -8,20 +8,18 @@ pub fn median(figures: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The least and the largest.
-#[must_use]
-pub fn spread(figures: &[f64]) -> Option<[f64; 2]> {
-    let least = figures.iter().copied().reduce(f64::min)?;
-    Some([least, figures.iter().copied().reduce(f64::max)?])
-}
-
-/// Times the first engine's figure, if that is one.
-#[must_use]
-pub fn ratio(value: f64, first: Option<f64>) -> Option<f64> {
-    first.filter(|first| *first > 0.0).map(|first| value / first)
-}
-
-/// Round by round, who is next: A B C, then C B A.
-pub(super) fn turns(engines: usize, round: usize) -> Vec<usize> {
-    if round.is_multiple_of(2) { (0..engines).collect() } else { (0..engines).rev().collect() }
+/// A round: each one's turn, A B C, and in the next round C B A.
+///
+/// # Errors
+/// What one of them says went wrong.
+pub(super) fn in_turn<T, E>(
+    round: usize,
+    items: impl IntoIterator<Item = T>,
+    mut turn: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    if round % 2 == 1 {
+        items.reverse();
+    }
+    items.into_iter().try_for_each(&mut turn)
 }

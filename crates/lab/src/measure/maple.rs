@@ -1,7 +1,7 @@
 //! Measuring maps of ranges: every answer of a first round checked one by one, then rounds timed in loops whose sums
 //! must agree, the engines taking turns.
 
-use super::figures::turns;
+use super::figures::in_turn;
 use super::instructions::measured;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
 use crate::workload::maple::{Timed, Workload};
@@ -53,13 +53,13 @@ pub fn bench(
         tick(&format!("{name}: round {} of {rounds}", round + 1));
         let timed = workload.round(round);
         let mut first = None;
-        for engine in turns(benches.len(), round) {
-            let Some(bench) = benches.get_mut(engine) else { continue };
+        in_turn(round, &mut benches, |bench: &mut Bench| {
             let sum = bench.time(&timed);
             if *first.get_or_insert(sum) != sum {
                 return Err(format!("{name}: the answers of {} are not the others'", bench.run.entry.engine));
             }
-        }
+            Ok(())
+        })?;
     }
     benches.into_iter().map(|bench| bench.finish(&name)).collect()
 }

@@ -1,6 +1,7 @@
 //! A workload on several engines: each checked and counted, then all timed in turn, A B C, C B A.
 
 use super::counted::BUCKETS;
+use super::figures::in_turn;
 use super::{Counted, Timed, count_run};
 use crate::engine::Driven;
 use crate::family::{Entry, Kva, Replayable};
@@ -82,15 +83,11 @@ pub fn measure<F: Replayable>(
         let workload = &replay.workload;
         let engines = replay.runs.iter_mut().map(|run| (&run.entry, &run.counted.answers, &mut run.timed));
         let floor = replay.floor.iter_mut().map(|floor| (&floor.entry, &floor.answers, &mut floor.timed));
-        let mut turn: Vec<_> = engines.chain(floor).collect();
-        if round % 2 == 1 {
-            turn.reverse();
-        }
-        for (entry, answers, timed) in turn {
+        in_turn(round, engines.chain(floor), |(entry, answers, timed)| {
             let result = timed.round::<F>(entry, workload, answers);
             let label = entry.label();
-            result.map_err(|reason| anyhow::anyhow!("{}: {label}: {reason}", workload.name))?;
-        }
+            result.map_err(|reason| anyhow::anyhow!("{}: {label}: {reason}", workload.name))
+        })?;
     }
     Ok(replay)
 }

@@ -1,6 +1,6 @@
 //! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
 
-use super::{Counts, clock};
+use super::{Counts, clock, median};
 use crate::engine::Driven;
 use crate::family::{Entry, Family};
 use crate::workload::Workload;
@@ -26,20 +26,11 @@ pub struct OpTimes {
     pub medians_ns: Vec<u64>,
 }
 
-impl OpTimes {
-    /// The median over every round.
-    pub fn median_ns(&mut self) -> f64 {
-        self.all_ns.percentile(500) as f64
-    }
-}
-
 impl Timed {
     /// Median over rounds of the whole run's time per operation.
     #[must_use]
     pub fn loop_median_ns(&self) -> f64 {
-        let mut sorted = self.loop_ns.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+        median(&self.loop_ns)
     }
 
     /// One round: a run timed operation by operation, and a run timed as a whole, each on a fresh engine whose

@@ -10,10 +10,11 @@ struct Refused;
 
 type Restored<I> = Result<AddressSpace<Vec<u8>, I>, RestoreError<Refused>>;
 
-/// A snapshot of version 1 with these runs, its frame sound. Written after the format's description alone.
+/// A snapshot of a version with these runs, its frame sound. Written after the format's description alone.
 #[must_use]
-pub fn framed_runs(granule_log2: u32, runs: &[u8]) -> Vec<u8> {
-    let mut bytes = b"fh-space\x01\0\0\0".to_vec();
+pub fn framed_runs(version: u32, granule_log2: u32, runs: &[u8]) -> Vec<u8> {
+    let mut bytes = b"fh-space".to_vec();
+    bytes.extend(version.to_le_bytes());
     bytes.extend(granule_log2.to_le_bytes());
     bytes.extend((24 + runs.len() as u64 + 4).to_le_bytes());
     bytes.extend(runs);
@@ -26,15 +27,15 @@ pub fn framed_runs(granule_log2: u32, runs: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The fuzz target's body: the bytes as they are, and the bytes as granule and runs in a sound frame. Returns whether
-/// the latter were those of a space.
+/// The fuzz target's body: the bytes as they are, and the bytes as version, granule and runs in a sound frame: the first
+/// is the granule's logarithm, and 72 more for each version above 1. Returns whether the latter were those of a space.
 ///
 /// # Panics
 /// If anything is wrong: that is how a fuzzer hears of it.
 pub fn fuzz_kva_restore(bytes: &[u8]) -> bool {
     check_bytes(bytes);
-    let (log2, runs) = bytes.split_first().unwrap_or((&0, &[]));
-    check_bytes(&framed_runs(u32::from(log2 % 72), runs))
+    let (first, runs) = bytes.split_first().unwrap_or((&0, &[]));
+    check_bytes(&framed_runs(u32::from(first / 72) + 1, u32::from(first % 72), runs))
 }
 
 /// Restores the bytes on every index. Returns whether they are those of a space.
@@ -47,7 +48,7 @@ fn check_bytes(bytes: &[u8]) -> bool {
     red_black.is_ok()
 }
 
-/// Restores the bytes, and if they are those of a space takes it down region by region.
+/// Restores the bytes, and if they are those of a space ends its moves and takes it down region by region.
 fn restored<I: FreeIndex>(bytes: &[u8]) -> Restored<I> {
     let decode = |value: &[u8]| if value.first() == Some(&0xff) { Err(Refused) } else { Ok(value.to_vec()) };
     let mut space: AddressSpace<_, I> = AddressSpace::restore(bytes, I::Placement::default(), decode)?;
@@ -55,6 +56,17 @@ fn restored<I: FreeIndex>(bytes: &[u8]) -> Restored<I> {
     assert!(sound.is_ok(), "{sound:?}");
     let again = space.snapshot(|value, to| to.put(value));
     assert_eq!(again.as_deref(), Ok(bytes), "a space has one encoding");
+    let moves: Vec<_> = space.pending_moves().collect();
+    for (at, token) in moves.into_iter().enumerate() {
+        let ended = match at % 2 {
+            0 => space.commit_move(token).map(|span| assert_eq!(span.first(), token.to())),
+            _ => space.cancel_move(token),
+        };
+        assert_eq!(ended, Ok(()));
+        assert!(space.cancel_move(token).is_err());
+        let sound = space.validate();
+        assert!(sound.is_ok(), "{sound:?}");
+    }
     let regions: Vec<_> = space.regions().map(|region| (region.span(), region.is_carved())).collect();
     for (region, is_carved) in regions {
         assert_eq!(space.disown(region.first()), is_carved);

@@ -1,290 +1,314 @@
-//! Figures that others have published, to be printed beside ours: one table per file, with its source.
+//! Figures that others have published, to be shown beside ours: `bench/published/*.toml`, a table to a file.
 //!
-//! Nothing here was measured by this program, and nothing that it prints as its own comes from here. A figure says
-//! what it is of ([`Subject`]), so that whoever sets ours beside it must say how the two compare, or why they do
-//! not.
+//! Nothing there was measured by this program, and nothing that it shows as its own comes from there. A figure says which
+//! of our records it is like, and how far, or why there is none.
 
-pub mod aligned_2017_v1;
-pub mod aligned_2017_v2;
-pub mod bulk_2025;
-pub mod depopulation_2021;
-pub mod do_mmap_2025;
-pub mod histogram;
-pub mod linux_6_12;
-pub mod no_block_2025;
-pub mod nodes_2023_v1;
-pub mod nodes_2023_v2;
-pub mod nodes_2024_v3;
-pub mod percpu;
-pub mod prealloc_2025;
-pub mod rework_2019_v3;
-pub mod scan_hint_2019;
-pub mod second_half_2017;
-pub mod seed_2017_v1;
-pub mod seed_2017_v2;
-pub mod talk_2019;
-pub mod zfs_2014;
+use crate::record::{Key, Metric, Origin, Record, Select, Stat, Value};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use crate::output::fixed;
+include!(concat!(env!("OUT_DIR"), "/published.rs"));
 
-/// A table of figures from one source, in its order. `S` is what a family's figures can be of.
-#[derive(Clone, Copy, Debug)]
-pub struct Published<S: 'static = Subject> {
+/// A table of figures from one source, in its order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
     /// Where and when.
-    pub source: &'static str,
+    pub source: String,
+    /// The family that it is about.
+    pub suite: String,
+    /// Its place among the family's sources.
+    order: u32,
+    /// What its figures before the change are called where they stand beside ours.
+    #[serde(default)]
+    before: String,
+    /// The same after the change.
+    #[serde(default)]
+    after: String,
+    /// Operations that a figure is of.
+    #[serde(default = "one")]
+    pub per: f64,
+    /// What of ours stands beside its figures.
+    pub ours: Option<Ours>,
     /// The figures.
-    pub figures: &'static [Figure<S>],
+    #[serde(default)]
+    pub figure: Vec<Figure>,
+    /// How often each value came.
+    #[serde(default)]
+    pub histogram: Vec<Histogram>,
 }
 
-/// The tables about the allocator of kernel virtual addresses, the talk's own first.
-pub const KVA: [Published; 7] = [
-    talk_2019::TABLE,
-    rework_2019_v3::TABLE,
-    nodes_2023_v1::TABLE,
-    nodes_2023_v2::TABLE,
-    nodes_2024_v3::TABLE,
-    no_block_2025::TABLE,
-    zfs_2014::TABLE,
-];
+fn one() -> f64 {
+    1.0
+}
+
+/// Ours beside a figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Ours {
+    /// The ratio of two engines, or of two selections.
+    Ratio([Side; 2]),
+    /// One engine's figure.
+    One(Side),
+    /// Nothing.
+    Nothing([Side; 0]),
+}
+
+impl Side {
+    /// The selection, narrowed to this side.
+    #[must_use]
+    pub fn narrow(&self, select: Select) -> Select {
+        match self {
+            Self::Engine(engine) => select.and("engine", engine),
+            Self::Of(of) => select.with(of),
+        }
+    }
+}
+
+/// A side of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Side {
+    /// An engine.
+    Engine(String),
+    /// Fields.
+    Of(Select),
+}
 
 /// One figure, before and after a change; either may be lacking.
-#[derive(Clone, Copy, Debug)]
-pub struct Figure<S: 'static = Subject> {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
     /// What was measured, where.
-    pub what: &'static str,
-    /// What it is a figure of.
-    pub subject: S,
+    pub what: String,
+    /// The fields of records like it.
+    #[serde(default)]
+    of: BTreeMap<String, toml::Value>,
+    #[serde(default = "time")]
+    metric: String,
+    #[serde(default = "median")]
+    stat: String,
+    per: Option<f64>,
+    /// What of ours stands beside it, if not what does beside its source's.
+    pub ours: Option<Ours>,
     /// Before the change.
     pub before: Option<Quantity>,
     /// After it.
     pub after: Option<Quantity>,
+    note: String,
 }
 
-/// What a figure about the allocator of kernel virtual addresses is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// The kernel's test of vmalloc, each case after the other on one worker.
-    SuiteInTurn,
-    /// The same with a worker on every CPU.
-    SuiteTogether,
-    /// The least, mean or greatest time of an allocation while the whole test runs.
-    AllocationTime(Statistic),
-    /// One page allocated and freed, with that many workers at once.
-    PagePair(u32),
-    /// The share of all time that was spent waiting for a lock.
-    LockShare,
-    /// A part of the test with workers that wait for each other.
-    Contended,
-    /// The share of all time that was spent in the kernel, its list of busy areas being long.
-    ListShare,
+fn time() -> String {
+    "time".to_owned()
 }
 
-/// Which of a sample's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// The least.
-    Least,
-    /// The mean.
-    Mean,
-    /// The greatest.
-    Greatest,
+fn median() -> String {
+    "median".to_owned()
 }
 
-/// A value as it was published.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How often each value came.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Histogram {
+    engine: String,
+    of: BTreeMap<String, toml::Value>,
+    counts: Vec<[u64; 2]>,
+}
+
+/// A value as it was published, in its own unit.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Quantity {
     /// The number.
     pub value: f64,
-    /// Its unit.
-    pub unit: Unit,
+    unit: &'static (&'static str, &'static str, f64),
     /// The value is a bound, and it was more.
     pub at_least: bool,
 }
 
-/// The unit of a published value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Hours.
-    Hours,
-    /// Minutes.
-    Minutes,
-    /// Seconds.
-    Seconds,
-    /// Milliseconds.
-    Milliseconds,
-    /// Microseconds.
-    Microseconds,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// 10^9 cycles.
-    GigaCycles,
-    /// Hundredths.
-    Percent,
-    /// 1024 bytes.
-    Kibibytes,
-    /// Pages of 4096 bytes.
-    Pages,
-}
+/// Units: the name, what it is a multiple of, and how often. Times are in nanoseconds.
+const UNITS: [(&str, &str, f64); 12] = [
+    ("h", "time", 3600e9),
+    ("min", "time", 60e9),
+    ("s", "time", 1e9),
+    ("ms", "time", 1e6),
+    ("us", "time", 1e3),
+    ("ns", "time", 1.0),
+    ("Gcycles", "cycles", 1e9),
+    ("%", "share", 0.01),
+    ("KiB", "bytes", 1024.0),
+    ("pages", "bytes", 4096.0),
+    ("nodes", "nodes", 1.0),
+    ("areas", "areas", 1.0),
+];
 
-impl Unit {
-    /// As tables and rows have it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hours => "h",
-            Self::Minutes => "min",
-            Self::Seconds => "s",
-            Self::Milliseconds => "ms",
-            Self::Microseconds => "us",
-            Self::Nanoseconds => "ns",
-            Self::GigaCycles => "Gcycles",
-            Self::Percent => "%",
-            Self::Kibibytes => "KiB",
-            Self::Pages => "pages",
-        }
-    }
+impl TryFrom<String> for Quantity {
+    type Error = String;
 
-    /// What it is a multiple of, and how often.
-    fn base(self) -> (&'static str, f64) {
-        match self {
-            Self::Hours => ("s", 3600.0),
-            Self::Minutes => ("s", 60.0),
-            Self::Seconds => ("s", 1.0),
-            Self::Milliseconds => ("s", 1e-3),
-            Self::Microseconds => ("s", 1e-6),
-            Self::Nanoseconds => ("s", 1e-9),
-            Self::GigaCycles => ("cycles", 1e9),
-            Self::Percent => ("share", 0.01),
-            Self::Kibibytes => ("bytes", 1024.0),
-            Self::Pages => ("bytes", 4096.0),
-        }
-    }
-}
-
-impl Quantity {
-    /// The value.
-    #[must_use]
-    pub const fn new(value: f64, unit: Unit) -> Self {
-        Self { value, unit, at_least: false }
-    }
-
-    /// More than the value.
-    #[must_use]
-    pub const fn at_least(value: f64, unit: Unit) -> Self {
-        Self { value, unit, at_least: true }
-    }
-
-    /// The value in its base unit: seconds, cycles, a share of 1.
-    #[must_use]
-    pub fn in_base(self) -> f64 {
-        self.value * self.unit.base().1
+    fn try_from(text: String) -> Result<Self, String> {
+        let bound = text.strip_prefix("> ");
+        let (value, unit) = bound.unwrap_or(&text).split_once(' ').ok_or("a number and its unit")?;
+        let unit = UNITS.iter().find(|known| known.0 == unit).ok_or_else(|| format!("no unit {unit:?}"))?;
+        let value: f64 = value.parse().map_err(|_| format!("no number {value:?}"))?;
+        Ok(Self { value, unit, at_least: bound.is_some() })
     }
 }
 
 impl std::fmt::Display for Quantity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let more = if self.at_least { "> " } else { "" };
-        write!(f, "{more}{} {}", self.value, self.unit.name())
+        write!(f, "{}{} {}", if self.at_least { "> " } else { "" }, self.value, self.unit.0)
     }
 }
 
-impl<S> Figure<S> {
+impl Figure {
+    /// How far ours is alike, or why there is none.
+    #[must_use]
+    pub fn note(&self) -> String {
+        self.note.clone()
+    }
+
+    /// Records like it, whoever's.
+    #[must_use]
+    pub fn select(&self) -> Select {
+        Select::from(&self.of)
+    }
+
+    /// Whether the record is the same figure of its samples, measured here.
+    #[must_use]
+    pub fn is_of(&self, record: &Record) -> bool {
+        (record.metric.name(), record.stat.name()) == (self.metric.as_str(), self.stat.as_str())
+            && !matches!(record.origin, Origin::Published(_))
+    }
+
     /// How many times as much it was before; `None` unless both are there and of one kind.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
-        let (before, after) = (self.before?, self.after?);
-        let alike = before.unit.base().0 == after.unit.base().0 && after.value > 0.0;
-        alike.then(|| before.in_base() / after.in_base())
-    }
-
-    /// Both ends for people, the unit once if it is one.
-    #[must_use]
-    pub fn ends_text(&self) -> String {
-        match (self.before, self.after) {
-            (Some(before), Some(after)) if before.unit == after.unit && !before.at_least => {
-                format!("{} -> {after}", before.value)
-            }
-            (before, after) => {
-                let text = |quantity: Option<Quantity>| {
-                    quantity.map_or_else(|| "?".to_owned(), |quantity| quantity.to_string())
-                };
-                format!("{} -> {}", text(before), text(after))
-            }
-        }
-    }
-
-    /// The ratio for people.
-    #[must_use]
-    pub fn ratio_text(&self) -> String {
-        let more = if self.before.is_some_and(|before| before.at_least) { "> " } else { "" };
-        self.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{more}{}x", fixed(ratio)))
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        let alike = before.unit.1 == after.unit.1 && after.value > 0.0;
+        alike.then(|| before.value * before.unit.2 / (after.value * after.unit.2))
     }
 }
 
-/// A figure of a table, by what it is of: the first one, for tables that have one of each.
+fn key(suite: &str, engine: &str, of: &BTreeMap<String, toml::Value>) -> Key {
+    let mut key = Key::new(suite, "").engine(engine);
+    for (field, value) in of {
+        match (field.as_str(), value) {
+            ("workload", toml::Value::String(text)) => key.workload.clone_from(text),
+            ("op", toml::Value::String(text)) => key.op.clone_from(text),
+            (_, toml::Value::String(text)) => key = key.param(field, text.as_str()),
+            (_, toml::Value::Integer(number)) => {
+                key.params.insert(field.clone(), Value::Number(number.unsigned_abs()));
+            }
+            // A list stands for the worst of several: the figure is of none of them.
+            _ => {}
+        }
+    }
+    key
+}
+
+impl Source {
+    /// Its figures as records beside ours: those of a time for an operation, and the histograms.
+    fn records(&self) -> Vec<Record> {
+        let record = |key, metric, stat, value| {
+            let origin = Origin::Published(self.source.clone());
+            Record { key, metric, stat, value, spread: None, samples: 1, origin }
+        };
+        let mut records = Vec::new();
+        for figure in self.figure.iter().filter(|figure| !figure.of.is_empty()) {
+            for (name, quantity) in [(&self.before, &figure.before), (&self.after, &figure.after)] {
+                let Some(quantity) = quantity.as_ref().filter(|of| of.unit.1 == "time" && !name.is_empty())
+                else {
+                    continue;
+                };
+                let stat =
+                    Stat::ALL.into_iter().find(|stat| stat.name() == figure.stat).unwrap_or(Stat::Median);
+                let value = quantity.value * quantity.unit.2 / figure.per.unwrap_or(self.per);
+                records.push(record(key(&self.suite, name, &figure.of), Metric::Time, stat, value));
+            }
+        }
+        for histogram in &self.histogram {
+            let of = key(&self.suite, &histogram.engine, &histogram.of);
+            records.extend(histogram.counts.iter().map(|&[value, count]| {
+                record(of.clone().param("n", value), Metric::Requests, Stat::Total, count as f64)
+            }));
+        }
+        records
+    }
+}
+
+#[allow(clippy::expect_used, reason = "a test reads every table that the program has")]
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let mut sources: Vec<Source> =
+        TABLES.iter().map(|text| toml::from_str(text).expect("a published table is read")).collect();
+    sources.sort_by_key(|source| source.order);
+    sources
+});
+
+/// The sources about a family, the publication's own first.
+pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
+    SOURCES.iter().filter(move |source| source.suite == suite)
+}
+
+/// The published figures about a family that can stand beside ours.
 #[must_use]
-pub fn find<S: PartialEq>(table: &Published<S>, subject: S) -> Option<&'static Figure<S>> {
-    table.figures.iter().find(|figure| figure.subject == subject)
+pub fn records(suite: &str) -> Vec<Record> {
+    of_suite(suite).flat_map(Source::records).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ratios<S>(table: &Published<S>) -> Vec<f64> {
-        table.figures.iter().filter_map(Figure::ratio).collect()
-    }
-
-    fn says_something<S>(table: &Published<S>) {
-        assert!(!table.source.is_empty() && !table.figures.is_empty(), "{}", table.source);
-        for figure in table.figures {
-            assert!(figure.before.or(figure.after).is_some(), "{}", figure.what);
-            for quantity in [figure.before, figure.after].into_iter().flatten() {
-                assert!(quantity.value > 0.0, "{}", figure.what);
-                assert!(quantity.unit != Unit::Percent || quantity.value < 100.0, "{}", figure.what);
-            }
-        }
+    fn ratios(source: &str) -> Vec<f64> {
+        let source = SOURCES.iter().find(|other| other.source == source).unwrap();
+        source.figure.iter().filter_map(Figure::ratio).collect()
     }
 
     #[test]
-    fn every_table_has_a_source_and_figures_that_say_something() {
-        KVA.iter().for_each(says_something);
-        percpu::TABLES.iter().for_each(says_something);
+    fn every_table_is_read_and_its_figures_say_something() {
+        assert_eq!(SOURCES.len(), TABLES.len());
+        for figure in SOURCES.iter().flat_map(|source| &source.figure) {
+            assert!(figure.before.is_some() || figure.after.is_some(), "{}", figure.what);
+            assert!(Metric::ALL.iter().any(|metric| metric.name() == figure.metric), "{}", figure.what);
+            assert!(Stat::ALL.iter().any(|stat| stat.name() == figure.stat), "{}", figure.what);
+            assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
+        }
+        // Two figures of one thing under one name would stand for each other.
+        for suite in ["kva", "percpu", "maple"] {
+            let records = records(suite);
+            for (at, one) in records.iter().enumerate() {
+                let same = |other: &&Record| {
+                    (other.metric, other.stat) == (one.metric, one.stat) && other.key == one.key
+                };
+                assert!(!records.iter().skip(at + 1).any(|other| same(&other)), "{one:?}");
+            }
+        }
+        let seed = records("percpu");
+        let of = |record: &&Record| record.key.engine == "v1 area map" && record.key.op == "alloc";
+        let first = seed.iter().find(of).unwrap();
+        assert_eq!((first.value, first.key.field("size").as_deref()), (335.0, Some("4")));
     }
 
     /// What the sources say of their own figures in words.
     #[test]
     fn ratios_are_what_the_sources_say() {
-        let talk = find(&talk_2019::TABLE, Subject::SuiteTogether).and_then(Figure::ratio).unwrap();
+        let talk = ratios("talk, LPC 2019")[0];
         assert!((53.0..54.0).contains(&talk), "\"maybe 30 times; I think it's more\": {talk}");
-        let rework = ratios(&rework_2019_v3::TABLE);
+        let rework = ratios("rework letter v3, Apr 2019");
         let rounded: Vec<f64> = rework.iter().map(|ratio| (ratio * 10.0).round() / 10.0).collect();
         assert_eq!(rounded, [3.3, 7.5, 107.1, 326.0]);
-        let nodes = ratios(&nodes_2024_v3::TABLE);
+        let nodes = ratios("per-node letter v3, Jan 2024");
         assert!(nodes.iter().any(|ratio| (12.0..13.0).contains(ratio)), "\"~12x\": {nodes:?}");
-        let pairs = ratios(&nodes_2023_v1::TABLE);
-        assert!(pairs[0] < 1.1 && pairs[5] > 5.0, "nothing is gained alone, much by 32: {pairs:?}");
-        let depopulation = ratios(&depopulation_2021::TABLE);
+        let depopulation = ratios("depopulation, 2021");
         assert_eq!(depopulation[0], 1.0);
         assert!((3.5..3.6).contains(&depopulation[1]), "\"3.5 times less\": {depopulation:?}");
-        let aligned = ratios(&aligned_2017_v1::TABLE);
+        let aligned = ratios("percpu bitmap v1, aligned");
         assert!((222.0..223.0).contains(&aligned[0]), "52 minutes and 14 seconds: {aligned:?}");
-    }
-
-    #[test]
-    fn values_are_shown_as_published_and_divided_in_one_unit() {
-        let figure = Figure {
-            what: "",
-            subject: Subject::SuiteTogether,
-            before: Some(Quantity::at_least(24.0, Unit::Hours)),
-            after: Some(Quantity::new(2.0, Unit::Minutes)),
-        };
-        assert_eq!(figure.before.unwrap().to_string(), "> 24 h");
-        assert_eq!(figure.ends_text(), "> 24 h -> 2 min");
-        let talk = find(&talk_2019::TABLE, Subject::SuiteTogether).unwrap();
-        assert_eq!(talk.ends_text(), "160 -> 3 min");
-        assert_eq!((figure.ratio(), figure.ratio_text().as_str()), (Some(720.0), "> 720x"));
-        let mixed = Figure { after: Some(Quantity::new(2.0, Unit::GigaCycles)), ..figure };
-        assert_eq!((mixed.ratio(), mixed.ratio_text().as_str()), (None, "-"));
+        let bulk =
+            SOURCES.iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
+        let total =
+            |at: usize| bulk.histogram[at].counts.iter().map(|[value, count]| value * count).sum::<u64>();
+        assert_eq!([total(0), total(1)], [46_630_160, 37_813_856], "the counts give the totals");
     }
 }

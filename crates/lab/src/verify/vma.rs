@@ -8,7 +8,7 @@ use crate::engine::vma::{ENGINES, Session, SortedAreas, Spaces};
 use crate::family::Maple;
 use crate::measure::vma::name;
 use crate::workload::Workload;
-use crate::workload::vma::{Answer, Difference, Fault, Listed, Op, compare, from_file, read_maps};
+use crate::workload::vma::{Answer, Difference, Fault, Listed, Op, compare, read_maps};
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,12 @@ const TICK: usize = 1 << 12;
 /// Addresses of the kernel's half are in lists, but in no process's space.
 const USER_LAST: u64 = u64::MAX / 2;
 
-pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
-    let workload = from_file(file)?;
+/// Checks a trace of calls, or of what was traced of the functions of the kernel's trees.
+pub(super) fn verify(
+    file: &Path,
+    workload: &Workload<Maple>,
+    tick: &mut dyn FnMut(),
+) -> Result<Vec<Checked>, TraceError> {
     let mut oracle = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
     let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
         .iter()
@@ -56,7 +60,7 @@ pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>
     let told = |checked| Checked { note: note.clone(), ..checked };
     let mut checks: Vec<Checked> = sessions.into_iter().map(|(checked, _)| told(checked)).collect();
     if let Some(list) = list_beside(file) {
-        checks.push(areas_of_list(&workload, &list, tick)?);
+        checks.push(areas_of_list(workload, &list, tick)?);
     }
     Ok(checks)
 }

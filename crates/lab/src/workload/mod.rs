@@ -13,7 +13,9 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
-use crate::output::count;
+use crate::measure::vma::Developed;
+use crate::record::{Film, Key, Time};
+use crate::view::count;
 use freehold_trace::kva::Op;
 
 pub use files::from_file;
@@ -53,6 +55,22 @@ impl<F: Family> Workload<F> {
             Some(n) => format!("{} at {} live", self.name, count(n)),
             None => self.name.clone(),
         }
+    }
+}
+
+impl<F: Family> Workload<F> {
+    /// The key of what is said of it, whoever runs it.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        let key = Key::new(F::SUITE.name(), self.title()).param_if("n", self.n);
+        key.param_if("file", self.file.clone())
+    }
+
+    /// A film of its busiest space.
+    #[must_use]
+    pub fn film(&self, film: Developed) -> Film {
+        let time = Time::new(self.at_ns.as_deref(), self.ops.len());
+        Film::new(film, &self.name, |op| time.at(op))
     }
 }
 

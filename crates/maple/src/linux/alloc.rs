@@ -4,14 +4,8 @@ use super::tree::{Stored, Tree};
 use super::{Error, Item};
 use crate::entry::NonNullValue;
 use crate::map::Request;
+use crate::tree::Direction;
 use freehold_units::{Rejected, Span};
-
-/// Which of the gaps that fit.
-#[derive(Clone, Copy)]
-pub(super) enum End {
-    Lowest,
-    Highest,
-}
 
 /// Where a cyclic allocation went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +26,7 @@ impl<E: NonNullValue> Tree<E> {
     /// the window; [`Error::Busy`] if there is no such gap; [`Error::NoMemory`]. The item comes back.
     #[doc(alias = "mtree_alloc_range")]
     pub fn alloc_range(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
-        self.alloc(End::Lowest, size, min, max, item)
+        self.alloc(Direction::Up, size, min, max, item)
     }
 
     /// Stores at the highest `size` indexes within `min..=max` that are free; returns the first.
@@ -41,11 +35,18 @@ impl<E: NonNullValue> Tree<E> {
     /// As for [`alloc_range`](Self::alloc_range).
     #[doc(alias = "mtree_alloc_rrange")]
     pub fn alloc_rrange(&mut self, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
-        self.alloc(End::Highest, size, min, max, item)
+        self.alloc(Direction::Down, size, min, max, item)
     }
 
-    fn alloc(&mut self, end: End, size: u64, min: u64, max: u64, item: Item<E>) -> Stored<u64, E> {
-        let found = self.empty_area(end, min, max, size);
+    fn alloc(
+        &mut self,
+        direction: Direction,
+        size: u64,
+        min: u64,
+        max: u64,
+        item: Item<E>,
+    ) -> Stored<u64, E> {
+        let found = self.empty_area(direction, min, max, size);
         self.occupy(found, item).map(Span::first)
     }
 
@@ -58,12 +59,18 @@ impl<E: NonNullValue> Tree<E> {
     }
 
     /// The lowest or highest place in a window that is free.
-    pub(super) fn empty_area(&self, end: End, min: u64, max: u64, size: u64) -> Result<Span, Error> {
+    pub(super) fn empty_area(
+        &self,
+        direction: Direction,
+        min: u64,
+        max: u64,
+        size: u64,
+    ) -> Result<Span, Error> {
         let window = Span::new(min, max).filter(|_| self.flags().alloc_range).ok_or(Error::Invalid)?;
         let request = Request::new(size).window(window);
-        Ok(match end {
-            End::Lowest => self.map.lowest_gap(&request),
-            End::Highest => self.map.highest_gap(&request),
+        Ok(match direction {
+            Direction::Up => self.map.lowest_gap(&request),
+            Direction::Down => self.map.highest_gap(&request),
         }?)
     }
 
@@ -76,9 +83,9 @@ impl<E: NonNullValue> Tree<E> {
     #[doc(alias = "mtree_alloc_cyclic")]
     pub fn alloc_cyclic(&mut self, low: u64, high: u64, next: &mut u64, item: Item<E>) -> Stored<Cycled, E> {
         let start = low.max(*next);
-        let ahead = self.empty_area(End::Lowest, start, high, 1);
+        let ahead = self.empty_area(Direction::Up, start, high, 1);
         let anew = ahead.is_err() && start > low;
-        let found = if anew { self.empty_area(End::Lowest, low, high, 1) } else { ahead };
+        let found = if anew { self.empty_area(Direction::Up, low, high, 1) } else { ahead };
         let index = self.occupy(found, item)?.first();
         *next = index.wrapping_add(1);
         let wrapped = anew || core::mem::take(&mut self.alloc_wrapped);

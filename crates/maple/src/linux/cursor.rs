@@ -17,6 +17,7 @@
 
 use super::{Item, Tree};
 use crate::entry::NonNullValue;
+use crate::tree::Direction;
 use freehold_units::Span;
 
 /// What a cursor is doing. The kernel has two more states, for a cursor in a tree that has no node; this tree does not
@@ -219,13 +220,6 @@ impl MaState {
         self.state = state;
         Item::Null
     }
-}
-
-/// Which way a call goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Up,
-    Down,
 }
 
 /// Which way a call goes, how far, and whether gaps are a goal.

@@ -56,6 +56,7 @@ impl From<OutOfMemory> for Error {
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         match error {
+            InsertError::EmptyRange => Self::Invalid,
             InsertError::Occupied(_) => Self::Exists,
             InsertError::OutOfMemory => Self::NoMemory,
         }

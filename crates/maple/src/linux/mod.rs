@@ -1,7 +1,7 @@
-//! The kernel's maple tree in the kernel's words: its calls, its cursor and its codes, over a [`RangeMap`].
+//! The kernel's maple tree in the kernel's words: its calls, its cursor and its codes, over a [`WordMap`].
 //!
 //! For code that is written against the kernel's tree, and for recorded answers of it. Whoever begins anew is better off
-//! with [`RangeMap`] itself, which has no zero entry, no states and errors that say more.
+//! with [`WordMap`] itself, which has no zero entry, no states and errors that say more.
 //!
 //! | The kernel's | Here |
 //! |---|---|
@@ -51,4 +51,4 @@ pub use store::Preallocated;
 pub use tree::{Flags, Tree};
 
 #[cfg(doc)]
-use crate::RangeMap;
+use crate::WordMap;

@@ -8,7 +8,7 @@
 
 use crate::entry::StoredValue;
 use crate::plan::{Plan, RemovalPlan};
-use crate::tree::{Path, StoreKind, StorePlan, Tree, fork, replace};
+use crate::tree::{Path, StoreKind, StorePlan, Tree, fork, replace_edit};
 use freehold_units::Span;
 
 /// What a store does to the tree, in the kernel's words.
@@ -42,7 +42,7 @@ pub struct Heights {
     /// The lowest ancestor with room for a child more, counted from the root, which is 1; 0 if there is none. Of a
     /// spanning store, ancestors above the one where the span begins count alone.
     pub vacant: u64,
-    /// The lowest that can lose a child without becoming thin, counted likewise.
+    /// The lowest ancestor that can lose a child without becoming underfull, counted likewise.
     pub sufficient: u64,
 }
 
@@ -133,7 +133,7 @@ fn store_type(tree: &Tree, plan: &StorePlan, entry: bool) -> StoreType {
     let edit = match &plan.kind {
         StoreKind::NewRoot => return StoreType::StoreRoot,
         StoreKind::Spanning => return StoreType::Spanning,
-        StoreKind::InLeaf(_) => replace(tree.leaf_of(&plan.path), &plan.path, plan.span, entry),
+        StoreKind::InLeaf(_) => replace_edit(tree.leaf_of(&plan.path), &plan.path, plan.span, entry),
     };
     let used = edit.words_after();
     // An entry in a gap's place takes a word more: even an exact fit may be one too many.
@@ -158,7 +158,7 @@ fn store_type(tree: &Tree, plan: &StorePlan, entry: bool) -> StoreType {
 fn heights(tree: &Tree, plan: &StorePlan) -> Heights {
     let mut heights = Heights { height: tree.height() as u64, vacant: 0, sufficient: 0 };
     let mut above = plan.path.above();
-    if plan.spans() {
+    if plan.is_spanning() {
         let mut right = Path::new();
         tree.walk(plan.span.last(), &mut right);
         above = &above[..fork(&plan.path, &right)];

@@ -2,12 +2,12 @@
 //!
 //! After a store the cursor is on what is there: the range stored, or the whole gap.
 
-use super::alloc::End;
 use super::error::rejected;
 use super::tree::{Stored, Tree, null_rejected};
 use super::{Error, Facts, Item, MaState, State};
 use crate::entry::NonNullValue;
 use crate::plan::{Plan, RemovalPlan};
+use crate::tree::Direction;
 use freehold_units::{Rejected, Span};
 
 impl MaState {
@@ -96,7 +96,7 @@ impl MaState {
         max: u64,
         size: u64,
     ) -> Result<(), Error> {
-        self.land(tree.empty_area(End::Lowest, min, max, size)?);
+        self.land(tree.empty_area(Direction::Up, min, max, size)?);
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl MaState {
         max: u64,
         size: u64,
     ) -> Result<(), Error> {
-        self.land(tree.empty_area(End::Highest, min, max, size)?);
+        self.land(tree.empty_area(Direction::Down, min, max, size)?);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::error::rejected;
 use super::{Error, Item};
 use crate::entry::NonNullValue;
-use crate::map::RangeMap;
+use crate::map::WordMap;
 use crate::node::Nodes;
 use freehold_units::{Rejected, Span};
 
@@ -19,10 +19,10 @@ pub struct Flags {
     pub use_rcu: bool,
 }
 
-/// The kernel's tree: a [`RangeMap`] whose ranges hold an entry or the zero entry.
+/// The kernel's tree: a [`WordMap`] whose ranges hold an entry or the zero entry.
 #[doc(alias = "maple_tree")]
 pub struct Tree<E: NonNullValue> {
-    pub(super) map: RangeMap<Option<E>>,
+    pub(super) map: WordMap<Option<E>>,
     flags: Flags,
     /// The last index of all was given out by a cyclic allocation, and none has said since that it wrapped.
     #[doc(alias = "MT_FLAGS_ALLOC_WRAPPED")]
@@ -37,7 +37,7 @@ impl<E: NonNullValue> Tree<E> {
     #[doc(alias = "mt_init_flags")]
     #[must_use]
     pub const fn new(flags: Flags) -> Self {
-        Self { map: RangeMap::new(), flags, alloc_wrapped: false }
+        Self { map: WordMap::new(), flags, alloc_wrapped: false }
     }
 }
 
@@ -46,7 +46,7 @@ impl<E: NonNullValue> Tree<E> {
     #[doc(hidden)]
     #[must_use]
     pub const fn with_nodes(flags: Flags, nodes: Nodes) -> Self {
-        Self { map: RangeMap::with_nodes(nodes), flags, alloc_wrapped: false }
+        Self { map: WordMap::with_nodes(nodes), flags, alloc_wrapped: false }
     }
 
     /// What kind of tree it is.
@@ -57,13 +57,13 @@ impl<E: NonNullValue> Tree<E> {
 
     /// The map that holds the entries; the zero entry is `None`.
     #[must_use]
-    pub const fn map(&self) -> &RangeMap<Option<E>> {
+    pub const fn map(&self) -> &WordMap<Option<E>> {
         &self.map
     }
 
     /// The map, to do what the kernel's calls do not: several stores at once, a limit of nodes.
     #[must_use]
-    pub const fn map_mut(&mut self) -> &mut RangeMap<Option<E>> {
+    pub const fn map_mut(&mut self) -> &mut WordMap<Option<E>> {
         &mut self.map
     }
 

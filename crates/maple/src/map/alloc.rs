@@ -1,9 +1,9 @@
 //! Finding gaps and storing there.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::StoredValue;
-use crate::error::{AllocError, InsertError};
-use crate::tree::{CheckedRequest, Side};
+use crate::error::AllocError;
+use crate::tree::{CheckedRequest, Direction, StorePlan};
 use freehold_units::{Align, Rejected, Span};
 
 /// What is asked for: how many indexes, at which alignment, where.
@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// The lowest place that is free and fits a request.
     ///
     /// Cost: a walk down the tree, or two where the window cuts a gap. With an alignment, every gap on the way that is long
@@ -44,7 +44,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// Nothing is asked for, or more than the window has, or there is no such place.
     #[doc(alias = "mas_empty_area")]
     pub fn lowest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap(request, Side::Lowest)
+        self.find_gap(request, Direction::Up)
     }
 
     /// The highest place that is free and fits a request.
@@ -53,10 +53,10 @@ impl<E: StoredValue> RangeMap<E> {
     /// As for [`lowest_gap`](Self::lowest_gap).
     #[doc(alias = "mas_empty_area_rev")]
     pub fn highest_gap(&self, request: &Request) -> Result<Span, AllocError> {
-        self.find_gap(request, Side::Highest)
+        self.find_gap(request, Direction::Down)
     }
 
-    fn find_gap(&self, request: &Request, side: Side) -> Result<Span, AllocError> {
+    fn find_gap(&self, request: &Request, direction: Direction) -> Result<Span, AllocError> {
         let Request { size, align, window } = *request;
         if size == 0 {
             return Err(AllocError::ZeroSize);
@@ -64,7 +64,7 @@ impl<E: StoredValue> RangeMap<E> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::TooLarge);
         }
-        self.tree.find_gap(&CheckedRequest { side, size, align, window }).ok_or(AllocError::NoSpace)
+        self.tree.find_gap(&CheckedRequest { direction, size, align, window }).ok_or(AllocError::NoSpace)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.
@@ -92,17 +92,16 @@ impl<E: StoredValue> RangeMap<E> {
         found: Result<Span, AllocError>,
         value: E,
     ) -> Result<Span, Rejected<E, AllocError>> {
-        match found {
-            Ok(span) => match self.insert(span, value) {
-                Ok(()) => Ok(span),
-                Err(Rejected { value, cause: InsertError::OutOfMemory }) => {
-                    Err(Rejected { value, cause: AllocError::OutOfMemory })
-                }
-                Err(Rejected { value, cause: InsertError::Occupied(_) }) => {
-                    Err(Rejected { value, cause: AllocError::NoSpace })
-                }
-            },
-            Err(cause) => Err(Rejected { value, cause }),
+        let span = match found {
+            Ok(span) => span,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        let mut plan = StorePlan::new(span);
+        self.tree.plan(&mut plan, true);
+        assert!(plan.is_free(), "M4: a gap that was found is free");
+        match self.store_at(&mut plan, value) {
+            Ok(()) => Ok(span),
+            Err(Rejected { value, cause }) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 

@@ -1,10 +1,10 @@
 //! Maps are equal if they have equal entries; how the tree below is shaped does not matter.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::StoredValue;
 use core::fmt;
 
-impl<E: StoredValue> PartialEq for RangeMap<E>
+impl<E: StoredValue> PartialEq for WordMap<E>
 where
     for<'a> E::Ref<'a>: PartialEq,
 {
@@ -13,9 +13,9 @@ where
     }
 }
 
-impl<E: StoredValue> Eq for RangeMap<E> where for<'a> E::Ref<'a>: Eq {}
+impl<E: StoredValue> Eq for WordMap<E> where for<'a> E::Ref<'a>: Eq {}
 
-impl<E: StoredValue> fmt::Debug for RangeMap<E>
+impl<E: StoredValue> fmt::Debug for WordMap<E>
 where
     for<'a> E::Ref<'a>: fmt::Debug,
 {

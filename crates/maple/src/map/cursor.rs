@@ -9,19 +9,19 @@
 //! Entries and gaps together are all indexes there are, so a cursor never is before the first, behind the last or between
 //! two. At either end it stays where it is, and says so.
 
-use super::{RangeMap, words};
+use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::InsertError;
-use crate::tree::SlotPos;
+use crate::tree::{Direction, SlotPos};
 use freehold_units::{Rejected, Span};
 
 /// A cursor over a map that is only read.
 ///
 /// ```
-/// # use freehold_maple::RangeMap;
+/// # use freehold_maple::WordMap;
 /// # use freehold_units::Span;
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(10, 19).unwrap(), 1u32)?;
 /// let mut cursor = map.cursor(0);
 /// assert_eq!(cursor.slot(), (Span::new(0, 9).unwrap(), None));
@@ -33,16 +33,16 @@ use freehold_units::{Rejected, Span};
 /// ```
 #[doc(alias = "ma_state")]
 pub struct Cursor<'a, E: StoredValue> {
-    map: &'a RangeMap<E>,
+    map: &'a WordMap<E>,
     place: SlotPos,
 }
 
 /// A cursor over a map that it can change.
 ///
 /// ```
-/// # use freehold_maple::RangeMap;
+/// # use freehold_maple::WordMap;
 /// # use freehold_units::Span;
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(10, 19).unwrap(), 1u32)?;
 /// let mut cursor = map.cursor_mut(15);
 /// cursor.store(Span::new(12, 14).unwrap(), 2)?;
@@ -54,12 +54,12 @@ pub struct Cursor<'a, E: StoredValue> {
 /// ```
 #[doc(alias = "ma_state")]
 pub struct CursorMut<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     /// Found anew after each change.
     place: SlotPos,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// A cursor on the entry or the gap that an index is in.
     #[doc(alias = "MA_STATE")]
     #[must_use]
@@ -112,46 +112,30 @@ macro_rules! moves {
         /// Goes to the next entry or gap. False if there is none; it stays then.
         #[doc(alias = "mas_next_range")]
         pub fn move_next(&mut self) -> bool {
-            self.map.tree.step_up(&mut self.place)
+            self.map.tree.step(&mut self.place, Direction::Up)
         }
 
         /// Goes to the entry or gap before. False if there is none; it stays then.
         #[doc(alias = "mas_prev_range")]
         pub fn move_prev(&mut self) -> bool {
-            self.map.tree.step_down(&mut self.place)
+            self.map.tree.step(&mut self.place, Direction::Down)
         }
 
         /// Goes to the next entry, past a gap if there is one. None if there is no entry; it stays then.
         #[doc(alias = "mas_next")]
         pub fn next_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
-            let mut moved = false;
-            while self.move_next() {
-                if self.place.slot.entry.is_some() {
-                    return self.value().map(|value| (self.span(), value));
-                }
-                moved = true;
-            }
-            // Behind the last entry is one gap at most.
-            if moved {
-                self.move_prev();
-            }
-            None
+            self.map.tree.step_to_entry(&mut self.place, Direction::Up).then(|| self.on_entry())
         }
 
         /// Goes to the entry before, past a gap if there is one. None if there is no entry; it stays then.
         #[doc(alias = "mas_prev")]
         pub fn prev_entry(&mut self) -> Option<(Span, E::Ref<$life>)> {
-            let mut moved = false;
-            while self.move_prev() {
-                if self.place.slot.entry.is_some() {
-                    return self.value().map(|value| (self.span(), value));
-                }
-                moved = true;
-            }
-            if moved {
-                self.move_next();
-            }
-            None
+            self.map.tree.step_to_entry(&mut self.place, Direction::Down).then(|| self.on_entry())
+        }
+
+        /// The entry that it is on.
+        fn on_entry(&self) -> (Span, E::Ref<$life>) {
+            (self.span(), self.value().expect("M5: a step to an entry ends on one"))
         }
 
         /// What [`move_next`](Self::move_next) would go to.
@@ -190,7 +174,7 @@ impl<E: StoredValue> CursorMut<'_, E> {
 
     /// The map that it is in.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E> {
+    pub fn map(&self) -> &WordMap<E> {
         self.map
     }
 
@@ -234,9 +218,8 @@ impl<E: StoredValue> CursorMut<'_, E> {
     pub fn erase(&mut self) -> Option<(Span, E)> {
         self.place.slot.entry?;
         let span = self.span();
-        let word = self.map.erase_at(&self.place.path, span);
-        // Before the value is the caller's, whose drop may panic.
+        let value = self.map.erase_at(&self.place.path, span);
         self.seek(span.first());
-        Some((span, words::take(word)))
+        Some((span, value))
     }
 }

@@ -1,12 +1,12 @@
 //! The entry or the gap at an index, found once and then looked at or changed.
 
-use super::{RangeMap, words};
+use super::WordMap;
 use crate::entry::{StoredValue, Word};
 use crate::error::InsertError;
 use crate::tree::SlotPos;
 use freehold_units::{Rejected, Span};
 
-/// What [`RangeMap::entry`] found.
+/// What [`WordMap::entry`] found.
 pub enum Entry<'a, E: StoredValue> {
     /// The index is in an entry.
     Occupied(OccupiedEntry<'a, E>),
@@ -16,25 +16,26 @@ pub enum Entry<'a, E: StoredValue> {
 
 /// An entry of a map.
 pub struct OccupiedEntry<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     place: SlotPos,
     word: Word,
 }
 
 /// A gap of a map.
 pub struct VacantEntry<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    map: &'a mut WordMap<E>,
     place: SlotPos,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// The entry or the gap that an index is in, to be changed there.
     ///
     /// ```
-    /// use freehold_maple::{Entry, RangeMap};
+    /// use freehold_maple::WordMap;
+    /// use freehold_maple::word_map::Entry;
     /// use freehold_units::Span;
     ///
-    /// let mut map = RangeMap::new();
+    /// let mut map = WordMap::new();
     /// let page = Span::new(0x1000, 0x1fff).unwrap();
     /// for value in [1u32, 2] {
     ///     match map.entry(0x1800) {
@@ -70,16 +71,15 @@ impl<E: StoredValue> OccupiedEntry<'_, E> {
     pub fn replace(&mut self, value: E) -> E {
         // The same slots with the same indexes: the place stays good.
         let mut plan = self.map.tree.plan_at(&self.place.path, self.span(), true);
-        let word = value.into_word();
-        self.map.commit_one(&mut plan, Some(word));
-        words::take(core::mem::replace(&mut self.word, word))
+        let old = self.map.commit_one(&mut plan, Some(value));
+        self.word = self.map.tree.slot(&self.place.path).entry.expect("M1: an exact fit keeps the slot");
+        old
     }
 
     /// Removes the entry. Never takes memory.
     pub fn remove(self) -> (Span, E) {
         let span = self.span();
-        let word = self.map.erase_at(&self.place.path, span);
-        (span, words::take(word))
+        (span, self.map.erase_at(&self.place.path, span))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Iteration by value.
 
-use super::{RangeMap, words};
+use super::WordMap;
+use super::words::drop_all;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{SlotPos, Tree};
+use crate::tree::{Direction, SlotPos, Tree};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::mem;
@@ -21,34 +22,19 @@ pub struct IntoIter<E: StoredValue> {
 }
 
 impl<E: StoredValue> IntoIter<E> {
-    fn next_word(&mut self) -> Option<(Span, Word)> {
+    /// The next entry from one of the ends.
+    pub(super) fn next_word(&mut self, direction: Direction) -> Option<(Span, Word)> {
         self.left = self.left.checked_sub(1)?;
-        let mut place = match self.front.take() {
-            Some(mut place) => {
-                self.tree.step_up(&mut place);
-                place
-            }
-            None => self.tree.pos_of(0),
+        let (end, start) = match direction {
+            Direction::Up => (&mut self.front, 0),
+            Direction::Down => (&mut self.back, u64::MAX),
         };
-        while place.slot.entry.is_none() && self.tree.step_up(&mut place) {}
-        let slot = place.slot;
-        self.front = Some(place);
-        slot.entry.map(|word| (slot.span, word))
-    }
-
-    fn next_back_word(&mut self) -> Option<(Span, Word)> {
-        self.left = self.left.checked_sub(1)?;
-        let mut place = match self.back.take() {
-            Some(mut place) => {
-                self.tree.step_down(&mut place);
-                place
-            }
-            None => self.tree.pos_of(u64::MAX),
-        };
-        while place.slot.entry.is_none() && self.tree.step_down(&mut place) {}
-        let slot = place.slot;
-        self.back = Some(place);
-        slot.entry.map(|word| (slot.span, word))
+        if let Some(pos) = end {
+            self.tree.step(pos, direction);
+        }
+        let pos = end.get_or_insert_with(|| self.tree.pos_of(start));
+        while pos.slot.entry.is_none() && self.tree.step(pos, direction) {}
+        Some((pos.slot.span, pos.slot.entry.expect("M5: as many entries are left as are counted")))
     }
 }
 
@@ -56,7 +42,7 @@ impl<E: StoredValue> Iterator for IntoIter<E> {
     type Item = (Span, E);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_word().map(|(span, word)| (span, words::take(word)))
+        self.next_value(Direction::Up)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -67,7 +53,7 @@ impl<E: StoredValue> Iterator for IntoIter<E> {
 
 impl<E: StoredValue> DoubleEndedIterator for IntoIter<E> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.next_back_word().map(|(span, word)| (span, words::take(word)))
+        self.next_value(Direction::Down)
     }
 }
 
@@ -76,12 +62,12 @@ impl<E: StoredValue> FusedIterator for IntoIter<E> {}
 impl<E: StoredValue> Drop for IntoIter<E> {
     fn drop(&mut self) {
         if mem::needs_drop::<E>() {
-            words::drop_values::<E>(core::iter::from_fn(|| self.next_word().map(|(_, word)| word)));
+            drop_all(core::iter::from_fn(|| self.next_value(Direction::Up)));
         }
     }
 }
 
-impl<E: StoredValue> IntoIterator for RangeMap<E> {
+impl<E: StoredValue> IntoIterator for WordMap<E> {
     type Item = (Span, E);
     type IntoIter = IntoIter<E>;
 

@@ -1,16 +1,17 @@
 //! Iteration, upwards and downwards, over entries and over gaps.
 //!
-//! A leaf is gone through by the bits of its `occupied`. What lies outside the range, or what the other end has passed,
-//! is cut off when a leaf is entered and when the back moves, so that a step of the front asks for no more than its
-//! next bit. An end is a few words, and nothing that is called is told where they are, so that a loop has them in
-//! registers; a step is short enough to be inlined into the adapters of the standard library, and they into the loop.
+//! A leaf is gone through bit by bit of its `occupied`. Bits of slots outside the range, or that the other end has passed,
+//! are cleared when a leaf is entered and when the back moves. So a step of the front looks for its next bit and checks
+//! nothing else. An end is a few words whose addresses never escape, so LLVM keeps them in registers; a step is short enough
+//! to be inlined into the adapters of the standard library.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::{StoredValue, Word};
 use crate::node::Leaf;
 use crate::tree::{LeafAt, Parent, Tree};
+use core::fmt;
 use core::iter::FusedIterator;
-use core::ops::{Bound, RangeBounds};
+use core::ops::RangeBounds;
 use core::ptr;
 use freehold_units::Span;
 
@@ -25,18 +26,20 @@ struct End<'a> {
     last: usize,
     /// A bit for each slot to come.
     slots: u64,
-    /// The number of the next of them's word.
+    /// The number of the word of the next slot to come.
     word: usize,
 }
 
 /// What an iteration is over: slots with an entry, or gaps.
+#[derive(Clone, Copy)]
 struct Over<'a, const ENTRIES: bool> {
     tree: &'a Tree,
-    /// What neither end has passed: whole slots that have one of these indexes. None if nothing is to come.
+    /// The indexes that neither end has passed: slots that overlap them are to come. None if no slot is to come.
     open: Option<Span>,
 }
 
 /// The slots of a kind whose ranges overlap some indexes, from both ends.
+#[derive(Clone)]
 struct Slots<'a, const ENTRIES: bool> {
     over: Over<'a, ENTRIES>,
     front: End<'a>,
@@ -72,16 +75,15 @@ impl<'a> End<'a> {
     fn go_up<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>) -> bool {
         loop {
             let Some(open) = over.open.filter(|open| self.whole.last() < open.last()) else { return false };
-            let Some(next) = over.tree.leaf_behind(self.whole.last() + 1, self.parent) else { return false };
-            *self = Self::enter::<ENTRIES>(open, next);
+            *self = Self::enter::<ENTRIES>(open, over.tree.leaf_behind(self.whole.last() + 1, self.parent));
             if self.slots != 0 {
                 return true;
             }
         }
     }
 
-    /// Goes on to the leaf before with a slot of the kind, unless there is one in this. Of the leaf that the front is in,
-    /// those that it has not passed. False if there is none.
+    /// Goes on to the nearest leaf before with a slot of the kind; stays if this leaf has one. In the leaf of the front, slots
+    /// that the front has passed do not count. False if there is no such leaf.
     fn go_down<const ENTRIES: bool>(&mut self, over: &Over<'a, ENTRIES>, open: Span, front: &Self) -> bool {
         loop {
             let met = self.is_with(front);
@@ -106,7 +108,9 @@ impl<'a> End<'a> {
     #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
         let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
-        Span::new(first, last)
+        let span = Span::new(first, last);
+        debug_assert!(span.is_some(), "M1: no slot is empty");
+        span
     }
 }
 
@@ -114,12 +118,10 @@ impl<'a, const ENTRIES: bool> Slots<'a, ENTRIES> {
     #[inline]
     fn new(tree: &'a Tree, span: Option<Span>) -> Self {
         let over = Over { tree, open: span };
-        // If nothing is open, nothing of any leaf is to come.
-        let open = span.unwrap_or(Span::ALL);
-        let mut front = End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open);
-        if span.is_none() {
-            front.slots = 0;
-        }
+        let front = match span {
+            Some(open) => End::enter::<ENTRIES>(open, tree.leaf_at(open.first())).cut_before(open),
+            None => End { slots: 0, ..End::enter::<ENTRIES>(Span::ALL, LeafAt::OF_NO_NODE) },
+        };
         Self { over, front, back: None }
     }
 
@@ -164,7 +166,7 @@ impl<'a, const ENTRIES: bool> Slots<'a, ENTRIES> {
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
 pub struct Iter<'a, E: StoredValue> {
-    map: &'a RangeMap<E>,
+    map: &'a WordMap<E>,
     slots: Slots<'a, true>,
 }
 
@@ -187,7 +189,23 @@ impl<E: StoredValue> DoubleEndedIterator for Iter<'_, E> {
 
 impl<E: StoredValue> FusedIterator for Iter<'_, E> {}
 
+impl<E: StoredValue> Clone for Iter<'_, E> {
+    fn clone(&self) -> Self {
+        Self { map: self.map, slots: self.slots.clone() }
+    }
+}
+
+impl<'a, E: StoredValue> fmt::Debug for Iter<'a, E>
+where
+    E::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
 /// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
+#[derive(Clone)]
 pub struct Gaps<'a>(Slots<'a, false>);
 
 impl Iterator for Gaps<'_> {
@@ -206,23 +224,13 @@ impl DoubleEndedIterator for Gaps<'_> {
 
 impl FusedIterator for Gaps<'_> {}
 
-/// The indexes that bounds of the standard library's form mean; none if they are empty.
-#[inline]
-fn span_of(bounds: &impl RangeBounds<u64>) -> Option<Span> {
-    let first = match bounds.start_bound() {
-        Bound::Included(&first) => first,
-        Bound::Excluded(&before) => before.checked_add(1)?,
-        Bound::Unbounded => 0,
-    };
-    let last = match bounds.end_bound() {
-        Bound::Included(&last) => last,
-        Bound::Excluded(&behind) => behind.checked_sub(1)?,
-        Bound::Unbounded => u64::MAX,
-    };
-    Span::new(first, last)
+impl fmt::Debug for Gaps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// All entries, ascending.
     #[doc(alias = "mas_for_each")]
     #[inline] // Else the iterator has a place in memory, and every step goes there.
@@ -236,13 +244,19 @@ impl<E: StoredValue> RangeMap<E> {
     #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, E> {
-        Iter { map: self, slots: Slots::new(&self.tree, span_of(&bounds)) }
+        Iter { map: self, slots: Slots::new(&self.tree, Span::from_bounds(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
     #[must_use]
     pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
-        Gaps(Slots::new(&self.tree, span_of(&bounds)))
+        Gaps(Slots::new(&self.tree, Span::from_bounds(&bounds)))
+    }
+
+    /// Whether no index within the bounds is in an entry.
+    #[must_use]
+    pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
+        self.range(bounds).next().is_none()
     }
 
     /// The entry with the lowest indexes.
@@ -258,7 +272,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 }
 
-impl<'a, E: StoredValue> IntoIterator for &'a RangeMap<E> {
+impl<'a, E: StoredValue> IntoIterator for &'a WordMap<E> {
     type Item = (Span, E::Ref<'a>);
     type IntoIter = Iter<'a, E>;
 

@@ -1,20 +1,21 @@
-//! Making one entry of neighbours that are equal. The map does not do so on its own.
+//! Merging equal neighbours, which the map does only when it is asked to.
 
-use super::{RangeMap, words};
+use super::WordMap;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{Need, StorePlan};
+use crate::tree::{Need, StorePlan, indexes};
+use core::ops::RangeBounds;
 use freehold_units::Span;
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Makes one entry of each run of equal entries that touch. Returns how many entries fewer there are. Of each
     /// run the first value stays. Never takes memory.
     ///
     /// Cost: one pass over the slots, and one way down for each run.
     ///
     /// ```
-    /// # use freehold_maple::RangeMap;
+    /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;
-    /// let mut map = RangeMap::new();
+    /// let mut map = WordMap::new();
     /// for (first, last, value) in [(0, 3, 'a'), (4, 7, 'a'), (9, 9, 'a'), (10, 12, 'b')] {
     ///     map.store(Span::new(first, last).unwrap(), value as u32)?;
     /// }
@@ -33,39 +34,65 @@ impl<E: StoredValue> RangeMap<E> {
     /// that may join it.
     ///
     /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
-    pub fn merge_adjacent_by(&mut self, mut same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool) -> u64 {
-        let before = self.len();
-        let mut place = self.tree.pos_of(0);
-        loop {
-            let (run, word) = (place.slot.span, place.slot.entry);
-            let mut hull = run;
-            let mut more = self.tree.step_up(&mut place);
-            if let Some(word) = word {
-                while more && place.slot.entry.is_some_and(|next| same(self.borrow(word), self.borrow(next)))
-                {
-                    hull = hull.hull(place.slot.span);
-                    more = self.tree.step_up(&mut place);
-                }
-                if hull != run {
-                    self.unite(hull, word);
-                    if more {
-                        // The slot behind the run.
-                        place = self.tree.pos_of(hull.last());
-                        more = self.tree.step_up(&mut place);
-                    }
-                }
-            }
-            if !more {
-                return before - self.len();
-            }
-        }
+    pub fn merge_adjacent_by(&mut self, same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool) -> u64 {
+        self.merge_adjacent_in_by(.., same)
     }
 
-    /// Stores over whole entries, two or more, of which one has this word.
-    fn unite(&mut self, hull: Span, word: Word) {
-        let mut plan = StorePlan::new(hull);
-        self.tree.plan(&mut plan, true);
-        debug_assert_eq!(plan.need, Need::default(), "one entry instead of several takes no node");
-        self.commit(&mut plan, Some(words::split::<E>(word)));
+    /// [`merge_adjacent`](Self::merge_adjacent) of the entries within the bounds and those that touch these: after a store over a
+    /// range, this merges what was stored with its neighbours.
+    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
+    where
+        for<'a> E::Ref<'a>: PartialEq,
+    {
+        self.merge_adjacent_in_by(bounds, |a, b| a == b)
     }
+
+    /// The same, where `same` says whether two neighbours are equal.
+    pub fn merge_adjacent_in_by(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut same: impl for<'a> FnMut(E::Ref<'a>, E::Ref<'a>) -> bool,
+    ) -> u64 {
+        let before = self.len();
+        let mut left = Span::from_bounds(&bounds).map(with_neighbours);
+        while let Some(span) = left {
+            let Some((run, word)) = self.next_run(span, &mut same) else { break };
+            let mut plan = StorePlan::new(run);
+            self.tree.plan(&mut plan, true);
+            debug_assert_eq!(plan.need, Need::default(), "one entry instead of several takes no node");
+            let value = self.owned(word);
+            self.commit(&mut plan, Some(value));
+            left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
+        }
+        before - self.len()
+    }
+
+    /// The first run of two or more entries that touch and are the same as the first of them, among those that overlap a
+    /// range: its indexes, and the word of its first entry.
+    pub(crate) fn next_run<'a>(
+        &'a self,
+        span: Span,
+        mut same: impl FnMut(E::Ref<'a>, E::Ref<'a>) -> bool,
+    ) -> Option<(Span, Word)> {
+        let mut runs: Option<(Span, Word, bool)> = None;
+        for (entry, word) in
+            self.tree.entries_from(span.first()).take_while(|(entry, _)| entry.overlaps(span))
+        {
+            runs = match runs {
+                Some((run, first, _))
+                    if run.touches(entry) && same(self.borrow(first), self.borrow(word)) =>
+                {
+                    Some((run.hull(entry), first, true))
+                }
+                Some((_, _, true)) => break,
+                _ => Some((entry, word, false)),
+            };
+        }
+        runs.and_then(|(run, first, several)| several.then_some((run, first)))
+    }
+}
+
+/// A range with the index before and the index behind it.
+pub(crate) fn with_neighbours(span: Span) -> Span {
+    indexes(span.first().saturating_sub(1), span.last().saturating_add(1))
 }

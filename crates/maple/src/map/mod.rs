@@ -1,4 +1,4 @@
-//! The map for one owner.
+//! The map of words.
 
 mod alloc;
 mod compare;
@@ -14,32 +14,41 @@ mod serde;
 mod sorted;
 mod split_at;
 mod store;
+mod taking;
 mod transaction;
 mod words;
 
+#[cfg(feature = "serde")]
+pub(crate) use self::serde::Entries;
 pub use alloc::Request;
 pub use cursor::{Cursor, CursorMut};
+pub(crate) use duplicate::or_abort;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use into_iter::IntoIter;
 pub use iter::{Gaps, Iter};
+pub(crate) use merge::with_neighbours;
+pub(crate) use sorted::{Filling, FromSorted};
+pub use taking::Removed;
+pub(crate) use taking::overlap;
 pub use transaction::Transaction;
+pub use words::IterMut;
 
 use crate::entry::StoredValue;
 use crate::node::{NodeLimits, Nodes};
-use crate::tree::{Subtrees, Tree, Words};
+use crate::tree::Tree;
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
-/// Maps ranges of `u64`, both ends included, to values.
+/// Maps ranges of `u64`, both ends included, to values of one word. [`RangeMap`](crate::RangeMap) takes values of any type.
 ///
 /// Ranges do not overlap. A store over a range replaces what is there and cuts what reaches beyond; neighbours with
 /// equal values stay apart, gaps do not.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(0x1000, 0x4fff).unwrap(), 1u32)?;
 /// map.store(Span::new(0x2000, 0x2fff).unwrap(), 2u32)?;
 /// let all: Vec<_> = map.iter().map(|(span, value)| (span.first(), value)).collect();
@@ -52,12 +61,12 @@ use freehold_units::{Broken, Span};
 /// # Cost
 /// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
 /// sixteen entries. Storing takes a node when one overflows; erasing never does.
-pub struct RangeMap<E: StoredValue> {
-    tree: Tree,
+pub struct WordMap<E: StoredValue> {
+    pub(crate) tree: Tree,
     entries: PhantomData<E>,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// An empty map. It has no memory but its own, and takes none for its first ten entries.
     #[must_use]
     pub const fn new() -> Self {
@@ -104,11 +113,11 @@ impl<E: StoredValue> RangeMap<E> {
     /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
     ///
     /// ```
-    /// use freehold_maple::RangeMap;
+    /// use freehold_maple::WordMap;
     /// use freehold_units::Span;
     /// use std::sync::Arc;
     ///
-    /// let mut map = RangeMap::new();
+    /// let mut map = WordMap::new();
     /// map.store(Span::new(0, 9).unwrap(), Arc::new(7u32))?;
     /// let seven: Arc<u32> = map.get_owned(5).unwrap();
     /// map.clear();
@@ -117,7 +126,7 @@ impl<E: StoredValue> RangeMap<E> {
     /// ```
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.tree.get(index).map(|word| words::take(words::split::<E>(word)))
+        self.tree.get(index).map(|word| self.owned(word))
     }
 
     /// The range that an index is in, with its value; without one, the whole gap.
@@ -166,14 +175,6 @@ impl<E: StoredValue> RangeMap<E> {
         self.tree.set_limit(leaves, inners);
     }
 
-    /// Removes all entries, and keeps the memory for others.
-    pub fn clear(&mut self) {
-        self.end_leaked();
-        let mut all = Subtrees::new();
-        all.extend(self.tree.take_root());
-        self.drop_subtrees(&mut Words::new(), &mut all);
-    }
-
     /// The tree, for a plan.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
@@ -191,15 +192,9 @@ impl<E: StoredValue> RangeMap<E> {
     pub fn validate(&self) -> Result<(), Broken> {
         self.tree.validate()
     }
-
-    /// Drops what a store took out in whole subtrees, and gives their nodes back.
-    fn drop_subtrees(&mut self, words: &mut Words, subtrees: &mut Subtrees) {
-        let removed = core::iter::from_fn(|| self.tree.next_removed(words, subtrees));
-        words::drop_values::<E>(removed);
-    }
 }
 
-impl<E: StoredValue> Drop for RangeMap<E> {
+impl<E: StoredValue> Drop for WordMap<E> {
     fn drop(&mut self) {
         if core::mem::needs_drop::<E>() {
             self.clear();
@@ -207,7 +202,7 @@ impl<E: StoredValue> Drop for RangeMap<E> {
     }
 }
 
-impl<E: StoredValue> Default for RangeMap<E> {
+impl<E: StoredValue> Default for WordMap<E> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,18 +1,19 @@
 //! Erasing all entries but some.
 
-use super::RangeMap;
+use super::WordMap;
 use crate::entry::StoredValue;
+use crate::tree::Direction;
 use freehold_units::Span;
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
     ///
     /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
     ///
     /// ```
-    /// # use freehold_maple::RangeMap;
+    /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;
-    /// let mut map = RangeMap::from_sorted((0..9u64).map(|at| (Span::new(at, at).unwrap(), at as u32)))?;
+    /// let mut map = WordMap::from_sorted((0..9u64).map(|at| (Span::new(at, at).unwrap(), at as u32)))?;
     /// map.retain(|_, value| value % 3 == 0);
     /// assert_eq!(map.iter().map(|(span, _)| span.first()).collect::<Vec<_>>(), [0, 3, 6]);
     /// # Ok::<(), freehold_maple::SortedError>(())
@@ -25,7 +26,7 @@ impl<E: StoredValue> RangeMap<E> {
                 drop(self.erase(span.first()));
                 place = self.tree.pos_of(span.last());
             }
-            if !self.tree.step_up(&mut place) {
+            if !self.tree.step(&mut place, Direction::Up) {
                 return;
             }
         }

@@ -1,16 +1,15 @@
 //! A map in any format of `serde`: a sequence of first index, last index and value, in ascending order.
 
-use super::RangeMap;
-use super::sorted::Filling;
+use super::WordMap;
+use super::sorted::{Filling, FromSorted};
 use crate::entry::StoredValue;
 use crate::node::NodeLimits;
 use core::fmt;
-use core::marker::PhantomData;
 use freehold_units::Span;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-impl<E: StoredValue> Serialize for RangeMap<E>
+impl<E: StoredValue> Serialize for WordMap<E>
 where
     for<'a> E::Ref<'a>: Serialize,
 {
@@ -22,32 +21,31 @@ where
 
 /// Entries must be in ascending order and may not overlap, so that equal maps are written alike and what was read is
 /// written again as it was.
-impl<'de, E: StoredValue + Deserialize<'de>> Deserialize<'de> for RangeMap<E> {
+impl<'de, E: StoredValue + Deserialize<'de>> Deserialize<'de> for WordMap<E> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Entries(PhantomData))
+        deserializer.deserialize_seq(Entries(Filling::new(NodeLimits::FULL)))
     }
 }
 
-struct Entries<E>(PhantomData<E>);
+/// Reads the entries of a map. Memory is asked for as entries come, not as the input says how many will.
+pub(crate) struct Entries<F>(pub(crate) F);
 
-impl<'de, E: StoredValue + Deserialize<'de>> Visitor<'de> for Entries<E> {
-    type Value = RangeMap<E>;
+impl<'de, F: FromSorted<Value: Deserialize<'de>>> Visitor<'de> for Entries<F> {
+    type Value = F::Map;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a sequence of first index, last index and value, in ascending order")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        // Memory is asked for as entries come, not as the input says how many will.
-        let mut filling = Filling::new(NodeLimits::FULL);
-        while let Some((first, last, value)) = entries.next_element::<(u64, u64, E)>()? {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut entries: A) -> Result<F::Map, A::Error> {
+        while let Some((first, last, value)) = entries.next_element::<(u64, u64, F::Value)>()? {
             let Some(span) = Span::new(first, last) else {
                 return Err(Error::custom(format_args!(
                     "an entry's first index, {first:#x}, is above its last, {last:#x}"
                 )));
             };
-            filling.push(span, value).map_err(Error::custom)?;
+            self.0.push(span, value).map_err(Error::custom)?;
         }
-        filling.finish().map_err(Error::custom)
+        self.0.finish().map_err(Error::custom)
     }
 }

@@ -1,6 +1,8 @@
 //! Building a map of sorted entries, and adding several.
 
-use super::RangeMap;
+use super::WordMap;
+use super::duplicate::or_abort;
+use super::words::NewWord;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::SortedError;
@@ -10,7 +12,7 @@ use core::marker::PhantomData;
 use freehold_units::{Rejected, Span};
 
 /// A builder whose words are values of `E`, and are dropped with it.
-pub(super) struct Filling<E: StoredValue> {
+pub(crate) struct Filling<E: StoredValue> {
     builder: Builder,
     /// Entries so far, and the last one's indexes.
     count: u64,
@@ -18,53 +20,69 @@ pub(super) struct Filling<E: StoredValue> {
     entries: PhantomData<E>,
 }
 
-impl<E: StoredValue> Filling<E> {
-    pub(super) fn new(limits: NodeLimits) -> Self {
-        Self { builder: Builder::new(limits), count: 0, before: None, entries: PhantomData }
-    }
+/// What makes a map of entries that come one by one, in ascending order.
+pub(crate) trait FromSorted {
+    /// The entries' values.
+    type Value;
+    /// What it makes.
+    type Map;
 
     /// Puts an entry behind the others.
-    pub(super) fn push(&mut self, span: Span, value: E) -> Result<(), SortedError> {
+    fn push(&mut self, span: Span, value: Self::Value) -> Result<(), SortedError>;
+
+    /// The map of all entries.
+    fn finish(self) -> Result<Self::Map, SortedError>;
+}
+
+impl<E: StoredValue> Filling<E> {
+    pub(crate) fn new(limits: NodeLimits) -> Self {
+        Self { builder: Builder::new(limits), count: 0, before: None, entries: PhantomData }
+    }
+}
+
+impl<E: StoredValue> FromSorted for Filling<E> {
+    type Value = E;
+    type Map = WordMap<E>;
+
+    fn push(&mut self, span: Span, value: E) -> Result<(), SortedError> {
         if let Some(before) = self.before.filter(|before| before.last() >= span.first()) {
             return Err(SortedError::NotSorted { position: self.count, span, before });
         }
-        let word = value.into_word();
-        if let Err(OutOfMemory) = self.builder.push(span, word) {
-            drop(super::words::take::<E>(word));
-            return Err(SortedError::OutOfMemory);
-        }
+        let word = NewWord::new(value);
+        self.builder.push(span, word.word())?;
+        word.stored();
         self.before = Some(span);
         self.count += 1;
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<RangeMap<E>, SortedError> {
+    fn finish(mut self) -> Result<WordMap<E>, SortedError> {
         self.builder.end()?;
-        Ok(RangeMap::of_tree(self.builder.take_tree()))
+        Ok(WordMap::of_tree(self.builder.take_tree()))
     }
 }
 
 impl<E: StoredValue> Drop for Filling<E> {
     fn drop(&mut self) {
-        drop(RangeMap::<E>::of_tree(self.builder.take_tree()));
+        drop(WordMap::<E>::of_tree(self.builder.take_tree()));
     }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
     /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
     /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
     ///
     /// ```
-    /// use freehold_maple::{RangeMap, SortedError};
+    /// use freehold_maple::{WordMap, SortedError};
     /// use freehold_units::Span;
     ///
     /// let pages = |at: u64| Span::from_size(at * 4096, 4096).unwrap();
-    /// let map = RangeMap::from_sorted((0..16).map(|at| (pages(at), at)))?;
+    /// let map = WordMap::from_sorted((0..16).map(|at| (pages(at), at)))?;
     /// assert_eq!((map.len(), map.get(4096 * 7)), (16, Some(7)));
     ///
-    /// let twice = RangeMap::from_sorted([(pages(3), 1u64), (pages(4), 2), (pages(4), 3)]);
+    /// let twice = WordMap::from_sorted([(pages(3), 1u64), (pages(4), 2), (pages(4), 3)]);
     /// let error = SortedError::NotSorted { position: 2, span: pages(4), before: pages(4) };
     /// assert_eq!(twice.unwrap_err(), error);
     /// # Ok::<(), SortedError>(())
@@ -78,7 +96,7 @@ impl<E: StoredValue> RangeMap<E> {
     }
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// [`from_sorted`](Self::from_sorted) that uses so much of its nodes, for tests.
     #[doc(hidden)]
     pub fn from_sorted_with_nodes(
@@ -106,5 +124,22 @@ impl<E: StoredValue> RangeMap<E> {
                 .map_err(|Rejected { value, cause }| Rejected { value: (span, value), cause })?;
         }
         Ok(())
+    }
+}
+
+/// Stores the entries one after the other: a later one cuts and replaces earlier ones. Where memory is exhausted it ends as
+/// the standard library's collections do.
+impl<E: StoredValue> Extend<(Span, E)> for WordMap<E> {
+    fn extend<T: IntoIterator<Item = (Span, E)>>(&mut self, entries: T) {
+        or_abort(self.try_extend(entries).map_err(|rejected| rejected.cause));
+    }
+}
+
+/// As [`extend`](Extend::extend) of an empty map.
+impl<E: StoredValue> FromIterator<(Span, E)> for WordMap<E> {
+    fn from_iter<T: IntoIterator<Item = (Span, E)>>(entries: T) -> Self {
+        let mut map = Self::new();
+        map.extend(entries);
+        map
     }
 }

@@ -1,21 +1,22 @@
-//! Taking the upper part of a map off.
+//! Splitting a map in two.
 
-use super::{RangeMap, words};
+use super::WordMap;
+use super::words::NewWord;
 use crate::OutOfMemory;
-use crate::entry::{StoredValue, Word};
-use crate::tree::{Builder, StorePlan, Subtrees, Words, indexes};
+use crate::entry::StoredValue;
+use crate::tree::{Builder, Subtrees, Words, indexes};
 use freehold_units::Span;
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
     /// is cut: each map has a part, and the value is split.
     ///
     /// Cost: the upper part is built anew, entry by entry, and its old nodes are given back.
     ///
     /// ```
-    /// # use freehold_maple::RangeMap;
+    /// # use freehold_maple::WordMap;
     /// # use freehold_units::Span;
-    /// let mut low = RangeMap::new();
+    /// let mut low = WordMap::new();
     /// low.store(Span::new(0, 99).unwrap(), 1u32)?;
     /// let high = low.split_at(40).unwrap();
     /// assert_eq!(low.first(), Some((Span::new(0, 39).unwrap(), 1)));
@@ -29,45 +30,37 @@ impl<E: StoredValue> RangeMap<E> {
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
         self.end_leaked();
-        let mut plan = StorePlan::new(upper);
-        self.tree.plan(&mut plan, false);
-        self.tree.reserve(&plan)?;
+        let mut plan = self.tree.plan_and_reserve(upper, false)?;
         if plan.is_rootless() {
             return Ok(self.new_alike());
         }
         let mut builder = Builder::new(self.tree.limits());
-        let mut duplicate = None;
-        if let Err(cause) = self.build_upper(upper, &mut builder, &mut duplicate) {
-            // The builder's other words are still this map's.
-            words::drop_values::<E>(duplicate.into_iter());
-            return Err(cause);
-        }
+        let second = self.build_upper(upper, &mut builder)?;
         // Both have the words of the upper part until these are out of this map's tree.
         let (mut moved, mut subtrees) = (Words::new(), Subtrees::new());
-        if plan.spans() {
+        if plan.is_spanning() {
             self.tree.commit_spanning(&mut plan, None, &mut moved, &mut subtrees);
             while self.tree.next_removed(&mut moved, &mut subtrees).is_some() {}
         } else {
-            self.tree.commit(&plan, None, words::split::<E>, &mut moved);
+            self.commit_in_leaf(&plan, None, &mut moved);
         }
+        second.into_iter().for_each(NewWord::stored);
         Ok(Self::of_tree(builder.take_tree()))
     }
 
-    /// Builds a tree of the words in `upper`; of one that reaches below it, of the second word, `duplicate`.
-    fn build_upper(
-        &self,
-        upper: Span,
-        builder: &mut Builder,
-        duplicate: &mut Option<Word>,
-    ) -> Result<(), OutOfMemory> {
+    /// Builds a tree of the words in `upper`. An entry that is cut gets a second word for its upper part, which is
+    /// returned; the other words are still this map's.
+    fn build_upper(&self, upper: Span, builder: &mut Builder) -> Result<Option<NewWord<E>>, OutOfMemory> {
+        let mut second = None;
         for (span, word) in self.tree.entries_from(upper.first()) {
             if span.first() >= upper.first() {
                 builder.push(span, word)?;
             } else {
-                let second = *duplicate.insert(words::split::<E>(word));
-                builder.push(indexes(upper.first(), span.last()), second)?;
+                let cut = second.insert(NewWord::new(self.owned(word)));
+                builder.push(indexes(upper.first(), span.last()), cut.word())?;
             }
         }
-        builder.end()
+        builder.end()?;
+        Ok(second)
     }
 }

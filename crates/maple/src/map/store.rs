@@ -1,13 +1,13 @@
 //! Storing and erasing.
 
-use super::{RangeMap, words};
+use super::WordMap;
 use crate::OutOfMemory;
-use crate::entry::{StoredValue, Word};
+use crate::entry::StoredValue;
 use crate::error::InsertError;
-use crate::tree::{Path, StorePlan, Subtrees, Words, indexes};
+use crate::tree::{Path, StorePlan, indexes};
 use freehold_units::{Rejected, Span};
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl<E: StoredValue> RangeMap<E> {
     ) -> Result<(), Rejected<E, OutOfMemory>> {
         match self.tree.reserve(plan) {
             Ok(()) => {
-                self.commit(plan, Some(value.into_word()));
+                self.commit(plan, Some(value));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -47,7 +47,7 @@ impl<E: StoredValue> RangeMap<E> {
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
             Ok(()) => {
-                self.commit(&mut plan, Some(value.into_word()));
+                self.commit(&mut plan, Some(value));
                 Ok(())
             }
             Err(cause) => Err(Rejected { value, cause }),
@@ -80,11 +80,11 @@ impl<E: StoredValue> RangeMap<E> {
         let (first, last) = leaf.span(slot, plan.path.whole);
         let span = indexes(first, last);
         self.tree.plan_erase(&mut plan, leaf, span);
-        Some((span, words::take(self.commit_one(&mut plan, None))))
+        Some((span, self.commit_one(&mut plan, None)))
     }
 
-    /// Removes the entry of the path's slot, whole; returns its word. `span` are its indexes.
-    pub(super) fn erase_at(&mut self, path: &Path, span: Span) -> Word {
+    /// Removes the entry of the path's slot, whole; returns its value. `span` are its indexes.
+    pub(super) fn erase_at(&mut self, path: &Path, span: Span) -> E {
         let mut plan = StorePlan::new(span);
         plan.path = path.clone();
         self.tree.plan_erase(&mut plan, self.tree.leaf_of(path), span);
@@ -102,52 +102,5 @@ impl<E: StoredValue> RangeMap<E> {
         self.tree.reserve(&plan)?;
         self.commit(&mut plan, None);
         Ok(())
-    }
-
-    /// Does a planned store whose nodes are reserved, and drops the values that it removes.
-    #[inline]
-    pub(crate) fn commit(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        self.end_leaked();
-        if plan.spans() {
-            return self.commit_spanning(plan, entry);
-        }
-        let mut removed = Words::new();
-        self.tree.commit(plan, entry, words::split::<E>, &mut removed);
-        if core::mem::needs_drop::<E>() && !removed.is_empty() {
-            words::drop_values::<E>(core::iter::from_fn(|| removed.pop()));
-        }
-    }
-
-    #[inline(never)]
-    fn commit_spanning(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        let (mut removed, mut subtrees) = (Words::new(), Subtrees::new());
-        self.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
-        self.drop_subtrees(&mut removed, &mut subtrees);
-    }
-
-    /// Does a planned store that removes one entry, whole; returns its word.
-    #[inline]
-    pub(super) fn commit_one(&mut self, plan: &mut StorePlan, entry: Option<Word>) -> Word {
-        self.end_leaked();
-        let mut removed = Words::new();
-        if plan.spans() {
-            debug_assert!(entry.is_none(), "M1: an entry that replaces one has its slot");
-            self.commit_one_spanning(plan, &mut removed);
-        } else {
-            self.tree.commit(plan, entry, words::split::<E>, &mut removed);
-        }
-        removed.pop().expect("M7: the entry's word leaves the tree")
-    }
-
-    /// The same for a removal over an edge between leaves. The nodes that go have no entry but, at most, this one.
-    #[inline(never)]
-    fn commit_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
-        let mut subtrees = Subtrees::new();
-        self.tree.commit_spanning(plan, None, removed, &mut subtrees);
-        let mut last = None;
-        while let Some(word) = self.tree.next_removed(removed, &mut subtrees) {
-            last = Some(word);
-        }
-        removed.extend(last);
     }
 }

@@ -1,6 +1,6 @@
 //! Several stores, all or nothing.
 
-use super::{RangeMap, words};
+use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
 use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree, Subtrees, Words};
@@ -15,10 +15,10 @@ use freehold_units::{Rejected, Span};
 /// the map are leaked with it.
 ///
 /// ```
-/// use freehold_maple::RangeMap;
+/// use freehold_maple::WordMap;
 /// use freehold_units::Span;
 ///
-/// let mut map = RangeMap::new();
+/// let mut map = WordMap::new();
 /// map.store(Span::new(0, 99).unwrap(), 1u32)?;
 /// let mut both = map.transaction();
 /// both.store(Span::new(10, 19).unwrap(), 2)?;
@@ -28,16 +28,16 @@ use freehold_units::{Rejected, Span};
 /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
-    map: &'a mut RangeMap<E>,
+    pub(super) map: &'a mut WordMap<E>,
     /// Words that were put into the tree since it began.
-    inserted: Vec<Word>,
+    pub(super) inserted: Vec<Word>,
     /// Words that left it.
-    removed: Vec<Word>,
-    subtrees: Vec<Subtree>,
-    committed: bool,
+    pub(super) removed: Vec<Word>,
+    pub(super) subtrees: Vec<Subtree>,
+    pub(super) committed: bool,
 }
 
-impl<E: StoredValue> RangeMap<E> {
+impl<E: StoredValue> WordMap<E> {
     /// Begins stores that are made final together.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
         self.end_leaked();
@@ -60,7 +60,7 @@ impl<E: StoredValue> RangeMap<E> {
 impl<E: StoredValue> Transaction<'_, E> {
     /// What the map is, with the stores so far.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<E> {
+    pub fn map(&self) -> &WordMap<E> {
         self.map
     }
 
@@ -69,16 +69,10 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// There is not enough memory; the stores before stand, and can be committed or dropped.
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        // Room for the new word and for the duplicate of one that is cut on both sides.
-        match self.prepare() {
-            Ok(()) => {}
+        let mut plan = match self.plan(span, true) {
+            Ok(plan) => plan,
             Err(cause) => return Err(Rejected { value, cause }),
-        }
-        let mut plan = StorePlan::new(span);
-        self.map.tree.plan(&mut plan, true);
-        if let Err(cause) = self.map.tree.reserve(&plan) {
-            return Err(Rejected { value, cause });
-        }
+        };
         let word = value.into_word();
         self.inserted.push(word);
         self.apply(&mut plan, Some(word));
@@ -90,36 +84,29 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// As for [`store`](Self::store).
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
-        self.prepare()?;
-        let mut plan = StorePlan::new(span);
-        self.map.tree.plan(&mut plan, false);
-        self.map.tree.reserve(&plan)?;
+        let mut plan = self.plan(span, false)?;
         self.apply(&mut plan, None);
         Ok(())
     }
 
-    fn prepare(&mut self) -> Result<(), OutOfMemory> {
+    /// Plans a store, and reserves all memory that the store and its undoing take.
+    fn plan(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
         self.map.tree.prepare_undo()?;
+        // The new word, and the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        Ok(())
+        self.map.tree.plan_and_reserve(span, entry)
     }
 
     fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
         let mut removed = Words::new();
-        if plan.spans() {
+        if plan.is_spanning() {
             let mut subtrees = Subtrees::new();
             self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);
         } else {
-            let inserted = &mut self.inserted;
-            let duplicate = |word| {
-                let duplicate = words::split::<E>(word);
-                inserted.push(duplicate);
-                duplicate
-            };
-            self.map.tree.commit(plan, entry, duplicate, &mut removed);
+            self.commit_in_leaf(plan, entry, &mut removed);
         }
         self.removed.extend(removed);
     }
@@ -127,27 +114,5 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// Makes the stores final.
     pub fn commit(mut self) {
         self.committed = true;
-    }
-}
-
-impl<E: StoredValue> Drop for Transaction<'_, E> {
-    fn drop(&mut self) {
-        let tree = &mut self.map.tree;
-        if !self.committed {
-            tree.roll_back();
-            words::drop_values::<E>(self.inserted.drain(..));
-            return;
-        }
-        tree.make_final();
-        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
-        let taken_out = core::iter::from_fn(|| {
-            loop {
-                if let Some(word) = tree.next_removed(&mut words, &mut subtrees) {
-                    return Some(word);
-                }
-                subtrees.push(self.subtrees.pop()?);
-            }
-        });
-        words::drop_values::<E>(self.removed.drain(..).chain(taken_out));
     }
 }

@@ -1,24 +1,33 @@
-//! Where words become values again: the promises that [`StoredValue`] asks for are kept here.
+//! Where words become values again: what [`StoredValue`] demands of a map is done here.
 //!
 //! # Invariants
-//! Every word in the tree came from `into_word` or `split` of the map's entry type, and is there once (M7). Words leave the
-//! tree, and the tree is whole again, before their values are dropped: one whose drop panics is not met again, the
-//! others are dropped all the same.
+//! Every word in a map's tree came from `into_word` or `split` of the map's type, stands for one value, and is in that tree
+//! once (M7). The functions here that take a word trust that; no other file of the map can turn a word into a value.
+//! Words leave the tree, and the tree is whole again, before their values are dropped: if a drop panics, no word of a
+//! dropped value is left in the tree, and the other values are dropped while it unwinds.
 
 #![allow(unsafe_code)]
 
-use super::{Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, RangeMap, Transaction, VacantEntry};
+use super::{
+    Cursor, CursorMut, Gaps, IntoIter, Iter, OccupiedEntry, Removed, Transaction, VacantEntry, WordMap,
+    overlap,
+};
 use crate::entry::{StoredValue, Word};
+use crate::range_map::slab::Place;
+use crate::tree::{Direction, StorePlan, Subtrees, Tree, Words};
+use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::mem::{self, ManuallyDrop};
+use freehold_units::Span;
 
 // SAFETY: the tree's words are values of `E`, which the map owns as a `Vec<E>` would; its pointers are nothing else.
-unsafe impl<E: StoredValue + Send> Send for RangeMap<E> {}
+unsafe impl<E: StoredValue + Send> Send for WordMap<E> {}
 // SAFETY: a shared map gives out references to its values, hence `Sync`, and owned values that share with its own, by
 // `get_owned` and `try_clone`, hence `Send`.
-unsafe impl<E: StoredValue + Send + Sync> Sync for RangeMap<E> {}
+unsafe impl<E: StoredValue + Send + Sync> Sync for WordMap<E> {}
 
-/// What owns values, or borrows a map for itself alone, goes where the values may go; what shares a map, where they may be
-/// shared.
+/// `alone`: types that own values, or borrow a map mutably, go where the values may go. `shared`: types that share a map go
+/// where the values may be shared.
 macro_rules! as_its_map {
     (alone: $($alone:ty),*; shared: $($shared:ty),*) => {
         $(
@@ -46,8 +55,8 @@ unsafe impl Send for Gaps<'_> {}
 // SAFETY: likewise.
 unsafe impl Sync for Gaps<'_> {}
 
-impl<E: StoredValue> RangeMap<E> {
-    /// The value that a word of the map's tree stands for, as long as the map is not changed.
+impl<E: StoredValue> WordMap<E> {
+    /// The value of a word in the map's tree.
     #[inline]
     pub(super) fn borrow<'a>(&'a self, word: Word) -> E::Ref<'a>
     where
@@ -56,41 +65,277 @@ impl<E: StoredValue> RangeMap<E> {
         // SAFETY: the word is in the tree (M7), and stays there while the map is borrowed.
         unsafe { E::borrow(word) }
     }
-}
 
-/// The value of a word that has just left the tree, or never came there.
-#[inline]
-pub(super) fn take<E: StoredValue>(word: Word) -> E {
-    // SAFETY: the word is not in a tree any more, so this is the only use of it (M7).
-    unsafe { E::from_word(word) }
-}
+    /// A second value like that of a word in the map's tree.
+    pub(super) fn owned(&self, word: Word) -> E {
+        // SAFETY: the word is in the tree (M7); the second word is used here alone.
+        unsafe { E::from_word(E::split(word)) }
+    }
 
-/// A second word for a value whose word is in the tree.
-#[inline]
-pub(super) fn split<E: StoredValue>(word: Word) -> Word {
-    // SAFETY: the word is in the tree (M7).
-    unsafe { E::split(word) }
-}
+    /// The same map with a tree that was copied from this map's: splits each word, so that no word is in two trees.
+    pub(super) fn with_copied_tree(&self, mut copy: Tree) -> Self {
+        if !E::SPLITS_AS_COPY {
+            // SAFETY: the word is in this map's tree, too (M7).
+            copy.replace_words(|word| unsafe { E::split(word) });
+        }
+        Self::of_tree(copy)
+    }
 
-/// Drops the values of words that have left the tree. If one panics, the others are dropped while it unwinds; a second
-/// panic ends the process, as it does in the standard library's collections.
-pub(super) fn drop_values<E: StoredValue>(words: impl Iterator<Item = Word>) {
-    struct Rest<E: StoredValue, I: Iterator<Item = Word>>(I, PhantomData<E>);
-    impl<E: StoredValue, I: Iterator<Item = Word>> Drop for Rest<E, I> {
-        fn drop(&mut self) {
-            self.0.by_ref().for_each(|word| drop(take::<E>(word)));
+    /// Does a planned store whose nodes are reserved, and drops the values that it removes.
+    #[inline]
+    pub(crate) fn commit(&mut self, plan: &mut StorePlan, value: Option<E>) {
+        // SAFETY: the word is in the tree (M7).
+        let second = |word| unsafe { E::split(word) };
+        // SAFETY: the word has left the tree (M7).
+        let value_of = mem::needs_drop::<E>().then_some(|word| unsafe { E::from_word(word) });
+        self.commit_words(plan, value.map(E::into_word), second, value_of);
+    }
+
+    /// Does a planned store whose nodes are reserved. `second` makes the second word of an entry that is cut in two, before
+    /// anything changes. `value_of` makes the values of removed words, which are dropped once the tree is whole again.
+    #[inline]
+    pub(crate) fn commit_words<T>(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: impl FnOnce(Word) -> Word,
+        value_of: Option<impl FnMut(Word) -> T>,
+    ) {
+        self.end_leaked();
+        if plan.is_spanning() {
+            return self.commit_spanning(plan, entry, value_of);
+        }
+        let mut removed = Words::new();
+        self.tree.commit(plan, entry, second, &mut removed);
+        if let Some(value_of) = value_of
+            && !removed.is_empty()
+        {
+            drop_all(removed.into_iter().map(value_of));
         }
     }
-    let mut rest = Rest::<E, _>(words, PhantomData);
-    for word in rest.0.by_ref() {
-        drop(take::<E>(word));
+
+    /// Does a planned store, and returns what it removes within `span`, for which `taken` has room. Should a split panic,
+    /// nothing has changed, and values that were split so far are leaked.
+    pub(super) fn commit_taking(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<E>,
+        taken: Vec<(Span, E)>,
+    ) -> Removed<E> {
+        // Values whose words are still in the tree must not be dropped if something panics.
+        let mut taken = ManuallyDrop::new(taken);
+        for (part, word) in self.tree.entries_from(span.first()).take_while(|(part, _)| part.overlaps(span)) {
+            let value = if span.covers(part) {
+                // SAFETY: the word leaves the tree below (M7); until then its value is not used.
+                unsafe { E::from_word(word) }
+            } else {
+                self.owned(word)
+            };
+            taken.push((overlap(part, span), value));
+        }
+        // SAFETY: the word is in the tree (M7).
+        let second = |word| unsafe { E::split(word) };
+        self.commit_words(plan, value.map(E::into_word), second, Some(drop));
+        Removed::new(ManuallyDrop::into_inner(taken))
     }
+
+    /// Does a planned store that lies in one leaf.
+    #[inline]
+    pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
+        // SAFETY: the word is in the tree (M7).
+        self.tree.commit(plan, entry, |word| unsafe { E::split(word) }, removed);
+    }
+
+    #[inline(never)]
+    fn commit_spanning<T>(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        mut value_of: Option<impl FnMut(Word) -> T>,
+    ) {
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        self.tree.commit_spanning(plan, entry, &mut words, &mut subtrees);
+        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut subtrees));
+        drop_all(removed.map(|word| value_of.as_mut().map(|value_of| value_of(word))));
+    }
+
+    /// Does a planned store that removes one entry, whole; returns the entry's value.
+    #[inline]
+    pub(super) fn commit_one(&mut self, plan: &mut StorePlan, value: Option<E>) -> E {
+        self.end_leaked();
+        let mut removed = Words::new();
+        if plan.is_spanning() {
+            debug_assert!(value.is_none(), "M1: an entry that replaces one has its slot");
+            self.remove_one_spanning(plan, &mut removed);
+        } else {
+            self.commit_in_leaf(plan, value.map(E::into_word), &mut removed);
+        }
+        let word = removed.pop().expect("M7: the entry's word leaves the tree");
+        // SAFETY: the word has left the tree (M7).
+        unsafe { E::from_word(word) }
+    }
+
+    /// A removal over an edge between leaves. The nodes that it removes hold one entry at most.
+    #[inline(never)]
+    fn remove_one_spanning(&mut self, plan: &mut StorePlan, removed: &mut Words) {
+        let mut subtrees = Subtrees::new();
+        self.tree.commit_spanning(plan, None, removed, &mut subtrees);
+        let mut last = None;
+        while let Some(word) = self.tree.next_removed(removed, &mut subtrees) {
+            last = Some(word);
+        }
+        removed.extend(last);
+    }
+
+    /// Removes all entries, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.end_leaked();
+        let mut all = Subtrees::new();
+        all.extend(self.tree.take_root());
+        let mut words = Words::new();
+        let removed = core::iter::from_fn(|| self.tree.next_removed(&mut words, &mut all));
+        // SAFETY: these words have left the tree (M7).
+        drop_all(removed.map(|word| unsafe { E::from_word(word) }));
+    }
+}
+
+impl<E: StoredValue> IntoIter<E> {
+    /// The next value from one of the ends.
+    pub(super) fn next_value(&mut self, direction: Direction) -> Option<(Span, E)> {
+        let (span, word) = self.next_word(direction)?;
+        // SAFETY: the iterator owns the tree, and gives each of its words once (M7).
+        Some((span, unsafe { E::from_word(word) }))
+    }
+}
+
+impl<E: StoredValue> Transaction<'_, E> {
+    /// Does a planned store that lies in one leaf; notes the word that it makes of an entry that it cuts in two.
+    pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
+        let inserted = &mut self.inserted;
+        let split = |word| {
+            // SAFETY: the word is in the tree (M7).
+            let second = unsafe { E::split(word) };
+            inserted.push(second);
+            second
+        };
+        self.map.tree.commit(plan, entry, split, removed);
+    }
+}
+
+impl<E: StoredValue> Drop for Transaction<'_, E> {
+    fn drop(&mut self) {
+        let tree = &mut self.map.tree;
+        if !self.committed {
+            tree.roll_back();
+            // SAFETY: these words were stored by the transaction, and its undoing removed them (M7).
+            drop_all(self.inserted.drain(..).map(|word| unsafe { E::from_word(word) }));
+            return;
+        }
+        tree.make_final();
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        let taken_out = core::iter::from_fn(|| {
+            loop {
+                if let Some(word) = tree.next_removed(&mut words, &mut subtrees) {
+                    return Some(word);
+                }
+                subtrees.push(self.subtrees.pop()?);
+            }
+        });
+        // SAFETY: these words have left the tree (M7).
+        drop_all(self.removed.drain(..).chain(taken_out).map(|word| unsafe { E::from_word(word) }));
+    }
+}
+
+/// A word that is in no tree yet. Unless it comes into one, its value is dropped.
+pub(super) struct NewWord<E: StoredValue>(Word, PhantomData<E>);
+
+impl<E: StoredValue> NewWord<E> {
+    pub(super) fn new(value: E) -> Self {
+        Self(value.into_word(), PhantomData)
+    }
+
+    /// The word, to be put into a tree: then comes [`stored`](Self::stored).
+    pub(super) fn word(&self) -> Word {
+        self.0
+    }
+
+    /// The word is in a tree.
+    pub(super) fn stored(self) {
+        mem::forget(self);
+    }
+}
+
+impl<E: StoredValue> Drop for NewWord<E> {
+    fn drop(&mut self) {
+        // SAFETY: the word is in no tree, and not used again (M7).
+        drop(unsafe { E::from_word(self.0) });
+    }
+}
+
+/// Entries of a [`RangeMap`](crate::RangeMap) in ascending order of their indexes, or from the back in descending order, their
+/// values to be changed.
+pub struct IterMut<'a, V> {
+    numbers: Iter<'a, u32>,
+    /// The first place of the values.
+    places: *mut Place<V>,
+    len: usize,
+    borrowed: PhantomData<&'a mut Place<V>>,
+}
+
+// SAFETY: it gives out mutable references to values, as a `&mut [V]` does.
+unsafe impl<V: Send> Send for IterMut<'_, V> {}
+// SAFETY: shared, it gives out nothing.
+unsafe impl<V: Sync> Sync for IterMut<'_, V> {}
+
+impl<'a, V> IterMut<'a, V> {
+    /// Over the values of the places whose numbers `numbers` gives: numbers of a map's tree, which are in it once (M8).
+    pub(crate) fn new(numbers: Iter<'a, u32>, places: &'a mut [Place<V>]) -> Self {
+        Self { numbers, places: places.as_mut_ptr(), len: places.len(), borrowed: PhantomData }
+    }
+
+    fn value(&self, number: u32) -> &'a mut V {
+        assert!((number as usize) < self.len, "M8: a number in the tree has a value");
+        // SAFETY: the place is among those that are borrowed for `'a`, and this is the only reference to it: a number is in the
+        // tree once (M8), and an iteration gives each entry once.
+        match unsafe { &mut *self.places.add(number as usize) } {
+            Place::Value(value) => value,
+            Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
+        }
+    }
+}
+
+impl<'a, V> Iterator for IterMut<'a, V> {
+    type Item = (Span, &'a mut V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.numbers.next().map(|(span, number)| (span, self.value(number)))
+    }
+}
+
+impl<V> DoubleEndedIterator for IterMut<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.numbers.next_back().map(|(span, number)| (span, self.value(number)))
+    }
+}
+
+/// Drops values one by one. If one panics, the others are dropped while it unwinds; a second panic ends the process, as it
+/// does in the standard library's collections.
+pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
+    struct Rest<I: Iterator>(I);
+    impl<I: Iterator> Drop for Rest<I> {
+        fn drop(&mut self) {
+            self.0.by_ref().for_each(drop);
+        }
+    }
+    let mut rest = Rest(values);
+    rest.0.by_ref().for_each(drop);
 }
 
 /// A value that may be shared and not sent:
 ///
 /// ```
-/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use freehold_maple::{Plain, PlainValue, WordMap};
 /// # use std::marker::PhantomData;
 /// #[derive(Clone, Copy)]
 /// struct Here(PhantomData<*const ()>);
@@ -100,14 +345,14 @@ pub(super) fn drop_values<E: StoredValue>(words: impl Iterator<Item = Word>) {
 ///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
 /// }
 /// fn shared<T: Sync>(_: &T) {}
-/// let map = RangeMap::<Plain<Here>>::new();
+/// let map = WordMap::<Plain<Here>>::new();
 /// shared(&Plain(Here(PhantomData)));
 /// ```
 ///
-/// A map of such values is not shared either, since [`RangeMap::get_owned`] would send one:
+/// A map of such values is not shared either, since [`WordMap::get_owned`] would send one:
 ///
 /// ```compile_fail,E0277
-/// # use freehold_maple::{Plain, PlainValue, RangeMap};
+/// # use freehold_maple::{Plain, PlainValue, WordMap};
 /// # use std::marker::PhantomData;
 /// #[derive(Clone, Copy)]
 /// struct Here(PhantomData<*const ()>);
@@ -117,7 +362,7 @@ pub(super) fn drop_values<E: StoredValue>(words: impl Iterator<Item = Word>) {
 ///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
 /// }
 /// fn shared<T: Sync>(_: &T) {}
-/// let map = RangeMap::<Plain<Here>>::new();
+/// let map = WordMap::<Plain<Here>>::new();
 /// shared(&map);
 /// ```
 #[cfg(doctest)]

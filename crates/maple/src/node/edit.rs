@@ -1,4 +1,4 @@
-//! One change of one leaf: some of its slots make way for a new one.
+//! An edit of one leaf: a new slot replaces the slots that it overlaps.
 //!
 //! ```text
 //!   slots      |  a-1  |   a       |  ..  |      b    |  b+1  |
@@ -6,10 +6,10 @@
 //!   after      |  a-1  |  a  |      new      |    b   |  b+1  |
 //! ```
 //!
-//! What is left of slots `a` and `b` on either side stays. At most two slots more, and two entries: if the store lies
-//! within one entry's slot, that entry is there twice.
+//! The parts of slots `a` and `b` that the new slot does not overlap stay. An edit adds at most two slots and two entries: if
+//! the new slot lies within one entry's slot, that entry is cut in two.
 //!
-//! The two commonest changes are cases of their own, which move less: of `bench maple --instructions`, a sequential insert
+//! The two commonest edits are cases of their own, since they move fewer words: of `bench maple --instructions`, a sequential insert
 //! takes 590 instructions at 100 ranges with `Fill` and 804 without, an erase 1,012 with `Vacate` and 1,351 without.
 
 use super::NodeLimits;
@@ -19,18 +19,18 @@ use arrayvec::ArrayVec;
 use core::ops::Range;
 use freehold_units::Span;
 
-/// A store into one leaf, or a removal, before it is done.
+/// A store into one leaf, or a removal, that is planned and not done yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edit {
-    /// An entry comes to lie in a gap, in a leaf with room for it.
+    /// A new entry lies in a gap, and the leaf has room for it.
     Fill(Fill),
-    /// An entry becomes a gap, one with the gaps beside it.
+    /// An entry becomes a gap, and merges with the gaps beside it.
     Vacate(Vacate),
     /// Any other.
     Replace(Replace),
 }
 
-/// An entry comes to lie in the gap in `slot`.
+/// A new entry in the gap that is in `slot`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fill {
     slot: usize,
@@ -50,17 +50,17 @@ pub(crate) struct Vacate {
     reach: u64,
 }
 
-/// The slots from `a` to `b` make way for a new one.
+/// A new slot replaces the slots from `a` to `b`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replace {
-    /// The first slot that the new one meets.
+    /// The first slot that the new one overlaps.
     a: usize,
-    /// The last.
+    /// The last slot that the new one overlaps.
     b: usize,
-    /// Entries before the new slot, afterwards.
+    /// How many entries stay below the new slot.
     rank: usize,
-    /// The rank, before, of the first entry that is behind the new slot afterwards: less than `rank` if that entry is on
-    /// both sides.
+    /// The old rank of the first entry that stays above the new slot. Entries of ranks `rank..behind` are removed. If
+    /// `behind` is less than `rank`, one entry stays on both sides: it is cut in two.
     behind: usize,
     /// The new slot's indexes.
     first: u64,
@@ -70,16 +70,16 @@ pub(crate) struct Replace {
     end: u64,
     /// Whether the new slot has an entry.
     entry: bool,
-    /// What is used of the leaf before, and afterwards.
+    /// Slots and entries of the leaf before the change and after it.
     before: Used,
     after: Used,
 }
 
-/// Slots apart from each other: of leaves that are merged, or share.
+/// The slots of two neighbouring leaves in one list, while the two leaves are merged or share their slots anew.
 #[derive(Debug, Default)]
 pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS }>);
 
-/// One of them. The leaf's last slot ends at `last` too.
+/// One slot. Unlike in a leaf, the last one knows its last index too.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     last: u64,
@@ -87,8 +87,8 @@ struct Slot {
 }
 
 impl Edit {
-    /// The removal of the entry in a slot, whole, and the gap that it leaves. None if the slot is the leaf's first or last: what
-    /// it leaves may be one gap with another leaf's.
+    /// The removal of a whole entry, and the gap that it leaves. None if the entry is in the leaf's first or last slot: the gap
+    /// may have to merge with one of another leaf.
     #[inline]
     pub(crate) fn vacate(leaf: &Leaf, whole: Span, slot: usize) -> Option<(Self, Span)> {
         let len = leaf.len();
@@ -101,11 +101,11 @@ impl Edit {
         let gap_above = slot + 1 < len && !leaf.has_entry(slot + 1);
         let (start, _) = leaf.span(slot - usize::from(gap_below), whole);
         let (_, end) = leaf.span(slot + usize::from(gap_above), whole);
-        let gap = Span::new(start, end)?;
+        let gap = Span::new(start, end).expect("M1: no slot is empty");
         Some((Self::Vacate(Vacate { slot, gap_below, gap_above, reach: end - start }), gap))
     }
 
-    /// Whether the new slot is in one gap.
+    /// Whether the new slot lies in one gap, so that nothing is overwritten.
     #[inline]
     pub(crate) fn is_in_gap(&self) -> bool {
         match self {
@@ -135,13 +135,13 @@ impl Fill {
         (span.last() <= end && leaf.used() + more <= limits.leaf_words).then_some(Self { slot, start, end })
     }
 
-    /// How far the gap reaches that is cut.
+    /// The reach of the gap that the entry is put into.
     #[inline]
     pub(crate) fn reach_lost(&self) -> u64 {
         self.end - self.start
     }
 
-    /// How far the longer of what is left of the gap around the entry reaches.
+    /// The reach of the longer part of the gap that is left beside the entry.
     #[inline]
     pub(crate) fn reach_after(&self, span: Span) -> Option<u64> {
         (span.first() - self.start).max(self.end - span.last()).checked_sub(1)
@@ -206,7 +206,7 @@ impl Vacate {
 
 impl Replace {
     /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
-    #[inline(always)] // as that of `tree::replace`
+    #[inline(always)] // as that of `replace_edit`
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.in_use();
         let (start, mut end) = leaf.span(a, whole);
@@ -244,7 +244,7 @@ impl Replace {
         self.last < self.end
     }
 
-    /// How far the longest gap reaches among the slots that came: a new slot that is one, or what is left of one on a
+    /// The reach of the longest gap that the edit makes: the new slot, if it is a gap, or the part of a gap that is left on a
     /// side.
     #[inline]
     pub(crate) fn reach_after(&self) -> Option<u64> {
@@ -265,7 +265,7 @@ impl Replace {
         self.a == self.b && !self.before.has_entry(self.a)
     }
 
-    /// Whether the leaf's last slot is all that the new one meets.
+    /// Whether the new slot overlaps no slot but the leaf's last.
     pub(crate) fn is_at_end(&self) -> bool {
         self.a + 1 == self.before.len()
     }
@@ -275,37 +275,37 @@ impl Replace {
         self.before.len() == self.after.len()
     }
 
-    /// The words that the leaf uses before.
+    /// The words that the leaf uses before the edit.
     #[inline]
     pub(crate) fn words_before(&self) -> usize {
         self.before.words()
     }
 
-    /// The leaf's entries before and afterwards.
+    /// The leaf's entries before and after the edit.
     #[inline]
     pub(crate) fn entries(&self) -> (u64, u64) {
         (self.before.entries() as u64, self.after.entries() as u64)
     }
 
-    /// The words that it uses afterwards.
+    /// The words that the leaf uses after the edit.
     #[inline]
     pub(crate) fn words_after(&self) -> usize {
         self.after.words()
     }
 
-    /// Whether an entry is on both sides of the new slot afterwards: its word is needed twice.
+    /// Whether the new slot cuts an entry in two: its word is needed twice.
     #[inline]
     pub(crate) fn splits_entry(&self) -> bool {
         self.behind < self.rank
     }
 
-    /// The entries that are not there any more, by rank.
+    /// The ranks of the entries that the edit removes.
     #[inline]
     pub(crate) fn replaced(&self) -> Range<usize> {
         self.rank..self.behind
     }
 
-    /// How far the longest gap reaches of those that are there no more, but not of those that are part of a new one.
+    /// The reach of the longest gap that the edit removes. A gap that becomes part of a longer one does not count.
     #[inline]
     pub(crate) fn reach_lost(&self, leaf: &Leaf, whole: Span) -> Option<u64> {
         if !self.entry {
@@ -320,7 +320,7 @@ impl Replace {
 
     /// Makes the change, which fits. `entry` is the new slot's; `second` is a second word for the entry that is split,
     /// if one is.
-    #[inline(always)] // overwrite of `bench maple --instructions`, n 100: 528; 552 without
+    #[inline(always)] // overwrite of `bench maple --instructions`, n 100: 521; 546 without
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, second: Option<Word>) {
         let Self { a, b, rank, behind, before, after, .. } = *self;
         let (len, entries) = (before.len(), before.entries());
@@ -350,8 +350,8 @@ impl Replace {
         leaf.set_used(after);
     }
 
-    /// Where a leaf that overflows is parted, before the change is made in one half. Where slots are put at either end,
-    /// others are expected to follow them there, and the leaf that they will not come to is left full.
+    /// The first slot of the upper half when an overflowing leaf is split. The edit is then made in one of the halves. An edit
+    /// at an end of the leaf is likely to be followed by more at that end, so the half away from it stays full.
     pub(crate) fn split_point(&self, leaf: &Leaf, limits: &NodeLimits) -> usize {
         let len = self.before.len();
         let (used, more) = (self.before.words(), self.after.words() - self.before.words());
@@ -370,24 +370,18 @@ impl Replace {
         } else {
             len.div_ceil(2)
         };
-        for off in 0..len {
-            for at in [wished + off, wished.saturating_sub(off)] {
-                if (1..len).contains(&at) && fits(at) {
-                    return at;
-                }
-            }
-        }
-        1
+        let near = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
+        let mut fitting = near.filter(|at| (1..len).contains(at) && fits(*at));
+        fitting.next().expect("M3: a leaf that overflows by four words at most can be parted")
     }
 
-    /// The same change of the half that it is in of a leaf that was parted before slot `at`: of the upper half or of the
-    /// lower. `whole` are that half's indexes.
+    /// The same edit as an edit of a half of the leaf, which was split before slot `at`. `whole` are the indexes of that half.
     pub(crate) fn in_half(&self, half: &Leaf, whole: Span, at: usize) -> Self {
         let off = if self.is_above(at) { at } else { 0 };
         Self::new(half, whole, self.a - off, self.first, self.last, self.entry)
     }
 
-    /// Whether the change is in the upper half of a leaf that is parted before slot `at`.
+    /// Whether the edit lies in the upper half of a leaf that is split before slot `at`.
     pub(crate) fn is_above(&self, at: usize) -> bool {
         self.a >= at
     }
@@ -421,36 +415,29 @@ impl Slots {
         (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
     }
 
-    /// Where two leaves of like size part: how many slots the first has.
+    /// How many slots the first of two leaves gets, so that both use about as many words.
     pub(crate) fn split_point(&self, limits: &NodeLimits) -> usize {
         let len = self.len();
-        // One boundary fewer is kept by pivots: it is their parent's.
-        let all = self.used(0..len) - 1;
-        let (mut used, mut best) = (0, (usize::MAX, 1));
-        for (at, slot) in self.0[..len - 1].iter().enumerate() {
-            used += usize::from(at > 0) + usize::from(slot.entry.is_some());
-            if used <= limits.leaf_words && all - used <= limits.leaf_words {
-                best = best.min((used.abs_diff(all - used), at + 1));
-            }
-        }
-        best.1
+        let halves = |at: usize| (self.used(0..at), self.used(at..len));
+        let fitting = (1..len).filter(|&at| {
+            let (low, high) = halves(at);
+            low <= limits.leaf_words && high <= limits.leaf_words
+        });
+        let best = fitting.min_by_key(|&at| {
+            let (low, high) = halves(at);
+            low.abs_diff(high)
+        });
+        best.expect("M3: the slots of two leaves fit into two")
     }
 
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
-        let mut leaf = Leaf::EMPTY;
-        let slots = &self.0[range];
-        let (mut occupied, mut entries) = (0, 0);
-        for (at, slot) in slots.iter().enumerate() {
-            leaf.set_pivot(at, slot.last);
-            occupied |= u32::from(slot.entry.is_some()) << at;
+        let mut leaf = Leaf::without_slots();
+        let mut last_before = 0;
+        for slot in &self.0[range] {
+            leaf.push(last_before, slot.entry);
+            last_before = slot.last;
         }
-        // Behind the pivots, since the last slot has none.
-        for word in slots.iter().filter_map(|slot| slot.entry) {
-            leaf.set_ranked(entries, word);
-            entries += 1;
-        }
-        leaf.set_used(Used::new(occupied, slots.len(), entries));
         leaf
     }
 }

@@ -133,13 +133,6 @@ impl Leaf {
         Self::VACANT
     }
 
-    /// Reads its lines, so that they are there soon.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        let (lines, _) = self.words.as_chunks::<LINE>();
-        core::hint::black_box(lines.iter().fold(0, |all, line| all ^ line[0].addr()));
-    }
-
     /// Slots, at least one.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -334,11 +327,11 @@ impl Leaf {
         self.set_used(Used::new(occupied, slot + 1, self.rank(slot + 1)));
     }
 
-    /// Puts a second word in the place of each.
-    pub(crate) fn duplicate_words(&mut self, duplicate: impl Fn(Word) -> Word) {
+    /// Puts another word in the place of each entry's, the first entry's first.
+    pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
         let from = WORDS + 1 - self.entries();
-        for word in &mut self.words[from..] {
-            *word = duplicate(*word);
+        for word in self.words[from..].iter_mut().rev() {
+            *word = other(*word);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Making a tree of entries that come in order: leaf after leaf, each filled before the next begins.
+//! Building a tree from entries in ascending order: each leaf is filled before the next one begins.
 //!
 //! ```text
 //!   edge           | full |  ..  | being filled |
@@ -6,8 +6,8 @@
 //!               | full |  ..       | full |   | leaf |  <- slots come here
 //! ```
 //!
-//! The nodes that a leaf takes on its way into the tree are reserved when its first slot comes, so that what has come
-//! can always be put in. Nodes on the right edge may be thin at last, and are then filled up as after any store.
+//! The nodes that a leaf takes on its way into the tree are reserved before its first slot is pushed. So what was pushed can
+//! always be put into the tree. At the end, underfull nodes on the right edge are mended as after any store.
 
 use super::path::MAX_HEIGHT;
 use super::{Need, Path, Tree, indexes};
@@ -18,7 +18,7 @@ use arrayvec::ArrayVec;
 use core::mem;
 use freehold_units::Span;
 
-/// A tree that is being made.
+/// A tree that is being built.
 #[derive(Debug)]
 pub(crate) struct Builder {
     tree: Tree,
@@ -46,10 +46,10 @@ impl Builder {
         }
     }
 
-    /// Puts an entry behind the others; it begins behind them.
+    /// Adds an entry, which begins after all others.
     ///
     /// # Errors
-    /// There is no memory for another node; the word has not come into the tree.
+    /// There is no memory for another node; the word is not in the tree then.
     pub(crate) fn push(&mut self, span: Span, word: Word) -> Result<(), OutOfMemory> {
         debug_assert!(self.next.is_some_and(|next| next <= span.first()));
         if let Some(next) = self.next
@@ -62,7 +62,7 @@ impl Builder {
         Ok(())
     }
 
-    /// No more entries come: what is left of the space is a gap.
+    /// Ends the tree with a gap up to the last index of all.
     ///
     /// # Errors
     /// There is no memory for another node.
@@ -70,7 +70,7 @@ impl Builder {
         if self.tree.len > 0 && self.next.is_some() { self.push_slot(u64::MAX, None) } else { Ok(()) }
     }
 
-    /// The tree of what has come; after [`end`](Self::end), a whole one.
+    /// The tree of all entries so far. It is valid only after [`end`](Self::end); else it is good for dropping alone.
     pub(crate) fn take_tree(&mut self) -> Tree {
         if self.leaf.len() > 0 {
             self.attach();
@@ -94,7 +94,7 @@ impl Builder {
         }
         if self.leaf.len() == 0 {
             self.tree.reserve_nodes(self.need())?;
-            self.first = self.next.unwrap_or(u64::MAX);
+            self.first = self.next.expect("M1: a slot begins behind the one before it");
         }
         self.leaf.push(self.last(), entry);
         self.next = last.checked_add(1);
@@ -103,10 +103,10 @@ impl Builder {
 
     /// The last slot's last index.
     fn last(&self) -> u64 {
-        self.next.unwrap_or(0).wrapping_sub(1)
+        self.next.map_or(u64::MAX, |next| next.wrapping_sub(1))
     }
 
-    /// The nodes that one leaf more takes.
+    /// The nodes that one more leaf takes.
     fn need(&self) -> Need {
         let full =
             self.edge.iter().take_while(|&&id| self.tree.inner(id).len() == self.tree.limits.fanout).count();

@@ -1,4 +1,4 @@
-//! Moving the edge between two leaves: what is removed beside a gap of the other leaf becomes part of that gap.
+//! Moving the edge between two leaves, instead of a store that spans both.
 //!
 //! ```text
 //!   before   ... | entry | entry ||  gap  | entry | ...       the left leaf gives way
@@ -8,8 +8,9 @@
 //!   after    ... | entry |      gap      || entry | ...
 //! ```
 //!
-//! A slot at the end of a leaf starts or ends where the leaf does, which its ancestors know: the gap needs no change, and
-//! there is nothing to take a node for.
+//! What is removed beside a gap of the other leaf becomes part of that gap. Where a leaf ends is known by its ancestors
+//! alone. So the gap at the end of the other leaf grows without a change of that leaf, and no node is taken: of `bench maple
+//! --instructions`, an erase at 100 ranges would take 1.35 of its instructions without this.
 
 use super::removed::Words;
 use super::spanning::fork;
@@ -17,15 +18,15 @@ use super::{Path, Tree, indexes};
 use crate::node::Leaf;
 use freehold_units::Span;
 
-/// How an entry grows into the next leaf's first slot, a gap that it leaves some of.
+/// An entry that grows into the gap at the start of the next leaf, and leaves some of that gap.
 struct Growth {
-    /// To the next leaf.
+    /// The path to the next leaf.
     next: Path,
-    /// The last index of its gap.
+    /// The last index of the gap.
     end: u64,
 }
 
-/// Which of two leaves gives way; it keeps a slot or more.
+/// Which of the two leaves loses slots. It keeps at least one.
 #[derive(Clone, Copy)]
 enum GivesWay {
     Left,
@@ -33,13 +34,13 @@ enum GivesWay {
 }
 
 impl Tree {
-    /// Whether [`move_edge`](Self::move_edge) will do what is asked of it.
+    /// Whether [`move_edge`](Self::move_edge) can make this gap.
     pub(super) fn can_move_edge(&self, path: &Path, gap: Span) -> bool {
         self.giving_way(path, gap).is_some()
     }
 
-    /// Makes a gap of the range, which begins in the path's leaf and ends in the next, if one of the two has all of it that
-    /// is beyond the other as a gap already. False if that is not so; nothing has changed then.
+    /// Makes `gap`, which begins in the path's leaf and ends in the next one, a gap. Possible if its part in one of the two
+    /// leaves is a gap already: the other leaf gives its part away. False if it is not possible; nothing has changed then.
     pub(super) fn move_edge(&mut self, path: &Path, gap: Span, words: &mut Words) -> bool {
         let Some((gives_way, next)) = self.giving_way(path, gap) else { return false };
         let known = words.len();
@@ -70,9 +71,9 @@ impl Tree {
         true
     }
 
-    /// Prepares the store of an entry that begins in the path's leaf and ends within the next leaf's first slot, a gap. What is
-    /// left of that gap comes into the path's leaf, so that the entry grows further without leaving it; the store is then one
-    /// in this leaf. False if the leaf has no room for that, or the store ends elsewhere; nothing has changed then.
+    /// Prepares the store of an entry that begins in the path's leaf and ends in the gap at the start of the next leaf. That gap
+    /// moves to the path's leaf, so that the store, and later ones that make the entry longer, lie in this leaf alone. False if
+    /// the leaf has no room for that, or the store ends elsewhere; nothing has changed then.
     pub(super) fn grow_into_gap(&mut self, path: &mut Path, span: Span, removed: &mut Words) -> bool {
         let Some(Growth { next, end }) = self.growth(path, span) else { return false };
         let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
@@ -91,12 +92,13 @@ impl Tree {
 
     fn growth(&self, path: &Path, span: Span) -> Option<Growth> {
         let (leaf, slot) = (self.leaf_of(path), path.leaf().slot as usize);
-        // What the leaf has afterwards at most: the slots up to this one, the new one, the gap; an entry for each that
-        // has one now, and the new one.
+        // The most that the leaf has after the store: the slots up to this one, the new slot and the gap; the entries of the
+        // former, and the new entry.
         if slot + 2 + leaf.rank(slot + 1) + 1 > self.limits.leaf_words {
             return None;
         }
-        // The next leaf nearly always has the same parent, and nearly always this is not the case: no walk for that.
+        // The next leaf nearly always has the same parent, and nearly never begins with such a gap: it is checked before the
+        // walk to that leaf.
         let ends_in_gap =
             |right: &Leaf| !right.has_entry(0) && right.len() > 1 && span.last() < right.pivot(0);
         let step = path.above().last()?;
@@ -109,7 +111,7 @@ impl Tree {
         ends_in_gap(right).then(|| Growth { end: right.pivot(0), next })
     }
 
-    /// The path's leaf ends at `edge` from now on, and the next begins behind it; what is known of both is put right.
+    /// Makes the path's leaf end at `edge` and the next leaf begin after it. Updates the longest gaps that are known of both.
     fn set_edge(&mut self, path: &Path, next: &Path, edge: u64) {
         let fork = path.steps()[fork(path, next)];
         self.inner_mut(fork.id).set_pivot(fork.slot as usize, edge);
@@ -122,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Which of the path's leaf and the next gives way to the gap, and the way to the next.
+    /// Which of the path's leaf and the next one loses slots to the gap, and the path to the next leaf.
     fn giving_way(&self, path: &Path, gap: Span) -> Option<(GivesWay, Path)> {
         let behind = path.whole.last().checked_add(1)?;
         let mut next = Path::new();

@@ -1,4 +1,4 @@
-//! Keeping what inner nodes know of the gaps below them.
+//! Keeping the longest gap that inner nodes know of each child.
 //!
 //! # Invariants
 //! An inner node's `gap` of a child is the longest gap below that child (M4).
@@ -8,8 +8,8 @@ use crate::node::{Extent, Fill, Replace};
 use freehold_units::Span;
 
 impl Tree {
-    /// Slots of the path's leaf have been replaced; the longest gap among those that are gone reached as far as `lost`.
-    #[inline(always)] // as that of `gap_filled`
+    /// Slots of the path's leaf were replaced; `lost` is the reach of the longest gap among the old slots.
+    #[inline]
     pub(super) fn gap_replaced(&mut self, path: &Path, edit: &Replace, lost: Option<u64>) {
         let made = edit.reach_after();
         if (lost.is_some() || made.is_some())
@@ -19,7 +19,7 @@ impl Tree {
         }
     }
 
-    /// A gap in the path's leaf was filled, or a part of it.
+    /// An entry was put into a gap of the path's leaf.
     #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 636 without this and that of `Fill::apply`
     pub(super) fn gap_filled(&mut self, path: &Path, fill: &Fill, span: Span) {
         let Some(known) = self.known_gap(path) else { return };
@@ -29,7 +29,7 @@ impl Tree {
         }
     }
 
-    /// A gap in the path's leaf has grown and reaches as far as `reach` now.
+    /// A gap of the path's leaf grew, to this reach.
     #[inline]
     pub(super) fn gap_grown(&mut self, path: &Path, reach: u64) {
         let Some(known) = self.known_gap(path) else { return };
@@ -46,8 +46,8 @@ impl Tree {
         Some(self.inner(parent.id).gap(parent.slot as usize))
     }
 
-    /// Puts right what is known of the path's leaf, whose longest gap was `known`: gaps that reach up to `lost` are gone, and
-    /// new ones are no longer than `made`.
+    /// Updates what is known of the path's leaf, whose longest gap was `known`. Gaps of a reach up to `lost` were removed, and
+    /// the longest new gap is `made`.
     #[inline(never)]
     fn gap_changed(&mut self, path: &Path, known: Extent, lost: Option<u64>, made: Extent) {
         let mut longest = made;
@@ -62,7 +62,7 @@ impl Tree {
         }
     }
 
-    /// The child that the first `depth` steps of a path lead to has `longest` as its longest gap from now on.
+    /// Notes that `longest` is the longest gap below the child that the first `depth` steps of a path lead to.
     pub(super) fn set_gap_above(&mut self, path: &Path, depth: usize, mut longest: Extent) {
         let steps = &path.steps()[..depth];
         for (depth, step) in steps.iter().enumerate().rev() {

@@ -32,16 +32,25 @@ pub(crate) use build::Builder;
 pub(crate) use leaves::{LeafAt, Parent};
 pub(crate) use path::Path;
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
-pub(crate) use search::{CheckedRequest, Side};
+pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;
 pub(crate) use spanning::fork;
-pub(crate) use store::{StoreKind, StorePlan, replace};
+pub(crate) use store::{StoreKind, StorePlan, replace_edit};
 
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
 use freehold_units::Span;
 use undo::Undo;
+
+/// Which way a walk or a search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// To higher indexes; of several places, the lowest.
+    Up,
+    /// To lower indexes; of several places, the highest.
+    Down,
+}
 
 /// How many nodes of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,8 +148,8 @@ impl Tree {
     /// A leaf that is about to be changed.
     #[inline]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
-        if self.undo.is_on() {
-            self.undo.keep_leaf(id, &self.leaves[id]);
+        if let Some(changes) = self.undo.changes() {
+            changes.leaves.will_change(id, &self.leaves[id]);
         }
         &mut self.leaves[id]
     }
@@ -148,8 +157,8 @@ impl Tree {
     /// An inner node that is about to be changed.
     #[inline]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
-        if self.undo.is_on() {
-            self.undo.keep_inner(id, &self.inners[id]);
+        if let Some(changes) = self.undo.changes() {
+            changes.inners.will_change(id, &self.inners[id]);
         }
         &mut self.inners[id]
     }
@@ -164,7 +173,9 @@ impl Tree {
         self.taken += 1;
         let id = self.leaves.take();
         fill(&mut self.leaves[id]);
-        self.undo.made_leaf(id);
+        if let Some(changes) = self.undo.changes() {
+            changes.leaves.made(id);
+        }
         id
     }
 
@@ -172,21 +183,25 @@ impl Tree {
         self.taken += 1;
         let id = self.inners.take();
         self.inners[id] = inner;
-        self.undo.made_inner(id);
+        if let Some(changes) = self.undo.changes() {
+            changes.inners.made(id);
+        }
         id
     }
 
     /// Gives a leaf back whose entries are elsewhere.
     fn free_leaf(&mut self, id: NodeId) {
-        if !self.undo.gone_leaf(id) {
-            self.leaves.give_back(id);
+        match self.undo.changes() {
+            Some(changes) => changes.leaves.gone(id),
+            None => self.leaves.give_back(id),
         }
     }
 
     /// Gives an inner node back whose children are elsewhere.
     fn free_inner(&mut self, id: NodeId) {
-        if !self.undo.gone_inner(id) {
-            self.inners.give_back(id);
+        match self.undo.changes() {
+            Some(changes) => changes.inners.gone(id),
+            None => self.inners.give_back(id),
         }
     }
 }
@@ -208,13 +223,13 @@ impl Tree {
         if self.undo.is_on() { self.rebuilt() } else { self.copied() }
     }
 
-    /// Puts a second word in the place of each, as `duplicate` gives it. Should that panic, the words so far are leaked.
-    pub(crate) fn duplicate_words(&mut self, duplicate: impl Fn(Word) -> Word) {
+    /// Puts another word in the place of each, ascending. Should `other` panic, the words so far are leaked.
+    pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
         let mut path = Path::new();
         let mut next = (self.height > 0).then_some(0);
         while let Some(index) = next {
             self.walk(index, &mut path);
-            self.leaves[path.leaf().id].duplicate_words(&duplicate);
+            self.leaves[path.leaf().id].replace_words(&mut other);
             next = path.whole.last().checked_add(1);
         }
     }

@@ -1,13 +1,13 @@
-//! The way from the root to a leaf: nodes do not know their parents.
+//! The path from the root to a leaf. Nodes do not know their parents, so whoever changes a leaf holds its path.
 
-use crate::node::{NONE, NodeId};
+use crate::node::NodeId;
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 /// No tree is higher: its nodes have numbers of 32 bits, and inner nodes below the root two children or more.
 pub(crate) const MAX_HEIGHT: usize = 33;
 
-/// A node on the way, and which of its children the way goes on to; in the leaf, the slot.
+/// A node of a path, and the child that the path goes on to; in the leaf, the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) id: NodeId,
@@ -55,7 +55,7 @@ impl Path {
     /// The leaf's step.
     #[inline]
     pub(crate) fn leaf(&self) -> Step {
-        self.steps.last().copied().unwrap_or(Step { id: NONE, slot: 0 })
+        *self.steps.last().expect("M3: a path ends in a leaf")
     }
 
     /// Goes to another slot of the leaf.

@@ -1,4 +1,4 @@
-//! What a store took out of a tree: words whose values are to be dropped, once the tree is whole again.
+//! What a store removed from a tree: words whose values are dropped once the tree is whole again.
 
 use super::Tree;
 use super::path::MAX_HEIGHT;
@@ -6,9 +6,9 @@ use crate::entry::Word;
 use crate::node::NodeId;
 use arrayvec::ArrayVec;
 
-/// Subtrees that one store can take out on every level: on either side up to fifteen children.
+/// Subtrees that one store can remove on every level: up to fifteen children on either side.
 pub(crate) const MOST_SUBTREES_PER_LEVEL: usize = 2 * 15;
-/// Words that it can take out of leaves that stay: of two leaves at most.
+/// Words that one store can remove from leaves that stay in the tree: from two leaves at most.
 pub(crate) const MOST_WORDS: usize = 64;
 
 /// A subtree that is not in the tree any more.
@@ -19,14 +19,14 @@ pub(crate) struct Subtree {
     pub(crate) height: u8,
 }
 
-/// The words that one store took out of leaves that stay.
+/// The words that one store removed from leaves that stay in the tree.
 pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
-/// The subtrees that it took out, and room for the children of one of them on every level.
+/// The subtrees that one store removed, and room for the children of one of them on every level.
 pub(crate) type Subtrees = ArrayVec<Subtree, { (MOST_SUBTREES_PER_LEVEL + 16) * MAX_HEIGHT }>;
 
 impl Tree {
-    /// The next word of what was taken out. Nodes are given back before their words are handed over, so that the tree
-    /// is whole whatever becomes of those.
+    /// The next removed word. A node is given back before its words are handed over, so that the tree stays whole if a
+    /// value's drop panics.
     pub(crate) fn next_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
         loop {
             if let Some(word) = words.pop() {

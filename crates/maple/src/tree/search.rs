@@ -5,21 +5,14 @@
 //! alignment, every gap that is long enough and lies wrong is looked at too: linear in their number (`bench maple --workload
 //! gap-misaligned`).
 
-use super::Tree;
+use super::{Direction, Tree, indexes};
 use crate::node::{Extent, Leaf, NodeId};
 use freehold_units::{Align, Span};
-
-/// Which of the gaps that fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Lowest,
-    Highest,
-}
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedRequest {
-    pub(crate) side: Side,
+    pub(crate) direction: Direction,
     /// Indexes, at least one.
     pub(crate) size: u64,
     pub(crate) align: Align,
@@ -30,9 +23,9 @@ impl CheckedRequest {
     /// Where it fits in a gap.
     fn fit(&self, gap: Span) -> Option<Span> {
         let open = gap.intersection(self.window)?;
-        match self.side {
-            Side::Lowest => open.lowest_fit(self.size, self.align, open.first()),
-            Side::Highest => open.highest_fit(self.size, self.align, open.last()),
+        match self.direction {
+            Direction::Up => open.lowest_fit(self.size, self.align, open.first()),
+            Direction::Down => open.highest_fit(self.size, self.align, open.last()),
         }
     }
 }
@@ -58,23 +51,23 @@ impl Tree {
 
 impl Search<'_> {
     /// In a subtree that has some of the window.
-    fn below(&mut self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
+    fn below(&self, id: NodeId, height: usize, whole: Span) -> Option<Span> {
         if height == 1 {
             return self.in_leaf(self.tree.leaf(id), whole);
         }
-        let (inner, side) = (self.tree.inner(id), self.want.side);
+        let inner = self.tree.inner(id);
         let (low, high) = self.ends(whole, inner.len() - 1, |index| inner.slot_of(index));
         let look = |slot: usize| {
             if inner.gap(slot) < self.need {
                 return None;
             }
             let first = whole.first().max(inner.start(slot));
-            let child = Span::new(first, inner.pivot(slot).min(whole.last()))?;
+            let child = indexes(first, inner.pivot(slot).min(whole.last()));
             self.below(inner.child(slot), height - 1, child)
         };
-        match side {
-            Side::Lowest => (low..=high).find_map(look),
-            Side::Highest => (low..=high).rev().find_map(look),
+        match self.want.direction {
+            Direction::Up => (low..=high).find_map(look),
+            Direction::Down => (low..=high).rev().find_map(look),
         }
     }
 
@@ -82,17 +75,18 @@ impl Search<'_> {
         let (low, high) = self.ends(whole, 31, |index| leaf.slot_of(index));
         let mut gaps = leaf.gaps() & u32::MAX << low & u32::MAX >> (31 - high);
         while gaps != 0 {
-            let slot = match self.want.side {
-                Side::Lowest => gaps.trailing_zeros(),
-                Side::Highest => gaps.ilog2(),
+            let slot = match self.want.direction {
+                Direction::Up => gaps.trailing_zeros(),
+                Direction::Down => gaps.ilog2(),
             };
             gaps &= !(1 << slot);
             let (first, last) = leaf.span(slot as usize, whole);
             if last - first < self.want.size - 1 {
                 continue;
             }
-            if let Some(fit) = Span::new(first, last).and_then(|gap| self.want.fit(gap)) {
-                return Some(fit);
+            let fit = self.want.fit(indexes(first, last));
+            if fit.is_some() {
+                return fit;
             }
         }
         None

@@ -1,7 +1,7 @@
-//! A slot and the way to it, from which the way goes on to its neighbours.
+//! A slot and the path to it, from which a cursor steps to the neighbouring slots.
 
 use super::walk::Slot;
-use super::{Path, StorePlan, Tree};
+use super::{Direction, Path, StorePlan, Tree};
 use crate::entry::Word;
 use freehold_units::Span;
 
@@ -41,41 +41,29 @@ impl Tree {
         plan
     }
 
-    /// Goes on to the next slot. False at the last; the place stays then.
-    pub(crate) fn step_up(&self, place: &mut SlotPos) -> bool {
-        self.step(place, true)
-    }
-
-    /// Goes on to the slot before. False at the first; the place stays then.
-    pub(crate) fn step_down(&self, place: &mut SlotPos) -> bool {
-        self.step(place, false)
-    }
-
     /// The entries from the one on that has the index, or that follows it, ascending.
     pub(crate) fn entries_from(&self, index: u64) -> impl Iterator<Item = (Span, Word)> {
         let mut place = Some(self.pos_of(index));
         let slots = core::iter::from_fn(move || {
             let slot = place.as_ref()?.slot;
-            if !place.as_mut().is_some_and(|place| self.step_up(place)) {
-                place = None;
-            }
+            place.take_if(|place| !self.step(place, Direction::Up));
             Some(slot)
         });
         slots.filter_map(|slot| slot.entry.map(|word| (slot.span, word)))
     }
 
-    fn step(&self, place: &mut SlotPos, up: bool) -> bool {
+    /// Goes on to the neighbouring slot. False if there is none; the place stays then.
+    pub(crate) fn step(&self, place: &mut SlotPos, direction: Direction) -> bool {
         if self.height == 0 {
             return false;
         }
         let (whole, slot) = (place.path.whole, place.path.leaf().slot as usize);
-        let (near, far) = if up {
-            (
-                Some(slot + 1).filter(|&slot| slot < self.leaf_of(&place.path).len()),
-                whole.last().checked_add(1),
-            )
-        } else {
-            (slot.checked_sub(1), whole.first().checked_sub(1))
+        let (near, far) = match direction {
+            Direction::Up => {
+                let last_slot = self.leaf_of(&place.path).len() - 1;
+                ((slot < last_slot).then_some(slot + 1), whole.last().checked_add(1))
+            }
+            Direction::Down => (slot.checked_sub(1), whole.first().checked_sub(1)),
         };
         match (near, far) {
             (Some(slot), _) => place.path.set_slot(slot),
@@ -86,5 +74,19 @@ impl Tree {
         }
         place.slot = self.slot(&place.path);
         true
+    }
+
+    /// Goes on to the next entry that way. False if there is none; the place stays then.
+    pub(crate) fn step_to_entry(&self, place: &mut SlotPos, direction: Direction) -> bool {
+        let start = place.slot.span;
+        while self.step(place, direction) {
+            if place.slot.entry.is_some() {
+                return true;
+            }
+        }
+        if place.slot.span != start {
+            *place = self.pos_of(start.first());
+        }
+        false
     }
 }

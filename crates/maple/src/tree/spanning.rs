@@ -6,9 +6,10 @@
 //!            \___ its slot at `first` is stretched ___/  begins behind `last`
 //! ```
 //!
-//! All between the two is taken out, level by level up to the node that both paths pass; the left leaf's slot, stretched
-//! to `last`, is then stored over like any other. Nothing so far takes a node. The leaf may be split by that store,
-//! when its parents have lost children already; only then are thin nodes on either side filled up.
+//! 1. Everything between the two leaves is removed, level by level up to the fork: the lowest node that both paths pass
+//!    through. The left leaf's slot now reaches to `last`. This takes no node.
+//! 2. The store is done in the left leaf like any other. It may split the leaf.
+//! 3. Underfull nodes on either side are filled up or merged.
 
 use super::removed::{Subtree, Subtrees, Words};
 use super::{Need, Path, Tree, indexes};
@@ -20,7 +21,7 @@ impl Tree {
         let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
         let start = leaf.span(slot, path.whole).0;
-        // Afterwards the leaf has the slots before, what is left of this one, and the new one.
+        // After the store the leaf has the slots before this one, what is left of this one, and the new slot.
         let slots = slot + 1 + usize::from(start < span.first());
         let entries =
             leaf.rank(slot) + usize::from(start < span.first() && leaf.has_entry(slot)) + usize::from(entry);
@@ -41,14 +42,14 @@ impl Tree {
         })
     }
 
-    /// Whether the child that `right` goes on to at depth `fork` ends where the store does: nothing is left of it.
+    /// Whether the fork's child on the right path ends at the store's last index. Nothing is left of that child then.
     fn is_gone(&self, right: &Path, fork: usize, last: u64) -> bool {
         let below = right.above().get(fork + 1..).unwrap_or(&[]);
         right.whole.last() == last
             && below.iter().all(|step| step.slot as usize + 1 == self.inner(step.id).len())
     }
 
-    /// Takes out everything behind the first slot up to the store's last index; that slot is stretched to there.
+    /// Removes everything between the path's slot and the store's last index, and makes the slot reach to that index.
     pub(super) fn clear_behind(
         &mut self,
         path: &mut Path,
@@ -78,8 +79,8 @@ impl Tree {
         }
     }
 
-    /// Below the fork, takes out what the right path has before it, and its leaf's slots up to `last`. True if
-    /// nothing is left of the fork's child; that child is untouched then.
+    /// Below the fork, removes the children to the left of the right path, and the slots up to `last` of its leaf. True if
+    /// nothing would be left of the fork's child on that path: the child is unchanged then, and the caller removes it.
     fn clear_right(
         &mut self,
         right: &Path,
@@ -109,7 +110,7 @@ impl Tree {
         gone
     }
 
-    /// Below the fork, takes out what the left path has behind it, and its leaf's slots behind the path's.
+    /// Below the fork, removes the children to the right of the left path, and the slots after the path's in its leaf.
     fn clear_left(&mut self, path: &Path, fork: usize, words: &mut Words, subtrees: &mut Subtrees) {
         let step = path.leaf();
         let leaf = self.leaf(step.id);
@@ -123,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Takes children `from..to` out of an inner node at `depth`.
+    /// Removes children `from..to` of an inner node at `depth`.
     fn take_children(&mut self, id: u32, depth: usize, from: usize, to: usize, subtrees: &mut Subtrees) {
         if from >= to {
             return;
@@ -135,7 +136,7 @@ impl Tree {
     }
 }
 
-/// The depth of the last node that both paths pass.
+/// The depth of the lowest node that both paths pass through.
 pub(crate) fn fork(left: &Path, right: &Path) -> usize {
     let parted = left.above().iter().zip(right.above()).position(|(a, b)| a.slot != b.slot);
     parted.expect("M1: two leaves have parted paths")

@@ -1,4 +1,4 @@
-//! A leaf that overflows becomes two, and its ancestors with it as far as they are full.
+//! Splitting an overflowing leaf, and its ancestors as far as they are full.
 
 use super::{Path, Tree, indexes};
 use crate::entry::Word;
@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 impl Tree {
-    /// Makes a change that the path's leaf is too small for: a new one behind it takes its upper slots first.
+    /// Makes an edit that the path's leaf has no room for: the leaf's upper slots move to a new leaf first.
     pub(super) fn split(&mut self, path: &Path, edit: &Replace, entry: Option<Word>, second: Option<Word>) {
         let id = path.leaf().id;
         let at = edit.split_point(self.leaf(id), &self.limits);
@@ -27,8 +27,8 @@ impl Tree {
         self.insert_child(path, gap, Child { id: upper, gap: gap_above, last }, id);
     }
 
-    /// Puts a new child behind the one that a path leads to. `child.last` is where the new child's predecessor ends
-    /// from now on, `gap_left` its longest gap; `first` is that predecessor, for a new root.
+    /// Inserts a new child after the one that a path leads to, its predecessor. `child.last` is the predecessor's new last
+    /// index, `gap_left` its longest gap. `first` is the predecessor itself, which a new root needs.
     fn insert_child(&mut self, path: &Path, mut gap_left: Extent, mut child: Child, mut first: u32) {
         let fanout = self.limits.fanout;
         for (depth, step) in path.above().iter().enumerate().rev() {
@@ -56,8 +56,8 @@ impl Tree {
     }
 }
 
-/// A full node and one child more, behind child `slot`, as two nodes; and where the first of them ends. Where children
-/// come at either end, others are expected to follow them there.
+/// A full node with one more child, after child `slot`, as two nodes, and the last index of the first. A child at an end is
+/// likely to be followed by more at that end, so the half away from it stays nearly full.
 fn halves(inner: &Inner, slot: usize, child: Child) -> (Inner, Inner, u64) {
     let mut children: ArrayVec<Child, 17> = inner.to_children(u64::MAX).collect();
     let behind = children[slot].last;

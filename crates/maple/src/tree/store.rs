@@ -45,7 +45,7 @@ impl StorePlan {
 
     /// Whether the store ends in another leaf.
     #[inline]
-    pub(crate) const fn spans(&self) -> bool {
+    pub(crate) const fn is_spanning(&self) -> bool {
         matches!(self.kind, StoreKind::Spanning)
     }
 
@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// Plans a store of an entry over the plan's range, or the removal of what is there.
-    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this, `plan_from`'s and `walk`'s
+    #[inline]
     pub(crate) fn plan(&self, plan: &mut StorePlan, entry: bool) {
         if self.height == 0 {
             plan.need.leaves = usize::from(entry);
@@ -82,8 +82,26 @@ impl Tree {
         self.plan_from(plan, leaf, entry);
     }
 
+    /// Plans a store, and reserves the nodes that it takes.
+    pub(crate) fn plan_and_reserve(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
+        let mut plan = StorePlan::new(span);
+        self.plan(&mut plan, entry);
+        self.reserve(&plan)?;
+        Ok(plan)
+    }
+
+    /// The word of the entry that a planned store cuts in two, if it does.
+    pub(crate) fn cut_word(&self, plan: &StorePlan) -> Option<Word> {
+        match &plan.kind {
+            StoreKind::InLeaf(Edit::Replace(edit)) if edit.splits_entry() => {
+                Some(self.leaf_of(&plan.path).ranked(edit.replaced().start - 1))
+            }
+            _ => None,
+        }
+    }
+
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)] // as `plan`'s
+    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this and that of `walk`
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
@@ -100,7 +118,7 @@ impl Tree {
             plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
             return;
         }
-        let edit = replace(leaf, path, *span, entry);
+        let edit = replace_edit(leaf, path, *span, entry);
         if edit.words_after() > self.limits.leaf_words {
             plan.need = self.need_of_split(path.above(), |_, len| len);
         }
@@ -149,7 +167,7 @@ impl Tree {
                 _ => None,
             }
         } else {
-            // Behind an entry that ends here is a gap that begins one index on; an entry that goes on has no gap there.
+            // A gap above begins one index after an entry that ends here. An entry that goes on has no gap there.
             gap_at(span.last()).or_else(|| span.last().checked_add(1).and_then(gap_at))
         };
         let first = below.map_or(span.first(), |(first, _)| first);
@@ -184,8 +202,8 @@ impl Tree {
         if plan.need.nodes() == 0 { Ok(()) } else { self.reserve_nodes(plan.need) }
     }
 
-    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes a second word of one that is
-    /// on both sides afterwards. It is called before anything changes, since it may panic.
+    /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
+    /// is cut in two. It is called before anything changes, since it may panic.
     #[inline(always)] // insert-seq, n 100: 600; 621 without this and `edit_leaf`'s
     pub(crate) fn commit(
         &mut self,
@@ -218,7 +236,7 @@ impl Tree {
         }
         // What is left of the first slot is left on one side: no entry is needed twice.
         let StorePlan { path, span, .. } = &*plan;
-        let edit = replace(self.leaf_of(path), path, *span, entry.is_some());
+        let edit = replace_edit(self.leaf_of(path), path, *span, entry.is_some());
         self.replace(path, &edit, entry, |word| word, removed);
         self.fix_underfull_path(span.first());
         if let Some(behind) = path.whole.last().checked_add(1) {
@@ -310,8 +328,7 @@ impl Tree {
         }
     }
 
-    /// A leaf has few words left. Where it has neighbours, it is filled up from one or merged with it; a root leaf of
-    /// nothing but a gap goes.
+    /// Mends an underfull leaf: it takes slots from a neighbour, or merges with it. A root leaf that is one gap is removed.
     #[cold]
     #[inline]
     fn fix_underfull(&mut self, path: &Path) {
@@ -326,6 +343,6 @@ impl Tree {
 
 /// What a store over a range does to the path's leaf, in which it lies.
 #[inline(always)] // overwrite, n 100: 574; 633 without this and that of `Replace::new`
-pub(crate) fn replace(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
+pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }

@@ -1,6 +1,6 @@
-//! Nodes that have become thin are merged with a neighbour, or share with it. None of it takes a node.
+//! Underfull nodes are merged with a neighbour, or take slots or children from it. This takes no node.
 //!
-//! The way goes down from the root: before it goes on to a child, the child has what it takes to lose one of its own.
+//! A walk from the root down mends each node on its path before it goes on below it, so that the node can then lose a child.
 
 use super::{Tree, indexes};
 use crate::node::{Child, Extent, Inner, NONE, NodeId, Slots};
@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use freehold_units::Span;
 
 impl Tree {
-    /// Sees to it that no node on the way to an index is thin.
+    /// Mends every underfull node on the path to an index.
     pub(super) fn fix_underfull_path(&mut self, index: u64) {
         self.lower_root();
         let (mut id, mut whole) = (self.root, Span::ALL);
@@ -29,7 +29,7 @@ impl Tree {
         self.lower_root();
     }
 
-    /// A root with one child makes way for it; a leaf of nothing but a gap for none.
+    /// Replaces a root that has one child by that child, and removes a root leaf that is one gap.
     fn lower_root(&mut self) {
         while self.height > 1 && self.inner(self.root).len() == 1 {
             let root = self.root;
@@ -55,7 +55,7 @@ impl Tree {
         }
     }
 
-    /// Children `slot` and `slot + 1`, leaves, become one, or two of like size.
+    /// Merges the leaves `slot` and `slot + 1` of a parent, or, if they do not fit one leaf, makes them of equal size.
     fn join_leaves(&mut self, parent: NodeId, slot: usize, whole: Span) {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
@@ -81,7 +81,7 @@ impl Tree {
         self.set_parted(parent, slot, last, gaps);
     }
 
-    /// Children `slot` and `slot + 1`, inner nodes, become one, or two of like size.
+    /// Merges the inner nodes `slot` and `slot + 1` of a parent, or, if they do not fit one node, makes them of equal size.
     fn join_inners(&mut self, parent: NodeId, slot: usize) {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
@@ -108,7 +108,7 @@ impl Tree {
         self.set_parted(parent, slot, last, gaps);
     }
 
-    /// Children `slot` and `slot + 1` are parted behind `last`, and have these longest gaps.
+    /// Makes child `slot` end at `last` and child `slot + 1` begin after it, and notes the longest gap of each.
     fn set_parted(&mut self, parent: NodeId, slot: usize, last: u64, gaps: (Extent, Extent)) {
         let inner = self.inner_mut(parent);
         inner.set_pivot(slot, last);
@@ -116,7 +116,7 @@ impl Tree {
         inner.set_gap(slot + 1, gaps.1);
     }
 
-    /// Child `slot` has what child `slot + 1` had.
+    /// Removes child `slot + 1`, whose content is in child `slot` now.
     fn remove_joined(&mut self, parent: NodeId, slot: usize) {
         let inner = self.inner_mut(parent);
         let last = inner.pivot(slot + 1);

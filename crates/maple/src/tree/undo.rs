@@ -1,36 +1,96 @@
-//! How several stores are all undone: nodes as they were before they were changed.
+//! The undo log of a transaction: nodes as they were before the transaction changed them.
 //!
-//! While it is on, nodes that go keep their content and are not used again, so that what was known of them stays true.
-//! Memory for what one store can change is asked for before it.
+//! While a transaction is open, a node that leaves the tree keeps its content and is not used again. So the nodes of the
+//! log, put back, are the tree as it was. The log's memory for one store is reserved before that store.
 
 use super::Tree;
-use super::path::MAX_HEIGHT;
 use crate::OutOfMemory;
-use crate::node::{Inner, Leaf, NodeId, boxed};
+use crate::node::{Inner, Leaf, NodeId, Pool, PoolNode, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Inner nodes that one store changes on each level, splits and joins included: on two paths, each with a neighbour,
 /// twice.
 const MOST_INNERS: usize = 8;
-/// Leaves that it changes.
+/// Leaves that one store changes.
 const MOST_LEAVES: usize = 16;
 
-/// What there is to go back to; empty where nothing is to be undone. It keeps its memory for the next time.
+/// The undo log, once there was a transaction. Its memory is kept for the next one.
 #[derive(Debug)]
 pub(super) struct Undo(Option<Box<[Changes; 1]>>);
 
-/// What has changed since it began.
+/// What a transaction has changed so far.
 #[derive(Debug, Default)]
-struct Changes {
+pub(super) struct Changes {
+    /// Whether a transaction is open.
     on: bool,
-    leaves: Vec<(NodeId, Leaf)>,
-    inners: Vec<(NodeId, Inner)>,
-    made: (Vec<NodeId>, Vec<NodeId>),
-    /// Nodes whose content is elsewhere.
-    gone: (Vec<NodeId>, Vec<NodeId>),
-    /// The root, the height, the entries, before.
+    pub(super) leaves: Log<Leaf>,
+    pub(super) inners: Log<Inner>,
+    /// Root, height and entries before the transaction.
     before: (NodeId, usize, u64),
+}
+
+/// The changes to the nodes of one kind.
+#[derive(Debug)]
+pub(super) struct Log<N> {
+    /// Changed nodes as they were before. A node may be there several times: its oldest content counts.
+    before: Vec<(NodeId, N)>,
+    /// Nodes that came into the tree.
+    made: Vec<NodeId>,
+    /// Nodes that left the tree.
+    gone: Vec<NodeId>,
+    /// How many nodes one store changes at most.
+    most: usize,
+}
+
+impl<N> Default for Log<N> {
+    fn default() -> Self {
+        Self { before: Vec::new(), made: Vec::new(), gone: Vec::new(), most: 0 }
+    }
+}
+
+impl<N: PoolNode + Clone> Log<N> {
+    /// Reserves memory for a store that changes, makes and removes no more than `most` nodes.
+    fn reserve(&mut self, most: usize) -> Result<(), OutOfMemory> {
+        self.most = most;
+        self.before.try_reserve(most)?;
+        self.made.try_reserve(most)?;
+        self.gone.try_reserve(most)?;
+        Ok(())
+    }
+
+    /// Logs a node that is about to change. A store may change a node several times: the node is logged once, so that no
+    /// more is logged than was reserved.
+    #[cold]
+    pub(super) fn will_change(&mut self, id: NodeId, node: &N) {
+        if self.before.iter().rev().take(self.most).all(|&(logged, _)| logged != id) {
+            self.before.push((id, node.clone()));
+        }
+    }
+
+    pub(super) fn made(&mut self, id: NodeId) {
+        self.made.push(id);
+    }
+
+    pub(super) fn gone(&mut self, id: NodeId) {
+        self.gone.push(id);
+    }
+
+    /// Puts every node back as it was.
+    fn roll_back<I: AsRef<[N]> + AsMut<[N]>>(&mut self, pool: &mut Pool<N, I>) {
+        for (id, node) in self.before.drain(..).rev() {
+            pool[id] = node;
+        }
+        self.made.drain(..).for_each(|id| pool.give_back(id));
+        self.gone.clear();
+    }
+
+    /// Makes the changes final: nodes that left the tree can be used again.
+    fn make_final<I: AsRef<[N]> + AsMut<[N]>>(&mut self, pool: &mut Pool<N, I>) {
+        self.before.clear();
+        self.made.clear();
+        self.gone.drain(..).for_each(|id| pool.give_back(id));
+    }
 }
 
 impl Undo {
@@ -38,8 +98,9 @@ impl Undo {
         Self(None)
     }
 
+    /// The changes of the open transaction; none if no transaction is open.
     #[inline]
-    fn changes(&mut self) -> Option<&mut Changes> {
+    pub(super) fn changes(&mut self) -> Option<&mut Changes> {
         self.0.as_deref_mut().map(|[changes]| changes).filter(|changes| changes.on)
     }
 
@@ -47,125 +108,47 @@ impl Undo {
     pub(super) fn is_on(&self) -> bool {
         self.0.as_deref().is_some_and(|[changes]| changes.on)
     }
-
-    #[cold]
-    pub(super) fn keep_leaf(&mut self, id: NodeId, leaf: &Leaf) {
-        let Some(changes) = self.changes() else { return };
-        // The same node is changed several times in a row: its first content is the one to go back to.
-        if changes.leaves.last().is_none_or(|&(kept, _)| kept != id) {
-            changes.leaves.push((id, leaf.clone()));
-        }
-    }
-
-    #[cold]
-    pub(super) fn keep_inner(&mut self, id: NodeId, inner: &Inner) {
-        let Some(changes) = self.changes() else { return };
-        if changes.inners.iter().rev().take(MOST_INNERS * MAX_HEIGHT).all(|&(kept, _)| kept != id) {
-            changes.inners.push((id, inner.clone()));
-        }
-    }
-
-    pub(super) fn made_leaf(&mut self, id: NodeId) {
-        if let Some(changes) = self.changes() {
-            changes.made.0.push(id);
-        }
-    }
-
-    pub(super) fn made_inner(&mut self, id: NodeId) {
-        if let Some(changes) = self.changes() {
-            changes.made.1.push(id);
-        }
-    }
-
-    /// False if nothing is to be undone.
-    pub(super) fn gone_leaf(&mut self, id: NodeId) -> bool {
-        self.changes().map(|changes| changes.gone.0.push(id)).is_some()
-    }
-
-    /// False if nothing is to be undone.
-    pub(super) fn gone_inner(&mut self, id: NodeId) -> bool {
-        self.changes().map(|changes| changes.gone.1.push(id)).is_some()
-    }
-}
-
-impl Changes {
-    /// Asks for the memory to undo one more store of a tree of so many levels, which may become one more.
-    fn reserve(&mut self, levels: usize) -> Result<(), OutOfMemory> {
-        let inners = MOST_INNERS * (levels + 1);
-        self.leaves.try_reserve(MOST_LEAVES)?;
-        self.inners.try_reserve(inners)?;
-        self.made.0.try_reserve(MOST_LEAVES)?;
-        self.made.1.try_reserve(inners)?;
-        self.gone.0.try_reserve(MOST_LEAVES)?;
-        self.gone.1.try_reserve(inners)?;
-        Ok(())
-    }
-
-    /// Undoes or finishes nothing any more.
-    fn end(&mut self) {
-        self.on = false;
-        self.leaves.clear();
-        self.inners.clear();
-        self.made.0.clear();
-        self.made.1.clear();
-    }
 }
 
 impl Tree {
-    /// Asks for the memory to undo one more store. From the first time on, everything can be undone.
+    /// Reserves the undo log's memory for one more store. The first call opens the transaction.
     pub(crate) fn prepare_undo(&mut self) -> Result<(), OutOfMemory> {
-        if self.undo.0.is_none() {
-            self.undo.0 = Some(boxed([Changes::default()])?);
-        }
-        let before = (self.root, self.height, self.len);
-        if let Some([changes]) = self.undo.0.as_deref_mut() {
-            changes.reserve(self.height)?;
-            if !changes.on {
-                changes.on = true;
-                changes.before = before;
-            }
+        let [changes] = match &mut self.undo.0 {
+            Some(changes) => &mut **changes,
+            none => &mut **none.insert(boxed([Changes::default()])?),
+        };
+        changes.leaves.reserve(MOST_LEAVES)?;
+        // The tree may become one level higher.
+        changes.inners.reserve(MOST_INNERS * (self.height + 1))?;
+        if !changes.on {
+            changes.on = true;
+            changes.before = (self.root, self.height, self.len);
         }
         Ok(())
     }
 
-    /// Undoes everything since the first [`prepare_undo`](Self::prepare_undo).
+    /// Undoes everything since the transaction was opened, and ends it.
     pub(crate) fn roll_back(&mut self) {
         let Some(changes) = self.undo.changes() else { return };
-        for (id, leaf) in changes.leaves.drain(..).rev() {
-            self.leaves[id] = leaf;
-        }
-        for (id, inner) in changes.inners.drain(..).rev() {
-            self.inners[id] = inner;
-        }
-        for &id in &changes.made.0 {
-            self.leaves.give_back(id);
-        }
-        for &id in &changes.made.1 {
-            self.inners.give_back(id);
-        }
+        changes.leaves.roll_back(&mut self.leaves);
+        changes.inners.roll_back(&mut self.inners);
         (self.root, self.height, self.len) = changes.before;
-        changes.gone.0.clear();
-        changes.gone.1.clear();
-        changes.end();
+        changes.on = false;
     }
 
-    /// Makes everything final.
+    /// Makes everything final since the transaction was opened, and ends it.
     #[inline]
     pub(crate) fn make_final(&mut self) {
         if self.undo.is_on() {
-            self.give_gone_back();
+            self.end_transaction();
         }
     }
 
     #[inline(never)]
-    fn give_gone_back(&mut self) {
+    fn end_transaction(&mut self) {
         let Some(changes) = self.undo.changes() else { return };
-        for id in changes.gone.0.drain(..) {
-            self.leaves.give_back(id);
-        }
-        for id in changes.gone.1.drain(..) {
-            self.inners.give_back(id);
-        }
-        changes.end();
+        changes.leaves.make_final(&mut self.leaves);
+        changes.inners.make_final(&mut self.inners);
+        changes.on = false;
     }
 }

@@ -1,4 +1,4 @@
-//! Going down to an index.
+//! Walking from the root down to an index.
 
 use super::{Path, Tree, indexes};
 use crate::entry::Word;
@@ -31,7 +31,7 @@ impl Tree {
     }
 
     /// Goes to the leaf that has the index, and to its slot there; returns the leaf. The tree has a node.
-    #[inline(always)] // as that of `Tree::plan`
+    #[inline(always)] // as that of `Tree::plan_from`
     pub(crate) fn walk(&self, index: u64, path: &mut Path) -> &Leaf {
         path.clear();
         let (mut first, mut last) = (0, u64::MAX);

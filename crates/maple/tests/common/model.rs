@@ -75,11 +75,26 @@ impl Model {
         off
     }
 
+    /// The parts of entries within a range.
+    pub(crate) fn within(&self, over: Span) -> Vec<(Span, u32)> {
+        self.0.iter().filter_map(|&(at, value)| at.intersection(over).map(|at| (at, value))).collect()
+    }
+
     pub(crate) fn merge_adjacent(&mut self) {
+        self.merge_in(Span::ALL);
+    }
+
+    /// Merges entries that overlap or touch a range.
+    pub(crate) fn merge_in(&mut self, range: Span) {
+        let near = |at: Span| at.overlaps(range) || at.touches(range) || range.touches(at);
         let mut merged: Vec<(Span, u32)> = Vec::new();
         for &(at, value) in &self.0 {
             match merged.last_mut() {
-                Some((before, equal)) if *equal == value && before.touches(at) => *before = before.hull(at),
+                Some((before, equal))
+                    if *equal == value && before.touches(at) && near(*before) && near(at) =>
+                {
+                    *before = before.hull(at);
+                }
                 _ => merged.push((at, value)),
             }
         }

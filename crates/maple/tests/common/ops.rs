@@ -13,6 +13,10 @@ pub(crate) enum Op {
     Store(Span, u32),
     Insert(Span, u32),
     RemoveRange(Span),
+    /// Removes, or stores over, a range and looks at what comes back.
+    Take(Span, Option<u32>),
+    /// The parts that stay of cut entries have values that depend on where they begin.
+    StoreWith(Span, u32),
     Erase(u64),
     /// By `entry`: replaces what is at the first index; if nothing is, inserts.
     Entry(Span, u32),
@@ -47,6 +51,7 @@ pub(crate) enum Op {
         upper: bool,
     },
     MergeAdjacent,
+    MergeIn(Span),
     /// Keeps what is not of this value.
     Retain(u32),
     /// Takes the map apart from both ends and builds it anew.
@@ -95,8 +100,12 @@ fn op_from_bytes(
     let span = range(a, b, width)?;
     let value = u32::from(c) % VALUES;
     Some(match kind % 64 {
-        0..14 => Op::Store(span, value),
-        14..26 => Op::Insert(span, value),
+        0..10 => Op::Store(span, value),
+        10..12 => Op::Take(span, Some(value)),
+        12..14 => Op::StoreWith(span, value),
+        14..23 => Op::Insert(span, value),
+        23..25 => Op::Take(span, None),
+        25 => Op::MergeIn(span),
         26..30 => Op::RemoveRange(span),
         30..40 => Op::Erase(span.first()),
         40..43 => Op::Entry(span, value),

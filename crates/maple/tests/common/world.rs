@@ -3,13 +3,14 @@
 
 use super::model::Model;
 use super::ops::{Op, VALUES};
-use freehold_maple::{AllocError, Entry, InsertError, Nodes, RangeMap, Request};
+use freehold_maple::word_map::Entry;
+use freehold_maple::{AllocError, InsertError, Nodes, Request, WordMap};
 use freehold_units::{Align, Span};
 use std::sync::Arc;
 
 pub(crate) struct World {
     nodes: Nodes,
-    pub(crate) map: RangeMap<Arc<u32>>,
+    pub(crate) map: WordMap<Arc<u32>>,
     pub(crate) model: Model,
     /// One of each value: the map has clones, and each is counted.
     values: Vec<Arc<u32>>,
@@ -18,7 +19,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(nodes: Nodes) -> Self {
         let values = (0..VALUES).map(Arc::new).collect();
-        Self { nodes, map: RangeMap::with_nodes(nodes), model: Model::default(), values }
+        Self { nodes, map: WordMap::with_nodes(nodes), model: Model::default(), values }
     }
 
     pub(crate) fn value(&self, value: u32) -> Arc<u32> {
@@ -50,6 +51,45 @@ impl World {
                 plan.commit();
                 assert_eq!(self.map.nodes_taken() - taken, nodes, "{op:?}");
                 self.model.remove_range(over);
+            }
+            Op::Take(over, value) => {
+                let removed = match value {
+                    Some(value) => self.map.replace_range(over, self.value(value)).unwrap(),
+                    None => self.map.take_range(over).unwrap(),
+                };
+                let expected = self.model.within(over);
+                assert_eq!(removed.len(), expected.len());
+                assert!(removed.map(|(at, value)| (at, *value)).eq(expected));
+                match value {
+                    Some(value) => self.model.store(over, value),
+                    None => self.model.remove_range(over),
+                }
+            }
+            Op::StoreWith(over, value) => {
+                let place = |whole: Span, kept: Span, old: u32| {
+                    (((kept.first() - whole.first()) % 100 + u64::from(old)) % u64::from(VALUES)) as u32
+                };
+                let ends: Vec<_> = [over.first(), over.last()]
+                    .into_iter()
+                    .zip([Span::below as fn(Span, Span) -> Option<Span>, Span::above])
+                    .filter_map(|(index, part)| {
+                        let (whole, old) = self.model.at(index)?;
+                        let kept = part(whole, whole.intersection(over)?)?;
+                        Some((kept, place(whole, kept, old)))
+                    })
+                    .collect();
+                let (new, values) = (self.value(value), self.values.clone());
+                let cut = |whole, kept, old: &u32| Arc::clone(&values[place(whole, kept, *old) as usize]);
+                self.map.store_with(over, new, cut).unwrap();
+                self.model.store(over, value);
+                for (kept, value) in ends {
+                    self.model.store(kept, value);
+                }
+            }
+            Op::MergeIn(over) => {
+                let before = self.model.0.len();
+                self.model.merge_in(over);
+                assert_eq!(self.map.merge_adjacent_in(over), (before - self.model.0.len()) as u64);
             }
             Op::Erase(index) => {
                 let erased = self.map.erase(index).map(|(at, value)| (at, *value));
@@ -223,7 +263,7 @@ impl World {
             }
         }
         front.extend(back.into_iter().rev());
-        self.map = RangeMap::from_sorted_with_nodes(self.nodes, front).unwrap();
+        self.map = WordMap::from_sorted_with_nodes(self.nodes, front).unwrap();
     }
 
     /// Everything that the map says of itself; and each value is in it as often as it is held.
@@ -256,7 +296,7 @@ impl World {
     }
 }
 
-fn compare(map: &RangeMap<Arc<u32>>, model: &Model) {
+fn compare(map: &WordMap<Arc<u32>>, model: &Model) {
     map.validate().unwrap();
     assert_eq!(map.len(), model.0.len() as u64);
     assert!(map.iter().map(|(at, value)| (at, *value)).eq(model.0.iter().copied()));

@@ -1,7 +1,7 @@
 //! The one list of engines of the maple family. A new engine is a file with its
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
-use super::{LinuxTree, Map, RangeMapRanges, Trees};
+use super::{AnyMapRanges, LinuxTree, Map, Trees, WordMapRanges};
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::maple::{Driver, Engine, RangeDriver, Ranges, TreeFlags};
@@ -28,9 +28,15 @@ pub struct EngineEntry {
 pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "range-map",
-        about: "RangeMap, a B-tree that knows its gaps; verified through the kernel's calls",
+        about: "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
         trees: Some(trees_of::<LinuxTree>),
-        map: Some(map::<RangeMapRanges>),
+        map: Some(map::<WordMapRanges>),
+    },
+    EngineEntry {
+        engine: "range-map-any",
+        about: "RangeMap of any value: a WordMap of numbers, and the values beside it",
+        trees: None,
+        map: Some(map::<AnyMapRanges>),
     },
     EngineEntry {
         engine: "std-btreemap",

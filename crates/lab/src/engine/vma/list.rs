@@ -2,7 +2,7 @@
 //! here.
 
 use super::{Session, Spaces};
-use crate::engine::maple::RangeMapRanges;
+use crate::engine::maple::WordMapRanges;
 use crate::workload::vma::Kinds;
 use freehold_rivals::maple::BTreeMapRanges;
 
@@ -25,7 +25,7 @@ pub const ENGINES: &[EngineEntry] = &[
     EngineEntry {
         engine: "range-map",
         about: "the range tree: a B-tree of words whose nodes know the gaps below them",
-        make: |kinds| Box::new(Spaces::<RangeMapRanges>::new(kinds)),
+        make: |kinds| Box::new(Spaces::<WordMapRanges>::new(kinds)),
     },
     EngineEntry {
         engine: "std-btreemap",

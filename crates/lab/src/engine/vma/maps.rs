@@ -1,12 +1,12 @@
 //! The maps of areas: ours, and what one writes with the standard library.
 
-use crate::engine::maple::RangeMapRanges;
+use crate::engine::maple::WordMapRanges;
 use crate::workload::vma::{AreaMap, Nodes};
-use freehold::maple::RangeMap;
+use freehold::maple::WordMap;
 use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;
 
-impl AreaMap for RangeMapRanges {
+impl AreaMap for WordMapRanges {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
         let range = self.map.range(span.first()..=span.last());
         range.map(|(area, kind)| (area.first(), area.last(), kind))
@@ -22,7 +22,7 @@ impl AreaMap for RangeMapRanges {
 }
 
 /// The nodes of a range tree.
-pub(super) fn nodes_of(map: &RangeMap<u64>) -> Nodes {
+pub(super) fn nodes_of(map: &WordMap<u64>) -> Nodes {
     Nodes { in_use: map.nodes() as u64, taken: map.nodes_taken(), height: map.height() as u64 }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::maple::no_memory;
 use crate::workload::vma::{AreaMap, Nodes};
-use freehold::maple::RangeMap;
+use freehold::maple::WordMap;
 use freehold::maple::linux::{Facts, Planner};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
@@ -54,14 +54,14 @@ impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
 /// A range tree that stores by plans.
 #[derive(Debug, Default)]
 pub struct PlannedRanges<A: Ask = Note> {
-    map: RangeMap<u64>,
+    map: WordMap<u64>,
     ask: A,
 }
 
 impl PlannedRanges {
     /// The tree.
     #[must_use]
-    pub fn map(&self) -> &RangeMap<u64> {
+    pub fn map(&self) -> &WordMap<u64> {
         &self.map
     }
 

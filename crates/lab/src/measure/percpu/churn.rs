@@ -2,7 +2,7 @@
 
 use super::Bench;
 use crate::engine::percpu::EngineEntry;
-use crate::measure::figures::turns;
+use crate::measure::figures::in_turn;
 use crate::workload::percpu::Churn;
 use freehold::percpu::Config;
 use freehold_trace::percpu::Footprint;
@@ -40,10 +40,10 @@ pub fn churn(
     let piece = (churn.pairs.len() / 2).div_ceil(PIECES).max(1);
     for (round, pairs) in churn.pairs.chunks(2 * piece).enumerate() {
         tick(&format!("churn up to {}: {} of {PIECES}", churn.most_bytes, round + 1));
-        for engine in turns(running.len(), round) {
-            let Some((bench, run)) = running.get_mut(engine) else { continue };
+        in_turn(round, &mut running, |(bench, run): &mut (Bench, ChurnRun)| {
             run.pair_ns.push(2.0 * bench.run(pairs)?);
-        }
+            Ok::<(), String>(())
+        })?;
     }
     let finish = |(bench, run): (Bench, ChurnRun)| {
         bench.check()?;

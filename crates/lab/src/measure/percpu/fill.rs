@@ -6,7 +6,7 @@
 use super::Bench;
 use super::bench::allocs_and_frees;
 use crate::engine::percpu::EngineEntry;
-use crate::measure::figures::{median, turns};
+use crate::measure::figures::{in_turn, median};
 use crate::workload::percpu::{ORDERS, Order, Size};
 use freehold::percpu::Config;
 use freehold_trace::percpu::{Footprint, Op};
@@ -60,10 +60,7 @@ pub fn fill(
     }
     for round in 0..rounds {
         tick(&format!("{}: round {} of {rounds}", size.label(), round + 1));
-        for engine in turns(benches.len(), round) {
-            let Some(bench) = benches.get_mut(engine) else { continue };
-            bench.round()?;
-        }
+        in_turn(round, &mut benches, |bench: &mut Filled| bench.round())?;
     }
     Ok(benches.into_iter().map(|bench| bench.run).collect())
 }

@@ -3,7 +3,7 @@
 use super::Bench;
 use super::bench::{alloc, allocs_and_frees};
 use crate::engine::percpu::EngineEntry;
-use crate::measure::figures::turns;
+use crate::measure::figures::in_turn;
 use crate::workload::percpu::{Order, Size};
 use freehold::percpu::Config;
 use freehold_trace::percpu::Op;
@@ -43,10 +43,7 @@ pub fn mass_free(
     let mut runs: Vec<MassFreeRun> = engines.iter().map(MassFreeRun::new).collect();
     for round in 0..rounds {
         tick(&format!("mass-free {}: round {} of {rounds}", size.label(), round + 1));
-        for engine in turns(runs.len(), round) {
-            let Some(run) = runs.get_mut(engine) else { continue };
-            run.round(config, size, objects)?;
-        }
+        in_turn(round, &mut runs, |run: &mut MassFreeRun| run.round(config, size, objects))?;
     }
     Ok(runs)
 }

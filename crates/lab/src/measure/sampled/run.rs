@@ -4,6 +4,7 @@ use super::{Piece, Sample, Sampled, SampledRun, Sampling, Source};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::{Family, Kva};
 use crate::hash::Fnv;
+use crate::measure::figures::in_turn;
 use crate::measure::{Checker, Cost, clock};
 use freehold::units::Align;
 use freehold_trace::kva::{Answer, Op};
@@ -166,15 +167,10 @@ impl Sampled {
         for number in 0..samples {
             chunk.refill(source, sampling.ops_per_sample);
             tick(&format!("timing, round {}, sample {} of {samples}", round + 1, number + 1));
-            let mut turn: Vec<_> = self.runs.iter_mut().zip(&mut sessions).collect();
-            if (round + number) % 2 == 1 {
-                turn.reverse();
-            }
-            for (run, [single, whole]) in turn {
+            in_turn(round + number, self.runs.iter_mut().zip(&mut sessions), |(run, [single, whole])| {
                 let timed = run.time(number, &chunk, single.as_mut(), whole.as_mut(), cost_ns);
-                timed
-                    .map_err(|reason| anyhow::anyhow!("{}: sample {number}: {reason}", run.entry.label()))?;
-            }
+                timed.map_err(|reason| anyhow::anyhow!("{}: sample {number}: {reason}", run.entry.label()))
+            })?;
         }
         Ok(())
     }

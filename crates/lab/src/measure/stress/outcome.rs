@@ -1,7 +1,7 @@
 //! What became of a case: repeat by repeat, and all repeats together.
 
 use crate::family::Kva;
-use crate::measure::Counts;
+use crate::measure::{Counts, median};
 use crate::workload::suite::{CaseInfo, Phase, Refusal, Suited};
 use freehold::units::Tally;
 use std::time::Duration;
@@ -181,7 +181,10 @@ impl<F: Suited> CaseRun<F> {
             all.work.extend(&one.work);
             all.ns.extend(&one.ns);
         }
-        self.medians_ns.extend(median(repeat.loop_ns.iter().map(|&(ns, _)| ns)));
+        let ns: Vec<f64> = repeat.loop_ns.iter().map(|&(ns, _)| ns).collect();
+        if !ns.is_empty() {
+            self.medians_ns.push(median(&ns));
+        }
         self.batches.extend(repeat.loop_ns);
     }
 
@@ -191,17 +194,10 @@ impl<F: Suited> CaseRun<F> {
         self.passed + self.failed + self.xfailed
     }
 
-    /// The median time of a loop over all timed batches.
+    /// Nanoseconds of a loop, the median batch of each repeat.
     #[must_use]
-    pub fn loop_median_ns(&self) -> Option<f64> {
-        median(self.batches.iter().map(|&(ns, _)| ns))
-    }
-
-    /// The least and the largest median of a repeat.
-    #[must_use]
-    pub fn loop_range_ns(&self) -> Option<[f64; 2]> {
-        let medians = || self.medians_ns.iter().copied();
-        Some([medians().reduce(f64::min)?, medians().reduce(f64::max)?])
+    pub fn medians_ns(&self) -> &[f64] {
+        &self.medians_ns
     }
 
     /// The mean time of a loop over all timed batches.
@@ -211,10 +207,4 @@ impl<F: Suited> CaseRun<F> {
         let ns: f64 = self.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();
         (loops > 0).then(|| ns / loops as f64)
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

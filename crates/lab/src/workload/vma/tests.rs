@@ -1,7 +1,7 @@
 //! Address spaces held against pages: what every page is, and that areas are as long as they can be.
 
 use super::*;
-use crate::engine::maple::RangeMapRanges;
+use crate::engine::maple::WordMapRanges;
 use crate::engine::vma::{PlannedRanges, SortedAreas, Spaces};
 use crate::workload::SplitMix;
 use freehold::units::Span;
@@ -95,14 +95,14 @@ fn follows_pages<M: AreaMap>() {
 #[test]
 fn every_map_follows_pages() {
     follows_pages::<SortedAreas>();
-    follows_pages::<RangeMapRanges>();
+    follows_pages::<WordMapRanges>();
     follows_pages::<PlannedRanges>();
     follows_pages::<BTreeMapRanges<u64>>();
 }
 
 /// One space on which calls are run one by one.
 struct One {
-    spaces: Spaces<RangeMapRanges>,
+    spaces: Spaces<WordMapRanges>,
     memory: u64,
 }
 

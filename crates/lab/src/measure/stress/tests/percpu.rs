@@ -59,7 +59,7 @@ fn a_lie_is_found() {
 
 #[test]
 fn a_replay_of_a_liar_ends_with_the_lie() {
-    let file = crate::commands::main_job::data_folder().unwrap().join("vectors/percpu/x-r1024-stock.txt.zst");
+    let file = crate::commands::data_folder().unwrap().join("vectors/percpu/x-r1024-stock.txt.zst");
     let mut workload = Percpu::workload(&file.display().to_string()).unwrap();
     workload.ops.truncate(3000);
     let replayed = |entry| measure(workload.clone(), &[entry], 1, &mut |_| ());

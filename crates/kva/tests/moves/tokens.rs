@@ -1,0 +1,90 @@
+//! Tokens that end no move, and copies of spaces with tokens of their own.
+
+use super::{Index, Stale, Twins, placement};
+use freehold_kva::{AddressSpace, BTree, FreeIndex, MoveError, RbTree};
+use freehold_units::{Align, Span};
+
+fn bytes<I: FreeIndex>(space: &AddressSpace<u64, I>) -> Vec<u8> {
+    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
+}
+
+fn restored<I: FreeIndex>(bytes: &[u8], placement: I::Placement) -> AddressSpace<u64, I> {
+    AddressSpace::restore(bytes, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
+}
+
+impl<I: Index> Twins<I> {
+    pub(super) fn stale(&mut self, which: usize, commit: bool) {
+        let Some(at) = which.checked_rem(self.stale.len()) else { return };
+        let (token, why) = self.stale[at];
+        let first = token.first();
+        let expected = match why {
+            Stale::Ended => MoveError::Ended { first },
+            Stale::Foreign => MoveError::Foreign { first },
+        };
+        let answer =
+            if commit { self.space.commit_move(token).map(drop) } else { self.space.cancel_move(token) };
+        assert_eq!(answer, Err(expected));
+    }
+
+    /// Returns the original. Its sub-spaces stay with it.
+    pub(super) fn go_on_with_a_copy(&mut self) -> Self {
+        let copy = self.space.clone();
+        assert!(copy == self.space);
+        self.go_on_with(copy)
+    }
+
+    pub(super) fn go_on_with_what_is_restored(&mut self, which: usize) -> Self {
+        let before = bytes(&self.space);
+        let (placement, promise) = placement::<I>(which);
+        let space: AddressSpace<u64, I> = restored(&before, placement);
+        assert!(space == self.space);
+        assert_eq!(bytes(&space), before);
+        assert_eq!(bytes(&restored::<BTree>(&before, Default::default())), before);
+        assert_eq!(bytes(&restored::<RbTree>(&before, Default::default())), before);
+        let original = self.go_on_with(space);
+        self.promise = promise;
+        original
+    }
+
+    fn go_on_with(&mut self, space: AddressSpace<u64, I>) -> Self {
+        let mut other = Self {
+            space,
+            promise: self.promise,
+            model: self.model.clone(),
+            sub_spaces: Vec::new(),
+            tokens: self.tokens.clone(),
+            stale: self.stale.iter().map(|&(token, _)| (token, Stale::Foreign)).collect(),
+        };
+        other.new_tokens();
+        std::mem::swap(self, &mut other);
+        let strange = self.tokens.iter().map(|&(token, _)| (token, Stale::Foreign));
+        other.stale.extend(strange);
+        for at in 0..other.stale.len() {
+            other.stale(at, at.is_multiple_of(2));
+        }
+        other.compare();
+        other
+    }
+}
+
+/// A space that takes the memory of one that is gone is another space all the same.
+pub(super) fn a_token_of_a_space_that_is_gone_is_foreign<I: Index>() {
+    let page = |at: u64| Span::from_size(at * 4096, 4096).unwrap();
+    let whole = Span::from_size(0, 16 * 4096).unwrap();
+    let begun = || {
+        let mut space = AddressSpace::<u64, I>::new_in(whole, Align::PAGE, I::Placement::default()).unwrap();
+        space.alloc_at(page(0), 7).unwrap();
+        let token = space.begin_move(0, page(8).first()).unwrap();
+        (space, token)
+    };
+    let (gone, mut old) = begun();
+    drop(gone);
+    for _ in 0..64 {
+        let (mut space, token) = begun();
+        let foreign = Err(MoveError::Foreign { first: 0 });
+        assert_eq!((space.commit_move(old), space.len()), (foreign.map(|()| page(8)), 1));
+        assert_eq!(space.cancel_move(old), foreign);
+        assert_eq!(space.commit_move(token), Ok(page(8)));
+        old = token;
+    }
+}

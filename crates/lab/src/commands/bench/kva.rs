@@ -1,0 +1,98 @@
+//! `freehold bench kva`: our engines beside the allocators that one might use instead.
+
+use super::{Options, Progress};
+use crate::commands::replay::describe;
+use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::family::{Entry, FLOOR_NOTE, Kva};
+use crate::measure::bench::{Bench, BenchRun, Budget, bench};
+use crate::record::{Key, Metric, Results, Stat};
+use crate::view::count;
+use crate::workload::bench::{BenchWorkload, cases};
+use crate::workload::suite::find_cases;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Sizes, operations of a round, and what an engine may take: in microseconds the setup, each operation of it, all rounds,
+/// and each operation of them. Time for a million objects on a slow machine, where it need not be quick.
+const QUICK: (&[u32], usize, [u64; 4]) = (&[1000, 10_000, 100_000], 1 << 13, [50_000, 1, 50_000, 1]);
+const FULL: (&[u32], usize, [u64; 4]) =
+    (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, [400_000, 3, 600_000, 3]);
+const ROUNDS: usize = 5;
+
+pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    let engines = find_engines(&options.engines, Compared::InBench)?;
+    let (sizes, operations, micros) = if options.quick { QUICK } else { FULL };
+    let sizes = if options.sizes.is_empty() { sizes } else { &options.sizes };
+    let [setup, per_setup_op, rounds, per_round_op] = micros.map(Duration::from_micros);
+    let budget = Budget { setup, per_setup_op, rounds, per_round_op };
+    let mut results = Results::default();
+    describe::<Kva>(&mut results, engines.iter().copied());
+    for case in find_cases(&options.workloads, cases())? {
+        let mut too_slow: HashMap<String, String> = HashMap::new();
+        for &n in if case.sized { sizes } else { &[1] } {
+            progress.tick(&format!("{}: setting up", case.name));
+            let workload = BenchWorkload::new(case, n, operations, ROUNDS)?;
+            // Who is too slow for one size is not tried on a larger one.
+            let in_time: Vec<EngineEntry> =
+                engines.iter().filter(|entry| !too_slow.contains_key(&entry.label())).copied().collect();
+            let bench = bench(workload, &in_time, ROUNDS, &budget, &mut |what| progress.tick(what))?;
+            for (entry, reason) in &bench.left_out {
+                let size = if case.sized { format!(" at n {}", count(n.into())) } else { String::new() };
+                results.note(format!("{}: {} left out{size}: {reason}", case.name, entry.label()));
+                too_slow.insert(entry.label(), reason.clone());
+            }
+            add(&mut results, bench);
+        }
+    }
+    results.note(FLOOR_NOTE);
+    Ok(results)
+}
+
+/// A workload's figures on every engine.
+fn add(results: &mut Results, mut bench: Bench) {
+    let name = bench.workload.case.name;
+    for run in &mut bench.runs {
+        let label = run.entry.label();
+        if run.natural {
+            results.note(format!("{name}: set up without fixed addresses, so otherwise laid out: {label}"));
+        }
+        if run.round < bench.workload.round {
+            let (did, of) = (count(run.round as u64), count(bench.workload.round as u64));
+            let n = bench.workload.n.map_or_else(String::new, |n| format!(" at n {}", count(n)));
+            results.note(format!("{name}: {label} is slow{n}: {did} of {of} operations a round"));
+        }
+    }
+    for run in bench.runs.iter_mut().chain([&mut bench.floor]) {
+        let key = run.entry.key(name).param_if("n", bench.workload.n);
+        for (op, rounds) in run.timed() {
+            let operations = (run.round / 2 * rounds.len()) as u64;
+            results.of(key.clone().op(op)).rounds(Metric::Time, rounds, operations);
+        }
+        if !run.entry.is_floor() {
+            counted(results, run, &key, bench.workload.case.sized);
+        }
+    }
+}
+
+/// What is the same in every run: work, searches, memory.
+fn counted(results: &mut Results, run: &mut BenchRun, key: &Key, sized: bool) {
+    if !sized {
+        return;
+    }
+    results.of(key.clone().op("free")).counts(Metric::Work, &mut run.free_work);
+    let mut figures = results.of(key.clone().op("alloc"));
+    figures.counts(Metric::Work, &mut run.alloc_work).total(Metric::Refused, run.failures);
+    let nodes = Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0);
+    figures.some(Metric::NodesVisited, Stat::P999, nodes.map(|nodes| nodes as f64));
+    // What an engine cannot tell and was reckoned from its items is marked so.
+    figures.origin(run.entry.memory());
+    if run.metadata_bytes > 0 {
+        let each = run.metadata_bytes as f64 / run.live as f64;
+        figures.put(Metric::Metadata, Stat::Max, run.metadata_bytes as f64, 1);
+        figures.some(Metric::BytesPerItem, Stat::Total, (run.live > 0).then_some(each));
+    }
+    if let Some((block, region)) = run.bytes_each() {
+        figures.put(Metric::BytesPerFreeBlock, Stat::Total, block, 1);
+        figures.put(Metric::BytesPerRegion, Stat::Total, region, 1);
+    }
+}

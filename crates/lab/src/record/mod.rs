@@ -1,0 +1,422 @@
+//! What was measured: flat records, and what is drawn of a run beside them. Everything that is shown is a view of these.
+//!
+//! ```text
+//!   a command ---> Results: records, series, pictures, notes ---> view: text, page, JSON
+//!   published figures -----^                                  ^--- a stored document, by `show` and `compare`
+//! ```
+
+mod environment;
+mod metric;
+mod picture;
+mod select;
+mod store;
+mod time;
+
+pub use environment::Environment;
+pub use metric::{Better, Metric, Stat, Unit};
+pub use picture::{Band, Film, Panel, Picture, Spaces, Strip, Strips, Tree, TreeNode, Trees, zones};
+pub use select::Select;
+pub use store::{Document, Found, SCHEMA, parse, read};
+pub use time::{Tick, Time, byte_ticks};
+
+use crate::measure::Counts;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::BTreeMap;
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// A number.
+    Number(u64),
+    /// A word.
+    Text(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// What a figure is of. A text that does not apply is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    /// The family of engines.
+    pub suite: String,
+    /// What was run.
+    pub workload: String,
+    /// Who ran it, or who published it.
+    pub engine: String,
+    /// The operation.
+    pub op: String,
+    /// Everything else, by its name in JSON.
+    pub params: BTreeMap<String, Value>,
+    /// Whether the engine is the one that users get.
+    pub default: bool,
+    /// Whether the engine is one of ours, which is no rival.
+    pub ours: bool,
+}
+
+impl Key {
+    /// Of a workload.
+    #[must_use]
+    pub fn new(suite: &str, workload: impl Into<String>) -> Self {
+        Self { suite: suite.to_owned(), workload: workload.into(), ..Self::default() }
+    }
+
+    /// The same of an operation.
+    #[must_use]
+    pub fn op(mut self, op: impl Into<String>) -> Self {
+        self.op = op.into();
+        self
+    }
+
+    /// The same by someone else.
+    #[must_use]
+    pub fn engine(mut self, engine: impl Into<String>) -> Self {
+        self.engine = engine.into();
+        self
+    }
+
+    /// The same with one more parameter.
+    #[must_use]
+    pub fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.params.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same with a parameter, if there is one.
+    #[must_use]
+    pub fn param_if(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.param(name, value),
+            None => self,
+        }
+    }
+
+    /// A field by its name; `None` where it does not apply. `engine` has its placement with it.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<String> {
+        let text = match name {
+            "suite" => self.suite.clone(),
+            "workload" => self.workload.clone(),
+            "op" => self.op.clone(),
+            "engine" => self.label(),
+            other => return self.params.get(other).map(Value::to_string),
+        };
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// The engine with its placement, as users write it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.params.get("placement") {
+            Some(placement) => format!("{}:{placement}", self.engine),
+            None => self.engine.clone(),
+        }
+    }
+
+    /// Whether two are of the same but for the engine.
+    #[must_use]
+    pub fn compares(&self, other: &Self) -> bool {
+        let others = |key: &Self| {
+            let mut params = key.params.clone();
+            params.remove("placement");
+            params
+        };
+        (&self.suite, &self.workload, &self.op) == (&other.suite, &other.workload, &other.op)
+            && others(self) == others(other)
+    }
+}
+
+/// Where a value is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// Measured in this run.
+    #[default]
+    Measured,
+    /// Computed from what was measured of so many.
+    Extrapolated(u64),
+    /// The engine cannot tell; someone reckoned.
+    Estimated,
+    /// Published by others, in this source.
+    Published(String),
+}
+
+impl Origin {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Extrapolated(_) => "extrapolated",
+            Self::Estimated => "estimated",
+            Self::Published(_) => "published",
+        }
+    }
+
+    /// What stands behind a figure that was not measured.
+    #[must_use]
+    pub fn mark(&self) -> &'static str {
+        match self {
+            Self::Measured | Self::Published(_) => "",
+            Self::Extrapolated(_) => " *",
+            Self::Estimated => " ~",
+        }
+    }
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What it is of.
+    pub key: Key,
+    /// What was measured.
+    pub metric: Metric,
+    /// Which figure of all samples.
+    pub stat: Stat,
+    /// The figure, in the metric's unit.
+    pub value: f64,
+    /// The least and the largest of the rounds.
+    pub spread: Option<[f64; 2]>,
+    /// What it is a figure of: operations, or what else was counted.
+    pub samples: u64,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+impl Record {
+    /// A field by its name, those of the key among them.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<String> {
+        match name {
+            "metric" => Some(self.metric.name().to_owned()),
+            "stat" => Some(self.stat.name().to_owned()),
+            "origin" => Some(self.origin.name().to_owned()),
+            "source" => match &self.origin {
+                Origin::Published(source) => Some(source.clone()),
+                _ => None,
+            },
+            other => self.key.field(other),
+        }
+    }
+
+    /// The least and the largest that it may be.
+    #[must_use]
+    pub fn range(&self) -> [f64; 2] {
+        self.spread.unwrap_or([self.value; 2])
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for name in ["suite", "workload"] {
+            if let Some(text) = self.key.field(name) {
+                map.serialize_entry(name, &text)?;
+            }
+        }
+        for (name, text) in [("engine", &self.key.engine), ("op", &self.key.op)] {
+            if !text.is_empty() {
+                map.serialize_entry(name, text)?;
+            }
+        }
+        for (name, value) in &self.key.params {
+            map.serialize_entry(name, value)?;
+        }
+        if self.key.default {
+            map.serialize_entry("default", &true)?;
+        }
+        if self.key.ours {
+            map.serialize_entry("ours", &true)?;
+        }
+        map.serialize_entry("metric", self.metric.name())?;
+        map.serialize_entry("stat", self.stat.name())?;
+        map.serialize_entry("value", &self.value)?;
+        map.serialize_entry("unit", self.metric.unit().name())?;
+        if let Some([lo, hi]) = self.spread {
+            map.serialize_entry("lo", &lo)?;
+            map.serialize_entry("hi", &hi)?;
+        }
+        map.serialize_entry("samples", &self.samples)?;
+        map.serialize_entry("origin", self.origin.name())?;
+        match &self.origin {
+            Origin::Published(source) => map.serialize_entry("source", source)?,
+            Origin::Extrapolated(from) => map.serialize_entry("from", from)?,
+            Origin::Measured | Origin::Estimated => {}
+        }
+        map.end()
+    }
+}
+
+/// Lines over one axis: a value of each measure at each point. Drawn, and not in JSON.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// What views call it.
+    pub id: &'static str,
+    /// The workload.
+    pub workload: String,
+    /// The line's name: an engine, mostly.
+    pub line: String,
+    /// The points along x.
+    pub at: Vec<f64>,
+    /// When each point was, in seconds, where there is a clock.
+    pub clock_s: Vec<f64>,
+    /// For each measure a value at each point.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+/// What a command found.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// Every figure.
+    pub records: Vec<Record>,
+    /// What is drawn over time.
+    pub series: Vec<Series>,
+    /// What is looked at: what views call it, the workload, the picture.
+    pub pictures: Vec<(&'static str, String, Picture)>,
+    /// What texts of views may name in braces.
+    pub facts: BTreeMap<String, String>,
+    /// Engines that were shown, with what they are.
+    pub engines: Vec<(String, &'static str, bool)>,
+    /// What the reader should know beside the figures.
+    pub notes: Vec<String>,
+    /// Something was wrong.
+    pub failed: bool,
+}
+
+impl Results {
+    /// Adds figures of a key.
+    pub fn of(&mut self, key: Key) -> Figures<'_> {
+        Figures { results: self, key, origin: Origin::Measured }
+    }
+
+    /// Names a fact for texts.
+    pub fn fact(&mut self, name: &str, text: impl Into<String>) {
+        self.facts.insert(name.to_owned(), text.into());
+    }
+
+    /// Adds a note, once.
+    pub fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// Figures of one key on their way into the results.
+pub struct Figures<'a> {
+    results: &'a mut Results,
+    key: Key,
+    origin: Origin,
+}
+
+impl Figures<'_> {
+    /// The next figures are from there.
+    pub fn origin(&mut self, origin: Origin) -> &mut Self {
+        self.origin = origin;
+        self
+    }
+
+    /// One figure.
+    pub fn put(&mut self, metric: Metric, stat: Stat, value: f64, samples: u64) -> &mut Self {
+        self.record(metric, stat, value, None, samples)
+    }
+
+    /// A number of something, which is exact.
+    pub fn total(&mut self, metric: Metric, value: u64) -> &mut Self {
+        self.put(metric, Stat::Total, value as f64, value)
+    }
+
+    /// A figure, if there is one.
+    pub fn some(&mut self, metric: Metric, stat: Stat, value: Option<f64>) -> &mut Self {
+        if let Some(value) = value {
+            self.put(metric, stat, value, 1);
+        }
+        self
+    }
+
+    /// The median of rounds with their least and largest; nothing of none. `samples` are the operations of all.
+    pub fn rounds(&mut self, metric: Metric, rounds: &[f64], samples: u64) -> &mut Self {
+        let mut sorted = rounds.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        if let (Some(&least), Some(&largest)) = (sorted.first(), sorted.last()) {
+            let median = sorted.get(sorted.len() / 2).copied().unwrap_or(least);
+            self.record(metric, Stat::Median, median, Some([least, largest]), samples);
+        }
+        self
+    }
+
+    /// Mean and percentiles of counts; nothing of none.
+    pub fn counts(&mut self, metric: Metric, counts: &mut Counts) -> &mut Self {
+        let samples = counts.len() as u64;
+        if samples > 0 {
+            self.put(metric, Stat::Mean, counts.mean(), samples);
+            for (stat, per_mille) in [(Stat::P99, 990), (Stat::P999, 999), (Stat::Max, 1000)] {
+                self.put(metric, stat, counts.percentile(per_mille) as f64, samples);
+            }
+        }
+        self
+    }
+
+    /// Median and percentiles of single operations' times, of all rounds together; nothing of none.
+    pub fn singles(&mut self, times_ns: &mut Counts, medians: Option<[f64; 2]>) -> &mut Self {
+        let samples = times_ns.len() as u64;
+        if samples > 0 {
+            self.record(Metric::Time, Stat::Median, times_ns.percentile(500) as f64, medians, samples);
+            self.put(Metric::Time, Stat::P99, times_ns.percentile(990) as f64, samples);
+            self.put(Metric::Time, Stat::P999, times_ns.percentile(999) as f64, samples);
+        }
+        self
+    }
+
+    fn record(
+        &mut self,
+        metric: Metric,
+        stat: Stat,
+        value: f64,
+        spread: Option<[f64; 2]>,
+        samples: u64,
+    ) -> &mut Self {
+        let (key, origin) = (self.key.clone(), self.origin.clone());
+        self.results.records.push(Record { key, metric, stat, value, spread, samples, origin });
+        self
+    }
+}

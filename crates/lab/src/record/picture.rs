@@ -1,0 +1,155 @@
+//! What is looked at beside figures: models of pictures, which views draw.
+
+use super::time::{Tick, byte_ticks};
+use crate::measure::Picture as Grid;
+use crate::measure::vma::Developed;
+use freehold::units::Span;
+
+/// Something to look at that is no plot of records.
+#[derive(Clone, Debug)]
+pub enum Picture {
+    /// Something that fills up over time.
+    Strips(Strips),
+    /// Address spaces over time.
+    Spaces(Spaces),
+    /// A process's address space over time.
+    Film(Film),
+    /// A search tree before and after.
+    Trees(Trees),
+}
+
+/// Address spaces over time, one for engines that placed everything alike.
+#[derive(Clone, Debug)]
+pub struct Spaces {
+    /// The first address.
+    pub first: u64,
+    /// Bytes from there to as far as any engine spread.
+    pub longest_bytes: u64,
+    /// What lies along x.
+    pub x_title: &'static str,
+    /// Marks along x.
+    pub ticks: Vec<Tick>,
+    /// The spaces.
+    pub panels: Vec<Panel>,
+}
+
+/// An address space over time.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// The engines.
+    pub engines: Vec<String>,
+    /// How they placed.
+    pub text: String,
+    /// Which addresses are busy.
+    pub picture: Grid,
+    /// The column of the picture behind each column of pixels.
+    pub columns: Vec<usize>,
+}
+
+/// Pictures on one scale.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    /// What they show.
+    pub heading: String,
+    /// How to read them.
+    pub reading: String,
+    /// What the lightest shade is, and the darkest.
+    pub shades: [&'static str; 2],
+    /// Where along y, from 0 at the bottom to 1, and what is there.
+    pub heights: Vec<Tick>,
+    /// Stretches of y that have a name.
+    pub bands: Vec<Band>,
+    /// What lies along x.
+    pub x_title: String,
+    /// Where along x, from 0 to 1, and what is there.
+    pub ticks: Vec<Tick>,
+    /// The pictures.
+    pub strips: Vec<Strip>,
+}
+
+/// A stretch of y.
+#[derive(Clone, Debug)]
+pub struct Band {
+    /// Its name.
+    pub name: String,
+    /// Where it begins, from 0 at the bottom to 1.
+    pub bottom: f64,
+    /// How high it is.
+    pub height: f64,
+}
+
+/// The zones of a space as bands, and ticks at round addresses.
+pub fn zones(outer: Span, zones: &[(&str, Span)]) -> (Vec<Band>, Vec<Tick>) {
+    let whole = outer.size_saturating();
+    let share = |bytes: u64| bytes as f64 / whole as f64;
+    let band = |(name, zone): &(&str, Span)| Band {
+        name: (*name).to_owned(),
+        bottom: share(zone.first().saturating_sub(outer.first())),
+        height: share(zone.size_saturating()),
+    };
+    (zones.iter().map(band).collect(), byte_ticks(whole))
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    /// The engine.
+    pub engine: String,
+    /// What it does here.
+    pub text: String,
+    /// Its shades.
+    pub picture: Grid,
+}
+
+/// Trees to compare.
+#[derive(Clone, Debug)]
+pub struct Trees {
+    /// What is shown.
+    pub heading: String,
+    /// How to read it.
+    pub reading: String,
+    /// The trees; the others are held against the first.
+    pub trees: Vec<Tree>,
+}
+
+/// A tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// What it is.
+    pub caption: String,
+    /// Its nodes, parents before children, left before right.
+    pub nodes: Vec<TreeNode>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeNode {
+    /// Its name, the same in each tree.
+    pub name: String,
+    /// What orders the nodes.
+    pub key: u64,
+    /// Edges to the root.
+    pub depth: u32,
+    /// Its values, each with its name.
+    pub values: Vec<(&'static str, String)>,
+}
+
+/// A film to look at.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// What it shows.
+    pub heading: String,
+    /// The film.
+    pub film: Developed,
+    /// Seconds of each column since the recording started.
+    pub seconds: Vec<f64>,
+}
+
+impl Film {
+    /// Of a workload's busiest space; `seconds` tells when an operation ran.
+    pub fn new(film: Developed, workload: &str, seconds: impl Fn(usize) -> f64) -> Self {
+        let heading = format!("An address space over time: {workload}, space {}", film.space);
+        let seconds = film.at.iter().map(|&op| seconds(op)).collect();
+        Self { heading, film, seconds }
+    }
+}

@@ -1,0 +1,109 @@
+//! The talk's worked example: one page, and four pages, out of a tree of five free blocks.
+
+use crate::commands::data_folder;
+use crate::record::{Key, Metric, Picture, Results, Stat, Tree, TreeNode, Trees};
+use crate::verify::{Played, play_talk, verify_file};
+use freehold_trace::kva::TalkNode;
+
+const NAME: &str = "the talk's worked example";
+
+/// Plays it, and holds every step against what is recorded.
+pub(super) fn add(results: &mut Results) -> anyhow::Result<()> {
+    let file = data_folder()?.join("vectors/kva/talk.txt");
+    let checks = verify_file(&file, &mut || ())?;
+    let comparisons: u64 = checks.checks.iter().map(|check| check.comparisons).sum();
+    let mismatches = checks.checks.iter().map(|check| check.mismatches).sum();
+    let key = Key::new("kva", NAME).engine("rbtree").param("placement", "linux");
+    results
+        .of(key.param("file", file.display().to_string()))
+        .total(Metric::Checked, checks.operations())
+        .total(Metric::Mismatches, mismatches);
+    results.fact("comparisons", comparisons.to_string());
+    results.fact("verdict", if checks.passed() { "all alike" } else { "not all alike" });
+    results.failed |= !checks.passed();
+    // The talk works these steps out; of the others it says what would happen.
+    for step in
+        play_talk(&file)?.iter().filter(|step| step.case.starts_with("A:") || step.case.starts_with("B:"))
+    {
+        figures(step, results);
+        results.pictures.push(("example", NAME.to_owned(), Picture::Trees(trees(step))));
+    }
+    Ok(())
+}
+
+/// The example's blocks keep their names: a block shrinks or grows, but does not pass another.
+fn name(blocks: &[TalkNode], node: &TalkNode) -> String {
+    let rank = blocks.iter().filter(|other| other.start < node.start).count();
+    format!("N{}", rank + 1)
+}
+
+fn figures(step: &Played, results: &mut Results) {
+    for (when, nodes) in [("before", &step.before), ("after", &step.after)] {
+        for node in nodes {
+            let key =
+                Key::new("kva", NAME).param("case", step.case.as_str()).param("node", name(nodes, node));
+            for (op, value) in
+                [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)]
+            {
+                let key = key.clone().op(op).param("when", when);
+                results.of(key).put(Metric::Count, Stat::Total, value as f64, 1);
+            }
+        }
+    }
+}
+
+fn trees(step: &Played) -> Trees {
+    let tree = |caption: &str, nodes: &[TalkNode]| Tree {
+        caption: caption.to_owned(),
+        nodes: nodes
+            .iter()
+            .map(|node| TreeNode {
+                name: name(nodes, node),
+                key: node.start,
+                depth: node.depth,
+                values: vec![
+                    ("start", node.start.to_string()),
+                    ("size", node.size.to_string()),
+                    ("max", node.subtree_max.to_string()),
+                ],
+            })
+            .collect(),
+    };
+    let work = |name: &str| step.work.get(name).copied().unwrap_or(0);
+    Trees {
+        heading: format!("The worked example, case {}", step.case),
+        reading: format!(
+            "{} nodes examined, page {} taken from the left edge of its block, {} maxima recomputed up to \
+             the first that was right already or the root. Numbers are pages; what changed stands out.",
+            work("find"),
+            step.got.trim_start_matches('L'),
+            work("propagate")
+        ),
+        trees: vec![tree("before", &step.before), tree("after", &step.after)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_talks_two_requests_change_what_the_talk_says() {
+        let mut results = Results::default();
+        add(&mut results).unwrap();
+        assert!(!results.failed && results.pictures.len() == 2);
+        let after = |case: &str, node: &str, op: &str| {
+            let wanted = [("case", case), ("node", node), ("op", op), ("when", "after")];
+            let is_it = |record: &&crate::record::Record| {
+                let begins =
+                    |(name, text): &(&str, &str)| record.field(name).is_some_and(|of| of.starts_with(text));
+                wanted.iter().all(begins)
+            };
+            results.records.iter().find(is_it).unwrap().value
+        };
+        // "1/1" for N1 at 00:19; "8/8" for N3, 8 for N2, 11 for N4 at 00:21.
+        assert_eq!((after("A:", "N1", "size"), after("A:", "N1", "subtree")), (1.0, 1.0));
+        assert_eq!((after("B:", "N3", "size"), after("B:", "N3", "subtree")), (8.0, 8.0));
+        assert_eq!((after("B:", "N2", "subtree"), after("B:", "N4", "subtree")), (8.0, 11.0));
+    }
+}

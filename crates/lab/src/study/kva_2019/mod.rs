@@ -1,0 +1,291 @@
+//! `freehold reproduce kva-2019`: the talk on the rework of the kernel's allocator of virtual addresses: its whole test
+//! before and after, its plots sample by sample, its slides on zones, its reason (deadlines that are missed), its worked
+//! example, and the audience's questions.
+//!
+//! Source: the talk, its questions and answers, and the letters that followed.
+
+mod deadlines;
+mod example;
+mod runs;
+mod zones;
+
+use super::{Options, engines, traces};
+use crate::commands::replay::{add as add_replay, describe};
+use crate::commands::{Progress, inspect};
+use crate::engine::EngineEntry;
+use crate::family::{Entry, Kva};
+use crate::measure::{Cost, Counts, Demand, Sampled, SampledRun, Spread, Sum, measure};
+use crate::published;
+use crate::record::{Figures, Metric, Origin, Results, Series, Stat};
+use crate::view::count;
+use crate::workload::from_file;
+use crate::workload::suite::CASES;
+use runs::{KERNEL_LOOPS, SAMPLES, Scale, SuiteRuns};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What was there before, the rework, and ours: the default engine and the B+tree.
+const ENGINES: [&str; 4] = ["gap-list", "rbtree:linux", "rbtree:lowest", "btree:lowest"];
+/// What the two ways of running the test are called.
+const TOGETHER: &str = "test, all cases together";
+const IN_TURN: &str = "test, each case by itself";
+/// Timed rounds of each trace.
+const ROUNDS: usize = 3;
+
+pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    let entries = engines(&ENGINES)?;
+    let scale = Scale::of(options)?;
+    // What is asked for wrongly is said before anything is measured.
+    let files = traces(options.traces.as_deref(), &[".kva.csv.zst"])?;
+    let mut results = Results::default();
+    describe::<Kva>(&mut results, entries.iter().copied());
+    let mut tick = |what: &str| progress.tick(what);
+    example::add(&mut results)?;
+    let runs = SuiteRuns::measure(&scale, &entries, &mut tick)?;
+    suite(&runs, &mut results);
+    samples(&runs.together, &mut results);
+    zones::add(&mut results, &mut tick)?;
+    deadlines::add(&scale, &runs, &entries, &mut results, &mut tick)?;
+    let mut demands = Vec::new();
+    for file in &files {
+        demands.push(trace(file, &entries, &mut results, &mut tick)?);
+    }
+    shares(&demands, &mut results);
+    results.records.extend(published::records("kva"));
+    Ok(results)
+}
+
+/// Sampled operations, those around them, and both, for the samples that every engine got through.
+fn sums(sampled: &Sampled, run: &SampledRun) -> [Sum; 3] {
+    let [bodies, around] = run.sums(sampled.common());
+    [bodies, around, bodies + around]
+}
+
+/// The whole test, in both ways; its cases; and a page, allocated and freed beside nothing.
+fn suite(runs: &SuiteRuns, results: &mut Results) {
+    results.fact("loops", count(runs.loops));
+    results.fact("shuffles", runs.shuffles.to_string());
+    for (name, way, sampled) in
+        [(TOGETHER, "together", &runs.together), (IN_TURN, "by itself", &runs.in_turn)]
+    {
+        for run in &sampled.runs {
+            let [bodies, _, all] = sums(sampled, run);
+            let key = run.entry.key(name);
+            for (op, sum) in [("whole", all), ("bodies", bodies)] {
+                let mut figures = results.of(key.clone().op(op));
+                figures.put(Metric::Time, Stat::Total, sum.ns as f64, sum.ops).total(Metric::Work, sum.work);
+            }
+            let each = |sum: u64| sum as f64 / all.ops.max(1) as f64;
+            results
+                .of(key.clone().op("operation"))
+                .put(Metric::Time, Stat::LeastMean, each(all.ns), all.ops)
+                .put(Metric::Work, Stat::Mean, each(all.work), all.ops)
+                .total(Metric::Refused, run.failures);
+            for part in &sampled.parts {
+                let key = run.entry.key(part).op("alloc").param("way", way);
+                costs(&mut results.of(key), &sampled.costs_of_part(run, part));
+            }
+        }
+        notes(name, sampled, results);
+    }
+    let together = &runs.together;
+    if together.runs.iter().all(|run| together.complete(run)) {
+        for run in &together.runs {
+            let ns = extrapolated_ns(runs, run);
+            let key = run.entry.key(TOGETHER).op("extrapolated");
+            results.of(key).origin(Origin::Extrapolated(runs.loops)).put(
+                Metric::Time,
+                Stat::Total,
+                ns,
+                KERNEL_LOOPS,
+            );
+        }
+        results.note(
+            "* extrapolated to one run of the kernel's 1_000_000 loops: the bodies' time multiplied up, that of setups and \
+             of align_shift, which runs once, as it is; not measured.",
+        );
+    }
+    for run in &runs.pairs.runs {
+        let [sum, ..] = sums(&runs.pairs, run);
+        let ns = 2.0 * sum.ns as f64 / sum.ops.max(1) as f64;
+        let key = run.entry.key("fix_size by itself").op("pair");
+        results.of(key).put(Metric::Time, Stat::LeastMean, ns, sum.ops / 2);
+    }
+}
+
+fn notes(name: &str, sampled: &Sampled, results: &mut Results) {
+    for run in sampled.runs.iter().filter(|run| run.out_of_time) {
+        let (label, got) = (run.entry.label(), run.samples.len());
+        results.note(format!(
+            "{name}: {label} was stopped for time after {got} samples; all are compared there."
+        ));
+    }
+    if sampled.runs.iter().any(|run| !sampled.complete(run)) {
+        let common = sampled.common();
+        results.note(format!("{name}: not run to its end; the figures are of its first {common} samples."));
+    }
+}
+
+/// What one run with the kernel's number of loops would take. Cases that run once do not grow with it.
+fn extrapolated_ns(runs: &SuiteRuns, run: &SampledRun) -> f64 {
+    let [bodies, around, _] = sums(&runs.together, run);
+    let totals = runs.together.parts.iter().zip(runs.together.totals(run));
+    let once = totals.filter(|(part, _)| CASES.iter().any(|case| case.once && case.name == **part));
+    let once_ns: u64 = once.map(|(_, total)| total.ns).sum();
+    let grows_ns = bodies.ns.saturating_sub(once_ns);
+    extrapolate(grows_ns, around.ns + once_ns, runs.loops, runs.shuffles)
+}
+
+/// The time of one run of the kernel's loops, given that of all runs of so many loops: what grows with them, and what
+/// does not.
+fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
+    (stays_ns as f64 + grows_ns as f64 * KERNEL_LOOPS as f64 / loops as f64) / runs as f64
+}
+
+/// What allocations cost, each at the least of its rounds.
+fn costs(figures: &mut Figures<'_>, costs: &[Cost]) {
+    let mut work: Counts = costs.iter().map(|cost| u64::from(cost.work)).collect();
+    let mut ns: Counts = costs.iter().map(|cost| u64::from(cost.ns)).collect();
+    if !costs.is_empty() {
+        figures.put(Metric::Time, Stat::LeastMean, ns.mean(), costs.len() as u64);
+    }
+    figures.counts(Metric::Work, &mut work).singles(&mut ns, None);
+}
+
+/// Least, mean and greatest cost of an allocation, sample by sample, as the talk's plots; and what is in the space.
+fn samples(sampled: &Sampled, results: &mut Results) {
+    for (number, run) in sampled.runs.iter().enumerate() {
+        let key = run.entry.key(TOGETHER).op("alloc");
+        costs(&mut results.of(key.clone()), &run.costs);
+        for (metric, spreads) in [
+            (Metric::Time, run.times_ns().collect::<Vec<_>>()),
+            (Metric::Work, run.work().collect::<Vec<_>>()),
+        ] {
+            let mut figures = results.of(key.clone());
+            if let Some(all) = overall(&spreads) {
+                figures.put(metric, Stat::Min, all.least, run.samples.len() as u64);
+                if metric == Metric::Time {
+                    figures.put(metric, Stat::Mean, all.mean, run.samples.len() as u64);
+                    figures.put(metric, Stat::Max, all.greatest, run.samples.len() as u64);
+                }
+            }
+            let of = |figure: fn(&Spread) -> f64| {
+                spreads.iter().map(|spread| spread.as_ref().map(figure)).collect()
+            };
+            let mean: Vec<Option<f64>> = of(|spread| spread.mean);
+            let values = vec![mean.clone(), of(|spread| spread.least), of(|spread| spread.greatest)];
+            let [first, second, means] = if metric == Metric::Time {
+                ["gap-times", "rework-times", "times"]
+            } else {
+                ["gap-steps", "rework-steps", "steps"]
+            };
+            match number {
+                0 => results.series.push(series(first, run, values)),
+                1 => results.series.push(series(second, run, values)),
+                _ => {}
+            }
+            results.series.push(series(means, run, vec![mean]));
+        }
+        let mut spent = 0;
+        let progress = run.samples.iter().map(|sample| {
+            spent += sample.sampled.least_ns() + sample.around.least_ns();
+            Some(spent as f64)
+        });
+        results.series.push(series("progress", run, vec![progress.collect()]));
+        if number == 1 {
+            let of = |figure: fn(&crate::measure::Sample) -> u64| {
+                vec![run.samples.iter().map(|sample| Some(figure(sample) as f64)).collect()]
+            };
+            for (line, values) in
+                [("live areas", of(|sample| sample.live)), ("free blocks", of(|sample| sample.free_blocks))]
+            {
+                results.series.push(Series { line: line.to_owned(), ..series("in-space", run, values) });
+            }
+        }
+    }
+    results.fact("samples", SAMPLES.to_string());
+}
+
+fn series(id: &'static str, run: &SampledRun, values: Vec<Vec<Option<f64>>>) -> Series {
+    let at = (1..=run.samples.len()).map(|sample| sample as f64).collect();
+    Series { id, workload: TOGETHER.to_owned(), line: run.entry.label(), at, clock_s: Vec::new(), values }
+}
+
+/// The spread over the whole run: the least of all, the mean of the samples' means, the greatest of all.
+fn overall(spreads: &[Option<Spread>]) -> Option<Spread> {
+    let spreads: Vec<&Spread> = spreads.iter().flatten().collect();
+    let means = Spread::of(spreads.iter().map(|spread| spread.mean))?;
+    Some(Spread {
+        least: spreads.iter().map(|spread| spread.least).fold(f64::INFINITY, f64::min),
+        mean: means.mean,
+        greatest: spreads.iter().map(|spread| spread.greatest).fold(0.0, f64::max),
+    })
+}
+
+/// What a recorded workload asks for, how often, and what that costs.
+fn trace(
+    file: &Path,
+    engines: &[EngineEntry],
+    results: &mut Results,
+    tick: &mut dyn FnMut(&str),
+) -> anyhow::Result<(String, Demand)> {
+    let workload = from_file(file)?;
+    tick(&format!("{}: what it asks for", workload.name));
+    let demand = inspect::demand(&workload, results);
+    inspect::sizes(&workload, results);
+    for (rank, (size, part)) in (1u64..).zip(demand.commonest(3)) {
+        let key = workload.key().op("commonest").param("rank", rank).param("size", size);
+        results.of(key).put(Metric::Share, Stat::Total, part, demand.allocations);
+    }
+    results.note(format!("{}: {}.", workload.name, workload.description));
+    let replay = measure(workload, engines, ROUNDS, tick)?;
+    for run in replay.runs.iter().filter(|_| demand.seconds > 0.0) {
+        let share = run.timed.loop_median_ns() * replay.workload.ops.len() as f64 / (demand.seconds * 1e9);
+        let key = run.entry.key(&replay.workload.title()).op("loop");
+        results.of(key).put(Metric::CpuShare, Stat::Median, share, 1);
+    }
+    let name = replay.workload.name.clone();
+    add_replay(results, replay);
+    Ok((name, demand))
+}
+
+/// Shares of the allocations up to a size, and in runs of at least a length, as lines over the points of all traces.
+fn shares(demands: &[(String, Demand)], results: &mut Results) {
+    // A line that shows its steps.
+    let sizes = |demand: &Demand| {
+        demand.sizes.keys().flat_map(|&size| [size.saturating_sub(1).max(1), size]).collect::<Vec<_>>()
+    };
+    let lengths =
+        |demand: &Demand| demand.in_runs.keys().flat_map(|&length| [length, length + 1]).chain([1]).collect();
+    let mut lines = |id, at: &dyn Fn(&Demand) -> Vec<u64>, share: fn(&Demand, u64) -> f64| {
+        let points: BTreeSet<u64> = demands.iter().flat_map(|(_, demand)| at(demand)).collect();
+        for (name, demand) in demands {
+            let values = vec![points.iter().map(|&at| Some(100.0 * share(demand, at))).collect()];
+            let at = points.iter().map(|&at| at as f64).collect();
+            let (workload, line) = ("traces".to_owned(), name.clone());
+            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+        }
+    };
+    lines("sizes", &sizes, Demand::up_to);
+    lines("runs", &lengths, Demand::in_runs_from);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loops_are_extrapolated_and_to_one_run() {
+        assert_eq!(extrapolate(100, 0, KERNEL_LOOPS, 1), 100.0);
+        // Three runs of a thousandth of the loops, 30 ns of loops and 6 ns of setups together.
+        assert_eq!(extrapolate(30, 6, KERNEL_LOOPS / 1000, 3), 10_002.0);
+    }
+
+    #[test]
+    fn the_whole_run_is_the_mean_of_its_samples() {
+        let spread = |least, mean, greatest| Some(Spread { least, mean, greatest });
+        let all = overall(&[spread(2.0, 4.0, 9.0), None, spread(1.0, 2.0, 3.0)]).unwrap();
+        assert_eq!(all, Spread { least: 1.0, mean: 3.0, greatest: 9.0 });
+        assert_eq!(overall(&[None]), None);
+    }
+}

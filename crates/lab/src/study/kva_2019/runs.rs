@@ -1,0 +1,224 @@
+//! The kernel's test on all engines: all cases together as on the talk's four CPUs, and each after the other.
+
+use crate::engine::EngineEntry;
+use crate::failure::Failure;
+use crate::measure::{Piece, Sampled, Sampling, Source};
+use crate::study::Options;
+use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
+use crate::workload::{SplitMix, whole_space};
+use freehold_trace::kva::Op;
+use std::time::Duration;
+
+/// Samples of each of the talk's plots, one a second.
+pub(super) const SAMPLES: usize = 120;
+/// Workers: as many as the machine of its plots had CPUs.
+const WORKERS: usize = 4;
+/// `test_loop_count` of the kernel's test.
+pub(super) const KERNEL_LOOPS: u64 = 1_000_000;
+/// Operations of a CPU in a row, within a body.
+const TURN: usize = 2;
+/// Pairs of the case `fix_size` by itself.
+const PAIRS: u64 = 20_000;
+const SEED: u64 = 20_190_909;
+
+/// How much is done.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    /// Loops of each case.
+    pub(super) loops: u64,
+    /// How often the CPUs start again, with their cases in another order.
+    pub(super) shuffles: u64,
+    /// Samples at most.
+    pub(super) samples: usize,
+    /// Timed rounds.
+    pub(super) rounds: usize,
+    /// How long an engine may take for the checked run of the test.
+    pub(super) limit: Duration,
+    /// Live objects around which sound and pictures play.
+    pub(super) live: Vec<u32>,
+    /// Periods of audio that are played.
+    pub(super) periods: u32,
+}
+
+impl Scale {
+    /// What is asked for.
+    pub(super) fn of(options: &Options) -> Result<Self, Failure> {
+        let samples = options.samples(SAMPLES)?;
+        let share = |whole: u32| (whole * samples as u32 / SAMPLES as u32).max(20);
+        Ok(if options.full {
+            Self {
+                loops: 80_000,
+                shuffles: 3,
+                samples,
+                rounds: 2,
+                limit: Duration::from_secs(600),
+                live: vec![1_000, 10_000, 100_000, 300_000, 1_000_000],
+                periods: share(3_000),
+            }
+        } else {
+            let live: &[u32] =
+                if samples < SAMPLES { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 300_000] };
+            Self {
+                loops: 2_000,
+                shuffles: 3,
+                samples,
+                rounds: 2,
+                limit: Duration::from_secs(10),
+                live: live.to_vec(),
+                periods: share(500),
+            }
+        })
+    }
+}
+
+/// All CPUs at once, then again in another order.
+#[derive(Clone)]
+struct Together {
+    /// The next one last.
+    runs: Vec<Interleaved>,
+}
+
+impl Source for Together {
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
+        let most = |phase| if phase == Phase::Body { TURN } else { usize::MAX };
+        loop {
+            match self.runs.last_mut()?.next_batch_by(ops, most) {
+                Some(turn) => return Some(piece(turn.case, turn.batch.phase)),
+                None => drop(self.runs.pop()),
+            }
+        }
+    }
+}
+
+/// One case after the other, by one worker.
+#[derive(Clone)]
+struct InTurn {
+    /// The next one last.
+    cases: Vec<Case>,
+}
+
+impl Source for InTurn {
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
+        loop {
+            let case = self.cases.last_mut()?;
+            let most = if case.phase() == Some(Phase::Body) { TURN } else { usize::MAX };
+            match case.next_batch(ops, most) {
+                Some(batch) => return Some(piece(case.info(), batch.phase)),
+                None => drop(self.cases.pop()),
+            }
+        }
+    }
+}
+
+fn piece(case: &'static CaseInfo, phase: Phase) -> Piece {
+    if phase == Phase::Body { Piece::Part(case.name) } else { Piece::Around }
+}
+
+/// The cases of the kernel's test that every engine has the requests of.
+fn cases() -> Vec<&'static CaseInfo> {
+    CASES.iter().filter(|case| case.mask.is_some() && case.kind != Kind::PcpuAlloc).collect()
+}
+
+/// The test in both ways.
+pub(super) struct SuiteRuns {
+    /// All cases in one space, on as many CPUs as the talk's machine had.
+    pub(super) together: Sampled,
+    /// Each case by itself.
+    pub(super) in_turn: Sampled,
+    /// One page, allocated and freed, beside nothing.
+    pub(super) pairs: Sampled,
+    /// Loops of each case.
+    pub(super) loops: u64,
+    /// How often the CPUs started.
+    pub(super) shuffles: u64,
+}
+
+impl SuiteRuns {
+    /// Runs it.
+    pub(super) fn measure(
+        scale: &Scale,
+        engines: &[EngineEntry],
+        tick: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<Self> {
+        let params = Params { loops: scale.loops, cpus: WORKERS as u32, seed: SEED, ..Params::default() };
+        let mut seeds = SplitMix::new(SEED);
+        let mut runs = Vec::new();
+        for _ in 0..scale.shuffles {
+            runs.push(Interleaved::new(&cases(), &Params { seed: seeds.next_u64(), ..params }, 1)?);
+        }
+        let objects = runs.iter().map(Interleaved::objects).max().unwrap_or(0);
+        let mut all = |what: &str| tick(&format!("all cases together: {what}"));
+        let together = sampled(&Together { runs }, objects, scale, engines, &mut all)?;
+        let mut one = |what: &str| tick(&format!("each case by itself: {what}"));
+        let in_turn = one_by_one(&cases(), &params, scale, engines, &mut one)?;
+        let pairs = Params { loops: PAIRS, ..params };
+        let fix_size: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::FixSize).collect();
+        let pairs = one_by_one(&fix_size, &pairs, scale, engines, &mut one)?;
+        Ok(Self { together, in_turn, pairs, loops: scale.loops, shuffles: scale.shuffles })
+    }
+}
+
+fn one_by_one(
+    cases: &[&'static CaseInfo],
+    params: &Params,
+    scale: &Scale,
+    engines: &[EngineEntry],
+    tick: &mut dyn FnMut(&str),
+) -> anyhow::Result<Sampled> {
+    let cases: Vec<Case> = cases.iter().rev().map(|case| Case::new(case, params, 0)).collect();
+    let objects = cases.iter().map(Case::objects).max().unwrap_or(0);
+    sampled(&InTurn { cases }, objects, scale, engines, tick)
+}
+
+fn sampled(
+    source: &impl Source,
+    objects: u32,
+    scale: &Scale,
+    engines: &[EngineEntry],
+    tick: &mut dyn FnMut(&str),
+) -> anyhow::Result<Sampled> {
+    let sampling = Sampling {
+        layout: vec![whole_space()?],
+        objects,
+        ops_per_sample: sampled_ops(&mut source.clone()).div_ceil(SAMPLES),
+        samples: scale.samples,
+        rounds: scale.rounds,
+        limit: scale.limit,
+    };
+    Sampled::measure(source, &sampling, engines, tick)
+}
+
+/// Operations that are sampled.
+fn sampled_ops(source: &mut impl Source) -> usize {
+    let (mut count, mut ops) = (0, Vec::new());
+    while let Some(piece) = source.next_batch(&mut ops) {
+        count += if piece == Piece::Around { 0 } else { ops.len() };
+        ops.clear();
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_runs_as_often_as_it_shall_and_leaves_nothing() {
+        let params = Params { loops: 3, cpus: 4, ..Params::default() };
+        let run = || Interleaved::new(&cases(), &params, 1).unwrap();
+        let mut together = Together { runs: vec![run(), run()] };
+        let (mut ops, mut allocs, mut live) = (Vec::new(), std::collections::BTreeMap::new(), 0i64);
+        while let Some(piece) = together.next_batch(&mut ops) {
+            let frees = ops.iter().filter(|op| op.is_free()).count();
+            live += ops.len() as i64 - 2 * frees as i64;
+            if let Piece::Part(name) = piece {
+                *allocs.entry(name).or_insert(0) += ops.len() - frees;
+            }
+            ops.clear();
+        }
+        assert_eq!(live, 0);
+        // Two runs of four CPUs, three loops each; two allocations in a loop of long_busy_list.
+        assert_eq!((allocs["fix_size"], allocs["long_busy_list"], allocs["align_shift"]), (24, 48, 8 * 64));
+        assert!(!allocs.contains_key("pcpu_alloc") && allocs.len() == 7, "{allocs:?}");
+    }
+}

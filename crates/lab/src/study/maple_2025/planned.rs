@@ -1,0 +1,80 @@
+//! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
+
+use super::ledger::Ledger;
+use crate::engine::vma::{Footprint, PlannedRanges, Spaces};
+use crate::family::Maple;
+use crate::measure::vma::{Developed, Film as Filming, name};
+use crate::workload::Workload;
+use crate::workload::vma::Fault;
+use freehold_trace::Drive;
+use std::collections::BTreeMap;
+
+/// Points of the lines over time.
+const POINTS: usize = 240;
+
+/// What calls of one name did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfCall {
+    pub(super) calls: u64,
+    pub(super) ledger: Ledger,
+}
+
+/// A program up to some operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Point {
+    pub(super) op: usize,
+    /// Nodes asked for by each planner so far.
+    pub(super) requested: [u64; 3],
+    /// What the spaces take.
+    pub(super) footprint: Footprint,
+}
+
+/// A recorded program.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) workload: Workload<Maple>,
+    pub(super) ledger: Ledger,
+    pub(super) by_call: BTreeMap<&'static str, OfCall>,
+    /// Calls that met something else than when they were recorded.
+    pub(super) faults: BTreeMap<Fault, u64>,
+    pub(super) points: Vec<Point>,
+    pub(super) film: Developed,
+    /// Nodes taken.
+    pub(super) taken: u64,
+}
+
+impl Program {
+    /// Runs a workload.
+    pub(super) fn of(workload: Workload<Maple>) -> Self {
+        let mut spaces = Spaces::<PlannedRanges>::new(workload.scene.kinds.clone());
+        let mut film = Filming::of_busiest(&workload.ops);
+        let (mut ledger, mut by_call) = (Ledger::default(), BTreeMap::<_, OfCall>::new());
+        let (mut faults, mut points) = (BTreeMap::new(), Vec::new());
+        let stretch = workload.ops.len().div_ceil(POINTS).max(1);
+        for (at, op) in workload.ops.iter().enumerate() {
+            let answer = spaces.run(op, &mut ());
+            if let Some(fault) = answer.fault {
+                *faults.entry(fault).or_default() += 1;
+            }
+            let call = by_call.entry(name(op)).or_default();
+            call.calls += 1;
+            if let Some(space) = spaces.space_mut(op.space) {
+                for facts in space.areas_mut().take_committed() {
+                    ledger.note(&facts, 1);
+                    call.ledger.note(&facts, 1);
+                }
+            }
+            film.note(&spaces, op, at);
+            if (at + 1).is_multiple_of(stretch) || at + 1 == workload.ops.len() {
+                points.push(Point { op: at, requested: ledger.totals(), footprint: spaces.footprint() });
+            }
+        }
+        let taken = spaces.footprint().nodes.taken;
+        Self { workload, ledger, by_call, faults, points, film: film.develop(), taken }
+    }
+
+    /// Stores of all calls.
+    pub(super) fn stores(&self) -> u64 {
+        self.ledger.types.iter().map(|of_type| of_type.calls).sum()
+    }
+}

@@ -1,0 +1,154 @@
+//! `freehold reproduce`: what others have published, measured again beside ours. A study here measures; what is shown of it,
+//! and under which words, is in `bench/studies/`, and what was published in `bench/published/`.
+
+mod kva_2019;
+pub mod maple_2025;
+pub mod percpu_2017;
+
+use crate::commands::{Progress, data_folder};
+use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::failure::Failure;
+use crate::record::Results;
+use freehold::units::Bytes;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What can be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Publication {
+    /// "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
+    #[value(name = "kva-2019")]
+    Kva2019,
+    /// "percpu: replace area map allocator with bitmap allocator", 2017.
+    #[value(name = "percpu-2017")]
+    Percpu2017,
+    /// "Track node vacancy to reduce worst case allocation counts", 2025.
+    #[value(name = "maple-2025")]
+    Maple2025,
+}
+
+impl Publication {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kva2019 => "kva-2019",
+            Self::Percpu2017 => "percpu-2017",
+            Self::Maple2025 => "maple-2025",
+        }
+    }
+}
+
+/// How it is reproduced.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// As long as it was published: of the talk 120 samples, of about a second of the slowest engine each; of the
+    /// posting 2^20 objects; of the series both recorded streams.
+    #[arg(long)]
+    pub full: bool,
+    /// Of kva-2019 and maple-2025: stop after so many of its samples, 120 at most; what is measured beside them becomes
+    /// shorter, too.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<usize>,
+    /// Of kva-2019 and maple-2025: a folder with traces (*.kva.csv.zst, *.vma.csv.zst) beside the bundled ones.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// Of percpu-2017: bytes of a chunk for each CPU, like 32K, 256K (if not said otherwise) or 1M. The area map's
+    /// times grow with it, so that 1M takes longer than a minute.
+    #[arg(long, value_name = "BYTES")]
+    pub unit: Option<Bytes>,
+    /// Of percpu-2017: so many objects; what is measured beside them becomes less, too.
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    pub objects: Option<u32>,
+}
+
+impl Options {
+    /// What is asked for can be had of the publication.
+    fn check(&self, what: Publication) -> Result<(), Failure> {
+        let foreign = match what {
+            Publication::Kva2019 | Publication::Maple2025 => {
+                [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())]
+            }
+            Publication::Percpu2017 => {
+                [("--samples", self.samples.is_some()), ("--traces", self.traces.is_some())]
+            }
+        };
+        match foreign.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),
+            None => Ok(()),
+        }
+    }
+
+    /// How many of a study's samples are wanted.
+    fn samples(&self, most: usize) -> Result<usize, Failure> {
+        let samples = self.samples.unwrap_or(most);
+        let usage = || Failure::Usage(format!("--samples {samples}: there are 1 to {most}"));
+        (1..=most).contains(&samples).then_some(samples).ok_or_else(usage)
+    }
+}
+
+/// Reproduces a publication.
+///
+/// # Errors
+/// Data cannot be read, or an engine answers wrong.
+pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    options.check(what)?;
+    match what {
+        Publication::Kva2019 => kva_2019::run(options, progress),
+        Publication::Percpu2017 => percpu_2017::run(options, progress),
+        Publication::Maple2025 => maple_2025::run(options, progress),
+    }
+}
+
+/// The bundled traces whose names end in one of these, and those of the folder that have another name.
+fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
+    if let Some(folder) = folder {
+        let usage = |reason: String| Failure::Usage(format!("--traces {}: {reason}", folder.display()));
+        let others = traces_in(folder, endings).map_err(|error| usage(error.to_string()))?;
+        if others.is_empty() {
+            return Err(usage(format!("no file ends in {}", endings.join(" or "))).into());
+        }
+        let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
+        let bundled: BTreeSet<_> = files.iter().filter_map(name).collect();
+        files
+            .extend(others.into_iter().filter(|file| name(file).is_none_or(|name| !bundled.contains(&name))));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn traces_in(folder: &Path, endings: &[&str]) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if endings.iter().any(|ending| name.ends_with(ending)) {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// The engines of these names, in this order.
+fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
+    let mut entries = Vec::new();
+    for name in names {
+        entries.extend(find_engines(&[(*name).to_owned()], Compared::IfNamed)?);
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_adds_its_traces_to_the_bundled_ones_once() {
+        let bundled = data_folder().unwrap().join("traces");
+        let alone = traces(None, &[".kva.csv.zst"]).unwrap();
+        assert_eq!(traces(Some(&bundled), &[".kva.csv.zst"]).unwrap(), alone);
+        let error = traces(Some(Path::new("no-such-folder")), &[".kva.csv.zst"]).unwrap_err();
+        assert!(error.downcast_ref::<Failure>().is_some_and(|failure| failure.exit_code() == 2), "{error}");
+    }
+}

@@ -1,0 +1,425 @@
+//! `freehold reproduce percpu-2017`: the posting that replaced the area map allocator of per-CPU memory by bitmaps: its
+//! table, the second version's, its worst case, what was found since, and chunks to look at as they fill.
+//!
+//! Source: the posting, July 2017, its second version, and the letters that followed.
+
+use super::Options;
+use crate::commands::Progress;
+use crate::commands::bench::percpu::{add_churn, add_deletion, add_fill, add_footprint, add_stale_hint};
+use crate::commands::replay::describe;
+use crate::engine::percpu::EngineEntry;
+use crate::failure::Failure;
+use crate::family::{Entry, Family, Percpu};
+use crate::measure::percpu::{
+    ChunkSeen, FillRun, Watched, churn, deletion, fill, stale_hint, watch_churn, watch_deletion,
+    watch_stale_hint,
+};
+use crate::measure::{Picture as Grid, median};
+use crate::published;
+use crate::record::{Metric, Origin, Picture, Results, Series, Stat, Strip, Strips};
+use crate::view::count;
+use crate::workload::percpu::{Churn, Deletion, LIVE, Order, Size, StaleHint, second_half_sizes, seed_sizes};
+use freehold::percpu::{Config, PAGE_BYTES, Population};
+use freehold::units::Bytes;
+
+/// What there was before, the posting, what became of it, and ours.
+const COMPARED: [&str; 4] = ["area-map", "bitmap-2017", "bitmap-linux", "bitmap"];
+/// Those that keep hints to look at, the kernel's with its stale hint put right among them.
+const HINTED: [&str; 4] = ["bitmap-2017", "bitmap-linux", "bitmap-linux-fixed", "bitmap"];
+/// The posting's number of objects, what takes less than a minute, and what the main job has time for.
+const POSTED: u32 = 1 << 20;
+const USUAL: u32 = 1 << 17;
+const BRIEF: u32 = 1 << 16;
+const OBJECTS: std::ops::RangeInclusive<u32> = 1_000..=4_000_000;
+/// The posting does not tell its units. The shape of its free times is that of units of about so many bytes.
+const UNIT_BYTES: u32 = 256 << 10;
+const UNITS: std::ops::RangeInclusive<u128> = (32 << 10)..=(4 << 20);
+const CPUS: u32 = 2;
+const MILLION: u32 = 1_000_000;
+/// The worst case: objects of 4 bytes at multiples of 8.
+const ALIGNED: (u32, u64) = (4, 8);
+
+/// How much is done.
+struct Scale {
+    compared: Vec<EngineEntry>,
+    hinted: Vec<EngineEntry>,
+    unit_bytes: u32,
+    /// Every chunk has its memory from the start: the area map knows no pages.
+    whole: Config,
+    on_demand: Config,
+    objects: u32,
+    rounds: usize,
+    /// At most so many of the area map where it scans all there is for every object.
+    quadratic: u32,
+    /// Objects of the table with second halves filled; the area map moves half of a map for each.
+    second_half: u32,
+    live: u32,
+    watched_live: u32,
+    stale_hint: StaleHint,
+    deletion: Deletion,
+}
+
+impl Scale {
+    fn of(options: &Options) -> Result<Self, Failure> {
+        let unit = options.unit.unwrap_or(Bytes::from(u64::from(UNIT_BYTES)));
+        let unit_bytes = UNITS.contains(&unit.0).then(|| u32::try_from(unit.0).ok()).flatten();
+        let unit_bytes = unit_bytes
+            .ok_or_else(|| Failure::Usage(format!("--unit {unit}: units are from 32 KiB to 4 MiB")))?;
+        let objects = options.objects.unwrap_or(if options.full { POSTED } else { USUAL });
+        if !OBJECTS.contains(&objects) {
+            let (least, most) = (OBJECTS.start(), OBJECTS.end());
+            return Err(Failure::Usage(format!("--objects {objects}: from {least} to {most}")));
+        }
+        Self::new(unit_bytes, objects, if options.full { 5 } else { 3 })
+    }
+
+    fn new(unit_bytes: u32, objects: u32, rounds: usize) -> Result<Self, Failure> {
+        let on_demand = Config::new(unit_bytes, CPUS);
+        let in_units = if objects < USUAL { 3 } else { 12 } * (unit_bytes / 4);
+        Ok(Self {
+            compared: named(&COMPARED)?,
+            hinted: named(&HINTED)?,
+            unit_bytes,
+            whole: on_demand.population(Population::Whole),
+            on_demand,
+            objects,
+            rounds,
+            quadratic: (objects / 8).clamp(1_000, 1 << 15),
+            second_half: (objects / 4).max(1_000),
+            live: LIVE.min(objects),
+            watched_live: (LIVE / 4).min(objects / 2),
+            stale_hint: StaleHint { objects: in_units, refilled: in_units / 2 },
+            deletion: Deletion { groups: Deletion::MEASURED.groups.min(objects / 8), ..Deletion::MEASURED },
+        })
+    }
+
+    /// What texts name.
+    fn facts(&self, results: &mut Results) {
+        results.fact("unit", Bytes::from(u64::from(self.unit_bytes)).to_string());
+        results.fact("live", count(self.live.into()));
+        results.fact("holes", count(self.stale_hint.objects.into()));
+        results.fact("groups", count(self.deletion.groups.into()));
+        describe::<Percpu>(results, self.compared.iter().chain(&self.hinted).copied());
+    }
+}
+
+/// Engines in this order, not in that of their list.
+fn named(names: &[&str]) -> Result<Vec<EngineEntry>, Failure> {
+    let each = names.iter().map(|name| Percpu::engines(&[(*name).to_owned()]));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    let scale = Scale::of(options)?;
+    let mut results = Results::default();
+    scale.facts(&mut results);
+    measure(&scale, &mut results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    results.records.extend(published::records("percpu"));
+    Ok(results)
+}
+
+/// The posting's table at a size that the main job has time for.
+///
+/// # Errors
+/// An engine answers wrong.
+pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
+    let scale = Scale::new(UNIT_BYTES, BRIEF, 1)?;
+    scale.facts(results);
+    seed(&scale, results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    let is_seed = |of: &crate::record::Record| of.key.workload == "seed" && of.key.engine.starts_with("v1");
+    results.records.extend(published::records("percpu").into_iter().filter(is_seed));
+    Ok(())
+}
+
+fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+    for size in seed_sizes() {
+        let mut tick = |what: &str| tick(&format!("seed {what}"));
+        for run in fill(&scale.compared, &scale.whole, size, |_| scale.objects, scale.rounds, &mut tick)? {
+            add_fill(results, "seed", size, &run, scale.unit_bytes);
+            add_footprint(results, size, &run, scale.unit_bytes);
+        }
+    }
+    Ok(())
+}
+
+fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+    seed(scale, results, tick)?;
+    for size in second_half_sizes() {
+        let mut tick = |what: &str| tick(&format!("second-half {what}"));
+        for run in fill(&scale.compared, &scale.whole, size, |_| scale.second_half, scale.rounds, &mut tick)?
+        {
+            add_fill(results, "second-half", size, &run, scale.unit_bytes);
+        }
+    }
+    aligned(scale, results, tick)?;
+    for (most_bytes, workload) in [(64, "churn-4-64"), (1024, "churn-4-1024")] {
+        let plan = Churn::new(most_bytes, scale.live, scale.objects);
+        for run in churn(&scale.compared, &scale.whole, &plan, tick)? {
+            add_churn(results, workload, &plan, &run, scale.unit_bytes);
+        }
+    }
+    tick("stale hints");
+    let area_map = scale.compared.iter().filter(|entry| !entry.knows_pages);
+    let engines: Vec<EngineEntry> = area_map.chain(&scale.hinted).copied().collect();
+    for run in stale_hint(&engines, &scale.whole, scale.stale_hint)? {
+        add_stale_hint(results, &run, scale.unit_bytes);
+    }
+    tick("deletion");
+    for run in deletion(&scale.hinted, &scale.on_demand, scale.deletion)? {
+        add_deletion(results, &run, scale.unit_bytes);
+    }
+    look(scale, results, tick)
+}
+
+/// Places and frees growing numbers of objects; of the area map, whose time grows with their square, as many as end in
+/// seconds. What a million takes is computed from the largest number.
+fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+    let few = scale.quadratic;
+    let size = Size::new(ALIGNED.0, ALIGNED.1);
+    let mut last: Vec<Option<FillRun>> = vec![None; scale.compared.len()];
+    let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
+    numbers.dedup();
+    for objects in numbers {
+        let takes = |entry: &EngineEntry| objects <= few || entry.knows_pages;
+        let entries: Vec<EngineEntry> = scale.compared.iter().filter(|entry| takes(entry)).copied().collect();
+        let mut tick = |what: &str| tick(&format!("{objects} aligned {what}"));
+        for run in fill(&entries, &scale.whole, size, |_| objects, 1, &mut tick)? {
+            add_fill(results, "aligned", size, &run, scale.unit_bytes);
+            let key = run.entry.key("aligned").param("n", objects).op("alloc all");
+            let all_ns = median(&run.alloc_ns) * f64::from(objects);
+            results.of(key).put(Metric::Time, Stat::Total, all_ns, objects.into());
+            let at = scale.compared.iter().position(|entry| entry.engine == run.entry.engine);
+            if let Some(last) = at.and_then(|at| last.get_mut(at)) {
+                *last = Some(run);
+            }
+        }
+    }
+    for run in last.iter().flatten() {
+        let alloc_ns =
+            million(median(&run.alloc_ns) * f64::from(run.objects), run.objects, !run.entry.knows_pages);
+        let free_ns = run.free_ns(Order::InOrder) * f64::from(MILLION);
+        for (op, ns) in [("alloc all", alloc_ns), ("alloc and free", alloc_ns + free_ns)] {
+            results
+                .of(run.entry.key("aligned").param("n", MILLION).op(op))
+                .origin(Origin::Extrapolated(run.objects.into()))
+                .put(Metric::Time, Stat::Total, ns, u64::from(MILLION));
+        }
+    }
+    results.fact("few", count(few.into()));
+    results.note(format!(
+        "* a million computed from fewer objects, not measured: of the area map from {} by the square of their number, of \
+         the bitmaps in proportion.",
+        count(few.into())
+    ));
+    Ok(())
+}
+
+/// What a million would take, if so many take `ns`.
+fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
+    let times = f64::from(MILLION) / f64::from(objects.max(1));
+    ns * if quadratic { times * times } else { times }
+}
+
+/// Runs that are looked at: how full chunks are, and how far hints are from the truth.
+fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+    let plan = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
+    for workload in ["churn-4-1024", "stale-hint", "deletion"] {
+        let mut watched = Vec::new();
+        for entry in &scale.hinted {
+            tick(&format!("looking at {} in {workload}", entry.engine));
+            watched.push(match workload {
+                "churn-4-1024" => watch_churn(entry, &scale.on_demand, &plan)?,
+                "stale-hint" => watch_stale_hint(entry, &scale.whole, scale.stale_hint)?,
+                _ => watch_deletion(entry, &scale.on_demand, scale.deletion)?,
+            });
+        }
+        draw(workload, &watched, results);
+        watched.iter().for_each(|watched| hints(workload, watched, results));
+    }
+    Ok(())
+}
+
+/// Chunks upwards, time to the right, a shade for each; and lines over the run.
+fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
+    const UPWARDS: &str = "A row is a chunk, the first one at the bottom; time goes to the right.";
+    let full =
+        |of: &Watched, chunk: &ChunkSeen| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes.max(1));
+    let populated = |of: &Watched, chunk: &ChunkSeen| {
+        f64::from(chunk.pages) / f64::from((of.unit_bytes / PAGE_BYTES).max(1))
+    };
+    let missed = |_: &Watched, chunk: &ChunkSeen| 1.0 - chunk.known().unwrap_or(1.0);
+    type Shade<'a> = &'a dyn Fn(&Watched, &ChunkSeen) -> f64;
+    let shown: &[(&str, [&'static str; 2], &str, Shade<'_>)] = match workload {
+        "churn-4-1024" => &[(
+            "Chunks as they fill",
+            ["none, or empty", "full"],
+            "What is not dark is memory that nothing lies in.",
+            &full,
+        )],
+        "stale-hint" => &[
+            (
+                "Chunks as they fill",
+                ["none, or empty", "full"],
+                "In the third phase the holes fill, or chunks are added above.",
+                &full,
+            ),
+            (
+                "What hints miss",
+                ["exact, or full", "all missed"],
+                "Dark is a chunk that has room and does not know of it.",
+                &missed,
+            ),
+        ],
+        _ => &[(
+            "Chunks and their memory",
+            ["none", "all pages"],
+            "What is dark has memory for all of it.",
+            &populated,
+        )],
+    };
+    let phases: &[&str] = match workload {
+        "churn-4-1024" => &["placed", "replaced at random"],
+        "stale-hint" => &["filled", "holes made", "refilled"],
+        _ => &["groups made", "10 of 11 deleted"],
+    };
+    for (heading, shades, reading, shade) in shown {
+        let strips = Strips {
+            heading: (*heading).to_owned(),
+            reading: format!("{UPWARDS} {reading}"),
+            shades: *shades,
+            ..strips(watched, phases, shade)
+        };
+        results.pictures.push(("chunks", workload.to_owned(), Picture::Strips(strips)));
+    }
+    for of in watched {
+        let at: Vec<f64> = of.looks.iter().map(|look| look.ops as f64).collect();
+        let quality = of.looks.iter().map(|look| look.mean_known().map(|known| 100.0 * known)).collect();
+        let pages = of.looks.iter().map(|look| Some(look.pages as f64)).collect();
+        for (id, values) in [("hints", vec![quality]), ("pages", vec![pages])] {
+            let (workload, line, at) = (workload.to_owned(), of.entry.engine.to_owned(), at.clone());
+            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+        }
+    }
+}
+
+fn strips(watched: &[Watched], phases: &[&str], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
+    let numbers = watched.iter().flat_map(|watched| &watched.looks).flat_map(|look| &look.chunks);
+    let chunks = numbers.map(|chunk| chunk.number as usize + 1).max().unwrap_or(0);
+    let strip = |watched: &Watched| {
+        let mut picture = Grid::default();
+        picture.columns = watched.looks.len();
+        picture.busy = vec![0; picture.columns * chunks];
+        for (look, column) in watched.looks.iter().zip(picture.busy.chunks_mut(chunks.max(1))) {
+            for chunk in &look.chunks {
+                if let Some(cell) = column.get_mut(chunk.number as usize) {
+                    *cell = (shade(watched, chunk) * 255.0).round().clamp(0.0, 255.0) as u8;
+                }
+            }
+        }
+        let last = watched.looks.last();
+        let (number, pages) = last.map_or((0, 0), |look| (look.chunks.len(), look.pages));
+        Strip {
+            engine: watched.entry.engine.to_owned(),
+            text: format!("{} chunks, {} pages at the end", count(number as u64), count(pages)),
+            picture,
+        }
+    };
+    let ends = watched.first().map(|watched| (watched.phases.as_slice(), watched.looks.len()));
+    let (ends, looks) = ends.unwrap_or_default();
+    let mut before = 0;
+    let ticks = ends.iter().zip(phases).map(|(&end, phase)| {
+        // Beneath the middle of its phase.
+        let middle = (before + end) as f64 / 2.0 / looks.max(1) as f64;
+        before = end;
+        (middle, (*phase).to_owned())
+    });
+    let every = (chunks / 5).max(1).next_power_of_two();
+    let heights = (0..=chunks / every).map(|at| at * every);
+    Strips {
+        heading: String::new(),
+        reading: String::new(),
+        shades: ["", ""],
+        heights: heights.map(|at| (at as f64 / chunks.max(1) as f64, count(at as u64))).collect(),
+        bands: Vec::new(),
+        x_title: "operations".to_owned(),
+        ticks: ticks.collect(),
+        strips: watched.iter().map(strip).collect(),
+    }
+}
+
+/// Hints of all chunks with room, at all looks, beside the truth.
+fn hints(workload: &str, watched: &Watched, results: &mut Results) {
+    let (mut hints, mut exact, mut sum, mut worst_bytes) = (0u64, 0u64, 0.0, 0);
+    for chunk in watched.looks.iter().flat_map(|look| &look.chunks) {
+        let Some(known) = chunk.known() else { continue };
+        hints += 1;
+        exact += u64::from(chunk.hint_bytes == chunk.longest_bytes);
+        sum += known;
+        worst_bytes = worst_bytes.max(chunk.longest_bytes.abs_diff(chunk.hint_bytes));
+    }
+    let key = watched.entry.key(workload).op("hint").param("unit_bytes", watched.unit_bytes);
+    results
+        .of(key)
+        .total(Metric::Hints, hints)
+        .total(Metric::Mismatches, hints - exact)
+        .put(Metric::HintShare, Stat::Mean, sum / hints.max(1) as f64, hints)
+        .put(Metric::HintError, Stat::Max, f64::from(worst_bytes), 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::percpu::Look;
+
+    fn watched() -> Watched {
+        let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {
+            number,
+            used_bytes,
+            longest_bytes,
+            hint_bytes,
+            pages: 4,
+        };
+        let looks = vec![
+            Look { ops: 10, pages: 8, chunks: vec![seen(0, 32_768, 0, 0)] },
+            Look { ops: 20, pages: 16, chunks: vec![seen(0, 16_384, 100, 25), seen(1, 0, 32_768, 32_768)] },
+        ];
+        let entry = Percpu::engines(&[]).unwrap()[0];
+        Watched { entry, unit_bytes: 32_768, looks, phases: vec![1, 2] }
+    }
+
+    #[test]
+    fn chunks_are_shaded_by_what_was_seen_and_hints_without_room_do_not_count() {
+        let strips = strips(&[watched()], &["filled", "freed"], &|of, chunk| {
+            f64::from(chunk.used_bytes) / f64::from(of.unit_bytes)
+        });
+        assert_eq!(strips.ticks, [(0.25, "filled".to_owned()), (0.75, "freed".to_owned())]);
+        assert_eq!(strips.strips[0].picture.busy, [255, 0, 128, 0]);
+        let mut results = Results::default();
+        hints("x", &watched(), &mut results);
+        let values: Vec<f64> = results.records.iter().map(|record| record.value).collect();
+        assert_eq!(values, [2.0, 1.0, 0.625, 75.0]);
+    }
+
+    #[test]
+    fn only_what_grows_with_the_square_is_multiplied_by_it() {
+        assert_eq!(million(5.0, 1_000_000, true), 5.0);
+        assert_eq!([million(5.0, 500_000, false), million(5.0, 500_000, true)], [10.0, 20.0]);
+    }
+
+    #[test]
+    fn units_and_numbers_that_cannot_be_are_refused() {
+        let of = |unit: &str, objects| {
+            let unit = Some(unit.parse().unwrap());
+            Scale::of(&Options { unit, objects, ..Options::default() })
+        };
+        for unit in ["16K", "8M", "1"] {
+            assert!(of(unit, None).is_err(), "{unit}");
+        }
+        for objects in [0, 999, 5_000_000] {
+            assert!(of("32K", Some(objects)).is_err(), "{objects}");
+        }
+        let little = of("32K", Some(1_000)).unwrap();
+        assert_eq!((little.unit_bytes, little.objects, little.live), (32 << 10, 1_000, 1_000));
+        assert!(little.deletion.groups >= 100 && little.stale_hint.objects == 3 * (8 << 10));
+    }
+}

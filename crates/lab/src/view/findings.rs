@@ -1,0 +1,183 @@
+//! Who is ahead and who behind: the default engine against the best of the others, by one rule. One is ahead of the other
+//! if all of its rounds are below all of the other's; what is exact has no spread.
+
+use super::Table;
+use super::table::{figure, fixed, shown};
+use crate::record::{Better, Found, Metric, Origin, Record, Results, Stat};
+
+/// Parameters that tell one finding from another, beside the number of objects.
+const TOLD: [&str; 3] = ["size", "order", "way"];
+
+/// The default engine beside the best of the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What was run.
+    pub what: String,
+    /// The other.
+    pub rival: String,
+    /// The default engine's figure, and the other's.
+    pub values: [f64; 2],
+    /// What they are figures of.
+    pub metric: Metric,
+    /// Whether the default engine is ahead.
+    pub ahead: bool,
+    /// What was run, whatever its size.
+    group: String,
+}
+
+impl Finding {
+    /// How many times as much the loser has.
+    #[must_use]
+    pub fn factor(&self) -> f64 {
+        let [ours, theirs] = self.values;
+        if self.ahead { theirs / ours } else { ours / theirs }
+    }
+}
+
+impl From<&Finding> for Found {
+    fn from(finding: &Finding) -> Self {
+        let [ours, theirs] = finding.values;
+        Self {
+            verdict: if finding.ahead { "ahead" } else { "behind" },
+            what: finding.what.clone(),
+            rival: finding.rival.clone(),
+            metric: finding.metric.name(),
+            ours,
+            theirs,
+        }
+    }
+}
+
+/// What was found, the largest factors first.
+#[must_use]
+pub fn findings(results: &Results) -> Vec<Finding> {
+    let compared = |record: &&Record| {
+        let stat = match record.metric {
+            Metric::Time => Stat::Median,
+            Metric::Work | Metric::Instructions => Stat::Mean,
+            // Of a zone they are what others took.
+            Metric::Pages if record.key.suite == "percpu" => Stat::Total,
+            _ => return false,
+        };
+        record.stat == stat && record.metric.better() == Better::Less && record.origin == Origin::Measured
+    };
+    let records: Vec<&Record> = results.records.iter().filter(compared).collect();
+    let mut found: Vec<Finding> = records
+        .iter()
+        .filter(|ours| ours.key.default)
+        .filter_map(|ours| {
+            // Where there is a loop over everything, its parts are single operations, as coarse as the clock.
+            let in_loop = |other: &&Record| {
+                other.key.op == "loop"
+                    && other.key.workload == ours.key.workload
+                    && other.metric == Metric::Time
+            };
+            if ours.metric == Metric::Time && ours.key.op != "loop" && records.iter().any(in_loop) {
+                return None;
+            }
+            let rivals = records.iter().filter(|other| {
+                other.metric == ours.metric
+                    && other.key.compares(&ours.key)
+                    && other.key.engine != "floor"
+                    && !other.key.ours
+                    && !other.key.default
+            });
+            let best = rivals.min_by(|a, b| a.value.total_cmp(&b.value))?;
+            finding(ours, best)
+        })
+        .collect();
+    found.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+    // Of one thing at several sizes, the size at which most is gained, and that at which most is lost.
+    let mut told: Vec<(bool, String)> = Vec::new();
+    found.retain(|finding| {
+        let this = (finding.ahead, finding.group.clone());
+        let is_new = !told.contains(&this);
+        told.extend(is_new.then_some(this));
+        is_new
+    });
+    found
+}
+
+fn finding(ours: &Record, best: &Record) -> Option<Finding> {
+    // One round alone has no spread that anything could be beyond.
+    let alone = |record: &Record| !record.metric.is_exact() && record.spread.is_none_or(|[lo, hi]| lo >= hi);
+    if alone(ours) || alone(best) {
+        return None;
+    }
+    let [our_least, our_most] = ours.range();
+    let [their_least, their_most] = best.range();
+    let ahead = our_most < their_least;
+    if !ahead && their_most >= our_least || ours.value <= 0.0 || best.value <= 0.0 {
+        return None;
+    }
+    let params: Vec<String> =
+        TOLD.iter().filter_map(|name| ours.key.field(name).map(|of| shown(name, &of))).collect();
+    let op = Some(ours.key.op.clone()).filter(|op| !op.is_empty() && op != "loop");
+    let metric = (ours.metric != Metric::Time).then(|| ours.metric.name().to_owned());
+    let parts = [ours.key.workload.clone()].into_iter().chain(op).chain(params).chain(metric);
+    let group = parts.collect::<Vec<_>>().join(", ");
+    let n = ours.key.field("n").map_or_else(String::new, |n| format!(", n {}", shown("n", &n)));
+    Some(Finding {
+        what: group.clone() + &n,
+        rival: best.key.label(),
+        values: [ours.value, best.value],
+        metric: ours.metric,
+        ahead,
+        group,
+    })
+}
+
+/// At most so many of either, as tables: first where the default engine is ahead, then where it is behind.
+#[must_use]
+pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
+    let table = |ahead: bool| {
+        let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
+        let [word, factor] = if ahead { ["Ahead", "gain"] } else { ["Behind", "loss"] };
+        let rest = these.len().saturating_sub(most);
+        let more = if rest > 0 { format!(" (the largest {most} of {})", these.len()) } else { String::new() };
+        let row = |finding: &&Finding| {
+            let [ours, theirs] = finding.values.map(|value| figure(finding.metric.unit(), value));
+            vec![
+                finding.what.clone(),
+                finding.rival.clone(),
+                ours,
+                theirs,
+                format!("{}x", fixed(finding.factor())),
+            ]
+        };
+        Table {
+            title: format!("{word}: the default engine and the best rival, beyond both spreads{more}"),
+            header: ["what", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
+            rows: these.iter().take(most).map(row).collect(),
+            name_columns: 2,
+        }
+    };
+    [true, false].map(table).into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Key;
+
+    fn results(ours: [f64; 3], theirs: [f64; 3]) -> Results {
+        let mut results = Results::default();
+        let key = |engine: &str| Key::new("kva", "churn").op("loop").engine(engine);
+        results.of(Key { default: true, ..key("btree") }).rounds(Metric::Time, &ours, 3);
+        results.of(Key { ours: true, ..key("rbtree") }).rounds(Metric::Time, &[1.0], 1);
+        results.of(key("floor")).rounds(Metric::Time, &[0.5], 1);
+        results.of(key("gap-list")).rounds(Metric::Time, &theirs, 3);
+        results
+    }
+
+    #[test]
+    fn only_what_is_beyond_both_spreads_is_found() {
+        let found = findings(&results([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].ahead && found[0].factor() == 3.0 && found[0].rival == "gap-list", "{found:?}");
+        let found = findings(&results([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]));
+        assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
+        assert!(findings(&results([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
+        assert_eq!(tables(&found, 9).len(), 1);
+    }
+}

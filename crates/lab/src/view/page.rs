@@ -1,0 +1,214 @@
+//! One HTML file that needs nothing else: what was found first, then the sections in order, style and scripts within.
+
+use super::definition::{Definition, Key, Scope, Section, View};
+use super::escape::html;
+use super::findings::{self, findings};
+use super::palette::Palette;
+use super::plot::Plot;
+use super::table::{self, figure, fixed};
+use super::{bars, film, histogram, published, space, strip, tree};
+use crate::record::{Environment, Picture, Record, Results, Select};
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+const STYLE: &str = include_str!("assets/page.css");
+const SCRIPT: &str = include_str!("assets/plots.js");
+const UPLOT_STYLE: &str = include_str!("assets/uplot/uPlot.min.css");
+const UPLOT_SCRIPT: &str = include_str!("assets/uplot/uPlot.iife.min.js");
+const UPLOT_LICENCE: &str = include_str!("assets/uplot/LICENSE");
+
+/// Forbids every fetch: what the page shows, it carries in itself.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// Findings of either kind on the page.
+const FINDINGS: usize = 24;
+
+/// Writes the page, and makes the folders that it lies in. The same input gives the same bytes.
+///
+/// # Errors
+/// A folder cannot be made, or the file cannot be written.
+pub fn write(
+    file: &Path,
+    definition: &Definition,
+    results: &Results,
+    environment: &Environment,
+) -> anyhow::Result<()> {
+    let page = render(definition, results, environment)?;
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    }
+    std::fs::write(file, page).with_context(|| format!("writing {}", file.display()))
+}
+
+/// The whole page.
+pub(super) fn render(
+    definition: &Definition,
+    results: &Results,
+    environment: &Environment,
+) -> anyhow::Result<String> {
+    let palette = Palette::known();
+    let sections = definition.sections(results);
+    let mut page = head(&definition.title);
+    let _ = writeln!(
+        page,
+        "<header><h1>{}</h1><p class=\"lead\">{}</p><p class=\"environment\">{}</p>",
+        html(&definition.title),
+        html(&Scope::default().fill(&definition.lead, results, &BTreeMap::new()).unwrap_or_default()),
+        html(&environment.lines().join(" \u{b7} "))
+    );
+    page.push_str(&keys(&sections, results));
+    for table in findings::tables(&findings(results), FINDINGS) {
+        page.push_str(&table::render(&table, &palette));
+    }
+    page.push_str("<dl class=\"engines\">");
+    for (label, about, default) in &results.engines {
+        let mark = if *default { " <em>default</em>" } else { "" };
+        let _ = write!(page, "<dt>{}{mark}</dt><dd>{}</dd>", palette.name(label), html(about));
+    }
+    page.push_str("</dl>\n</header>\n<nav aria-label=\"contents\">");
+    for (number, (section, scope)) in sections.iter().enumerate() {
+        let _ = write!(
+            page,
+            "<a href=\"#{}\">{}</a>",
+            anchor(section, number),
+            html(&title(section, scope, results))
+        );
+    }
+    page.push_str("<a href=\"#method\">Method and notes</a></nav>\n");
+    for (number, (section, scope)) in sections.iter().enumerate() {
+        page.push_str(&one(section, number, scope, results, &palette)?);
+    }
+    page.push_str(&method(definition, results));
+    let _ = write!(
+        page,
+        "</main>\n<script>\n/*\n{UPLOT_LICENCE}\n*/\n{UPLOT_SCRIPT}\n</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    Ok(page)
+}
+
+fn head(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
+         <style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        html(title)
+    )
+}
+
+/// Figures to remember, one by another, as a row of cards; nothing of none.
+fn keys(sections: &[(&Section, Scope)], results: &Results) -> String {
+    let card = |key: &Key, scope: &Scope| {
+        let of = |select: &Select| -> Option<&Record> {
+            let select = scope.narrow(select);
+            let same = results.records.iter().filter(|record| select.takes(record));
+            same.max_by(|a, b| a.value.total_cmp(&b.value))
+        };
+        let one = of(&key.of)?;
+        let value = match &key.over {
+            Some(over) => {
+                let other = of(over)?;
+                format!("{}x{}", fixed(one.value / other.value), one.origin.mark())
+            }
+            None => figure(one.metric.unit(), one.value),
+        };
+        let text = scope.fill(&key.text, results, &BTreeMap::new())?;
+        Some(format!("<li><b>{}</b><span>{}</span></li>", html(&value), html(&text)))
+    };
+    let all =
+        sections.iter().flat_map(|(section, scope)| section.key.iter().filter_map(|key| card(key, scope)));
+    let cards: String = all.collect();
+    if cards.is_empty() { cards } else { format!("<ul class=\"keys\">{cards}</ul>\n") }
+}
+
+fn anchor(section: &Section, number: usize) -> String {
+    if section.each.is_some() { format!("{}{number}", section.id) } else { section.id.clone() }
+}
+
+fn title(section: &Section, scope: &Scope, results: &Results) -> String {
+    scope.fill(&section.title, results, &BTreeMap::new()).unwrap_or_default()
+}
+
+fn one(
+    section: &Section,
+    number: usize,
+    scope: &Scope,
+    results: &Results,
+    palette: &Palette,
+) -> anyhow::Result<String> {
+    let mut page = format!(
+        "<section id=\"{}\"><h2>{}</h2>",
+        anchor(section, number),
+        html(&title(section, scope, results))
+    );
+    for paragraph in section.about.iter().filter_map(|text| scope.fill(text, results, &BTreeMap::new())) {
+        let _ = write!(page, "<p class=\"about\">{}</p>", html(&paragraph));
+    }
+    let mut figures = String::new();
+    let mut tables = String::new();
+    for view in &section.view {
+        match view {
+            View::Table(view) => {
+                for table in table::tables(view, results, scope) {
+                    tables.push_str(&table::render(&table, palette));
+                }
+            }
+            View::Published(view) => {
+                tables.push_str(&table::render(&published::table(view, results), palette));
+                tables.push_str("<ol class=\"notes\">");
+                for note in published::notes(view) {
+                    let _ = write!(tables, "<li>{}</li>", html(&note));
+                }
+                tables.push_str("</ol>");
+            }
+            View::Features { title } => {
+                tables.push_str(&table::render(&table::features(title, results), palette));
+            }
+            View::Bars(view) => figures.push_str(&bars::render(view, results, scope, palette)),
+            View::Plot(view) => figures.push_str(&Plot::of(view, results, scope, palette).html()?),
+            View::Histogram(view) => figures.push_str(&histogram::render(view, results, scope)),
+            View::Picture { id } => figures.push_str(&pictures(id, results, scope, palette)?),
+        }
+    }
+    if !figures.is_empty() {
+        let _ = writeln!(page, "<div class=\"plots\">{figures}</div>");
+    }
+    page.push_str(&tables);
+    page.push_str("</section>\n");
+    Ok(page)
+}
+
+fn pictures(id: &str, results: &Results, scope: &Scope, palette: &Palette) -> anyhow::Result<String> {
+    let mut page = String::new();
+    for (name, workload, picture) in &results.pictures {
+        if *name != id || scope.each.as_ref().is_some_and(|(_, value)| value != workload) {
+            continue;
+        }
+        page.push_str(&match picture {
+            Picture::Strips(strips) => strip::render(strips, palette)?,
+            Picture::Spaces(spaces) => space::render(spaces, palette)?,
+            Picture::Film(film) => film::render(film)?,
+            Picture::Trees(trees) => tree::render(trees),
+        });
+    }
+    Ok(page)
+}
+
+/// How it was measured, and what else is to be said.
+fn method(definition: &Definition, results: &Results) -> String {
+    let list =
+        |texts: &[String]| texts.iter().map(|text| format!("<li>{}</li>", html(text))).collect::<String>();
+    let notes = if results.notes.is_empty() {
+        String::new()
+    } else {
+        format!("<h3>Notes</h3><ul class=\"notes\">{}</ul>\n", list(&results.notes))
+    };
+    format!(
+        "<section id=\"method\"><h2>How it was measured</h2><ul class=\"method\">{}</ul>\n{notes}</section>\n",
+        list(&definition.method)
+    )
+}

@@ -1,0 +1,352 @@
+//! A plot before it is drawn: axes, one line per engine and measure, and the element that the page's script
+//! draws it in.
+
+use super::definition::{AxisView, PlotView, Scope};
+use super::escape::{html, json};
+use super::palette::Palette;
+use super::table::{nanoseconds, values};
+use crate::record::{Record, Results};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// What an axis counts; decides how its numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Operations since the start.
+    Operations,
+    /// Live objects.
+    Live,
+    /// One in so many is slower: 1 / (1 - quantile).
+    OneIn,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Any other whole number.
+    Count,
+    /// A quotient.
+    Ratio,
+    /// Samples since the start.
+    Samples,
+    /// Bytes.
+    Bytes,
+    /// Hundredths.
+    Percent,
+    /// Allocations of one size in a row.
+    Run,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Axis {
+    /// What it shows, with the unit.
+    pub(super) title: String,
+    /// How its numbers are written.
+    pub(super) unit: Unit,
+    /// Logarithmic, at first.
+    pub(super) log: bool,
+    /// Its ends, where the data do not decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) range: Option<[f64; 2]>,
+}
+
+/// How a measure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A line.
+    Line,
+    /// A line with a mark at each point.
+    Points,
+    /// A thin, lighter line.
+    Light,
+    /// Lighter marks without a line.
+    Rings,
+}
+
+/// What is drawn of each engine.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Measure {
+    /// Its name in the legend.
+    pub(super) name: String,
+    /// How it looks.
+    pub(super) mark: Mark,
+}
+
+/// An engine in a plot.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Line {
+    /// The engine.
+    pub(super) name: String,
+    /// The number of its colour.
+    pub(super) colour: usize,
+    /// For each measure a value at each point, `None` where there is none.
+    #[serde(skip)]
+    pub(super) values: Vec<Vec<Option<f64>>>,
+}
+
+/// A level to hold the lines against.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Guide {
+    /// Where, along y.
+    pub(super) value: f64,
+    /// What it is.
+    pub(super) name: String,
+}
+
+/// A plot of several engines over one axis.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Plot {
+    /// What it shows, its heading.
+    #[serde(skip)]
+    pub(super) heading: String,
+    /// How to read it, a sentence.
+    #[serde(skip)]
+    pub(super) reading: String,
+    /// Whether it takes the whole width.
+    #[serde(skip)]
+    pub(super) wide: bool,
+    /// From left to right.
+    pub(super) x: Axis,
+    /// From bottom to top.
+    pub(super) y: Axis,
+    /// Whether the reader may switch the vertical axis between linear and logarithmic.
+    pub(super) switch: bool,
+    /// Whether the lines are named at their ends.
+    pub(super) named: bool,
+    /// Plots of one group share cursor and zoom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<String>,
+    /// What is drawn of each engine.
+    pub(super) measures: Vec<Measure>,
+    /// The engines.
+    pub(super) lines: Vec<Line>,
+    /// Levels that are none of the engines'.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) guides: Vec<Guide>,
+    /// The points along x, ascending.
+    #[serde(skip)]
+    pub(super) at: Vec<f64>,
+    /// When each point was, in seconds, where x is not time and there is a clock; may be empty.
+    #[serde(skip)]
+    pub(super) clock_s: Vec<f64>,
+}
+
+/// A number with no more digits than can be seen.
+#[derive(Clone, Copy, Debug)]
+struct Figure(Option<f64>);
+
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(value) = self.0.filter(|value| value.is_finite()) else {
+            return serializer.serialize_none();
+        };
+        let short: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+        if short.fract() == 0.0 && short.abs() < 1e15 {
+            serializer.serialize_i64(short as i64)
+        } else {
+            serializer.serialize_f64(short)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Drawn<'a> {
+    #[serde(flatten)]
+    plot: &'a Plot,
+    /// Points of each line.
+    points: usize,
+    /// x, then each measure of each engine.
+    data: Vec<Vec<Figure>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clock: Vec<Figure>,
+}
+
+impl From<&AxisView> for Axis {
+    fn from(view: &AxisView) -> Self {
+        Self { title: view.title.clone(), unit: view.unit, log: view.log, range: view.range }
+    }
+}
+
+impl Plot {
+    /// What a view draws of results.
+    pub(super) fn of(view: &PlotView, results: &Results, scope: &Scope, palette: &Palette) -> Self {
+        let fill = |text: &str| scope.fill(text, results, &BTreeMap::new()).unwrap_or_default();
+        let measures: Vec<Measure> = view
+            .measure
+            .iter()
+            .map(|measure| Measure { name: measure.name.clone(), mark: measure.mark })
+            .collect();
+        let mut plot = Self {
+            heading: fill(&view.title),
+            reading: fill(&view.reading),
+            wide: view.wide,
+            x: Axis::from(&view.x),
+            y: Axis::from(&view.y),
+            switch: view.switch,
+            named: view.named,
+            group: view
+                .group
+                .as_ref()
+                .map(|group| group.clone() + scope.each.as_ref().map_or("", |each| &each.1)),
+            measures: if measures.is_empty() {
+                vec![Measure { name: String::new(), mark: Mark::Line }]
+            } else {
+                measures
+            },
+            lines: Vec::new(),
+            guides: Vec::new(),
+            at: Vec::new(),
+            clock_s: Vec::new(),
+        };
+        match &view.series {
+            Some(id) => plot.add_series(id, results, scope),
+            None => plot.add_records(view, results, scope),
+        }
+        // A single point has no range of its own.
+        if let ([at], None) = (plot.at.as_slice(), plot.x.range) {
+            plot.x.range = Some(if plot.x.log { [at / 2.0, at * 2.0] } else { [at - 1.0, at + 1.0] });
+        }
+        let mut colours: Vec<usize> = Vec::new();
+        for line in &mut plot.lines {
+            // A line that is no engine's has the first colour that is left.
+            let free = (0..).find(|colour| !colours.contains(colour)).unwrap_or(0);
+            line.colour = palette.colour(&line.name).unwrap_or(free);
+            colours.push(line.colour);
+        }
+        if let Some(guides) = &view.guides {
+            let levels = results.records.iter().filter(|record| guides.takes(record));
+            plot.guides.extend(levels.map(|record| Guide {
+                value: record.value,
+                name: format!("{}: {}", record.key.engine, nanoseconds(record.value)),
+            }));
+        }
+        plot
+    }
+
+    fn add_series(&mut self, id: &str, results: &Results, scope: &Scope) {
+        let in_scope = |workload: &str| scope.each.as_ref().is_none_or(|(_, value)| value == workload);
+        for series in results.series.iter().filter(|series| series.id == id && in_scope(&series.workload)) {
+            if self.at.len() < series.at.len() {
+                self.at.clone_from(&series.at);
+                self.clock_s.clone_from(&series.clock_s);
+            }
+            self.lines.push(Line { name: series.line.clone(), colour: 0, values: series.values.clone() });
+        }
+        for values in self.lines.iter_mut().flat_map(|line| &mut line.values) {
+            values.resize(self.at.len(), None);
+        }
+    }
+
+    fn add_records(&mut self, view: &PlotView, results: &Results, scope: &Scope) {
+        let of = scope.narrow(&view.of);
+        let records: Vec<&Record> = results.records.iter().filter(|record| of.takes(record)).collect();
+        let x = |record: &Record| record.field(&view.at).and_then(|at| at.parse::<u64>().ok());
+        let mut at: Vec<u64> = records.iter().filter_map(|record| x(record)).collect();
+        at.sort_unstable();
+        at.dedup();
+        let line = std::slice::from_ref(&view.line);
+        for name in super::table::groups(&records, line) {
+            let of_line: Vec<&&Record> =
+                records.iter().filter(|record| values(record, line) == name).collect();
+            let value = |measure: &super::definition::MeasureView, at: u64| {
+                let cell = measure.cell.as_ref()?;
+                let same = |record: &&&&Record| {
+                    (record.metric, record.stat) == (cell.metric, cell.stat) && x(record) == Some(at)
+                };
+                of_line.iter().find(same).map(|record| record.value)
+            };
+            let of_measure = |measure| at.iter().map(|&at| value(measure, at)).collect();
+            let values = view.measure.iter().map(of_measure).collect();
+            self.lines.push(Line { name: name.concat(), colour: 0, values });
+        }
+        self.at = at.into_iter().map(|at| at as f64).collect();
+    }
+
+    /// The model that the script draws.
+    pub(super) fn json(&self) -> anyhow::Result<String> {
+        let mut data = vec![self.at.iter().map(|&at| Figure(Some(at))).collect()];
+        for values in self.lines.iter().flat_map(|line| &line.values) {
+            // A logarithm has no place for 0; a switch to linear does not bring it back.
+            let shown = |value: &f64| *value > 0.0 || !(self.y.log || self.switch);
+            data.push(values.iter().map(|value| Figure(value.filter(shown))).collect());
+        }
+        let clock = self.clock_s.iter().map(|&at| Figure(Some(at))).collect();
+        json(&Drawn { plot: self, points: self.at.len(), data, clock })
+    }
+
+    /// The plot as HTML; nothing if it has no points.
+    pub(super) fn html(&self) -> anyhow::Result<String> {
+        let values = || self.lines.iter().flat_map(|line| &line.values).flatten().flatten();
+        if self.at.is_empty() || values().next().is_none() {
+            return Ok(String::new());
+        }
+        let class = if self.wide { "plot wide" } else { "plot" };
+        Ok(format!(
+            "<figure class=\"{class}\"><figcaption><h4>{}</h4><p>{}</p></figcaption>\
+             <div class=\"bar\"><span class=\"ytitle\">{}</span></div><div class=\"canvas\"></div>\
+             <noscript><p class=\"noscript\">This plot is drawn by a script that the page carries in itself; \
+             the tables show its main figures.</p></noscript>\
+             <script type=\"application/json\">{}</script></figure>\n",
+            html(&self.heading),
+            html(&self.reading),
+            html(&self.y.title),
+            self.json()?
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plot of one engine over three points.
+    fn small() -> Plot {
+        let axis = |unit| Axis { title: "x & y".to_owned(), unit, log: false, range: None };
+        Plot {
+            heading: "A plot".to_owned(),
+            reading: "Lower is better.".to_owned(),
+            wide: false,
+            x: axis(Unit::Operations),
+            y: Axis { log: true, ..axis(Unit::Nanoseconds) },
+            switch: true,
+            named: false,
+            group: None,
+            measures: vec![
+                Measure { name: "median".to_owned(), mark: Mark::Line },
+                Measure { name: "p99".to_owned(), mark: Mark::Light },
+            ],
+            lines: vec![Line {
+                name: "</script><b>".to_owned(),
+                colour: 0,
+                values: vec![
+                    vec![Some(1.0), None, Some(1_234.567_89)],
+                    vec![Some(0.0), Some(f64::INFINITY), Some(2.5)],
+                ],
+            }],
+            guides: Vec::new(),
+            at: vec![0.0, 10.0, 20.0],
+            clock_s: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn json_is_valid_and_has_the_points_it_says() {
+        let value: serde_json::Value = serde_json::from_str(&small().json().unwrap()).unwrap();
+        let points = value["points"].as_u64().unwrap() as usize;
+        let data = value["data"].as_array().unwrap();
+        let series = value["lines"].as_array().unwrap().len() * value["measures"].as_array().unwrap().len();
+        assert_eq!((points, data.len()), (3, 1 + series));
+        assert!(data.iter().all(|values| values.as_array().unwrap().len() == points));
+        assert_eq!(data[1].to_string(), "[1,null,1234.57]");
+        assert_eq!(data[2].to_string(), "[null,null,2.5]", "0 and infinity have no place");
+        assert_eq!(value["y"]["unit"], "nanoseconds");
+    }
+
+    #[test]
+    fn html_is_safe_and_absent_when_empty() {
+        let page = small().html().unwrap();
+        assert_eq!(page.matches("</script>").count(), 1, "{page}");
+        assert!(page.contains("x &amp; y") && page.contains("<noscript>"));
+        assert_eq!(Plot { at: Vec::new(), ..small() }.html().unwrap(), "");
+    }
+}

@@ -1,0 +1,261 @@
+//! Tables: records by rows and columns, and numbers as people read them.
+
+use super::definition::{Cell, Scope, TableView};
+use super::escape::html;
+use super::palette::Palette;
+use crate::engine::Features;
+use crate::record::{Better, Metric, Origin, Record, Results, Stat, Unit};
+use freehold::units::Bytes;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Rows under a heading; the first columns are text, the others are figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// One name per column.
+    pub header: Vec<String>,
+    /// The cells.
+    pub rows: Vec<Vec<String>>,
+    /// Leading columns that name the row and are text.
+    pub name_columns: usize,
+}
+
+/// A whole number, its thousands set apart.
+#[must_use]
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with as many decimals as it deserves.
+#[must_use]
+pub fn fixed(value: f64) -> String {
+    if value >= 1000.0 {
+        count(value.round() as u64)
+    } else if value >= 100.0 {
+        format!("{value:.0}")
+    } else if value >= 10.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// A time in nanoseconds, or in the unit in which it is short.
+#[must_use]
+pub fn nanoseconds(ns: f64) -> String {
+    if ns < 100.0 {
+        format!("{ns:.1} ns")
+    } else if ns < 10_000.0 {
+        format!("{ns:.0} ns")
+    } else if ns < 10_000_000.0 {
+        format!("{} us", fixed(ns / 1e3))
+    } else if ns < 10_000_000_000.0 {
+        format!("{} ms", fixed(ns / 1e6))
+    } else {
+        format!("{} s", fixed(ns / 1e9))
+    }
+}
+
+/// A figure in its unit: one way to write numbers, wherever they stand.
+pub(super) fn figure(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanoseconds => nanoseconds(value),
+        Unit::Bytes if value >= 1024.0 => Bytes::from(value.round() as u64).to_string(),
+        Unit::Bytes => format!("{} B", if value.fract() == 0.0 { count(value as u64) } else { fixed(value) }),
+        Unit::Share if value > 0.0 && value < 0.001 => format!("{:.4} %", 100.0 * value),
+        Unit::Share => format!("{:.1} %", 100.0 * value),
+        Unit::Count if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        Unit::Ratio if value < 10.0 => format!("{value:.3}"),
+        Unit::Count | Unit::Ratio | Unit::PerSecond => fixed(value),
+    }
+}
+
+/// What a table calls an engine.
+pub(super) fn shown(field: &str, value: &str) -> String {
+    match (field, value) {
+        ("engine", "floor") => "floor (not judged)".to_owned(),
+        ("n" | "count" | "groups" | "live", number) => {
+            number.parse().map_or_else(|_| number.to_owned(), count)
+        }
+        ("size" | "unit_bytes", number) => {
+            number.parse().map_or_else(|_| number.to_owned(), |bytes| Bytes(bytes).to_string())
+        }
+        ("file", file) => file.rsplit('/').next().unwrap_or(file).to_owned(),
+        _ => value.to_owned(),
+    }
+}
+
+/// The values of some fields of each record, in the order in which they come first.
+pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
+    let mut groups: Vec<Vec<String>> = Vec::new();
+    for record in records {
+        let values = values(record, fields);
+        if !groups.contains(&values) {
+            groups.push(values);
+        }
+    }
+    groups
+}
+
+pub(super) fn values(record: &Record, fields: &[String]) -> Vec<String> {
+    fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
+}
+
+/// The tables of a view; none where there are no records.
+pub(super) fn tables(view: &TableView, results: &Results, scope: &Scope) -> Vec<Table> {
+    let of = scope.narrow(&view.of);
+    let of_cells = |record: &&Record| {
+        view.cells.iter().any(|cell| (cell.metric, cell.stat) == (record.metric, record.stat))
+    };
+    let records: Vec<&Record> =
+        results.records.iter().filter(|record| of.takes(record)).filter(of_cells).collect();
+    let each = groups(&records, &view.each);
+    let table = |each: Vec<String>| {
+        let of_each: Vec<&Record> =
+            records.iter().filter(|record| values(record, &view.each) == each).copied().collect();
+        let names = view.each.iter().zip(&each).map(|(field, value)| (field.clone(), shown(field, value)));
+        let names: BTreeMap<String, String> = names.collect();
+        let title = scope.fill(&view.title, results, &names).unwrap_or_else(|| view.title.clone());
+        one(view, &of_each, title)
+    };
+    each.into_iter().map(table).collect()
+}
+
+/// A cell: the names of its row and of its column, and the figure.
+type Place = (Vec<String>, Vec<String>, Metric, Stat);
+
+fn one(view: &TableView, records: &[&Record], title: String) -> Table {
+    let (rows, columns) = (groups(records, &view.rows), groups(records, &view.columns));
+    let mut places: BTreeMap<Place, &Record> = BTreeMap::new();
+    for record in records {
+        let (row, column) = (values(record, &view.rows), values(record, &view.columns));
+        let place = places.entry((row, column, record.metric, record.stat)).or_insert(record);
+        // Of several records for one place the largest counts: the worst of what is not told apart.
+        if record.value > place.value {
+            *place = record;
+        }
+    }
+    let at = |row: &[String], column: &[String], cell: &Cell| {
+        places.get(&(row.to_vec(), column.to_vec(), cell.metric, cell.stat)).copied()
+    };
+    let mut header: Vec<String> = view.rows.iter().map(|field| field.replace('_', " ")).collect();
+    let mut shown_cells: Vec<(&Vec<String>, &Cell)> = Vec::new();
+    for column in &columns {
+        for cell in &view.cells {
+            // What no row has is no column.
+            if rows.iter().any(|row| at(row, column, cell).is_some()) {
+                let first = shown_cells.last().is_none_or(|last| last.0 != column);
+                header.push(heading(view, column, cell, first));
+                shown_cells.push((column, cell));
+            }
+        }
+    }
+    let lines = rows.iter().map(|row| {
+        let names = view.rows.iter().zip(row).map(|(field, value)| shown(field, value));
+        let cells = shown_cells.iter().map(|(column, cell)| {
+            at(row, column, cell).map_or_else(|| "-".to_owned(), |record| text(view, record, records))
+        });
+        names.chain(cells).collect()
+    });
+    Table { title, header, rows: lines.collect(), name_columns: view.rows.len() }
+}
+
+fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
+    let names = view.columns.iter().zip(column).map(|(field, value)| shown(field, value));
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    match (names.is_empty(), view.cells.len() == 1, first) {
+        (true, ..) => cell.head.clone(),
+        (false, true, _) => names.join(" "),
+        (false, false, true) => format!("{} {}", names.join(" "), cell.head),
+        (false, false, false) => cell.head.clone(),
+    }
+}
+
+fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
+    let mut text = figure(record.metric.unit(), record.value);
+    text.push_str(record.origin.mark());
+    if let (true, Some([least, largest])) = (view.spread && record.value > 0.0, record.spread) {
+        let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
+    }
+    let compared = view.ratio
+        && record.metric.better() == Better::Less
+        && record.key.engine != "floor"
+        && !matches!(record.origin, Origin::Published(_));
+    if compared && let Some(first) = reference(record, records) {
+        let _ = write!(text, " {}x", fixed(record.value / first.value));
+    }
+    text
+}
+
+/// The default engine's figure of the same, or the first engine's; `None` if it is this one.
+fn reference<'a>(record: &Record, records: &[&'a Record]) -> Option<&'a Record> {
+    let same = || {
+        records.iter().filter(|other| {
+            (other.metric, other.stat) == (record.metric, record.stat) && other.key.compares(&record.key)
+        })
+    };
+    let first = same().find(|other| other.key.default).or_else(|| same().next())?;
+    (first.key != record.key && first.value > 0.0).then_some(first)
+}
+
+/// What the engines that were shown can be asked.
+pub(super) fn features(title: &str, results: &Results) -> Table {
+    let is_shown = |of: &&Features| {
+        results.engines.iter().any(|(label, ..)| label.split(':').next() == Some(of.engine.as_str()))
+    };
+    let rows = Features::all().iter().filter(is_shown);
+    let rows = rows.map(|row| row.cells().map(|(_, cell)| cell.to_owned()).to_vec()).collect();
+    let header = Features::all().first().map(|row| row.cells().map(|(name, _)| name.to_owned()).to_vec());
+    Table { title: title.to_owned(), header: header.unwrap_or_default(), rows, name_columns: 1 }
+}
+
+/// The table as HTML, in a box that scrolls.
+pub(super) fn render(table: &Table, palette: &Palette) -> String {
+    let class = |at: usize| if at < table.name_columns { "" } else { " class=\"figure\"" };
+    let mut page =
+        format!("<div class=\"scroll\"><table><caption>{}</caption><thead><tr>", html(&table.title));
+    for (at, name) in table.header.iter().enumerate() {
+        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(at), html(name));
+    }
+    page.push_str("</tr></thead><tbody>");
+    for row in &table.rows {
+        let heads_others = row.len() > 1 && row.iter().skip(1).all(String::is_empty);
+        page.push_str(if heads_others { "<tr class=\"group\">" } else { "<tr>" });
+        for (at, cell) in row.iter().enumerate() {
+            let _ = if at < table.name_columns {
+                write!(page, "<th scope=\"row\">{}</th>", palette.name(cell))
+            } else {
+                write!(page, "<td class=\"figure\">{}</td>", html(cell))
+            };
+        }
+        page.push_str("</tr>");
+    }
+    page.push_str("</tbody></table></div>\n");
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1_234_567");
+        assert_eq!([1.005, 12.34, 123.4, 1234.5].map(fixed), ["1.00", "12.3", "123", "1_235"]);
+        let times = [17.04, 170.0, 47_359.0, 12e6, 12e9].map(nanoseconds);
+        assert_eq!(times, ["17.0 ns", "170 ns", "47.4 us", "12.0 ms", "12.0 s"]);
+        assert_eq!(figure(Unit::Share, 0.125), "12.5 %");
+        assert_eq!([7.0, 7.5, 2048.0].map(|bytes| figure(Unit::Bytes, bytes)), ["7 B", "7.50 B", "2 KiB"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Results as plain text: 100 columns for a terminal, 72 for a mailing list. A table that is too wide is continued below
+//! itself, the names of its rows repeated.
+
+use super::definition::{Definition, Scope, View};
+use super::findings::{self, findings};
+use super::{Table, histogram, published, table};
+use crate::record::{Environment, Results};
+use std::fmt::Write;
+
+/// Columns of a terminal, and of a mail.
+const SCREEN: usize = 100;
+const MAIL: usize = 72;
+/// Lines of findings on the screen, either way.
+const FINDINGS: usize = 6;
+
+/// For a terminal: what was found, then the tables. Those that are marked as more come only if `all` are asked for.
+#[must_use]
+pub fn screen(definition: &Definition, results: &Results, environment: &Environment, all: bool) -> String {
+    let mut text = String::new();
+    wrap(&mut text, &environment.line(), SCREEN);
+    let found = findings(results);
+    for table in findings::tables(&found, FINDINGS) {
+        text.push('\n');
+        write_table(&mut text, &table, SCREEN);
+    }
+    let hidden = body(&mut text, definition, results, SCREEN, all);
+    if hidden > 0 {
+        let _ = write!(text, "\n{hidden} more tables: freehold show --all\n");
+    }
+    text
+}
+
+/// For a mail: where and how it was measured, then everything.
+#[must_use]
+pub fn lkml(definition: &Definition, results: &Results, environment: &Environment) -> String {
+    let mut text = String::new();
+    for line in environment.lines() {
+        wrap(&mut text, &line, MAIL);
+    }
+    for table in findings::tables(&findings(results), usize::MAX) {
+        text.push('\n');
+        write_table(&mut text, &table, MAIL);
+    }
+    body(&mut text, definition, results, MAIL, true);
+    text
+}
+
+/// Tables and notes; how many tables were left out.
+fn body(text: &mut String, definition: &Definition, results: &Results, width: usize, all: bool) -> usize {
+    let mut hidden = 0;
+    for (section, scope) in definition.sections(results) {
+        for view in &section.view {
+            let tables = of_view(view, results, &scope);
+            let is_more = match view {
+                View::Table(view) => view.more,
+                View::Histogram(view) => view.more,
+                _ => false,
+            };
+            if is_more && !all {
+                hidden += tables.len();
+                continue;
+            }
+            for table in tables {
+                text.push('\n');
+                write_table(text, &table, width);
+            }
+            if let View::Published(view) = view {
+                for (at, note) in published::notes(view).iter().enumerate() {
+                    wrap(text, &format!("({}) {note}", at + 1), width);
+                }
+            }
+        }
+    }
+    if !results.notes.is_empty() {
+        text.push('\n');
+    }
+    for note in &results.notes {
+        wrap(text, note, width);
+    }
+    hidden
+}
+
+fn of_view(view: &View, results: &Results, scope: &Scope) -> Vec<Table> {
+    match view {
+        View::Table(view) => table::tables(view, results, scope),
+        View::Histogram(view) => histogram::texts(view, results, scope),
+        View::Published(view) => vec![published::table(view, results)],
+        View::Features { title } => vec![table::features(title, results)],
+        View::Bars(_) | View::Plot(_) | View::Picture { .. } => Vec::new(),
+    }
+}
+
+/// Breaks a text at its spaces; a word longer than a line stays whole.
+fn wrap(text: &mut String, line: &str, width: usize) {
+    let mut column = 0;
+    for word in line.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push('\n');
+}
+
+fn write_table(text: &mut String, table: &Table, width: usize) {
+    wrap(text, &table.title, width);
+    let length = |cell: &String| cell.chars().count();
+    let column_width = |column: usize| {
+        let cells = table.rows.iter().chain(std::iter::once(&table.header)).filter_map(|row| row.get(column));
+        cells.map(length).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..table.header.len()).map(column_width).collect();
+    let names = table.name_columns.min(widths.len());
+    // Names leave room for figures; the longest of those that do not are cut.
+    let room = (width * 2 / 3).saturating_sub(2 * names);
+    while widths.iter().take(names).sum::<usize>() > room.max(12 * names) {
+        let longest = widths.iter().take(names).copied().max().unwrap_or(0);
+        widths.iter_mut().take(names).for_each(|width| *width = (*width).min(longest - 1));
+    }
+    let names_width: usize = widths.iter().take(names).map(|width| width + 2).sum();
+    let mut from = names;
+    loop {
+        let (mut until, mut used) = (from, names_width + 2);
+        while let Some(next) = widths.get(until).filter(|next| until == from || used + *next + 2 <= width + 2)
+        {
+            used += next + 2;
+            until += 1;
+        }
+        for row in std::iter::once(&table.header).chain(&table.rows) {
+            let mut line = String::from("  ");
+            for column in (0..names).chain(from..until) {
+                let cell = row.get(column).map_or("", String::as_str);
+                let width = widths.get(column).copied().unwrap_or(0);
+                let _ = if column < names {
+                    write!(line, "{:<width$}  ", cut(cell, width))
+                } else {
+                    write!(line, "{cell:>width$}  ")
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        from = until;
+        if from >= widths.len() {
+            break;
+        }
+        text.push('\n');
+    }
+}
+
+/// The text, or its beginning and a mark.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_tables_continue_below_and_long_names_are_cut() {
+        let header: Vec<String> = (0..12).map(|at| format!("column{at:02}")).collect();
+        let mut row: Vec<String> = (0..12).map(|at| "9".repeat(at + 1)).collect();
+        row[0] = "a name ".repeat(30);
+        let rows = vec![row];
+        for width in [MAIL, SCREEN] {
+            let mut text = String::new();
+            let table =
+                Table { header: header.clone(), rows: rows.clone(), name_columns: 1, ..Table::default() };
+            write_table(&mut text, &table, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            for at in 0..12 {
+                assert!(text.contains(&format!("column{at:02}")), "{text}");
+            }
+            assert!(
+                text.lines().filter(|line| line.trim().starts_with("column00")).count() > 1
+                    && text.contains('…')
+            );
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Binary search trees as drawings, side by side: what a request changes in a tree.
+//!
+//! ```text
+//!              [N4]            a node's place across is its rank among the keys,
+//!          [N2]    [N5]        its place down its depth; values that differ from the
+//!       [N1]  [N3]             first drawing's stand out
+//! ```
+
+use super::escape::html;
+use crate::record::{TreeNode, Trees};
+use std::fmt::Write;
+
+/// Width and height of a node, and what lies between nodes.
+const NODE: (u32, u32) = (100, 58);
+const GAP: (u32, u32) = (14, 26);
+
+/// The drawings as HTML.
+pub(super) fn render(trees: &Trees) -> String {
+    let mut page = format!(
+        "<figure class=\"trees wide\"><figcaption><h4>{}</h4><p>{}</p></figcaption><div class=\"panels\">",
+        html(&trees.heading),
+        html(&trees.reading)
+    );
+    let first = trees.trees.first().map(|tree| tree.nodes.as_slice()).unwrap_or_default();
+    for tree in &trees.trees {
+        let _ = write!(
+            page,
+            "<div class=\"panel\"><h5>{}</h5><div class=\"tree\">{}</div></div>",
+            html(&tree.caption),
+            drawing(&tree.nodes, first)
+        );
+    }
+    page.push_str("</div></figure>\n");
+    page
+}
+
+/// Where the middle of a node's top is.
+fn place(nodes: &[TreeNode], node: &TreeNode) -> (u32, u32) {
+    let rank = nodes.iter().filter(|other| other.key < node.key).count() as u32;
+    (rank * (NODE.0 + GAP.0) + NODE.0 / 2, node.depth * (NODE.1 + GAP.1) + 1)
+}
+
+fn drawing(nodes: &[TreeNode], first: &[TreeNode]) -> String {
+    let deepest = nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+    let width = nodes.len() as u32 * (NODE.0 + GAP.0) - GAP.0.min(nodes.len() as u32 * GAP.0);
+    let height = (deepest + 1) * (NODE.1 + GAP.1) - GAP.1 + 2;
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" style=\"min-width:{}px\">",
+        width * 7 / 8
+    );
+    for (at, node) in nodes.iter().enumerate() {
+        // In this order the last node above is the parent.
+        let above = nodes.iter().take(at).rev().find(|above| above.depth + 1 == node.depth);
+        if let Some(above) = above {
+            let ((x1, y1), (x2, y2)) = (place(nodes, above), place(nodes, node));
+            let _ = write!(svg, "<path class=\"edge\" d=\"M{x1} {}L{x2} {y2}\"/>", y1 + NODE.1);
+        }
+    }
+    for node in nodes {
+        let before = first.iter().find(|other| other.name == node.name);
+        draw(&mut svg, place(nodes, node), node, before);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn draw(svg: &mut String, (x, y): (u32, u32), node: &TreeNode, before: Option<&TreeNode>) {
+    let left = x - NODE.0 / 2;
+    let _ = write!(
+        svg,
+        "<rect x=\"{left}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"5\"/><text class=\"name\" x=\"{}\" y=\"{}\">{}</text>",
+        NODE.0,
+        NODE.1,
+        left + 7,
+        y + 15,
+        html(&node.name)
+    );
+    for (row, (name, value)) in (0u32..).zip(&node.values) {
+        let same = before.is_none_or(|before| before.values.contains(&(name, value.clone())));
+        let class = if same { "value" } else { "value changed" };
+        // The first value stands beside the name, the others below it.
+        let y = y + 15 + 17 * row;
+        let _ = write!(
+            svg,
+            "<text class=\"{class}\" x=\"{}\" y=\"{y}\">{} {}</text>",
+            left + NODE.0 - 7,
+            html(name),
+            html(value)
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Tree;
+
+    fn node(name: &str, key: u64, depth: u32, max: &str) -> TreeNode {
+        TreeNode { name: name.to_owned(), key, depth, values: vec![("max", max.to_owned())] }
+    }
+
+    #[test]
+    fn children_hang_on_their_parents_and_changes_stand_out() {
+        let before = vec![node("B", 5, 0, "9"), node("A", 2, 1, "3"), node("C", 8, 1, "9")];
+        let mut after = before.clone();
+        after[2].values[0].1 = "<7>".to_owned();
+        let places: Vec<u32> = before.iter().map(|node| place(&before, node).0).collect();
+        assert!(places[1] < places[0] && places[0] < places[2], "{places:?}");
+        let tree = |caption: &str, nodes| Tree { caption: caption.to_owned(), nodes };
+        let page = render(&Trees {
+            heading: "a & b".to_owned(),
+            reading: String::new(),
+            trees: vec![tree("before", before), tree("after", after)],
+        });
+        assert_eq!(page.matches("class=\"edge\"").count(), 4);
+        assert_eq!(page.matches("changed").count(), 1);
+        assert!(page.contains("max &lt;7&gt;") && page.contains("a &amp; b"));
+    }
+}

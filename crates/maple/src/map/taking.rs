@@ -1,0 +1,158 @@
+//! Storing and removing where what was there comes back.
+
+use super::WordMap;
+use crate::OutOfMemory;
+use crate::entry::StoredValue;
+use crate::tree::StorePlan;
+use alloc::vec::{self, Vec};
+use core::fmt;
+use core::iter::FusedIterator;
+use core::ops::RangeBounds;
+use freehold_units::{Rejected, Span};
+
+/// What an operation removed from a range: each entry's part within the range, and its value, in ascending order or from the
+/// back in descending order. What is not asked for is dropped with it.
+#[derive(Clone)]
+pub struct Removed<T>(vec::IntoIter<(Span, T)>);
+
+impl<T> Removed<T> {
+    pub(crate) fn new(entries: Vec<(Span, T)>) -> Self {
+        Self(entries.into_iter())
+    }
+}
+
+impl<T> Iterator for Removed<T> {
+    type Item = (Span, T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for Removed<T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back()
+    }
+}
+
+impl<T> ExactSizeIterator for Removed<T> {}
+impl<T> FusedIterator for Removed<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Removed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.as_slice()).finish()
+    }
+}
+
+/// The part of an entry that lies in a range that it overlaps.
+pub(crate) fn overlap(part: Span, span: Span) -> Span {
+    part.intersection(span).expect("M1: the entries of a range overlap it")
+}
+
+impl<E: StoredValue> WordMap<E> {
+    /// Removes everything in a range, and returns it: each entry's part within the range. What reaches beyond the range is cut:
+    /// the part outside stays, and its value is split.
+    ///
+    /// Cost: as for [`remove_range`](Self::remove_range), and memory for what is returned.
+    ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::Span;
+    /// let mut map = WordMap::new();
+    /// map.store(Span::new(0, 9).unwrap(), 1u32)?;
+    /// map.store(Span::new(20, 29).unwrap(), 2)?;
+    /// let removed: Vec<_> = map.take_range(5..25)?.collect();
+    /// assert_eq!(removed, [(Span::new(5, 9).unwrap(), 1), (Span::new(20, 24).unwrap(), 2)]);
+    /// assert_eq!(map.iter().map(|(span, _)| span.first()).collect::<Vec<_>>(), [0, 25]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for what is returned, or for another node where an entry is cut; nothing has changed then.
+    pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<E>, OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+        let taken = self.room_for_entries(span)?;
+        let mut plan = self.tree.plan_and_reserve(span, false)?;
+        Ok(self.commit_taking(&mut plan, span, None, taken))
+    }
+
+    /// Stores a value over a range, where the value of what is left of a cut entry depends on which part that is. `cut` is told
+    /// the entry's whole range, the part that stays, and the value so far, and says the value of that part. It is called for
+    /// each part that stays, two at most, before anything changes.
+    ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::Span;
+    /// let mut disk = WordMap::new();
+    /// disk.store(Span::new(0, 99).unwrap(), 5000u64)?;
+    /// disk.store_with(Span::new(40, 49).unwrap(), 9000, |whole, kept, old| old + kept.first() - whole.first())?;
+    /// assert_eq!([disk.get(39), disk.get(45), disk.get(50)], [Some(5000), Some(9000), Some(5050)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn store_with(
+        &mut self,
+        span: Span,
+        value: E,
+        mut cut: impl for<'a> FnMut(Span, Span, E::Ref<'a>) -> E,
+    ) -> Result<(), Rejected<E, OutOfMemory>> {
+        let mut plan = match self.tree.plan_and_reserve(span, true) {
+            Ok(plan) => plan,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| {
+            let (whole, old) = self.entry_at(index)?;
+            let kept = part(whole, overlap(whole, span))?;
+            Some((kept, cut(whole, kept, old)))
+        };
+        let ends = [end(span.first(), Span::below), end(span.last(), Span::above)];
+        self.commit(&mut plan, Some(value));
+        for (kept, value) in ends.into_iter().flatten() {
+            // The same slots with another value: this takes no node.
+            let mut plan = StorePlan::new(kept);
+            self.tree.plan(&mut plan, true);
+            drop(self.commit_one(&mut plan, Some(value)));
+        }
+        Ok(())
+    }
+
+    /// Stores a value over a range, and returns what was there: each entry's part within the range.
+    ///
+    /// Cost: as for [`store`](Self::store), and memory for what is returned.
+    ///
+    /// ```
+    /// # use freehold_maple::WordMap;
+    /// # use freehold_units::Span;
+    /// let mut map: WordMap<u32> = [(Span::new(0, 9).unwrap(), 1)].into_iter().collect();
+    /// let old: Vec<_> = map.replace_range(Span::new(8, 11).unwrap(), 2)?.collect();
+    /// assert_eq!(old, [(Span::new(8, 9).unwrap(), 1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`take_range`](Self::take_range); the value comes back.
+    pub fn replace_range(&mut self, span: Span, value: E) -> Result<Removed<E>, Rejected<E, OutOfMemory>> {
+        match self.plan_replacing(span) {
+            Ok((mut plan, taken)) => Ok(self.commit_taking(&mut plan, span, Some(value), taken)),
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    fn plan_replacing(&mut self, span: Span) -> Result<(StorePlan, Vec<(Span, E)>), OutOfMemory> {
+        let taken = self.room_for_entries(span)?;
+        Ok((self.tree.plan_and_reserve(span, true)?, taken))
+    }
+
+    /// An empty list with room for the entries of a range.
+    pub(crate) fn room_for_entries<T>(&self, span: Span) -> Result<Vec<(Span, T)>, OutOfMemory> {
+        let mut room = Vec::new();
+        room.try_reserve_exact(self.range(span).count())?;
+        Ok(room)
+    }
+}

@@ -1,0 +1,106 @@
+//! The entry or the gap at an index, found once and then looked at or changed.
+
+use super::RangeMap;
+use crate::error::InsertError;
+use core::ops::RangeBounds;
+use freehold_units::{Rejected, Span};
+
+/// What [`RangeMap::entry`] found.
+pub enum Entry<'a, V> {
+    /// The index is in an entry.
+    Occupied(OccupiedEntry<'a, V>),
+    /// The index is in a gap.
+    Vacant(VacantEntry<'a, V>),
+}
+
+/// An entry of a map.
+pub struct OccupiedEntry<'a, V> {
+    map: &'a mut RangeMap<V>,
+    span: Span,
+    number: u32,
+}
+
+/// A gap of a map.
+pub struct VacantEntry<'a, V> {
+    map: &'a mut RangeMap<V>,
+    gap: Span,
+}
+
+impl<V> RangeMap<V> {
+    /// The entry or the gap that an index is in, to be changed there.
+    ///
+    /// ```
+    /// use freehold_maple::RangeMap;
+    /// use freehold_maple::range_map::Entry;
+    ///
+    /// let mut map = RangeMap::new();
+    /// for _ in 0..3 {
+    ///     match map.entry(0x1800) {
+    ///         Entry::Vacant(gap) => gap.insert(0x1000..0x2000, vec![0])?,
+    ///         Entry::Occupied(mut entry) => entry.get_mut().push(1),
+    ///     }
+    /// }
+    /// assert_eq!(map.get(0x1000), Some(&vec![0, 1, 1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn entry(&mut self, index: u64) -> Entry<'_, V> {
+        match self.numbers.slot_at(index) {
+            (span, Some(number)) => Entry::Occupied(OccupiedEntry { map: self, span, number }),
+            (gap, None) => Entry::Vacant(VacantEntry { map: self, gap }),
+        }
+    }
+}
+
+impl<'a, V> OccupiedEntry<'a, V> {
+    /// Its indexes.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Its value.
+    #[must_use]
+    pub fn get(&self) -> &V {
+        self.map.values.get(self.number)
+    }
+
+    /// Its value, to be changed.
+    #[must_use]
+    pub fn get_mut(&mut self) -> &mut V {
+        self.map.values.get_mut(self.number)
+    }
+
+    /// Its value, to be changed as long as the map is borrowed.
+    #[must_use]
+    pub fn into_mut(self) -> &'a mut V {
+        self.map.values.get_mut(self.number)
+    }
+
+    /// Puts another value in the place of its own, which is returned. Never takes memory.
+    #[doc(alias = "insert")]
+    pub fn replace(&mut self, value: V) -> V {
+        core::mem::replace(self.get_mut(), value)
+    }
+
+    /// Removes the entry, whole. Never takes memory.
+    #[doc(alias = "remove_entry")]
+    pub fn remove(self) -> (Span, V) {
+        self.map.erase(self.span.first()).expect("M1: an entry that was found is there")
+    }
+}
+
+impl<V> VacantEntry<'_, V> {
+    /// The gap, whole.
+    #[must_use]
+    pub fn gap(&self) -> Span {
+        self.gap
+    }
+
+    /// Stores a value over a range that is free, such as one in the gap.
+    ///
+    /// # Errors
+    /// As for [`RangeMap::insert`].
+    pub fn insert(self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, InsertError>> {
+        self.map.insert(bounds, value)
+    }
+}

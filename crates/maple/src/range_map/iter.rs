@@ -1,0 +1,238 @@
+//! Iteration over shared and over mutable values.
+
+use super::RangeMap;
+use super::slab::Slab;
+use crate::map::{self, IterMut};
+use core::fmt;
+use core::iter::FusedIterator;
+use core::ops::RangeBounds;
+use freehold_units::Span;
+
+/// Entries in ascending order of their indexes, or from the back in descending order.
+pub struct Iter<'a, V> {
+    numbers: map::Iter<'a, u32>,
+    values: &'a Slab<V>,
+}
+
+/// The ranges of entries, in their order.
+#[derive(Clone)]
+pub struct Spans<'a>(map::Iter<'a, u32>);
+
+/// The values of entries, in the order of their indexes.
+pub struct Values<'a, V>(Iter<'a, V>);
+
+/// The values of entries, in the order of their indexes, to be changed.
+pub struct ValuesMut<'a, V>(IterMut<'a, V>);
+
+impl<V> Clone for Iter<'_, V> {
+    fn clone(&self) -> Self {
+        Self { numbers: self.numbers.clone(), values: self.values }
+    }
+}
+
+impl<V> Clone for Values<'_, V> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<'a, V> Iterator for Iter<'a, V> {
+    type Item = (Span, &'a V);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.numbers.next().map(|(span, number)| (span, self.values.get(number)))
+    }
+}
+
+impl<V> DoubleEndedIterator for Iter<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.numbers.next_back().map(|(span, number)| (span, self.values.get(number)))
+    }
+}
+
+impl Iterator for Spans<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        self.0.next().map(|(span, _)| span)
+    }
+}
+
+impl DoubleEndedIterator for Spans<'_> {
+    fn next_back(&mut self) -> Option<Span> {
+        self.0.next_back().map(|(span, _)| span)
+    }
+}
+
+impl<'a, V> Iterator for Values<'a, V> {
+    type Item = &'a V;
+
+    fn next(&mut self) -> Option<&'a V> {
+        self.0.next().map(|(_, value)| value)
+    }
+}
+
+impl<V> DoubleEndedIterator for Values<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|(_, value)| value)
+    }
+}
+
+impl<'a, V> Iterator for ValuesMut<'a, V> {
+    type Item = &'a mut V;
+
+    fn next(&mut self) -> Option<&'a mut V> {
+        self.0.next().map(|(_, value)| value)
+    }
+}
+
+impl<V> DoubleEndedIterator for ValuesMut<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|(_, value)| value)
+    }
+}
+
+impl<V> FusedIterator for IterMut<'_, V> {}
+impl<V> FusedIterator for ValuesMut<'_, V> {}
+impl<V> FusedIterator for Iter<'_, V> {}
+impl FusedIterator for Spans<'_> {}
+impl<V> FusedIterator for Values<'_, V> {}
+
+impl<V: fmt::Debug> fmt::Debug for Iter<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl fmt::Debug for Spans<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<V> fmt::Debug for IterMut<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IterMut").finish_non_exhaustive()
+    }
+}
+
+impl<V> fmt::Debug for ValuesMut<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValuesMut").finish_non_exhaustive()
+    }
+}
+
+impl<V: fmt::Debug> fmt::Debug for Values<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<V> RangeMap<V> {
+    /// All entries, ascending.
+    #[inline]
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_, V> {
+        self.range(..)
+    }
+
+    /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond them. Bounds
+    /// that are empty or upside down have none.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let map = RangeMap::from([(0..5, 'a'), (5..10, 'b'), (20..25, 'c')]);
+    /// assert_eq!(map.range(7..20).map(|(_, value)| *value).collect::<String>(), "b");
+    /// assert_eq!(map.range(..).rev().map(|(_, value)| *value).collect::<String>(), "cba");
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn range(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, V> {
+        Iter { numbers: self.numbers.range(bounds), values: &self.values }
+    }
+
+    /// [`range`](Self::range), under the name that interval maps have for it.
+    #[must_use]
+    pub fn overlapping(&self, bounds: impl RangeBounds<u64>) -> Iter<'_, V> {
+        self.range(bounds)
+    }
+
+    /// All entries, ascending, their values to be changed.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..5, String::from("a")), (7..9, String::from("b"))]);
+    /// for (span, name) in &mut map {
+    ///     name.push_str(&span.first().to_string());
+    /// }
+    /// assert_eq!(map.values().collect::<Vec<_>>(), ["a0", "b7"]);
+    /// ```
+    pub fn iter_mut(&mut self) -> IterMut<'_, V> {
+        self.range_mut(..)
+    }
+
+    /// The entries that [`range`](Self::range) gives, their values to be changed: also for what of an entry reaches beyond the
+    /// bounds. [`update_range`](Self::update_range) cuts such entries first.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..5, 1), (5..10, 2), (20..25, 3)]);
+    /// map.range_mut(5..).for_each(|(_, value)| *value *= 10);
+    /// assert_eq!(map.values().copied().collect::<Vec<_>>(), [1, 20, 30]);
+    /// ```
+    #[doc(alias = "overlapping_mut")]
+    pub fn range_mut(&mut self, bounds: impl RangeBounds<u64>) -> IterMut<'_, V> {
+        IterMut::new(self.numbers.range(bounds), self.values.places_mut())
+    }
+
+    /// The ranges of all entries, ascending.
+    #[doc(alias = "keys")]
+    #[must_use]
+    pub fn spans(&self) -> Spans<'_> {
+        Spans(self.numbers.iter())
+    }
+
+    /// The values of all entries, in the order of their indexes.
+    #[must_use]
+    pub fn values(&self) -> Values<'_, V> {
+        Values(self.iter())
+    }
+
+    /// The values of all entries, in the order of their indexes, to be changed.
+    pub fn values_mut(&mut self) -> ValuesMut<'_, V> {
+        ValuesMut(self.iter_mut())
+    }
+
+    /// The entry with the lowest indexes.
+    #[doc(alias = "first_key_value")]
+    #[must_use]
+    pub fn first(&self) -> Option<(Span, &V)> {
+        self.iter().next()
+    }
+
+    /// The entry with the highest indexes.
+    #[doc(alias = "last_key_value")]
+    #[must_use]
+    pub fn last(&self) -> Option<(Span, &V)> {
+        self.iter().next_back()
+    }
+}
+
+impl<'a, V> IntoIterator for &'a RangeMap<V> {
+    type Item = (Span, &'a V);
+    type IntoIter = Iter<'a, V>;
+
+    fn into_iter(self) -> Iter<'a, V> {
+        self.iter()
+    }
+}
+
+impl<'a, V> IntoIterator for &'a mut RangeMap<V> {
+    type Item = (Span, &'a mut V);
+    type IntoIter = IterMut<'a, V>;
+
+    fn into_iter(self) -> IterMut<'a, V> {
+        self.iter_mut()
+    }
+}

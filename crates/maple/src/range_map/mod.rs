@@ -1,0 +1,219 @@
+//! The map for values of any type: a [`WordMap`] of numbers, and the values under those numbers beside it.
+//!
+//! ```text
+//!   WordMap<u32>     | 3 | gap | 0 |  1  | gap |        which number a range has
+//!                      |         |    |
+//!   values      0: "x"   1: "y"   2: vacant   3: "z"
+//! ```
+//!
+//! # Invariants
+//! Each number in the tree has a value, and each value's number is in the tree once (M8).
+
+mod alloc;
+mod collect;
+mod entry;
+mod iter;
+#[cfg(feature = "serde")]
+mod serde;
+pub(crate) mod slab;
+mod store;
+mod taking;
+mod update;
+
+pub use crate::map::IterMut;
+pub use collect::IntoIter;
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
+pub use iter::{Iter, Spans, Values, ValuesMut};
+
+use crate::map::{Gaps, WordMap};
+use crate::node::Nodes;
+use core::ops::RangeBounds;
+use freehold_units::{Broken, Span, check};
+use slab::Slab;
+
+/// Maps ranges of `u64`, both ends included, to values of any type.
+///
+/// Ranges do not overlap. A store over a range replaces what is there, and cuts what reaches beyond: the value is cloned if
+/// parts of its entry stay on both sides, and never else. Neighbours with equal values stay apart, gaps do not.
+///
+/// ```
+/// use freehold_maple::RangeMap;
+///
+/// let mut map = RangeMap::new();
+/// map.store(0x1000..0x5000, String::from("file"))?;
+/// map.store(0x2000..0x3000, String::from("copy"))?;
+/// map.get_mut(0x4000).unwrap().push_str(", read");
+/// let all: Vec<_> = map.iter().map(|(span, value)| (span.first(), value.as_str())).collect();
+/// assert_eq!(all, [(0x1000, "file"), (0x2000, "copy"), (0x3000, "file, read")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Coming from `BTreeMap` or `rangemap`
+/// Methods are found under their names there by searching these docs. Ranges are taken in any form: `0..10`, `0..=9`, `5..`, a
+/// [`Span`].
+///
+/// | Theirs | Ours |
+/// |---|---|
+/// | `insert` (rangemap), which overwrites | [`store`](Self::store); with what was there, [`replace_range`](Self::replace_range) |
+/// | `insert` (std), `try_insert` | [`insert`](Self::insert), which refuses an overlap and names it |
+/// | `get`, `get_mut`, `contains_key`, index `[]` | [`get`](Self::get), [`get_mut`](Self::get_mut), [`contains`](Self::contains) |
+/// | `get_key_value`, `get_range_value` | [`entry_at`](Self::entry_at); gaps too: [`slot_at`](Self::slot_at) |
+/// | `remove`, `remove_entry` (std) | [`erase`](Self::erase), the whole entry |
+/// | `remove` (rangemap) | [`remove_range`](Self::remove_range); with what was there, [`take_range`](Self::take_range) |
+/// | `first_key_value`, `last_key_value`, `first_range_value`, `last_range_value` | [`first`](Self::first), [`last`](Self::last) |
+/// | `first_entry`, `last_entry` | [`entry`](Self::entry) at the first index of [`first`](Self::first) or [`last`](Self::last) |
+/// | `pop_first`, `pop_last` | [`pop_first`](Self::pop_first), [`pop_last`](Self::pop_last) |
+/// | `entry` | [`entry`](Self::entry) |
+/// | `iter`, `iter_mut`, `into_iter` | [`iter`](Self::iter), [`iter_mut`](Self::iter_mut), `into_iter` |
+/// | `keys`, `values`, `values_mut`, `into_keys`, `into_values` | [`spans`](Self::spans), [`values`](Self::values), [`values_mut`](Self::values_mut); `into_iter` and `map` |
+/// | `range`, `range_mut`, `overlapping`, `overlapping_mut` | [`range`](Self::range) or [`overlapping`](Self::overlapping), [`range_mut`](Self::range_mut) |
+/// | `lower_bound`, `upper_bound` (cursors) | `range(index..).next()`, `range(..=index).next_back()` |
+/// | `overlaps` | [`is_free`](Self::is_free), the opposite |
+/// | `gaps` | [`gaps`](Self::gaps), whole; not clipped to the range |
+/// | `retain`, `extract_if` | [`retain`](Self::retain); [`take_range`](Self::take_range) |
+/// | `append`, `extend`, `from_iter`, `from([..])` | `extend`, `from_iter`, `from`; [`from_sorted`](Self::from_sorted) |
+/// | `split_off` | [`split_at`](Self::split_at) |
+/// | `clear`, `len`, `is_empty`, `new` | the same |
+/// | equal neighbours coalesce (rangemap) | [`merge_adjacent_in`](Self::merge_adjacent_in) after the store |
+///
+/// # Cost
+/// That of [`WordMap`], and for each value an access beside the tree. A value takes its own size, rounded up, and that of an
+/// enum's tag; the tree 12 to 26 bytes a range.
+///
+/// # Memory, and values that panic
+/// An operation that lacks memory says so and has changed nothing. [`erase`](Self::erase), [`retain`](Self::retain) and
+/// merging never take memory. Where a value's `clone` panics, nothing has changed, and a value on its way into the map is
+/// dropped. Where a value's `drop` panics, the operation is done, the map is valid, and the other removed values are dropped
+/// while it unwinds.
+pub struct RangeMap<V> {
+    /// Which number each range has.
+    numbers: WordMap<u32>,
+    /// The values under these numbers.
+    values: Slab<V>,
+}
+
+impl<V> RangeMap<V> {
+    /// An empty map, without memory of its own. Ten entries take memory for their values alone.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { numbers: WordMap::new(), values: Slab::new() }
+    }
+
+    /// An empty map that uses so much of its nodes, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_nodes(nodes: Nodes) -> Self {
+        Self { numbers: WordMap::with_nodes(nodes), values: Slab::new() }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.numbers.len()
+    }
+
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The value at an index.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: u64) -> Option<&V> {
+        self.numbers.get(index).map(|number| self.values.get(number))
+    }
+
+    /// The value at an index, to be changed. It is that of the whole entry; [`update_range`](Self::update_range) changes a part.
+    #[inline]
+    #[must_use]
+    pub fn get_mut(&mut self, index: u64) -> Option<&mut V> {
+        self.numbers.get(index).map(|number| self.values.get_mut(number))
+    }
+
+    /// Whether an index is in an entry.
+    #[doc(alias = "contains_key")]
+    #[must_use]
+    pub fn contains(&self, index: u64) -> bool {
+        self.numbers.get(index).is_some()
+    }
+
+    /// The range that an index is in, with its value; without a value, the whole gap.
+    #[must_use]
+    pub fn slot_at(&self, index: u64) -> (Span, Option<&V>) {
+        let (span, number) = self.numbers.slot_at(index);
+        (span, number.map(|number| self.values.get(number)))
+    }
+
+    /// The entry that an index is in: its whole range, and its value.
+    #[doc(alias = "get_key_value")]
+    #[doc(alias = "get_range_value")]
+    #[must_use]
+    pub fn entry_at(&self, index: u64) -> Option<(Span, &V)> {
+        let (span, value) = self.slot_at(index);
+        value.map(|value| (span, value))
+    }
+
+    /// The gaps that have an index within the bounds, ascending, whole.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let map = RangeMap::from([(0..10, 'a'), (20..30, 'b')]);
+    /// assert_eq!(map.gaps(..25).map(|gap| gap.to_string()).collect::<Vec<_>>(), ["0xa..=0x13"]);
+    /// assert!(map.is_free(12..15) && !map.is_free(12..21));
+    /// ```
+    #[must_use]
+    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_> {
+        self.numbers.gaps(bounds)
+    }
+
+    /// Whether no index within the bounds is in an entry.
+    #[doc(alias = "overlaps")]
+    #[must_use]
+    pub fn is_free(&self, bounds: impl RangeBounds<u64>) -> bool {
+        self.numbers.is_free(bounds)
+    }
+
+    /// Removes all entries, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.numbers.clear();
+        self.values.clear();
+    }
+
+    /// Nodes in use, of 256 bytes each.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.numbers.nodes()
+    }
+
+    /// Bytes of memory that the map holds for nodes and for values, in use or not; what values own is not counted.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.numbers.bytes() + self.values.bytes()
+    }
+
+    /// From now on has no more than so many leaves and inner nodes; a store that takes more fails.
+    pub fn set_node_limit(&mut self, leaves: usize, inners: usize) {
+        self.numbers.set_node_limit(leaves, inners);
+    }
+
+    /// Checks every invariant of the map from scratch. Cost: linear.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.numbers.validate()?;
+        for (span, number) in &self.numbers {
+            check(self.values.has(number), "M8", "a number in the tree has a value", span.first())?;
+        }
+        // As many values as entries, each entry with one: so no two have the same.
+        check(self.values.len() as u64 == self.len(), "M8", "a value's number is in the tree once", 0)
+    }
+}
+
+impl<V> Default for RangeMap<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

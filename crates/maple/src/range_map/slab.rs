@@ -1,0 +1,131 @@
+//! The values of a [`RangeMap`](super::RangeMap), beside the tree: each has a number, which is the word that the tree holds.
+//!
+//! Vacant places form a list, linked through the places themselves. Memory is requested in [`reserve`](Slab::reserve) alone:
+//! what was reserved can be put without failing.
+
+use crate::OutOfMemory;
+use alloc::vec::Vec;
+
+/// The place of a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Place<V> {
+    /// In use.
+    Value(V),
+    /// Vacant: the next vacant place, or [`NO_PLACE`].
+    Vacant(u32),
+}
+
+/// The end of the list of vacant places.
+const NO_PLACE: u32 = u32::MAX;
+
+/// Values by their numbers.
+#[derive(Debug)]
+pub(crate) struct Slab<V> {
+    places: Vec<Place<V>>,
+    /// The first vacant place.
+    vacant: u32,
+    /// How many vacant places there are.
+    vacant_len: usize,
+}
+
+impl<V> Slab<V> {
+    pub(super) const fn new() -> Self {
+        Self { places: Vec::new(), vacant: NO_PLACE, vacant_len: 0 }
+    }
+
+    /// Values in use.
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.vacant_len
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<Place<V>>()
+    }
+
+    /// Makes room for so many more values.
+    #[inline]
+    pub(super) fn reserve(&mut self, values: usize) -> Result<(), OutOfMemory> {
+        let missing = values.saturating_sub(self.vacant_len);
+        if missing > (NO_PLACE as usize).saturating_sub(self.places.len()) {
+            return Err(OutOfMemory);
+        }
+        Ok(self.places.try_reserve(missing)?)
+    }
+
+    /// Puts a value in, for which there is room; returns its number.
+    #[inline]
+    pub(super) fn put(&mut self, value: V) -> u32 {
+        let number = self.vacant;
+        if number == NO_PLACE {
+            debug_assert!(self.places.len() < self.places.capacity(), "M8: room for a value is reserved");
+            self.places.push(Place::Value(value));
+            return (self.places.len() - 1) as u32;
+        }
+        let place = &mut self.places[number as usize];
+        let Place::Vacant(next) = *place else {
+            unreachable!("M8: a place in the list of vacant ones has no value")
+        };
+        *place = Place::Value(value);
+        self.vacant = next;
+        self.vacant_len -= 1;
+        number
+    }
+
+    /// Takes a value out.
+    #[inline]
+    pub(super) fn take(&mut self, number: u32) -> V {
+        let place = &mut self.places[number as usize];
+        match core::mem::replace(place, Place::Vacant(self.vacant)) {
+            Place::Value(value) => {
+                self.vacant = number;
+                self.vacant_len += 1;
+                value
+            }
+            Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &V {
+        match &self.places[number as usize] {
+            Place::Value(value) => value,
+            Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
+        }
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u32) -> &mut V {
+        match &mut self.places[number as usize] {
+            Place::Value(value) => value,
+            Place::Vacant(_) => unreachable!("M8: a number in the tree has a value"),
+        }
+    }
+
+    /// Whether a number has a value.
+    pub(super) fn has(&self, number: u32) -> bool {
+        matches!(self.places.get(number as usize), Some(Place::Value(_)))
+    }
+
+    /// All places, for mutable references to several values at once.
+    pub(super) fn places_mut(&mut self) -> &mut [Place<V>] {
+        &mut self.places
+    }
+
+    /// Drops all values, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        (self.vacant, self.vacant_len) = (NO_PLACE, 0);
+        self.places.clear();
+    }
+
+    /// The same values under the same numbers.
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory>
+    where
+        V: Clone,
+    {
+        let mut places = Vec::new();
+        places.try_reserve_exact(self.places.len())?;
+        places.extend(self.places.iter().cloned());
+        Ok(Self { places, ..*self })
+    }
+}

@@ -1,0 +1,312 @@
+//! Storing and removing.
+
+use super::RangeMap;
+use super::slab::Slab;
+use crate::OutOfMemory;
+use crate::entry::{StoredValue, Word};
+use crate::error::{InsertError, StoreError};
+use crate::map::overlap;
+use crate::tree::StorePlan;
+use core::mem;
+use core::ops::RangeBounds;
+use freehold_units::{Rejected, Span};
+
+/// The number that a word of the tree is.
+pub(super) fn number_of(word: Word) -> u32 {
+    word.addr() as u32
+}
+
+/// The new value of an entry that is cut, and the entry's number.
+pub(super) type CutEnd<V> = Option<(u32, V)>;
+
+impl<V> RangeMap<V> {
+    /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed; an entry that
+    /// reaches beyond both ends is cut in two, and its value cloned.
+    ///
+    /// # Errors
+    /// The range is empty, or there is no memory for another node or value; nothing has changed then, and the value comes
+    /// back.
+    #[doc(alias = "insert")]
+    #[doc(alias = "insert_overwrite")]
+    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: V) -> Result<(), Rejected<V, StoreError>>
+    where
+        V: Clone,
+    {
+        let mut plan = match self.plan_store(&bounds) {
+            Ok(plan) => plan,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
+        let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
+        self.commit(&mut plan, Some(value), second);
+        Ok(())
+    }
+
+    /// The same, where the value of what is left of a cut entry depends on which part that is. `cut` is told the entry's
+    /// whole range, the part that stays, and the value so far, and says the value of that part: of an extent on a disk,
+    /// where the part begins. It is called for each part that stays, two at most, before anything changes.
+    ///
+    /// ```
+    /// use freehold_maple::RangeMap;
+    ///
+    /// // Where the bytes of a file are on a disk: the place of the first.
+    /// let mut extents = RangeMap::new();
+    /// extents.store(0..100, 5000u64)?;
+    /// extents.store_with(40..50, 9000, |whole, kept, disk| disk + (kept.first() - whole.first()))?;
+    /// assert_eq!([extents.get(39), extents.get(45), extents.get(50)], [Some(&5000), Some(&9000), Some(&5050)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`store`](Self::store).
+    pub fn store_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: V,
+        cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<(), Rejected<V, StoreError>> {
+        match self.plan_store(&bounds) {
+            Ok(mut plan) => {
+                // The span of an entry's plan is what is stored over.
+                let span = plan.span;
+                self.commit_with(&mut plan, span, Some(value), cut);
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// Stores a value over a range that is free.
+    ///
+    /// ```
+    /// use freehold_maple::{InsertError, RangeMap};
+    ///
+    /// let mut map = RangeMap::new();
+    /// map.insert(0..10, "a")?;
+    /// let refused = map.insert(5..15, "b").unwrap_err();
+    /// assert_eq!((refused.value, refused.cause), ("b", InsertError::Occupied((0..10).try_into()?)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The range is empty or overlaps an entry, or there is no memory for another node or value; nothing has changed then, and
+    /// the value comes back.
+    #[doc(alias = "try_insert")]
+    #[doc(alias = "insert_strict")]
+    pub fn insert(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: V,
+    ) -> Result<(), Rejected<V, InsertError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: InsertError::EmptyRange });
+        };
+        let mut plan = StorePlan::new(span);
+        match self.prepare_insert(&mut plan) {
+            Ok(()) => {
+                // Nothing is there: nothing is removed or cut.
+                let number = self.values.put(value);
+                self.numbers.commit(&mut plan, Some(number));
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    #[inline]
+    fn prepare_insert(&mut self, plan: &mut StorePlan) -> Result<(), InsertError> {
+        let tree = &mut self.numbers.tree;
+        tree.plan(plan, true);
+        if !plan.is_free() {
+            return Err(InsertError::Occupied(tree.first_entry(plan)));
+        }
+        tree.reserve(plan)?;
+        Ok(self.values.reserve(1)?)
+    }
+
+    /// Removes the whole entry that an index is in. Never takes memory.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// # use freehold_units::Span;
+    /// let mut map = RangeMap::new();
+    /// map.insert(0..10, "a")?;
+    /// assert_eq!(map.erase(7), Some((Span::try_from(0..10)?, "a")));
+    /// assert_eq!(map.erase(7), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "remove")]
+    #[doc(alias = "remove_entry")]
+    pub fn erase(&mut self, index: u64) -> Option<(Span, V)> {
+        let (span, number) = self.numbers.erase(index)?;
+        Some((span, self.values.take(number)))
+    }
+
+    /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..10, "a")]);
+    /// map.remove_range(3..5)?;
+    /// assert_eq!(map.spans().map(|span| span.to_string()).collect::<Vec<_>>(), ["0x0..=0x2", "0x5..=0x9"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An entry is cut, and there is no memory for another node or value; nothing has changed then.
+    #[doc(alias = "remove")]
+    #[doc(alias = "cut")]
+    pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let mut plan = self.prepare(span, false)?;
+        let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
+        self.commit(&mut plan, None, second);
+        Ok(())
+    }
+
+    /// The same, where `cut` says the values of the parts that stay, as for [`store_with`](Self::store_with).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut starts = RangeMap::from([(100..200, 0u64)]);
+    /// starts.remove_range_with(120..130, |whole, kept, old| old + kept.first() - whole.first())?;
+    /// assert_eq!((starts.get(110), starts.get(150)), (Some(&0), Some(&30)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`remove_range`](Self::remove_range).
+    pub fn remove_range_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<(), OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let mut plan = self.prepare(span, false)?;
+        self.commit_with(&mut plan, span, None, cut);
+        Ok(())
+    }
+
+    /// Erases every entry that `keep` says no to, in ascending order. Never takes memory.
+    ///
+    /// Should `keep` or a value's drop panic, the entries so far are erased and the others stay.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// # use freehold_units::Span;
+    /// let mut map: RangeMap<u32> = (0..9).map(|at| (Span::from_size(10 * at, 10).unwrap(), at as u32)).collect();
+    /// map.retain(|_, value| *value % 3 == 0);
+    /// assert_eq!(map.values().copied().collect::<Vec<_>>(), [0, 3, 6]);
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(Span, &mut V) -> bool) {
+        let mut cursor = self.numbers.cursor_mut(0);
+        loop {
+            if let (span, Some(number)) = cursor.slot()
+                && !keep(span, self.values.get_mut(number))
+            {
+                cursor.erase();
+                drop(self.values.take(number));
+            }
+            if !cursor.move_next() {
+                return;
+            }
+        }
+    }
+
+    /// Removes and returns the entry with the lowest indexes. Never takes memory.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..5, 'a'), (5..9, 'b'), (9..12, 'c')]);
+    /// let ends = (map.pop_first().unwrap().1, map.pop_last().unwrap().1);
+    /// assert_eq!((ends, map.len()), (('a', 'c'), 1));
+    /// ```
+    pub fn pop_first(&mut self) -> Option<(Span, V)> {
+        let (span, _) = self.numbers.first()?;
+        self.erase(span.first())
+    }
+
+    /// Removes and returns the entry with the highest indexes. Never takes memory.
+    pub fn pop_last(&mut self) -> Option<(Span, V)> {
+        let (span, _) = self.numbers.last()?;
+        self.erase(span.first())
+    }
+
+    /// Plans a store over a range, and reserves what it takes.
+    pub(super) fn plan_store(&mut self, bounds: &impl RangeBounds<u64>) -> Result<StorePlan, StoreError> {
+        let span = Span::from_bounds(bounds).ok_or(StoreError::EmptyRange)?;
+        Ok(self.prepare(span, true)?)
+    }
+
+    /// Plans a store or a removal, and reserves its nodes, and room for a new value and a second one.
+    pub(super) fn prepare(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
+        let plan = self.numbers.tree.plan_and_reserve(span, entry)?;
+        self.values.reserve(2)?;
+        Ok(plan)
+    }
+
+    /// The number of the entry that a store cuts in two.
+    pub(super) fn cut_in_two(&self, plan: &StorePlan) -> Option<u32> {
+        self.numbers.tree.cut_word(plan).map(number_of)
+    }
+
+    /// Does a prepared store, and drops the values that it removes. `second` is the value of the upper part of an entry that
+    /// is cut in two.
+    pub(super) fn commit(&mut self, plan: &mut StorePlan, value: Option<V>, second: Option<V>) {
+        let Self { numbers, values } = self;
+        let [entry, second] = put_both(values, value, second);
+        let take = |word| values.take(number_of(word));
+        numbers.commit_words(
+            plan,
+            entry,
+            |_| second.expect("M8: a cut entry has a second value"),
+            Some(take),
+        );
+    }
+
+    /// Does a prepared store over `span`; `cut` says the values of the parts that stay of the entries at either end.
+    fn commit_with(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<V>,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) {
+        let [low, mut high] = self.kept_ends(span, &mut cut);
+        let second = self.take_second(plan, &mut high);
+        self.commit(plan, value, second);
+        self.set_ends([low, high]);
+    }
+
+    /// The values that `cut` says for the parts that stay, below and above a range, of the entries at its ends.
+    pub(super) fn kept_ends(&self, span: Span, cut: &mut impl FnMut(Span, Span, &V) -> V) -> [CutEnd<V>; 2] {
+        let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| -> CutEnd<V> {
+            let (whole, number) = self.numbers.entry_at(index)?;
+            let kept = part(whole, overlap(whole, span))?;
+            Some((number, cut(whole, kept, self.values.get(number))))
+        };
+        [end(span.first(), Span::below), end(span.last(), Span::above)]
+    }
+
+    /// The value of the upper end, if that is of an entry that the store cuts in two: it is the entry's second.
+    pub(super) fn take_second(&self, plan: &StorePlan, high: &mut CutEnd<V>) -> Option<V> {
+        let in_two = self.cut_in_two(plan);
+        high.take_if(|(number, _)| in_two == Some(*number)).map(|(_, value)| value)
+    }
+
+    /// Sets the values of the parts that stayed.
+    pub(super) fn set_ends(&mut self, ends: [CutEnd<V>; 2]) {
+        let replaced = ends.map(|end| {
+            let (number, value) = end?;
+            Some(mem::replace(self.values.get_mut(number), value))
+        });
+        drop(replaced);
+    }
+}
+
+/// Puts a store's values into their places; returns their numbers as words.
+pub(super) fn put_both<V>(values: &mut Slab<V>, value: Option<V>, second: Option<V>) -> [Option<Word>; 2] {
+    [value, second].map(|value| value.map(|value| values.put(value).into_word()))
+}

@@ -1,0 +1,232 @@
+//! Storing and removing where what was there comes back, and parting a map.
+
+use super::RangeMap;
+use super::slab::Slab;
+use super::store::{CutEnd, number_of, put_both};
+use crate::OutOfMemory;
+use crate::entry::{StoredValue, Word};
+use crate::error::StoreError;
+use crate::map::{Removed, overlap};
+use crate::tree::StorePlan;
+use alloc::vec::Vec;
+use arrayvec::ArrayVec;
+use core::ops::RangeBounds;
+use freehold_units::{Rejected, Span};
+
+impl<V> RangeMap<V> {
+    /// [`take_range`](Self::take_range), where `cut` says the value of each part of an entry that is cut: of the part that is
+    /// removed, and of the parts that stay. It is told the entry's whole range, the part, and the value so far. It is called
+    /// before anything changes.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// // Where the bytes of a file are on a disk: the place of the first.
+    /// let mut extents = RangeMap::new();
+    /// extents.store(0..100, 5000u64)?;
+    /// let freed = extents.take_range_with(40..50, |whole, part, disk| disk + (part.first() - whole.first()))?;
+    /// assert_eq!(freed.map(|(span, disk)| (disk, span.size_bytes())).collect::<Vec<_>>(), [(5040, 10)]);
+    /// assert_eq!((extents.get(39), extents.get(50)), (Some(&5000), Some(&5050)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`take_range`](Self::take_range).
+    pub fn take_range_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<Removed<V>, OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let ends = self.kept_ends(span, &mut cut);
+        Ok(self.commit_taking(&mut plan, span, None, taken, ends, cut))
+    }
+
+    /// [`replace_range`](Self::replace_range), where `cut` says the value of each part of an entry that is cut, as for
+    /// [`take_range_with`](Self::take_range_with).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut extents = RangeMap::from([(0..100, 5000u64)]);
+    /// let freed = extents.replace_range_with(50..60, 9000, |whole, part, disk| disk + part.first() - whole.first())?;
+    /// assert_eq!(freed.map(|(_, disk)| disk).collect::<Vec<_>>(), [5050]);
+    /// assert_eq!(extents.values().copied().collect::<Vec<_>>(), [5000, 9000, 5060]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`replace_range`](Self::replace_range).
+    pub fn replace_range_with(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: V,
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Result<Removed<V>, Rejected<V, StoreError>> {
+        match self.plan_replacing(&bounds) {
+            Ok((mut plan, taken)) => {
+                let span = plan.span;
+                let ends = self.kept_ends(span, &mut cut);
+                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, cut))
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    fn plan_replacing(
+        &mut self,
+        bounds: &impl RangeBounds<u64>,
+    ) -> Result<(StorePlan, Vec<(Span, V)>), StoreError> {
+        let span = Span::from_bounds(bounds).ok_or(StoreError::EmptyRange)?;
+        Ok(self.plan_taking(span, true)?)
+    }
+
+    /// Plans a store or a removal, and reserves what it takes, with room for what it returns.
+    fn plan_taking(&mut self, span: Span, entry: bool) -> Result<(StorePlan, Vec<(Span, V)>), OutOfMemory> {
+        let taken = self.numbers.room_for_entries(span)?;
+        Ok((self.prepare(span, entry)?, taken))
+    }
+
+    /// Does a prepared store over `span`, and returns what it removes. `ends` are the new values of parts that stay; `cut` says
+    /// those of removed parts of entries that are cut.
+    fn commit_taking(
+        &mut self,
+        plan: &mut StorePlan,
+        span: Span,
+        value: Option<V>,
+        mut taken: Vec<(Span, V)>,
+        ends: [CutEnd<V>; 2],
+        mut cut: impl FnMut(Span, Span, &V) -> V,
+    ) -> Removed<V> {
+        let [low, mut high] = ends;
+        let second = self.take_second(plan, &mut high);
+        let Self { numbers, values } = self;
+        // `cut` may panic: it is called for both ends before anything changes.
+        let parts = numbers.range(span).filter(|&(whole, _)| !span.covers(whole));
+        let parts = parts.map(|(whole, number)| cut(whole, overlap(whole, span), values.get(number)));
+        let mut parts = parts.collect::<ArrayVec<V, 2>>().into_iter();
+        for (whole, number) in numbers.range(span) {
+            let value = if span.covers(whole) {
+                values.take(number)
+            } else {
+                parts.next().expect("M1: entries at the ends of a range are cut, and no others")
+            };
+            taken.push((overlap(whole, span), value));
+        }
+        let [entry, second] = put_both(values, value, second);
+        let second = |_| second.expect("M8: a cut entry has a second value");
+        numbers.commit_words(plan, entry, second, None::<fn(Word)>);
+        self.set_ends([low, high]);
+        Removed::new(taken)
+    }
+}
+
+impl<V: Clone> RangeMap<V> {
+    /// Removes everything in a range, and returns it: each entry's part within the range. What reaches beyond the range is cut:
+    /// the part outside stays, and its value is cloned.
+    ///
+    /// Cost: as for [`remove_range`](Self::remove_range), and memory for what is returned.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::new();
+    /// map.store(0..10, "a")?;
+    /// map.store(20..30, "b")?;
+    /// let freed: Vec<_> = map.take_range(5..25)?.map(|(span, value)| (span.to_string(), value)).collect();
+    /// assert_eq!(freed, [("0x5..=0x9".into(), "a"), ("0x14..=0x18".into(), "b")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for what is returned, or for another node or value where an entry is cut; nothing has changed then.
+    #[doc(alias = "drain")]
+    #[doc(alias = "remove")]
+    pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<V>, OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
+        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let ends = self.cloned_end(&plan);
+        Ok(self.commit_taking(&mut plan, span, None, taken, ends, |_, _, value| value.clone()))
+    }
+
+    /// Stores a value over a range, and returns what was there: each entry's part within the range.
+    ///
+    /// Cost: as for [`store`](Self::store), and memory for what is returned.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut blocks = RangeMap::new();
+    /// blocks.store(0..100, "old")?;
+    /// let freed = blocks.replace_range(90..120, "new")?;
+    /// assert_eq!(freed.map(|(span, _)| span.size_bytes()).sum::<u128>(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The range is empty, or as for [`take_range`](Self::take_range); the value comes back.
+    #[doc(alias = "insert_overwrite")]
+    pub fn replace_range(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: V,
+    ) -> Result<Removed<V>, Rejected<V, StoreError>> {
+        match self.plan_replacing(&bounds) {
+            Ok((mut plan, taken)) => {
+                let (span, ends) = (plan.span, self.cloned_end(&plan));
+                Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, |_, _, value| value.clone()))
+            }
+            Err(cause) => Err(Rejected { value, cause }),
+        }
+    }
+
+    /// The value of the upper part of an entry that is cut in two. No other part that stays gets a new value.
+    fn cloned_end(&self, plan: &StorePlan) -> [CutEnd<V>; 2] {
+        [None, self.cut_in_two(plan).map(|number| (number, self.values.get(number).clone()))]
+    }
+
+    /// Takes off everything from an index on, as a map of its own. An entry that the index is in, but not at its start,
+    /// is cut: each map has a part, and the value is cloned.
+    ///
+    /// Cost: the upper part is built anew, entry by entry.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut low = RangeMap::new();
+    /// low.store(0..100, "a")?;
+    /// let high = low.split_at(40)?;
+    /// assert_eq!((low.get(39), low.get(40)), (Some(&"a"), None));
+    /// assert_eq!((high.get(39), high.get(40)), (None, Some(&"a")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is not enough memory for the nodes and the values of the upper part; nothing has changed then.
+    #[doc(alias = "split_off")]
+    pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
+        let mut values = Slab::new();
+        values.reserve(self.numbers.range(index..).count())?;
+        let cut = self.numbers.entry_at(index).filter(|(span, _)| span.first() < index);
+        let mut second = cut.map(|(_, number)| self.values.get(number).clone());
+        let mut numbers = self.numbers.split_at(index)?;
+        // The first entry of the upper part is the one that is cut, if one is.
+        numbers.tree.replace_words(|word| {
+            let value = second.take().unwrap_or_else(|| self.values.take(number_of(word)));
+            values.put(value).into_word()
+        });
+        Ok(Self { numbers, values })
+    }
+
+    /// A map with the same entries, each value cloned.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let numbers = self.numbers.try_clone()?;
+        Ok(Self { numbers, values: self.values.try_clone()? })
+    }
+}
+
+/// As [`try_clone`](RangeMap::try_clone), but where memory is exhausted it ends as the standard library's collections do.
+impl<V: Clone> Clone for RangeMap<V> {
+    fn clone(&self) -> Self {
+        crate::map::or_abort(self.try_clone())
+    }
+}

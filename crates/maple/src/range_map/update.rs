@@ -1,0 +1,161 @@
+//! Changing values in place, cutting entries and merging them.
+
+use super::RangeMap;
+use super::store::number_of;
+use crate::OutOfMemory;
+use crate::entry::StoredValue;
+use crate::tree::{StorePlan, indexes};
+use core::ops::RangeBounds;
+use freehold_units::Span;
+
+impl<V> RangeMap<V> {
+    /// Changes the values of the entries in a range, and no others: entries that reach beyond the range are cut at its ends
+    /// first, and their values cloned. `change` is given each entry's range, ascending, and its value. Gaps stay gaps.
+    ///
+    /// Entries stay cut even where the values on both sides are equal: see [`merge_adjacent_in`](Self::merge_adjacent_in).
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut protection = RangeMap::new();
+    /// protection.store(0x1000..0x9000, String::from("rw"))?;
+    /// protection.update_range(0x3000..0x4000, |_, access| access.push('x'))?;
+    /// assert_eq!(protection.get(0x3fff).unwrap(), "rwx");
+    /// assert_eq!((protection.get(0x4000).unwrap().as_str(), protection.len()), ("rw", 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for another node or value, where an entry is cut; nothing has changed then. Should `change` panic,
+    /// the values so far are changed.
+    #[doc(alias = "overlapping_mut")]
+    pub fn update_range(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut change: impl FnMut(Span, &mut V),
+    ) -> Result<(), OutOfMemory>
+    where
+        V: Clone,
+    {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        // Clones may panic: both are made before anything changes.
+        let low = self.cut_part(span.first());
+        let high = span.last().checked_add(1).and_then(|behind| self.cut_part(behind));
+        let whole = self.numbers.entry_at(span.first()).filter(|_| low.is_some());
+        self.store_part(low)?;
+        if let Err(cause) = self.store_part(high) {
+            if let Some((whole, number)) = whole {
+                self.unite(whole, number);
+            }
+            return Err(cause);
+        }
+        for (part, number) in self.numbers.range(span) {
+            change(part, self.values.get_mut(number));
+        }
+        Ok(())
+    }
+
+    /// Cuts the entry that an index is in, so that an entry begins there; its value is cloned. False if there is nothing to
+    /// cut: the index is in a gap, or an entry begins there already.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::from([(0..10, "a")]);
+    /// assert_eq!((map.cut_at(4)?, map.cut_at(4)?, map.len()), (true, false, 2));
+    /// assert_eq!((map.merge_adjacent(), map.len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no memory for another node or value; nothing has changed then.
+    #[doc(alias = "split")]
+    pub fn cut_at(&mut self, index: u64) -> Result<bool, OutOfMemory>
+    where
+        V: Clone,
+    {
+        let part = self.cut_part(index);
+        let cuts = part.is_some();
+        self.store_part(part)?;
+        Ok(cuts)
+    }
+
+    /// The part from an index on of the entry that the index is in, and a clone of its value; none if the entry begins there.
+    fn cut_part(&self, index: u64) -> Option<(Span, V)>
+    where
+        V: Clone,
+    {
+        let (whole, number) = self.numbers.entry_at(index).filter(|(whole, _)| whole.first() < index)?;
+        Some((indexes(index, whole.last()), self.values.get(number).clone()))
+    }
+
+    /// Stores a part that was cut as an entry of its own.
+    fn store_part(&mut self, part: Option<(Span, V)>) -> Result<(), OutOfMemory> {
+        if let Some((part, value)) = part {
+            let mut plan = self.prepare(part, true)?;
+            self.commit(&mut plan, Some(value), None);
+        }
+        Ok(())
+    }
+
+    /// Makes one entry of each run of entries that touch and have equal values. Returns how many entries fewer there are. Of
+    /// each run the first value stays. Never takes memory.
+    ///
+    /// Cost: one pass over the entries, and one way down for each run.
+    #[doc(alias = "coalesce")]
+    pub fn merge_adjacent(&mut self) -> u64
+    where
+        V: PartialEq,
+    {
+        self.merge_adjacent_in(..)
+    }
+
+    /// The same for the entries within the bounds and those that touch these: after each store over a range, this makes a map
+    /// whose equal neighbours are always one.
+    ///
+    /// ```
+    /// # use freehold_maple::RangeMap;
+    /// let mut map = RangeMap::new();
+    /// for range in [0..10, 20..30, 10..20] {
+    ///     map.store(range.clone(), "a")?;
+    ///     map.merge_adjacent_in(range);
+    /// }
+    /// assert_eq!(map.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn merge_adjacent_in(&mut self, bounds: impl RangeBounds<u64>) -> u64
+    where
+        V: PartialEq,
+    {
+        self.merge_adjacent_in_by(bounds, |a, b| a == b)
+    }
+
+    /// The same, where `same` says whether two neighbours are equal; it is given the run's first value, and the value
+    /// that may join it.
+    ///
+    /// Should `same` or a value's drop panic, the runs so far are merged and the others are not.
+    pub fn merge_adjacent_in_by(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        mut same: impl FnMut(&V, &V) -> bool,
+    ) -> u64 {
+        let before = self.len();
+        let mut left = Span::from_bounds(&bounds).map(crate::map::with_neighbours);
+        while let Some(span) = left {
+            let same = |a, b| same(self.values.get(a), self.values.get(b));
+            let Some((run, word)) = self.numbers.next_run(span, same) else { break };
+            self.unite(run, number_of(word));
+            left = run.last().checked_add(1).and_then(|behind| Span::new(behind, span.last()));
+        }
+        before - self.len()
+    }
+
+    /// Makes one entry of whole entries that touch, two or more; the value of that number stays. Takes no memory.
+    fn unite(&mut self, run: Span, number: u32) {
+        let mut plan = StorePlan::new(run);
+        self.numbers.tree.plan(&mut plan, true);
+        debug_assert_eq!(plan.need.nodes(), 0, "one entry instead of several takes no node");
+        let Self { numbers, values } = self;
+        let take =
+            |word| Some(number_of(word)).filter(|&other| other != number).map(|other| values.take(other));
+        numbers.commit_words(&mut plan, Some(number.into_word()), |word| word, Some(take));
+    }
+}
