@@ -47,7 +47,14 @@ impl<'d, T> Backlog<'d, T> {
     /// An empty backlog that holds at most `limit` records. It asks for no memory yet.
     #[must_use]
     pub fn new(domain: &'d Domain, limit: usize) -> Self {
-        Self { domain, records: VecDeque::new(), batches: VecDeque::new(), open: 0, limit, stats: BacklogStats::default() }
+        Self {
+            domain,
+            records: VecDeque::new(),
+            batches: VecDeque::new(),
+            open: 0,
+            limit,
+            stats: BacklogStats::default(),
+        }
     }
 
     /// The domain whose readers are waited for.

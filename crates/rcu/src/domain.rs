@@ -4,7 +4,7 @@ use crate::atomic::{AtomicBool, AtomicU64, Mutex, MutexGuard, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
 use crate::guard::{Guard, Reader};
-use crate::slot::{Owner, Slot, Slots};
+use crate::slot::{EPOCH, Owner, Slot, Slots};
 use std::sync::OnceLock;
 
 /// A set of readers. What is retired in a domain waits for its readers only.
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Domain {
-    /// Ends and begins with each grace period, from 1 on. Written by writers, read by each guard.
+    /// Ends and begins with each grace period, in steps of `EPOCH`, from one such on. Written by writers, read by each guard.
     pub(crate) epoch: AtomicU64,
     /// Whether readers need a fence. Written once, under the lock, before there is a slot.
     pub(crate) fenced: AtomicBool,
@@ -32,7 +32,7 @@ impl Domain {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            epoch: AtomicU64::new(1),
+            epoch: AtomicU64::new(EPOCH),
             fenced: AtomicBool::new(true),
             barrier: OnceLock::new(),
             slots: Slots::new(),
@@ -45,7 +45,7 @@ impl Domain {
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
         Self {
-            epoch: AtomicU64::new(1),
+            epoch: AtomicU64::new(EPOCH),
             fenced: AtomicBool::new(true),
             barrier: OnceLock::new(),
             slots: Slots::new(),
@@ -138,6 +138,7 @@ impl Default for Domain {
 #[cfg(all(test, not(loom)))]
 impl Domain {
     /// A domain whose barriers are all refused.
+    #[allow(clippy::unwrap_used, reason = "a test stops at once")]
     pub(crate) fn refusing() -> Self {
         let domain = Self::new();
         domain.barrier.set(Barrier::Refused).unwrap();

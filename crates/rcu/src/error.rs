@@ -36,7 +36,9 @@ pub enum BacklogError {
 impl fmt::Display for BacklogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full { held, limit } => write!(f, "readers hold back {held} of at most {limit} retired records"),
+            Self::Full { held, limit } => {
+                write!(f, "readers hold back {held} of at most {limit} retired records")
+            }
             Self::OutOfMemory => f.write_str("no memory for records of what is retired"),
             Self::Barrier(error) => write!(f, "no grace period: {error}"),
         }

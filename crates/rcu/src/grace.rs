@@ -11,6 +11,7 @@
 use crate::atomic::Ordering;
 use crate::domain::Domain;
 use crate::error::SynchronizeError;
+use crate::slot::EPOCH;
 use freehold_sys::SysError;
 
 /// The end of an epoch, and who reads behind it.
@@ -27,7 +28,7 @@ impl Domain {
     pub(crate) fn advance(&self) -> u64 {
         // Release: pairs with the Acquire of `Slot::publish`. All additions to the epoch are in one release sequence, so a
         // later epoch also shows what was unlinked before this one.
-        self.epoch.fetch_add(1, Ordering::AcqRel)
+        self.epoch.fetch_add(EPOCH, Ordering::AcqRel)
     }
 
     /// Step 3.

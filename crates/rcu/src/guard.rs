@@ -82,6 +82,6 @@ impl Drop for Reader<'_> {
 
 impl fmt::Debug for Reader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("reading", &self.slot.is_held()).finish_non_exhaustive()
+        f.debug_struct("Reader").field("reading", &(self.slot.stamp() != 0)).finish_non_exhaustive()
     }
 }

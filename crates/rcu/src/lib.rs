@@ -50,6 +50,7 @@
 //! read-copy update" (2012); the manual of membarrier(2).
 
 #![forbid(unsafe_code)]
+#![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 
 mod atomic;
 mod backlog;
@@ -68,6 +69,7 @@ mod stats;
 mod thread;
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 mod tests;
 
 pub use backlog::Backlog;

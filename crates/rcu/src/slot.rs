@@ -2,14 +2,13 @@
 //!
 //! ```text
 //!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
-//!   slot      stamp   0, or the epoch in which the outermost guard began
-//!             depth   guards on this slot                          on 128 bytes of its own
+//!   slot      state   0, or  ended 1 | epoch of the outermost guard 47 | guards 16          on 128 bytes of its own
 //!             owner   none, a thread, a value
 //! ```
 //!
 //! # Invariants
-//! R1: a slot has one owner, and only it enters and leaves. R2: the stamp is 0 if and only if no guard is held on the slot, up to
-//! the steps of entering and leaving.
+//! R1: a slot has one owner, and only it enters and leaves. R2: the state is 0 if and only if no guard is held on the
+//! slot. A slot with 65,535 guards at one time (leaked ones, that is) holds for ever.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -22,7 +21,14 @@ use std::sync::OnceLock;
 /// Slots of a chunk.
 const CHUNK: usize = if cfg!(loom) { 3 } else { 32 };
 
-/// Added to the depth of a slot that goes back with its last guard, as its thread has ended.
+/// A guard in a slot's state; below it are 16 bits of them.
+const GUARD: u64 = 1;
+const GUARDS: u64 = EPOCH - 1;
+/// What the epoch grows by: it is a state without its guards.
+/// At a million grace periods a second the epochs last for four years.
+pub(crate) const EPOCH: u64 = 1 << 16;
+
+/// Set in the state of a slot that goes back with its last guard, as its thread has ended.
 const ENDED: u64 = 1 << 63;
 
 /// Who has a slot.
@@ -31,6 +37,7 @@ const ENDED: u64 = 1 << 63;
 pub(crate) enum Owner {
     None = 0,
     /// A thread of this process; a child made by `fork` does not have it.
+    #[cfg(not(loom))]
     Thread = 1,
     /// A value that may move between threads.
     Value = 2,
@@ -40,10 +47,8 @@ pub(crate) enum Owner {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// Written by the owner; read by writers.
-    stamp: AtomicU64,
-    /// The owner's alone.
-    depth: AtomicU64,
+    /// 0, or the epoch in which the outermost guard began, and how many guards there are. Written by the owner; read by writers.
+    state: AtomicU64,
     /// Taken under the domain's lock; given back by the owner.
     owner: AtomicU32,
 }
@@ -51,45 +56,61 @@ pub(crate) struct Slot {
 impl Slot {
     #[cfg(not(loom))]
     const fn new() -> Self {
-        Self { stamp: AtomicU64::new(0), depth: AtomicU64::new(0), owner: AtomicU32::new(0) }
+        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
     }
 
     #[cfg(loom)]
     fn new() -> Self {
-        Self { stamp: AtomicU64::new(0), depth: AtomicU64::new(0), owner: AtomicU32::new(0) }
+        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
     }
 
     /// One more guard. The first publishes the epoch.
     #[inline]
     pub(crate) fn enter(&self, epoch: &AtomicU64, fenced: bool) {
-        // Relaxed: only the owner has this word.
-        let depth = self.depth.load(Ordering::Relaxed);
-        self.depth.store(depth + 1, Ordering::Relaxed);
-        if depth == 0 {
-            self.publish(epoch, fenced);
+        // Relaxed: only the owner writes this word.
+        let state = self.state.load(Ordering::Relaxed);
+        if state == 0 {
+            // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
+            self.publish(epoch.load(Ordering::Acquire) + GUARD, fenced);
+        } else {
+            self.enter_again(state);
+        }
+    }
+
+    #[cold]
+    fn enter_again(&self, state: u64) {
+        if state & GUARDS != GUARDS {
+            self.state.store(state + GUARD, Ordering::Release);
         }
     }
 
     #[inline]
-    fn publish(&self, epoch: &AtomicU64, fenced: bool) {
-        // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
-        let epoch = epoch.load(Ordering::Acquire);
+    fn publish(&self, state: u64, fenced: bool) {
         // R5. Release: pairs with the Acquire of `Slot::stamp`. A writer that reads this stamp instead of the 0 before it must
         // still see the loads of the guard before as done.
-        self.stamp.store(epoch, Ordering::Release);
+        self.state.store(state, Ordering::Release);
         light(fenced);
     }
 
     /// One guard fewer. The last takes the stamp away.
     #[inline]
     pub(crate) fn leave(&self) {
-        let depth = self.depth.load(Ordering::Relaxed) - 1;
-        self.depth.store(depth, Ordering::Relaxed);
-        if depth == 0 {
+        let state = self.state.load(Ordering::Relaxed);
+        if state & (GUARDS | ENDED) == GUARD {
             // Release: pairs with the Acquire of `Slot::stamp`; the guard's loads are done.
-            self.stamp.store(0, Ordering::Release);
-        } else if depth == ENDED {
-            self.give_back();
+            self.state.store(0, Ordering::Release);
+        } else {
+            self.leave_other(state);
+        }
+    }
+
+    #[cold]
+    fn leave_other(&self, state: u64) {
+        match state & GUARDS {
+            // So many were not counted: the slot holds for ever.
+            GUARDS => {}
+            GUARD => self.give_back(),
+            _ => self.state.store(state - GUARD, Ordering::Release),
         }
     }
 
@@ -97,37 +118,30 @@ impl Slot {
     #[cold]
     #[cfg(not(loom))]
     pub(crate) fn enter_once(&self, epoch: &AtomicU64, fenced: bool) {
-        self.depth.store(ENDED + 1, Ordering::Relaxed);
-        self.publish(epoch, fenced);
+        self.publish((epoch.load(Ordering::Acquire) + GUARD) | ENDED, fenced);
     }
 
     /// The owner ends. Guards that it still holds keep the slot up to the last of them.
     #[cold]
     pub(crate) fn end(&self) {
-        match self.depth.load(Ordering::Relaxed) {
+        match self.state.load(Ordering::Relaxed) {
             0 => self.give_back(),
-            depth => self.depth.store(depth + ENDED, Ordering::Relaxed),
+            state => self.state.store(state | ENDED, Ordering::Release),
         }
     }
 
     /// Nobody has the slot, whatever was held on it.
     #[cold]
     pub(crate) fn give_back(&self) {
-        self.depth.store(0, Ordering::Relaxed);
-        self.stamp.store(0, Ordering::Release);
-        // Release: pairs with the Acquire of `Slots::take`, so that the next owner finds the depth 0.
+        self.state.store(0, Ordering::Release);
+        // Release: pairs with the Acquire of `Slot::is_taken`, so that the next owner finds no guard.
         self.owner.store(Owner::None as u32, Ordering::Release);
-    }
-
-    /// Whether a guard is held on it. Asked by its owner.
-    pub(crate) fn is_held(&self) -> bool {
-        self.depth.load(Ordering::Relaxed) != 0
     }
 
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
-        // Acquire: pairs with both stores of the stamp; what the guards before it loaded was loaded by now.
-        self.stamp.load(Ordering::Acquire)
+        // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
+        self.state.load(Ordering::Acquire) & !(GUARDS | ENDED)
     }
 
     /// Whether a thread or a value has it.
@@ -166,7 +180,7 @@ impl Slots {
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
-                    debug_assert_eq!(slot.depth.load(Ordering::Relaxed), 0, "R2: a free slot has no guard");
+                    debug_assert_eq!(slot.stamp(), 0, "R2: a free slot has no guard");
                     slot.owner.store(owner as u32, Ordering::Relaxed);
                     return Ok(slot);
                 }

@@ -3,6 +3,7 @@
 use crate::atomic::Ordering;
 use crate::barrier::Mode;
 use crate::domain::Domain;
+use crate::slot::EPOCH;
 
 /// A domain at one moment. Readers come and go while it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,11 @@ impl Domain {
         let stamps = || self.slots.iter().map(|slot| slot.stamp()).filter(|&stamp| stamp != 0);
         DomainStats {
             mode: self.mode(),
-            epoch: self.epoch.load(Ordering::Relaxed),
+            epoch: self.epoch.load(Ordering::Relaxed) / EPOCH,
             slots: self.slots.iter().count(),
             registered: self.slots.iter().filter(|slot| slot.is_taken()).count(),
             reading: stamps().count(),
-            oldest: stamps().min(),
+            oldest: stamps().min().map(|stamp| stamp / EPOCH),
             grace_periods: self.grace_periods.load(Ordering::Relaxed),
             refused_barriers: self.refused_barriers.load(Ordering::Relaxed),
         }

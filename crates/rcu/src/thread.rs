@@ -100,7 +100,7 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
-    SLOT.get().is_some_and(Slot::is_held)
+    SLOT.get().is_some_and(|slot| slot.stamp() != 0)
 }
 
 /// Whether a slot of the global domain is this thread's.

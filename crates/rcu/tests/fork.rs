@@ -1,7 +1,8 @@
 //! The global domain in a child made by `fork`, in a process of its own: guards of threads that the child does not have hold
 //! nothing there, its own and owned ones do.
 
-#![allow(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+#![allow(unsafe_code, reason = "it forks")]
 #![cfg(all(unix, not(miri)))]
 
 use freehold_rcu::{Backlog, Domain, read, read_owned};

@@ -51,11 +51,7 @@ impl Shared {
 }
 
 /// A reader by `enter` beside a writer that unlinks node 0 and reuses it if `passed` says so.
-fn run(
-    readers: usize,
-    enter: fn(&Domain, &Slot),
-    write: fn(&Shared) -> bool,
-) {
+fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
@@ -97,10 +93,9 @@ fn enter_without_fence(domain: &Domain, slot: &Slot) {
     slot.enter(&domain.epoch, false);
 }
 
-/// As `Slot::publish`, with a stamp that orders nothing before it.
+/// As `Slot::enter`, with a stamp that orders nothing before it.
 fn enter_relaxed(domain: &Domain, slot: &Slot) {
-    slot.depth.store(1, Ordering::Relaxed);
-    slot.stamp.store(domain.epoch.load(Ordering::Acquire), Ordering::Relaxed);
+    slot.state.store(domain.epoch.load(Ordering::Acquire) + super::GUARD, Ordering::Relaxed);
     fence(Ordering::SeqCst);
 }
 
