@@ -1,8 +1,8 @@
 //! The bundled data: every vector, the talk's example, the work anchors, and the trace.
 
-use freehold_lab::commands::data_folder;
+use freehold_lab::data_folder;
 use freehold_lab::family::{Family, Percpu};
-use freehold_lab::measure::percpu::over_operations;
+use freehold_lab::run::percpu::over_operations;
 use freehold_lab::verify::verify_file;
 use freehold_lab::workload;
 use freehold_lab::workload::percpu::Recorded;

@@ -4,20 +4,21 @@
 //! Source: the posting, July 2017, its second version, and the letters that followed.
 
 use super::Options;
-use crate::commands::Progress;
+use crate::Progress;
 use crate::commands::bench::percpu::{add_churn, add_deletion, add_fill, add_footprint, add_stale_hint};
-use crate::commands::replay::describe;
 use crate::engine::percpu::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Entry, Family, Percpu};
-use crate::measure::percpu::{
+use crate::published;
+use crate::record::Grid;
+use crate::record::count;
+use crate::record::{Metric, Origin, Picture, Results, Series, Stat, Strip, Strips};
+use crate::run::describe;
+use crate::run::median;
+use crate::run::percpu::{
     ChunkSeen, FillRun, Watched, churn, deletion, fill, stale_hint, watch_churn, watch_deletion,
     watch_stale_hint,
 };
-use crate::measure::{Picture as Grid, median};
-use crate::published;
-use crate::record::{Metric, Origin, Picture, Results, Series, Stat, Strip, Strips};
-use crate::view::count;
 use crate::workload::percpu::{Churn, Deletion, LIVE, Order, Size, StaleHint, second_half_sizes, seed_sizes};
 use freehold::percpu::{Config, PAGE_BYTES, Population};
 use freehold::units::Bytes;
@@ -369,7 +370,7 @@ fn hints(workload: &str, watched: &Watched, results: &mut Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::percpu::Look;
+    use crate::run::percpu::Look;
 
     fn watched() -> Watched {
         let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {

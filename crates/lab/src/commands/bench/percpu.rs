@@ -1,17 +1,18 @@
 //! `freehold bench percpu`: our placements beside each other and beside the area map, which the bitmap replaced; and the
 //! figures of these workloads, whoever runs them.
 
-use super::{Options, Progress};
-use crate::commands::replay::describe;
+use super::Options;
+use crate::Progress;
 use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::Failure;
 use crate::family::{Entry, FLOOR_NOTE, Family, Percpu};
-use crate::measure::percpu::{
+use crate::record::count;
+use crate::record::{Key, Metric, Results, Stat};
+use crate::run::describe;
+use crate::run::percpu::{
     ChurnRun, DeletionRun, FIRST, FillRun, MassFreeRun, StaleHintRun, churn, deletion, fill, mass_free,
     over_operations, stale_hint,
 };
-use crate::record::{Key, Metric, Results, Stat};
-use crate::view::count;
 use crate::workload::percpu::{
     CASES, Churn, Deletion, LIVE, Order, Recorded, Size, StaleHint, second_half_sizes, seed_sizes,
 };
