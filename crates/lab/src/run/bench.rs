@@ -3,7 +3,7 @@
 //!
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
-use super::figures::in_turn;
+use super::turns::in_turn;
 use crate::engine::{EngineEntry, FLOOR, Session};
 use crate::family::Checker;
 use crate::family::{Family, Kva};

@@ -1,8 +1,8 @@
 //! Measuring maps of ranges: every answer of a first round checked one by one, then rounds timed in loops whose sums
 //! must agree, the engines taking turns.
 
-use super::figures::in_turn;
 use super::instructions::measured;
+use super::turns::in_turn;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::BTreeMapRanges;

@@ -1,7 +1,7 @@
 //! A workload on several engines: each checked and counted, then all timed in turn, A B C, C B A.
 
 use super::counted::BUCKETS;
-use super::figures::in_turn;
+use super::turns::in_turn;
 use super::{Counted, Timed, count_run};
 use crate::engine::Driven;
 use crate::family::{Entry, Kva};

@@ -10,11 +10,10 @@
 //! placement is checked as it is answered, and so is that no hint promises more than there is, and no bound less. Nothing
 //! is timed.
 
-use super::bench::alloc;
-use crate::engine::percpu::{EngineEntry, Session};
-use crate::workload::percpu::{Churn, Deletion, StaleHint};
+use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::family::Entry;
+use crate::workload::percpu::{Stage, Work};
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
-use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Op};
 
 /// Objects take whole multiples of this, in bytes.
@@ -83,62 +82,15 @@ pub struct Watched {
     pub phases: Vec<usize>,
 }
 
-/// Small objects that fill units, all but some freed, the holes filled.
+/// Runs what comes before the rounds of a case, and all replacements of a churn; each run of operations is a phase. With
+/// `balances` the work that frees leave is done at once.
 ///
 /// # Errors
 /// An engine cannot be made, cannot place an object, places one where it may not be, or promises too much.
-pub fn watch_stale_hint(
-    entry: &EngineEntry,
-    config: &Config,
-    workload: StaleHint,
-) -> Result<Watched, String> {
-    let alloc = |object| alloc(object, 4, Align::ONE);
-    watched(entry, config, false, |watch| {
-        watch.run(&(0..workload.objects).map(alloc).collect::<Vec<Op>>())?;
-        let freed = watch.objects().filter(|(object, place)| {
-            !StaleHint::keeps(*object as usize, u64::from(place.grain * GRAIN_BYTES))
-        });
-        let freed: Vec<Op> = freed.map(|(object, _)| Op::Free { object }).collect();
-        watch.run(&freed)?;
-        let refilled = freed.len().min(workload.refilled as usize) as u32;
-        watch.run(&(workload.objects..workload.objects + refilled).map(alloc).collect::<Vec<Op>>())
-    })
-}
-
-/// A steady state of random sizes.
-///
-/// # Errors
-/// As [`watch_stale_hint`].
-pub fn watch_churn(entry: &EngineEntry, config: &Config, churn: &Churn) -> Result<Watched, String> {
-    watched(entry, config, false, |watch| watch.run(&churn.first).and_then(|()| watch.run(&churn.pairs)))
-}
-
-/// Groups of objects, most of which are deleted, with the work that frees leave done at once.
-///
-/// # Errors
-/// As [`watch_stale_hint`].
-pub fn watch_deletion(entry: &EngineEntry, config: &Config, workload: Deletion) -> Result<Watched, String> {
-    let sizes = Deletion::GROUP_BYTES;
-    let in_group = sizes.len() as u32;
-    let made = (0..workload.groups * in_group)
-        .zip(sizes.iter().cycle())
-        .map(|(object, &size)| alloc(object, size, Align::ONE));
-    let deleted = (0..workload.groups * in_group)
-        .filter(|object| !workload.keeps(object / in_group))
-        .map(|object| Op::Free { object });
-    let (made, deleted): (Vec<Op>, Vec<Op>) = (made.collect(), deleted.collect());
-    watched(entry, config, true, |watch| watch.run(&made).and_then(|()| watch.run(&deleted)))
-}
-
-fn watched(
-    entry: &EngineEntry,
-    config: &Config,
-    balances: bool,
-    run: impl FnOnce(&mut Watch) -> Result<(), String>,
-) -> Result<Watched, String> {
+pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) -> Result<Watched, String> {
     let unit_bytes = config.unit_bytes;
     let mut watch = Watch {
-        session: (entry.make)(config, balances)?,
+        session: entry.start(&Scene { config: *config, balances })?,
         unit_bytes,
         places: Vec::new(),
         chunks: Vec::new(),
@@ -146,7 +98,11 @@ fn watched(
         looks: Vec::new(),
         phases: Vec::new(),
     };
-    let ran = run(&mut watch).and_then(|()| watch.session.validate());
+    let ran = work.prepare(&mut watch, 0, unit_bytes).and_then(|()| match work {
+        Work::Churn(churn) => watch.run(None, &churn.pairs),
+        _ => Ok(()),
+    });
+    let ran = ran.and_then(|()| watch.session.validate());
     ran.map_err(|reason| format!("{}: {reason}", entry.engine))?;
     Ok(Watched { entry: *entry, unit_bytes, looks: watch.looks, phases: watch.phases })
 }
@@ -171,9 +127,9 @@ struct Watch {
     phases: Vec<usize>,
 }
 
-impl Watch {
+impl Stage for Watch {
     /// Runs a phase, and looks at it time and again.
-    fn run(&mut self, ops: &[Op]) -> Result<(), String> {
+    fn run(&mut self, _: Option<(&'static str, Option<&'static str>)>, ops: &[Op]) -> Result<(), String> {
         let length = ops.len().div_ceil(LOOKS).max(1);
         let mut answers = vec![Answer::default(); length];
         for stretch in ops.chunks(length) {
@@ -182,17 +138,32 @@ impl Watch {
                 self.note(op, answer)?;
             }
             self.ops += stretch.len();
-            self.look()?;
+            self.see()?;
         }
         self.phases.push(self.looks.len());
         Ok(())
     }
 
-    /// Live objects with their places.
-    fn objects(&self) -> impl Iterator<Item = (u32, Taken)> {
-        (0..).zip(&self.places).filter_map(|(object, place)| Some((object, (*place)?)))
+    fn each(&mut self, ops: &[Op]) -> Result<(), String> {
+        self.run(None, ops)
     }
 
+    fn offset_bytes(&self, object: u32) -> Option<u64> {
+        let place = self.places.get(object as usize).copied().flatten()?;
+        Some(u64::from(place.grain * GRAIN_BYTES))
+    }
+
+    fn balance(&mut self) {
+        self.session.balance();
+    }
+
+    /// It has been looked at.
+    fn look(&mut self, _: &'static str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Watch {
     fn note(&mut self, op: &Op, answer: &Answer) -> Result<(), String> {
         match (*op, *answer) {
             (Op::Alloc { object, size_bytes, .. }, Answer::At { chunk, offset_bytes }) => {
@@ -229,7 +200,7 @@ impl Watch {
         chunk.is_some_and(|chunk| chunk.change(taken.grain, taken.grains, used))
     }
 
-    fn look(&mut self) -> Result<(), String> {
+    fn see(&mut self) -> Result<(), String> {
         let lines = self.session.chunk_lines().ok_or("its hints cannot be looked at")?;
         let mut chunks = Vec::new();
         for line in lines {
@@ -321,12 +292,13 @@ impl Grains {
 mod tests {
     use super::*;
     use crate::family::{Family, Percpu};
+    use crate::workload::percpu::{Churn, Deletion, StaleHint};
 
     fn engine(name: &str) -> EngineEntry {
         Percpu::engines(&[name.to_owned()]).unwrap()[0]
     }
 
-    const WORKLOAD: StaleHint = StaleHint { objects: 32_768, refilled: 16_384 };
+    const WORKLOAD: Work = Work::StaleHint(StaleHint { objects: 32_768, refilled: 16_384 });
 
     #[test]
     fn the_longest_free_run_is_that_of_a_linear_scan() {
@@ -358,7 +330,7 @@ mod tests {
     #[test]
     fn stale_hints_are_seen_and_bounds_too() {
         let config = Config::new(32 << 10, 2);
-        let seen = |name: &str| watch_stale_hint(&engine(name), &config, WORKLOAD).unwrap();
+        let seen = |name: &str| watch(&engine(name), &config, false, &WORKLOAD).unwrap();
         let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
         assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
         let seen = ours.looks.iter().flat_map(|look| &look.chunks);
@@ -378,15 +350,15 @@ mod tests {
     #[test]
     fn pages_go_only_where_chunks_are_emptied() {
         let config = Config::new(64 << 10, 2);
-        let workload = Deletion { groups: 400, one_in: 11 };
+        let work = Work::Deletion(Deletion { groups: 400, one_in: 11 }, false);
         let pages = |name: &str| {
-            let looks = watch_deletion(&engine(name), &config, workload).unwrap().looks;
+            let looks = watch(&engine(name), &config, true, &work).unwrap().looks;
             (looks[LOOKS - 1].pages, looks.last().unwrap().pages)
         };
         let (before, after) = pages("bitmap");
         assert!(2 * after < before, "{before} pages, then {after}");
-        let churn = Churn::new(1024, 500, 2_000);
-        let looks = watch_churn(&engine("bitmap-2017"), &config, &churn).unwrap().looks;
+        let churn = Work::Churn(Churn::new(1024, 500, 2_000));
+        let looks = watch(&engine("bitmap-2017"), &config, false, &churn).unwrap().looks;
         assert_eq!(looks.last().map(|look| look.ops), Some(4_500));
     }
 }

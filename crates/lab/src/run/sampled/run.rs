@@ -5,7 +5,7 @@ use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::Checker;
 use crate::family::{Family, Kva};
 use crate::hash::Fnv;
-use crate::run::figures::in_turn;
+use crate::run::turns::in_turn;
 use crate::run::{Cost, clock};
 use crate::workload::{Piece, Source};
 use freehold::units::Align;

@@ -9,7 +9,7 @@ mod percpu;
 pub use fragmentation::Fragmentation;
 pub use kva::{KvaSeen, KvaWatch};
 pub use maple::{MapleSeen, MapleWatch};
-pub use percpu::{PercpuSeen, PercpuState, PercpuWatch};
+pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
 
 use super::{Bucket, EngineRun, Replay};
 use crate::family::Family;

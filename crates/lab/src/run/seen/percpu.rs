@@ -2,7 +2,7 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::percpu::{EngineEntry, Session};
-use crate::family::{Judge, Percpu, PercpuJudge};
+use crate::family::{Entry, Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Picture, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::Recorded;
@@ -161,5 +161,17 @@ impl Watch<Percpu> for PercpuWatch {
             bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
             missed: self.judge.checker.missed(),
         }
+    }
+}
+
+/// Adds what a replay says of pages, by the name of its file.
+pub fn record_pages(replay: &Replay<Percpu>, results: &mut Results) {
+    for run in &replay.runs {
+        let seen = &run.counted.seen;
+        results
+            .of(run.entry.key("pages").param("file", replay.workload.name.as_str()))
+            .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean, run.counted.answers.len() as u64)
+            .total(Metric::Refused, run.counted.failures);
     }
 }

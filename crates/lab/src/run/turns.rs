@@ -1,4 +1,4 @@
-//! What becomes of the figures of several rounds, and whose turn it is in a round.
+//! Rounds: whose turn it is, and the middle of what they took.
 
 /// The middle of some figures; 0 of none.
 #[must_use]
