@@ -6,9 +6,10 @@ mod cli;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format};
-use freehold_lab::commands::{self, Progress, definition};
+use freehold_lab::Progress;
+use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
 use freehold_lab::{study, view};
 use std::io::Write;
