@@ -1,7 +1,7 @@
 //! The model on the cases that the recorded logs leave out, and every plain map against the simplest there is: a list
 //! of cells.
 
-use super::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
+use super::{BTreeMapRanges, ListRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::Drive;
 use freehold_trace::maple::{
     Answer, Cycled, Driver, End, Engine, Op, RangeDriver, Ranges, Refusal, StoreCall, TreeFlags, Value,
@@ -153,6 +153,7 @@ fn every_map_agrees_with_a_list_of_cells() {
     for base in [0, 1 << 40, MAX - CELLS + 1] {
         for seed in 0..40 {
             agrees_with_cells::<BTreeMapRanges<u64>>(base, seed);
+            agrees_with_cells::<ListRanges<u64>>(base, seed);
             agrees_with_cells::<RangemapRanges>(base, seed);
             agrees_with_cells::<NoditRanges>(base, seed);
         }
