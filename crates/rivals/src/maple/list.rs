@@ -15,13 +15,21 @@ use freehold_units::{Align, Span};
 pub struct ListRanges<V> {
     /// First index, last index and value.
     entries: Vec<(u64, u64, V)>,
+    /// Equal neighbours become one range.
+    merges: bool,
 }
 
-impl<V: Copy> ListRanges<V> {
+impl<V: Copy + PartialEq> ListRanges<V> {
     /// An empty list.
     #[must_use]
     pub fn new() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), merges: false }
+    }
+
+    /// One that makes equal neighbours one range, to judge maps that do.
+    #[must_use]
+    pub fn merging() -> Self {
+        Self { merges: true, ..Self::new() }
     }
 
     /// Ranges.
@@ -81,7 +89,17 @@ impl<V: Copy> ListRanges<V> {
         let above = above.filter(|entry| !met.is_empty() && entry.1 > span.last());
         let above = above.map(|&(_, last, old)| (span.last() + 1, last, old));
         let new = value.map(|value| (span.first(), span.last(), value));
+        let mut at = met.start.saturating_sub(1);
         self.entries.splice(met, [below, new, above].into_iter().flatten());
+        // From the neighbour below to that above there are four pairs at most.
+        for _ in 0..if self.merges { 4 } else { 0 } {
+            match self.entries.get(at..at + 2) {
+                Some(&[one, next]) if one.1.checked_add(1) == Some(next.0) && one.2 == next.2 => {
+                    self.entries.splice(at..at + 2, [(one.0, next.1, one.2)]);
+                }
+                _ => at += 1,
+            }
+        }
     }
 
     /// Erases the whole range that holds the index.
