@@ -44,7 +44,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
     let Some(command) = &cli.command else {
         let results = commands::main_job::run(&mut Progress::default())?;
         let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        return finish(&cli.common, ("freehold", results, Some(page)), false);
+        return finish(&cli.common, &Environment::here(), ("freehold", results, Some(page)), false);
     };
     match command {
         Command::CountInstructions { workload, n, engine } => {
@@ -73,10 +73,10 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             print(&text)
         }
         Command::Show { all, file } => {
-            let (name, results) = read(file.as_deref())?;
-            finish(&cli.common, (&name, results, None), *all)
+            let (name, results, environment) = read(file.as_deref())?;
+            finish(&cli.common, &environment, (&name, results, None), *all)
         }
-        command => finish(&cli.common, made(command)?, false),
+        command => finish(&cli.common, &Environment::here(), made(command)?, false),
     }
 }
 
@@ -128,19 +128,23 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
 }
 
 /// Writes the page, then the results; whether something differed.
-fn finish(common: &Common, (command, results, page): Made<'_>, all: bool) -> anyhow::Result<bool> {
-    let environment = Environment::here();
+fn finish(
+    common: &Common,
+    environment: &Environment,
+    (command, results, page): Made<'_>,
+    all: bool,
+) -> anyhow::Result<bool> {
     let definition = definition(command)?;
     let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
-    let document = Document::of(command, &environment, &results, &found);
+    let document = Document::of(command, environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {
-        Format::Screen => view::screen(&definition, &results, &environment, all),
-        Format::Lkml => view::lkml(&definition, &results, &environment),
+        Format::Screen => view::screen(&definition, &results, environment, all),
+        Format::Lkml => view::lkml(&definition, &results, environment),
         Format::Json => document.text()?,
     };
     if let Some(file) = page {
-        view::write(&file, &definition, &results, &environment)?;
+        view::write(&file, &definition, &results, environment)?;
         document.keep()?;
         match format {
             // A JSON document stays one document: the path goes where people look.
