@@ -169,6 +169,8 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Say what this machine offers to engines on real memory, and what falls back to what.
+    Doctor,
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -197,6 +199,7 @@ impl Command {
             Self::Show { .. } => "show",
             Self::Compare { .. } => "compare",
             Self::Inspect { .. } => "inspect",
+            Self::Doctor => "doctor",
             Self::Completions { .. } => "completions",
             Self::Man => "man",
         }

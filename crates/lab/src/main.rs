@@ -50,6 +50,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             Ok(false)
         }
+        Command::Doctor => {
+            let checks = commands::doctor::run();
+            print(
+                if cli.common.json {
+                    commands::doctor::json(&checks)
+                } else {
+                    commands::doctor::text(&checks)
+                }
+                .as_bytes(),
+            )
+        }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
@@ -108,6 +119,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
         Command::CountInstructions { .. }
         | Command::Completions { .. }
+        | Command::Doctor
         | Command::Man
         | Command::Show { .. } => (Results::default(), None),
     };
