@@ -98,7 +98,8 @@ fn all_fail_in_turn(nodes: Nodes) {
     let spans = [span(12, 13), span(31, 32), span(5, 333), span(0, 0), span(u64::MAX, u64::MAX), Span::ALL];
     let mut requests_refused = [0, 0];
     for over in spans.into_iter().take(if cfg!(miri) { 1 } else { usize::MAX }) {
-        let refusals = survives(nodes, |map| map.store(over, 9999).map_err(|rejected| rejected.cause));
+        let refusals =
+            survives(nodes, |map| map.store(over, 9999).map_err(|rejected| no_memory(rejected.cause)));
         assert!(cfg!(miri) || refusals[0] > 0, "a store at {over} takes no node");
         requests_refused[0] += refusals[1];
         let refusals = survives(nodes, |map| {
