@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::stress;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
 

@@ -6,9 +6,10 @@ mod cli;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command, Common, Format, Subject};
-use freehold_lab::commands::{self, Progress, definition};
+use freehold_lab::Progress;
+use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
 use freehold_lab::{counters, study, view};
 use std::io::Write;
@@ -43,7 +44,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
     let Some(command) = &cli.command else {
         let results = commands::main_job::run(&mut Progress::default())?;
         let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        return finish(&cli.common, ("freehold", results, Some(page)), false);
+        return finish(&cli.common, &Environment::here(), ("freehold", results, Some(page)), false);
     };
     match command {
         Command::CountInstructions { workload, n, engine } => {
@@ -72,10 +73,10 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             print(&text)
         }
         Command::Show { all, file } => {
-            let (name, results) = read(file.as_deref())?;
-            finish(&cli.common, (&name, results, None), *all)
+            let (name, results, environment) = read(file.as_deref())?;
+            finish(&cli.common, &environment, (&name, results, None), *all)
         }
-        command => finish(&cli.common, made(command)?, false),
+        command => finish(&cli.common, &Environment::here(), made(command)?, false),
     }
 }
 
@@ -149,19 +150,23 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
 }
 
 /// Writes the page, then the results; whether something differed.
-fn finish(common: &Common, (command, results, page): Made<'_>, all: bool) -> anyhow::Result<bool> {
-    let environment = Environment::here();
+fn finish(
+    common: &Common,
+    environment: &Environment,
+    (command, results, page): Made<'_>,
+    all: bool,
+) -> anyhow::Result<bool> {
     let definition = definition(command)?;
     let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
-    let document = Document::of(command, &environment, &results, &found);
+    let document = Document::of(command, environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {
-        Format::Screen => view::screen(&definition, &results, &environment, all),
-        Format::Lkml => view::lkml(&definition, &results, &environment),
+        Format::Screen => view::screen(&definition, &results, environment, all),
+        Format::Lkml => view::lkml(&definition, &results, environment),
         Format::Json => document.text()?,
     };
     if let Some(file) = page {
-        view::write(&file, &definition, &results, &environment)?;
+        view::write(&file, &definition, &results, environment)?;
         document.keep()?;
         match format {
             // A JSON document stays one document: the path goes where people look.

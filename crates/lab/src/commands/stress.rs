@@ -2,13 +2,14 @@
 //! test of vmalloc and what it lacks; of trees of ranges, what the kernel's tests and benches of its own do, and what
 //! they lack.
 
-use super::Progress;
+use crate::Progress;
 use crate::counters::{Storm, stress as storm};
 use crate::failure::Failure;
-use crate::family::{Entry, Kva, Percpu, Suite, Tree};
-use crate::measure::stress::{CaseRun, Plan, stress};
+use crate::family::{Entry, Kva, Percpu, Tree};
+use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
-use crate::view::{count, fixed};
+use crate::record::{count, fixed};
+use crate::run::stress::{CaseRun, Plan, stress};
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
 use freehold::units::Bytes;
 use std::time::Duration;
@@ -319,7 +320,7 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::stress::liar::{REFUSES, liar};
+    use crate::run::stress::liar::{REFUSES, liar};
     use crate::workload::suite::CASES;
 
     #[test]

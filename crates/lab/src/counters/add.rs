@@ -3,7 +3,7 @@
 use super::engines::{self, Adds, FLOOR, Lacking, RecordMany, Who};
 use super::threads::{in_turn, together_ns};
 use super::{Bench, key};
-use crate::commands::Progress;
+use crate::Progress;
 use crate::record::{Metric, Results};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -4,7 +4,7 @@
 use super::engines::{FLOOR, OURS, Ours, Who, default_heap};
 use super::threads::{cpu_ns, cpus, in_turn, together_ns};
 use super::{Bench, key};
-use crate::commands::Progress;
+use crate::Progress;
 use crate::record::{Key, Metric, Results, Stat};
 use freehold_percpu::Counter;
 use freehold_percpu::heap::{Builder, PerCpuHeap};

@@ -3,7 +3,7 @@
 use super::engines::{OURS, Ours, Who, default_heap};
 use super::threads::{cpus, on_each_cpu, resident_bytes};
 use super::{Bench, key};
-use crate::commands::Progress;
+use crate::Progress;
 use crate::record::{Metric, Results, Stat};
 use freehold_percpu::Counter;
 use freehold_rivals::counters::{

@@ -21,10 +21,10 @@ mod threads;
 
 pub use storm::{Storm, stress};
 
-use crate::commands::Progress;
+use crate::Progress;
 use crate::failure::Failure;
+use crate::record::count;
 use crate::record::{Key, Results};
-use crate::view::count;
 use engines::Who;
 
 /// The family in records.

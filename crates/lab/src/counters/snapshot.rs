@@ -3,7 +3,7 @@
 use super::engines::{FLOOR, OURS, Who, default_heap};
 use super::threads::{cpu_ns, in_turn, on_each_cpu};
 use super::{Bench, key};
-use crate::commands::Progress;
+use crate::Progress;
 use crate::record::{Metric, Results};
 use freehold_percpu::{Counter, snapshot};
 use std::hint::black_box;

@@ -3,7 +3,7 @@
 
 use super::engines::{RUNGS, Who};
 use super::{SUITE, threads};
-use crate::commands::Progress;
+use crate::Progress;
 use crate::record::{Key, Metric, Results};
 use freehold_percpu::heap::{Builder, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
