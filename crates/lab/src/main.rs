@@ -51,6 +51,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             Ok(false)
         }
+        Command::Doctor => {
+            let checks = commands::doctor::run();
+            print(
+                if cli.common.json {
+                    commands::doctor::json(&checks)
+                } else {
+                    commands::doctor::text(&checks)
+                }
+                .as_bytes(),
+            )
+        }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
@@ -88,13 +99,14 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
             return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
         }
         Command::Bench { wishes: true, .. } => (commands::wishes::run(&mut progress)?, None),
-        Command::Bench { suite, quick, instructions, engine, workload, n, unit, .. } => {
+        Command::Bench { suite, quick, instructions, engine, workload, n, growth, unit, .. } => {
             let options = commands::bench::Options {
                 quick: *quick,
                 instructions: *instructions,
                 engines: engine.clone(),
                 workloads: workload.clone(),
                 sizes: n.clone(),
+                growth: *growth,
                 unit: *unit,
             };
             (commands::bench::run(*suite, &options, &mut progress)?, None)
@@ -109,6 +121,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
         Command::CountInstructions { .. }
         | Command::Completions { .. }
+        | Command::Doctor
         | Command::Man
         | Command::Show { .. } => (Results::default(), None),
     };

@@ -133,6 +133,12 @@ impl ObjectMap {
         }
     }
 
+    /// Makes a bit within an object the start of another.
+    #[inline]
+    pub(crate) fn start_at(&mut self, bit: u32) {
+        self.words[(bit / WORD) as usize].starts |= 1 << (bit % WORD);
+    }
+
     /// Adds words up to the end of the block of a bit. Their memory was reserved with the chunk.
     #[cold]
     fn grow(&mut self, bit: u32) {

@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod compare;
+pub mod doctor;
 pub mod inspect;
 pub mod instructions;
 pub mod main_job;

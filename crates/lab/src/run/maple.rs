@@ -4,6 +4,8 @@
 use super::instructions::measured;
 use super::turns::in_turn;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
+use crate::family::{Family, Tree};
+use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
@@ -27,6 +29,8 @@ pub struct Run {
     pub ranges: usize,
     /// Bytes that it then held.
     pub bytes: usize,
+    /// Work of the operations that were checked one by one.
+    pub work: Counts,
     /// Whether it looks for gaps one by one.
     pub gap_is_linear: bool,
 }
@@ -102,17 +106,17 @@ impl Bench {
         // Not a copy of the one that is checked: some lie in memory in the order of their keys, however the map was built.
         let mut timed = make();
         timed.perform(&expected.initial);
-        let mut answers = vec![Answer::default(); expected.ops.len()];
-        map.run(&expected.ops, &mut answers);
-        let pairs = expected.ops.iter().zip(expected.answers.iter().zip(&answers));
-        for (op, (right, answer)) in pairs {
-            if right != answer {
+        let mut work = Counts::default();
+        for (op, right) in expected.ops.iter().zip(&expected.answers) {
+            let (answer, tally) = map.run_counted(op);
+            if *right != answer {
                 return Err(format!("{answer:?} to {op:?}, not {right:?}"));
             }
+            work.add(Tree::work(&tally));
         }
         map.validate()?;
         let gap_is_linear = map.gap_is_linear();
-        let run = Run { entry, ns: Vec::new(), counts: Vec::new(), ranges, bytes, gap_is_linear };
+        let run = Run { entry, ns: Vec::new(), counts: Vec::new(), ranges, bytes, work, gap_is_linear };
         Ok(Self { make, map: timed, run })
     }
 

@@ -9,6 +9,7 @@ use crate::record::{Key, Metric, Results, Stat};
 use crate::run::bench::{Bench, BenchRun, Budget, bench};
 use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
+use crate::workload::check_memory;
 use crate::workload::suite::find_cases;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,6 +20,9 @@ const QUICK: (&[u32], usize, [u64; 4]) = (&[1000, 10_000, 100_000], 1 << 13, [50
 const FULL: (&[u32], usize, [u64; 4]) =
     (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, [400_000, 3, 600_000, 3]);
 const ROUNDS: usize = 5;
+/// Bytes of an object, about: in the lab's operations and its checker, and in an engine and its driver.
+const LAB_BYTES: u64 = 512;
+const ENGINE_BYTES: u64 = 128;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let engines = find_engines(&options.engines, Compared::InBench)?;
@@ -32,6 +36,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
         let mut too_slow: HashMap<String, String> = HashMap::new();
         for &n in if case.sized { sizes } else { &[1] } {
             progress.tick(&format!("{}: setting up", case.name));
+            check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = BenchWorkload::new(case, n, operations, ROUNDS)?;
             // Who is too slow for one size is not tried on a larger one.
             let in_time: Vec<EngineEntry> =

@@ -8,6 +8,7 @@ use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::record::{Results, count};
 use crate::run::percpu::Job;
 use crate::run::{Replayable, describe, measure, record_pages};
+use crate::workload::check_memory;
 use crate::workload::percpu::{CASES, Case, Churn, Deletion, Kind, LIVE, Size, StaleHint, Work};
 use freehold::percpu::{Config, Population};
 use std::path::Path;
@@ -18,6 +19,10 @@ const OBJECTS: u32 = 1_000_000;
 const WALKED: u32 = 5;
 /// Where the area map walks over all there is for every object, it places so many at most, quick and full.
 const QUADRATIC_OBJECTS: [u32; 2] = [4_000, 20_000];
+
+/// Bytes of an object, about: in the lab's operations, and in an engine, its driver and where its objects are.
+const LAB_BYTES: u64 = 128;
+const ENGINE_BYTES: u64 = 96;
 
 /// How much is done.
 struct Plan {
@@ -58,6 +63,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 rounds: if options.quick { 3 } else { 5 },
                 whole: Config::new(unit_bytes, 2).population(Population::Whole),
             };
+            check_memory(objects.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             plan.case(case, &mut results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
         }
     }
