@@ -3,8 +3,9 @@
 //! they lack.
 
 use crate::Progress;
+use crate::engine::Listed;
 use crate::failure::Failure;
-use crate::family::{Entry, Kva, Percpu, Tree};
+use crate::family::{Kva, Percpu, Tree};
 use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
 use crate::record::{count, fixed};
@@ -141,7 +142,7 @@ fn add<F: Suited>(
     plan: &Plan<F>,
     again: &str,
     runs: &mut [CaseRun<F>],
-    engines: &[F::Entry],
+    engines: &[Listed<F::Facts>],
 ) {
     results.fact("repeat", plan.repeat.to_string());
     results.fact("loops", count(plan.params.loops));

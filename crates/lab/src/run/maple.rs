@@ -1,6 +1,7 @@
 //! Measuring maps of ranges: every answer of a first round checked one by one, then rounds timed in loops whose sums
 //! must agree, the engines taking turns.
 
+use super::Sheet;
 use super::instructions::measured;
 use super::turns::in_turn;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
@@ -9,7 +10,7 @@ use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Operations of each phase that are checked one by one.
 const CHECKED: usize = 1 << 12;
@@ -21,10 +22,8 @@ const WALK: Op = Op::StepMany { step: Step::Find, index: 0, limit: u64::MAX, mos
 pub struct Run {
     /// The engine.
     pub entry: EngineEntry,
-    /// Nanoseconds of an operation, by operation and round.
-    pub ns: Vec<(&'static str, Vec<f64>)>,
-    /// Operations timed, by operation and over all rounds.
-    pub counts: Vec<u64>,
+    /// Its times.
+    pub sheet: Sheet,
     /// Ranges of the map before anything was timed; of a map that was filled.
     pub ranges: usize,
     /// Bytes that it then held.
@@ -116,7 +115,7 @@ impl Bench {
         }
         map.validate()?;
         let gap_is_linear = map.gap_is_linear();
-        let run = Run { entry, ns: Vec::new(), counts: Vec::new(), ranges, bytes, work, gap_is_linear };
+        let run = Run { entry, sheet: Sheet::default(), ranges, bytes, work, gap_is_linear };
         Ok(Self { make, map: timed, run })
     }
 
@@ -125,21 +124,19 @@ impl Bench {
         match timed {
             Timed::Steps { phases, fresh } => self.time_steps(phases, *fresh),
             Timed::Copies(copies) => {
-                let mut spent = Duration::ZERO;
                 for _ in 0..*copies {
                     let before = Instant::now();
                     let copy = self.map.duplicate();
-                    spent += before.elapsed();
+                    self.run.sheet.note(("dup", None), before.elapsed(), self.run.ranges);
                     drop(copy);
                 }
-                self.note(&[("dup", spent, copies * self.run.ranges)]);
+                self.run.sheet.close();
                 self.map.duplicate().perform(&Steps::Iterate(1))
             }
         }
     }
 
     fn time_steps(&mut self, phases: &[(&'static str, Steps)], fresh: bool) -> u64 {
-        let mut spent: Vec<(&'static str, Duration, usize)> = Vec::new();
         let mut sum = 0_u64;
         for (op, steps) in phases {
             let mut own = fresh.then(self.make);
@@ -149,26 +146,10 @@ impl Bench {
             let took = before.elapsed();
             sum = sum.wrapping_mul(31).wrapping_add(answers);
             let times = if let Steps::Iterate(times) = steps { times * self.run.ranges } else { steps.len() };
-            match spent.iter_mut().find(|(known, ..)| known == op) {
-                Some((_, total, count)) => (*total, *count) = (*total + took, *count + times),
-                None => spent.push((op, took, times)),
-            }
+            self.run.sheet.note((op, None), took, times);
         }
-        self.note(&spent);
+        self.run.sheet.close();
         sum
-    }
-
-    fn note(&mut self, spent: &[(&'static str, Duration, usize)]) {
-        for (at, &(op, took, count)) in spent.iter().enumerate() {
-            if self.run.ns.len() <= at {
-                self.run.ns.push((op, Vec::new()));
-                self.run.counts.push(0);
-            }
-            if let (Some((_, ns)), Some(total)) = (self.run.ns.get_mut(at), self.run.counts.get_mut(at)) {
-                ns.push(took.as_nanos() as f64 / count.max(1) as f64);
-                *total += count as u64;
-            }
-        }
     }
 
     fn finish(self, name: &str) -> Result<Run, String> {

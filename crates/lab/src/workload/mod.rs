@@ -50,6 +50,29 @@ pub struct Workload<F: Family = Kva> {
 }
 
 impl<F: Family> Workload<F> {
+    /// Operations alone, which name objects below `objects`.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        scene: F::Scene,
+        ops: Vec<F::Op>,
+        objects: u32,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            file: None,
+            description: description.into(),
+            scene,
+            setup: Vec::new(),
+            ops,
+            at_ns: None,
+            objects,
+            n: None,
+            skipped: Vec::new(),
+        }
+    }
+
     /// What it is called in headings and tables.
     #[must_use]
     pub fn title(&self) -> String {
@@ -58,9 +81,7 @@ impl<F: Family> Workload<F> {
             None => self.name.clone(),
         }
     }
-}
 
-impl<F: Family> Workload<F> {
     /// The key of what is said of it, whoever runs it.
     #[must_use]
     pub fn key(&self) -> Key {

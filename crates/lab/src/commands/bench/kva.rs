@@ -2,8 +2,8 @@
 
 use super::Options;
 use crate::Progress;
-use crate::engine::{Compared, EngineEntry, find_engines};
-use crate::family::{Entry, FLOOR_NOTE, Kva};
+use crate::engine::{Compared, EngineEntry};
+use crate::family::{FLOOR_NOTE, Kva};
 use crate::record::count;
 use crate::record::{Key, Metric, Results, Stat};
 use crate::run::bench::{Bench, BenchRun, Budget, bench};
@@ -25,7 +25,7 @@ const LAB_BYTES: u64 = 512;
 const ENGINE_BYTES: u64 = 128;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let engines = find_engines(&options.engines, Compared::InBench)?;
+    let engines = EngineEntry::find(&options.engines, Compared::InBench)?;
     let (sizes, operations, micros) = if options.quick { QUICK } else { FULL };
     let sizes = if options.sizes.is_empty() { sizes } else { &options.sizes };
     let [setup, per_setup_op, rounds, per_round_op] = micros.map(Duration::from_micros);
@@ -70,10 +70,7 @@ fn add(results: &mut Results, mut bench: Bench) {
     }
     for run in bench.runs.iter_mut().chain([&mut bench.floor]) {
         let key = run.entry.key(name).param_if("n", bench.workload.n);
-        for (op, rounds) in run.timed() {
-            let operations = (run.round / 2 * rounds.len()) as u64;
-            results.of(key.clone().op(op)).rounds(Metric::Time, rounds, operations);
-        }
+        run.sheet.record(results, &key);
         if !run.entry.is_floor() {
             counted(results, run, &key, bench.workload.case.sized);
         }

@@ -4,7 +4,7 @@ use super::Options;
 use crate::Progress;
 use crate::commands::instructions::of_maps;
 use crate::engine::maple::find_maps;
-use crate::family::{Entry, Tree};
+use crate::family::Tree;
 use crate::record::{Metric, Results, Stat};
 use crate::run::describe;
 use crate::run::maple::bench;
@@ -42,10 +42,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
             let workload = Workload { case, n };
             let runs = bench(&workload, &engines, rounds, &mut |what| progress.tick(what));
             for run in runs.map_err(anyhow::Error::msg)? {
-                let key = Entry::<Tree>::key(&run.entry, case.name).param("n", n);
-                for ((op, ns), &timed) in run.ns.iter().zip(&run.counts) {
-                    results.of(key.clone().op(*op)).rounds(Metric::Time, ns, timed);
-                }
+                let key = run.entry.key(case.name).param("n", n);
+                run.sheet.record(&mut results, &key);
                 let mut work = run.work.clone();
                 if work.percentile(1000) > 0 {
                     results.of(key.clone().op("checked")).counts(Metric::Work, &mut work);
@@ -53,7 +51,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 let each = run.bytes as f64 / run.ranges.max(1) as f64;
                 results
                     .of(key)
-                    .origin(Entry::<Tree>::memory(&run.entry))
+                    .origin(run.entry.memory())
                     .put(Metric::BytesPerItem, Stat::Total, each, run.ranges as u64)
                     .put(Metric::Metadata, Stat::Max, run.bytes as f64, 1);
                 if run.gap_is_linear && case.name.starts_with("gap-") {

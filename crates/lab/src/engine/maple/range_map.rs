@@ -13,132 +13,82 @@ pub struct WordMapRanges {
     pub map: WordMap<u64>,
 }
 
-impl Ranges for WordMapRanges {
-    const GAP_IS_LINEAR: bool = false;
-
-    fn new() -> Self {
-        Self { map: WordMap::new() }
-    }
-
-    #[inline]
-    fn store(&mut self, span: Span, value: u64) {
-        if self.map.store(span, value).is_err() {
-            no_memory();
-        }
-    }
-
-    #[inline]
-    fn clear(&mut self, span: Span) {
-        if self.map.remove_range(span).is_err() {
-            no_memory();
-        }
-    }
-
-    #[inline]
-    fn insert(&mut self, span: Span, value: u64) -> bool {
-        self.map.insert(span, value).is_ok()
-    }
-
-    #[inline]
-    fn erase(&mut self, index: u64) -> Option<u64> {
-        self.map.erase(index).map(|(_, value)| value)
-    }
-
-    #[inline]
-    fn get(&self, index: u64) -> Option<u64> {
-        self.map.get(index)
-    }
-
-    #[inline]
-    fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.map.iter().map(|(span, value)| (span.first(), span.last(), value))
-    }
-
-    fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-        gap(&self.map, end, size, align, window)
-    }
-
-    fn duplicate(&self) -> Self {
-        self.map.try_clone().map_or_else(|_| no_memory(), |map| Self { map })
-    }
-
-    fn bytes(&self) -> usize {
-        self.map.bytes()
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.map.validate().map_err(|broken| broken.to_string())
-    }
-}
-
 /// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
 #[derive(Debug, Default)]
 pub struct AnyMapRanges {
     map: RangeMap<u64>,
 }
 
-impl Ranges for AnyMapRanges {
-    const GAP_IS_LINEAR: bool = false;
+/// Both have the same calls, but for what a look-up and a walk give: a word, or what a place beside the tree holds.
+macro_rules! ranges {
+    ($name:ty, $found:expr) => {
+        impl Ranges for $name {
+            const GAP_IS_LINEAR: bool = false;
 
-    fn new() -> Self {
-        Self::default()
-    }
+            fn new() -> Self {
+                Self::default()
+            }
 
-    #[inline]
-    fn store(&mut self, span: Span, value: u64) {
-        if self.map.store(span, value).is_err() {
-            no_memory();
+            #[inline]
+            fn store(&mut self, span: Span, value: u64) {
+                if self.map.store(span, value).is_err() {
+                    no_memory();
+                }
+            }
+
+            #[inline]
+            fn clear(&mut self, span: Span) {
+                if self.map.remove_range(span).is_err() {
+                    no_memory();
+                }
+            }
+
+            #[inline]
+            fn insert(&mut self, span: Span, value: u64) -> bool {
+                self.map.insert(span, value).is_ok()
+            }
+
+            #[inline]
+            fn erase(&mut self, index: u64) -> Option<u64> {
+                self.map.erase(index).map(|(_, value)| value)
+            }
+
+            #[inline]
+            fn get(&self, index: u64) -> Option<u64> {
+                self.map.get(index).map($found)
+            }
+
+            #[inline]
+            fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+                self.map.iter().map(|(span, value)| (span.first(), span.last(), $found(value)))
+            }
+
+            fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
+                let request = Request::new(size).align(align).window(window);
+                match end {
+                    End::Lowest => self.map.lowest_gap(&request),
+                    End::Highest => self.map.highest_gap(&request),
+                }
+                .ok()
+            }
+
+            fn duplicate(&self) -> Self {
+                self.map.try_clone().map_or_else(|_| no_memory(), |map| Self { map })
+            }
+
+            fn bytes(&self) -> usize {
+                self.map.bytes()
+            }
+
+            fn validate(&self) -> Result<(), String> {
+                self.map.validate().map_err(|broken| broken.to_string())
+            }
         }
-    }
-
-    #[inline]
-    fn clear(&mut self, span: Span) {
-        if self.map.remove_range(span).is_err() {
-            no_memory();
-        }
-    }
-
-    #[inline]
-    fn insert(&mut self, span: Span, value: u64) -> bool {
-        self.map.insert(span, value).is_ok()
-    }
-
-    #[inline]
-    fn erase(&mut self, index: u64) -> Option<u64> {
-        self.map.erase(index).map(|(_, value)| value)
-    }
-
-    #[inline]
-    fn get(&self, index: u64) -> Option<u64> {
-        self.map.get(index).copied()
-    }
-
-    #[inline]
-    fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.map.iter().map(|(span, value)| (span.first(), span.last(), *value))
-    }
-
-    fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-        let request = Request::new(size).align(align).window(window);
-        match end {
-            End::Lowest => self.map.lowest_gap(&request),
-            End::Highest => self.map.highest_gap(&request),
-        }
-        .ok()
-    }
-
-    fn duplicate(&self) -> Self {
-        self.map.try_clone().map_or_else(|_| no_memory(), |map| Self { map })
-    }
-
-    fn bytes(&self) -> usize {
-        self.map.bytes()
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        self.map.validate().map_err(|broken| broken.to_string())
-    }
+    };
 }
+
+ranges!(WordMapRanges, |word: u64| word);
+ranges!(AnyMapRanges, |value: &u64| *value);
 
 /// The place that a range tree finds.
 pub(crate) fn gap(map: &WordMap<u64>, end: End, size: u64, align: Align, window: Span) -> Option<Span> {

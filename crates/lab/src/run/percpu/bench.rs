@@ -4,7 +4,7 @@
 //! against what any allocator must do: each aligned, within its unit, and apart from the others.
 
 use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::family::{Entry, Family, Percpu};
+use crate::family::{Family, Percpu};
 use crate::record::{Counts, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::turns::in_turn;
