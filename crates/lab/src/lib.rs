@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod counters;
 mod data;
 pub mod engine;
 pub mod failure;

@@ -31,6 +31,8 @@ const DEFINITIONS: &[(&str, &[&str])] = &[
     ("bench kva", &[include_str!("../../bench/kva.toml")]),
     ("bench percpu", &[include_str!("../../bench/percpu.toml")]),
     ("bench maple", &[include_str!("../../bench/maple.toml")]),
+    ("bench counters", &[include_str!("../../bench/counters.toml")]),
+    ("stress counters", &[include_str!("../../bench/storm.toml")]),
     ("stress kva", &[include_str!("../../bench/stress.toml")]),
     ("stress percpu", &[include_str!("../../bench/stress.toml")]),
     ("stress maple", &[include_str!("../../bench/stress.toml")]),

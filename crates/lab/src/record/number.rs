@@ -34,7 +34,7 @@ pub fn nanoseconds(ns: f64) -> String {
     if ns < 100.0 {
         format!("{ns:.1} ns")
     } else if ns < 10_000.0 {
-        format!("{ns:.0} ns")
+        format!("{} ns", count(ns.round() as u64))
     } else if ns < 10_000_000.0 {
         format!("{} us", fixed(ns / 1e3))
     } else if ns < 10_000_000_000.0 {

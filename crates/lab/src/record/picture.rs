@@ -164,8 +164,8 @@ pub struct Film {
 
 impl Film {
     /// Of a workload's busiest space; `seconds` tells when an operation ran.
-    pub fn new(film: Developed, workload: &str, seconds: impl Fn(usize) -> f64) -> Self {
-        let heading = format!("An address space over time: {workload}, space {}", film.space);
+    pub fn new(film: Developed, seconds: impl Fn(usize) -> f64) -> Self {
+        let heading = format!("The busiest address space over time, number {}", film.space);
         let seconds = film.at.iter().map(|&op| seconds(op)).collect();
         Self { heading, film, seconds }
     }

@@ -8,7 +8,7 @@ use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
 use crate::family::{Family, Tree};
 use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
-use freehold_rivals::maple::BTreeMapRanges;
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
 use std::time::Instant;
 
@@ -67,7 +67,7 @@ pub fn bench(
     benches.into_iter().map(|bench| bench.finish(&name)).collect()
 }
 
-/// What the list behind the model answers: to the phases of the first round, as far as they are checked one by one.
+/// What the model's list answers, which no engine has anything of: to the phases of the first round, as far as they are checked one by one.
 struct Expected {
     initial: Steps,
     ops: Vec<Op>,
@@ -83,8 +83,13 @@ impl Expected {
             ops.push(WALK);
         }
         let mut answers = vec![Answer::default(); ops.len()];
-        let mut list: Box<dyn Map> = Box::new(RangeDriver::new(BTreeMapRanges::<u64>::new()));
-        list.perform(&initial);
+        let mut list: Box<dyn Map> = Box::new(RangeDriver::new(ListRanges::<u64>::new()));
+        // What is inserted into free ranges is the same in any order, and a list grows at its end without moving anything.
+        let mut ascending = initial.clone();
+        if let Steps::Insert(stores) = &mut ascending {
+            stores.sort_unstable_by_key(|(span, _)| span.first());
+        }
+        list.perform(&ascending);
         list.run(&ops, &mut answers);
         Self { initial, ops, answers }
     }

@@ -87,10 +87,10 @@ mod tests {
             begins,
             areas: vec![1, 2],
         };
-        let page = render(&Film::new(film, "a & b", |op| op as f64)).unwrap();
-        assert!(page.contains("a &amp; b, space 4") && page.contains("2 areas at most"));
+        let page = render(&Film::new(film, |op| op as f64)).unwrap();
+        assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
         assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
         assert!(Class::ALL.iter().all(|(_, name)| page.contains(name)));
-        assert_eq!(render(&Film::new(Developed::default(), "", |_| 0.0)).unwrap(), "");
+        assert_eq!(render(&Film::new(Developed::default(), |_| 0.0)).unwrap(), "");
     }
 }

@@ -1,6 +1,6 @@
 //! Tables: records by rows and columns, and numbers as people read them.
 
-use super::definition::{Cell, Scope, TableView};
+use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
@@ -47,6 +47,7 @@ pub(super) fn shown(field: &str, value: &str) -> String {
         ("size" | "unit_bytes", number) => {
             number.parse().map_or_else(|_| number.to_owned(), |bytes| Bytes(bytes).to_string())
         }
+        ("workload", workload) => recorded(workload).unwrap_or(workload).to_owned(),
         ("file", file) => file.rsplit('/').next().unwrap_or(file).to_owned(),
         _ => value.to_owned(),
     }
@@ -141,7 +142,9 @@ fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> Str
 fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
     let mut text = figure(record.metric.unit(), record.value);
     text.push_str(record.origin.mark());
-    if let (true, Some([least, largest])) = (view.spread && record.value > 0.0, record.spread) {
+    if let (true, Some([least, largest])) = (record.value > 0.0, record.spread)
+        && least < largest
+    {
         let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
     }
     let compared = view.ratio
@@ -179,8 +182,10 @@ pub(super) fn features(title: &str, results: &Results) -> Table {
 /// The table as HTML, in a box that scrolls.
 pub(super) fn render(table: &Table, palette: &Palette) -> String {
     let class = |at: usize| if at < table.name_columns { "" } else { " class=\"figure\"" };
-    let mut page =
-        format!("<div class=\"scroll\"><table><caption>{}</caption><thead><tr>", html(&table.title));
+    let mut page = format!(
+        "<div class=\"scroll\"><table><caption><span>{}</span></caption><thead><tr>",
+        html(&table.title)
+    );
     for (at, name) in table.header.iter().enumerate() {
         let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(at), html(name));
     }

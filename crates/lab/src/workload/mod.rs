@@ -93,7 +93,7 @@ impl<F: Family> Workload<F> {
     #[must_use]
     pub fn film(&self, film: Developed) -> Film {
         let time = Time::new(self.at_ns.as_deref(), self.ops.len());
-        Film::new(film, &self.name, |op| time.at(op))
+        Film::new(film, |op| time.at(op))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex};
 use std::vec::Vec;
 
 /// A heap that is never dropped, and that no check takes for lost.
@@ -97,13 +97,16 @@ fn approximate_reads_stay_within_their_bound() {
         // What each thread has begun to add, and what it has added.
         let progress: Vec<_> = (0..THREADS).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect();
         let done = AtomicBool::new(false);
+        // The reader is there before the first add, so that it reads meanwhile.
+        let begin = Barrier::new(THREADS as usize + 1);
         std::thread::scope(|scope| {
             let adders: Vec<_> = progress
                 .iter()
                 .map(|(begun, added)| {
-                    let (counter, gauge) = (&counter, &gauge);
+                    let (counter, gauge, begin) = (&counter, &gauge, &begin);
                     scope.spawn(move || {
                         let mut sum = 0;
+                        begin.wait();
                         for add in 0..ADDS {
                             let value = [1, 1, 7, 100][add as usize % 4];
                             sum += value;
@@ -115,10 +118,10 @@ fn approximate_reads_stay_within_their_bound() {
                     })
                 })
                 .collect();
-            let (counter, progress, done) = (&counter, &progress, &done);
+            let (counter, progress, done, begin) = (&counter, &progress, &done, &begin);
             let reader = scope.spawn(move || {
-                let mut reads = 0;
-                while !done.load(Relaxed) {
+                begin.wait();
+                loop {
                     let load = |of: &AtomicU64| of.load(std::sync::atomic::Ordering::SeqCst);
                     let least: u64 = progress.iter().map(|(_, added)| load(added)).sum();
                     let approx = counter.approx();
@@ -126,13 +129,14 @@ fn approximate_reads_stay_within_their_bound() {
                     assert!(approx <= most, "{approx} of at most {most}");
                     let error = counter.max_error(THREADS as u32);
                     assert!(approx + error >= least, "{approx} of at least {least}, error {error}");
-                    reads += 1;
+                    if done.load(Relaxed) {
+                        break;
+                    }
                 }
-                reads
             });
             adders.into_iter().for_each(|adder| adder.join().unwrap());
             done.store(true, Relaxed);
-            assert!(reader.join().unwrap() > 0);
+            reader.join().unwrap();
         });
         let sum: u64 = THREADS * (0..ADDS).map(|add| [1, 1, 7, 100][add as usize % 4]).sum::<u64>();
         assert_eq!(counter.get(), sum);

@@ -20,6 +20,8 @@ pub struct TreeFacts {
     pub trees: Option<MakeTrees>,
     /// Makes a map, if it is one to compare with; such an engine is benched.
     pub map: Option<MakeMap>,
+    /// It makes equal neighbours one range, which the kernel does not, and is judged by a model that does.
+    pub merges: bool,
 }
 
 /// An engine of the list.
@@ -72,7 +74,8 @@ pub const ENGINES: &[EngineEntry] = &[
         None,
         Some(map::<RangemapRanges>),
     )
-    .estimated(),
+    .estimated()
+    .merges(),
     engine("nodit", "the crate nodit: intervals in a B-tree of its own", None, Some(map::<NoditRanges>))
         .estimated(),
     engine(
@@ -90,7 +93,14 @@ const fn engine(
     trees: Option<MakeTrees>,
     map: Option<MakeMap>,
 ) -> EngineEntry {
-    Listed::new(name, about, TreeFacts { trees, map })
+    Listed::new(name, about, TreeFacts { trees, map, merges: false })
+}
+
+impl EngineEntry {
+    const fn merges(mut self) -> Self {
+        self.facts.merges = true;
+        self
+    }
 }
 
 fn map<R: Ranges + 'static>() -> Box<dyn Map> {

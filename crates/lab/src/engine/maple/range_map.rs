@@ -5,23 +5,18 @@ use freehold::maple::{RangeMap, Request, WordMap};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
 use std::alloc::{Layout, handle_alloc_error};
+use std::convert::identity;
 
-/// A [`WordMap`] of numbers.
-#[derive(Debug, Default)]
-pub struct WordMapRanges {
-    /// The map.
-    pub map: WordMap<u64>,
-}
+/// A map of numbers as a plain map of ranges. `$number` makes a number of what its look-ups give.
+macro_rules! plain_map {
+    ($(#[$about:meta])* $name:ident, $map:ty, $number:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Default)]
+        pub struct $name {
+            /// The map.
+            pub map: $map,
+        }
 
-/// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
-#[derive(Debug, Default)]
-pub struct AnyMapRanges {
-    map: RangeMap<u64>,
-}
-
-/// Both have the same calls, but for what a look-up and a walk give: a word, or what a place beside the tree holds.
-macro_rules! ranges {
-    ($name:ty, $found:expr) => {
         impl Ranges for $name {
             const GAP_IS_LINEAR: bool = false;
 
@@ -55,12 +50,12 @@ macro_rules! ranges {
 
             #[inline]
             fn get(&self, index: u64) -> Option<u64> {
-                self.map.get(index).map($found)
+                self.map.get(index).map($number)
             }
 
             #[inline]
             fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-                self.map.iter().map(|(span, value)| (span.first(), span.last(), $found(value)))
+                self.map.iter().map(|(span, value)| (span.first(), span.last(), $number(value)))
             }
 
             fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
@@ -87,17 +82,14 @@ macro_rules! ranges {
     };
 }
 
-ranges!(WordMapRanges, |word: u64| word);
-ranges!(AnyMapRanges, |value: &u64| *value);
+plain_map! {
+    /// A [`WordMap`] of numbers.
+    WordMapRanges, WordMap<u64>, identity
+}
 
-/// The place that a range tree finds.
-pub(crate) fn gap(map: &WordMap<u64>, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-    let request = Request::new(size).align(align).window(window);
-    match end {
-        End::Lowest => map.lowest_gap(&request),
-        End::Highest => map.highest_gap(&request),
-    }
-    .ok()
+plain_map! {
+    /// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
+    AnyMapRanges, RangeMap<u64>, u64::clone
 }
 
 /// There was none for another node.

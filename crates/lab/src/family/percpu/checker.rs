@@ -17,8 +17,12 @@ pub struct Checker {
     taken: BTreeMap<(u32, u64), u64>,
     live: HashMap<u32, (u32, u64)>,
     live_bytes: u64,
+    requests: u64,
     rooms: Rooms,
 }
+
+/// Of so many requests at least, an engine that misses a place for more than three in four does not look for one.
+const REQUESTS: u64 = 64;
 
 impl Checker {
     /// Nothing is live yet.
@@ -31,6 +35,7 @@ impl Checker {
             taken: BTreeMap::new(),
             live: HashMap::new(),
             live_bytes: 0,
+            requests: 0,
             rooms: Rooms::new(entry, config),
         }
     }
@@ -53,6 +58,7 @@ impl Checker {
     /// What is wrong with the answer.
     pub fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
         self.rooms.judge(op, answer, &self.taken)?;
+        self.requests += u64::from(!op.is_free());
         match (*op, answer) {
             (Op::Free { object }, Answer::Freed) => {
                 let place = self.live.remove(&object).ok_or("an object that is not live was freed")?;
@@ -92,6 +98,12 @@ impl Checker {
     /// # Errors
     /// What is wrong.
     pub fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+        let (missed, requests) = (self.missed(), self.requests);
+        if requests >= REQUESTS && missed > requests / 4 * 3 {
+            return Err(format!(
+                "{missed} of {requests} requests were refused or had a chunk made, though there was a place"
+            ));
+        }
         let footprint = session.footprint();
         if footprint.objects != self.live() {
             return Err(format!("{} objects are live, not {}", self.live(), footprint.objects));

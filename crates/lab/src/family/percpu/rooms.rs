@@ -73,14 +73,11 @@ impl Rooms {
             _ => return Ok(()),
         };
         let refused = answer == Answer::NoRoom;
-        // Where nobody looked at pages, as in `stress`, which runs batches, it cannot be told which have memory, nor whether
-        // a chunk was there before it held an object.
-        if self.knows_pages && self.pages.is_none() {
-            return Ok(());
-        }
+        // Where nobody looked at pages, as in `stress`, which runs batches, those with live objects are known to have memory.
+        let populated = self.knows_pages && (refused || self.pages.is_none());
         let size = size_bytes.next_multiple_of(self.grain_bytes);
         let align = align.bytes().max(self.grain_bytes);
-        let wanted = Wanted { size, align, populated: refused && self.knows_pages };
+        let wanted = Wanted { size, align, populated };
         let Some((chunk, start)) = self.place(wanted, taken) else { return Ok(()) };
         self.missed += 1;
         if self.strict {
@@ -103,7 +100,8 @@ impl Rooms {
         }
         let mut next = taken.keys().next().map(|&(chunk, _)| chunk);
         while let Some(chunk) = next {
-            if let Some(start) = self.place_in(Some(chunk), None, wanted, taken) {
+            let pages = self.knows_pages.then(|| with_objects(chunk, taken));
+            if let Some(start) = self.place_in(Some(chunk), pages.as_deref(), wanted, taken) {
                 return Some((Some(chunk), start));
             }
             next = taken.range((chunk, u64::MAX)..).next().map(|(&(chunk, _), _)| chunk);
@@ -129,6 +127,17 @@ impl Rooms {
         }
         place_between(free, self.unit_bytes, pages, wanted)
     }
+}
+
+/// Which pages of a chunk hold a live object or a part of one, up to the last that does.
+fn with_objects(chunk: u32, taken: &Taken) -> Vec<bool> {
+    let page = |byte: u64| usize::try_from(byte / u64::from(PAGE_BYTES)).unwrap_or(usize::MAX);
+    let mut pages = Vec::new();
+    for (&(_, start), &end) in taken.range((chunk, 0)..(chunk, u64::MAX)) {
+        pages.resize(page(start).max(pages.len()), false);
+        pages.resize(page(end - 1) + 1, true);
+    }
+    pages
 }
 
 /// The lowest place in free bytes.
@@ -228,6 +237,17 @@ mod tests {
         assert!(made.contains("had a chunk made, though there is room in chunk Some(0) at 4"), "{made}");
         let refused = says(&refuses, &[alloc(0, false), alloc(1, true)]);
         assert!(refused.contains("was refused, though there is room in chunk Some(0) at 4"), "{refused}");
+        // The same where nobody looks at pages, but those with objects have memory: as in `stress`.
+        let scene = Scene::tiny(1);
+        let mut blind = Checker::new(&default, &scene.config);
+        let at = |chunk| Answer::At { chunk, offset_bytes: 0 };
+        assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
+        assert!(blind.clone().check(&alloc(1, true), Answer::NoRoom).unwrap_err().contains("was refused"));
+        assert!(blind.check(&alloc(1, false), at(1)).unwrap_err().contains("had a chunk made"));
+        let page = Op::Alloc { object: 1, size_bytes: 4096, align: Align::PAGE, atomic: true };
+        let mut blind = Checker::new(&default, &scene.config);
+        assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
+        assert_eq!(blind.check(&page, Answer::NoRoom), Ok(()), "the next page may be without memory");
         // Another engine than the default one is counted.
         let other = ENGINES[1].with(PercpuFacts { knows_pages: false, ..ENGINES[1].facts });
         let mut checker = Checker::new(&other, &Scene::tiny(1).config);
@@ -236,5 +256,9 @@ mod tests {
             assert_eq!(checker.check(&alloc(object, false), at), Ok(()));
         }
         assert_eq!(checker.missed(), 2);
+        // But for one that hardly ever finds a place.
+        let other = ENGINES[1].with(PercpuFacts { make: |_, _| Ok(wasteful(false)), ..ENGINES[1].facts });
+        let ops: Vec<Op> = (0..200).map(|object| alloc(object, false)).collect();
+        assert!(says(&other, &ops).contains("though there was a place"));
     }
 }

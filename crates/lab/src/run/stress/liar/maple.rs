@@ -78,5 +78,5 @@ impl<const HOW: u8, const AT: u32> Ranges for Liar<HOW, AT> {
 
 /// The liar in the place of a map that one might use instead.
 pub(crate) fn maple_liar<const HOW: u8, const AT: u32>() -> EngineEntry {
-    ENGINES[1].with(TreeFacts { trees: None, map: Some(Liar::<HOW, AT>::boxed) })
+    ENGINES[1].with(TreeFacts { trees: None, map: Some(Liar::<HOW, AT>::boxed), merges: false })
 }

@@ -41,7 +41,8 @@ fn a_lie_is_found() {
     let says = [
         (percpu_liar::<SHIFTED>(), Kind::InOrder, "NotLive is no answer"),
         (percpu_liar::<SHIFTED>(), Kind::ChurnSmall, "is not free"),
-        (percpu_liar::<REFUSES>(), Kind::Mixed, "was refused, though a chunk could be made for it"),
+        (percpu_liar::<REFUSES>(), Kind::Mixed, "was refused, though there is room"),
+        (percpu_liar::<REFUSES>(), Kind::Atomic, "was refused, though there is room"),
         (percpu_liar::<LEAKS>(), Kind::Random, "objects are live, not"),
         (percpu_liar::<MISALIGNED>(), Kind::AlignedChurn, "is not a multiple of"),
         (percpu_liar::<OUTSIDE>(), Kind::ChurnLarge, "is not in a unit"),
