@@ -117,7 +117,7 @@ pub(crate) enum Command {
         quick: bool,
         /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
         /// which pays, for kva alone. Takes some minutes with valgrind.
-        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "unit"])]
+        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "growth", "unit"])]
         wishes: bool,
         /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
         #[arg(long)]
@@ -131,6 +131,10 @@ pub(crate) enum Command {
         /// A size for workloads that have sizes; again for more. Of percpu, the number of objects; of maple, of ranges.
         #[arg(long, value_name = "N")]
         n: Vec<u32>,
+        /// Measure how time, work and memory grow from a hundred objects to ten million, or to a hundred thousand if it is to
+        /// be quick: of one workload of the family, or of those named.
+        #[arg(long, conflicts_with = "n")]
+        growth: bool,
         /// Bytes of a chunk for each CPU, for percpu alone.
         #[arg(long, value_name = "BYTES", default_value = "256K")]
         unit: Bytes,

@@ -114,6 +114,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
             engine,
             workload,
             n,
+            growth,
             unit,
             ..
         } => {
@@ -123,6 +124,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 engines: engine.clone(),
                 workloads: workload.clone(),
                 sizes: n.clone(),
+                growth: *growth,
                 unit: *unit,
             };
             (commands::bench::run(*suite, &options, &mut progress)?, None)

@@ -2,7 +2,6 @@
 
 use freehold::units::Align;
 use freehold_lab::engine::{ENGINES, EngineEntry, VARIANTS};
-use freehold_lab::family::Entry;
 use freehold_lab::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use proptest::prelude::*;
 

@@ -1,7 +1,6 @@
 //! Random operations on small units, on every percpu engine of the list beside the model.
 
 use freehold_lab::engine::percpu::ENGINES;
-use freehold_lab::family::Entry;
 use freehold_lab::model::{Scene, percpu_ops_from_bytes, run_percpu_ops};
 use proptest::prelude::*;
 

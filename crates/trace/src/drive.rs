@@ -13,7 +13,11 @@ pub trait Drive {
     fn run(&mut self, op: &Self::Op, probe: &mut impl Probe) -> Self::Answer;
 
     /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.
-    fn run_batch(&mut self, ops: &[Self::Op], answers: &mut [Self::Answer], probe: &mut impl Probe);
+    fn run_batch(&mut self, ops: &[Self::Op], answers: &mut [Self::Answer], probe: &mut impl Probe) {
+        for (op, answer) in ops.iter().zip(answers) {
+            *answer = self.run(op, probe);
+        }
+    }
 
     /// Makes room for objects up to and without `objects`, so that running operations asks for no memory here.
     fn expect_objects(&mut self, objects: u32);

@@ -1,12 +1,10 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
-use crate::family::{Kva, Life, Maple, Percpu};
-use crate::kind::Suite;
+use crate::family::Life;
 use crate::record::Counts;
 use crate::record::{Metric, Results, Stat};
-use crate::run::{Replayable, add_demand, add_sizes};
+use crate::run::{Replayable, add_demand, add_sizes, of_family};
 use crate::workload::Workload;
-use crate::workload::suite_of;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -19,14 +17,11 @@ const POINTS: usize = 16;
 /// It cannot be read as a trace or vector file of a family that is known.
 pub fn run(file: &Path) -> anyhow::Result<Results> {
     let name = file.to_string_lossy();
-    match suite_of(&name)? {
-        Suite::Kva => describe(&Kva::workload(&name)?),
-        Suite::Percpu => describe(&Percpu::workload(&name)?),
-        Suite::Maple => describe(&Maple::workload(&name)?),
-    }
+    of_family!(&name, describe(&name))
 }
 
-fn describe<F: Replayable>(workload: &Workload<F>) -> anyhow::Result<Results> {
+fn describe<F: Replayable>(name: &str) -> anyhow::Result<Results> {
+    let workload = &F::workload(name)?;
     let mut results = Results::default();
     results.note(format!("{}: {}", workload.name, workload.description));
     events(workload, &mut results);

@@ -3,19 +3,17 @@
 
 use crate::Progress;
 use crate::engine::maple::{EngineEntry as MapEntry, MakeMap, find_maps};
+use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
-use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Tree};
-use crate::kind::Suite;
+use crate::family::{FLOOR_NOTE, Family};
 use crate::record::{Metric, Results, Stat};
-use crate::run::instructions::{self, Instructions, can_count, totals};
+use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, totals};
 use crate::run::maple::{operations, run_counted};
 use crate::run::measure;
-use crate::run::{Replayable, key};
+use crate::run::{Replayable, key, of_family};
 use crate::workload::maple::{Case, Workload, find_cases};
-use crate::workload::suite_of;
 
-/// What the program is called with under callgrind, before the workload and the engine; and before a map's workload.
-pub const UNDER_CALLGRIND: &str = "count-instructions";
+/// What stands before a map's workload under callgrind.
 const OF_MAPS: &str = "maple/";
 
 /// Whether instructions can be counted.
@@ -37,11 +35,7 @@ pub fn run(names: &[String], engines: &[String], progress: &mut Progress) -> any
     check()?;
     let mut results = Results::default();
     for name in names {
-        match suite_of(name)? {
-            Suite::Kva => one::<Kva>(name, engines, &mut results, progress)?,
-            Suite::Percpu => one::<Percpu>(name, engines, &mut results, progress)?,
-            Suite::Maple => one::<Maple>(name, engines, &mut results, progress)?,
-        }
+        of_family!(name, one(name, engines, &mut results, progress))?;
     }
     Ok(results)
 }
@@ -100,7 +94,7 @@ pub fn of_maps(
                 let arguments = [UNDER_CALLGRIND, &name, "--n", &n_of, entry.engine];
                 let totals = totals(&arguments, operations.len())?;
                 for (&(op, operations), total) in operations.iter().zip(totals) {
-                    let key = Entry::<Tree>::key(entry, case.name).op(op).param("n", n);
+                    let key = entry.key(case.name).op(op).param("n", n);
                     let mean = total as f64 / operations.max(1) as f64;
                     results.of(key).put(Metric::Instructions, Stat::Mean, mean, operations);
                 }
@@ -120,11 +114,7 @@ pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::
             Some(workload) => run_map(workload, n, engine),
             None => super::wishes::run_under_callgrind(name, n, engine),
         },
-        None => match suite_of(name)? {
-            Suite::Kva => run_one::<Kva>(name, engine),
-            Suite::Percpu => run_one::<Percpu>(name, engine),
-            Suite::Maple => run_one::<Maple>(name, engine),
-        },
+        None => of_family!(name, run_one(name, engine)),
     }
 }
 
@@ -141,8 +131,8 @@ fn run_one<F: Replayable>(name: &str, engine: &str) -> anyhow::Result<()> {
 }
 
 /// The engine of that label, the floor among them.
-fn entry<F: Family>(label: &str) -> Result<F::Entry, Failure> {
-    if let Some(floor) = F::Entry::FLOOR.filter(|floor| floor.label() == label) {
+fn entry<F: Family>(label: &str) -> Result<Listed<F::Facts>, Failure> {
+    if let Some(floor) = F::Facts::FLOOR.filter(|floor| floor.label() == label) {
         return Ok(floor);
     }
     let named = F::engines(&[label.to_owned()])?.into_iter().find(|entry| entry.label() == label);

@@ -5,8 +5,7 @@
 //! stores ask for.
 
 use super::replay::{self, ROUNDS};
-use crate::engine::{Compared, find_engines};
-use crate::family::Entry;
+use crate::family::{Family, Kva};
 use crate::record::{Metric, Results};
 use crate::run::growth;
 use crate::study::{maple_2025, percpu_2017};
@@ -20,7 +19,7 @@ const PERCPU_ROUNDS: usize = 3;
 /// # Errors
 /// The bundled data cannot be read, or an engine answers wrong.
 pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
-    let engines = find_engines(&[], Compared::Always)?;
+    let engines = Kva::engines(&[])?;
     let traces = data_folder()?.join("traces");
     let trace = |name: &str| traces.join(name).display().to_string();
     let mut results = Results::default();

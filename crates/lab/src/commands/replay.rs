@@ -1,11 +1,8 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
 use crate::Progress;
-use crate::family::{Kva, Maple, Percpu};
-use crate::kind::Suite;
 use crate::record::Results;
-use crate::run::{Replayable, add_replay, measure};
-use crate::workload::suite_of;
+use crate::run::{Replayable, add_replay, measure, of_family};
 
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
@@ -38,11 +35,7 @@ pub fn one(
     results: &mut Results,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
-    match suite_of(name)? {
-        Suite::Kva => replay::<Kva>(name, engines, rounds, results, progress),
-        Suite::Percpu => replay::<Percpu>(name, engines, rounds, results, progress),
-        Suite::Maple => replay::<Maple>(name, engines, rounds, results, progress),
-    }
+    of_family!(name, replay(name, engines, rounds, results, progress))
 }
 
 fn replay<F: Replayable>(

@@ -4,18 +4,22 @@
 
 use crate::Progress;
 use crate::counters::{Storm, stress as storm};
+use crate::engine::Listed;
 use crate::failure::Failure;
-use crate::family::{Entry, Kva, Percpu, Tree};
+use crate::family::{Kva, Percpu, Tree};
 use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
 use crate::record::{count, fixed};
 use crate::run::stress::{CaseRun, Plan, stress};
+use crate::workload::check_memory;
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
 use freehold::units::Bytes;
 use std::time::Duration;
 
 /// Sizes of cases that grow; the last takes seconds to set up, and is left to the long mode.
 const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
+/// Bytes of an object in an engine, its driver and its judge, about.
+const OBJECT_BYTES: u64 = 512;
 /// Size of the other sized cases.
 const SIZE: u32 = 10_000;
 
@@ -147,6 +151,8 @@ fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::R
     }
     let engines = F::stressed(&options.engines)?;
     let plan = plan::<F>(options)?;
+    let most = options.sizes.iter().copied().max().unwrap_or(0);
+    check_memory(most.into(), OBJECT_BYTES * engines.len() as u64)?;
     let mut runs = stress(&plan, &engines, &mut |what| progress.tick(what))?;
     let mut results = Results::default();
     let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
@@ -170,7 +176,7 @@ fn add<F: Suited>(
     plan: &Plan<F>,
     again: &str,
     runs: &mut [CaseRun<F>],
-    engines: &[F::Entry],
+    engines: &[Listed<F::Facts>],
 ) {
     results.fact("repeat", plan.repeat.to_string());
     results.fact("loops", count(plan.params.loops));

@@ -1,14 +1,13 @@
 //! `freehold bench kva --wishes`: what the 2019 talk wished for, each wish alone and together, in work, instructions and
 //! time. Every variant gives the same answers, which is checked.
 
-use super::instructions::UNDER_CALLGRIND;
 use crate::Progress;
-use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS, find_engines};
+use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS};
 use crate::failure::Failure;
-use crate::family::{Entry, Kva};
+use crate::family::Kva;
 use crate::record::{Metric, Results, Stat};
 use crate::run::bench::{BenchRun, Budget, bench};
-use crate::run::instructions::{self, Instructions};
+use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND};
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::CaseInfo;
 use std::time::Duration;
@@ -58,7 +57,7 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     let listed = |name: &&str| ENGINES.iter().chain(VARIANTS).any(|entry| entry.label() == *name);
     let mut engines: Vec<EngineEntry> = Vec::new();
     for name in WISHES.iter().filter(|name| listed(name)) {
-        engines.extend(find_engines(&[(*name).to_owned()], Compared::IfNamed)?);
+        engines.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
     }
     let can_count = instructions::can_count();
     let mut results = Results::default();
@@ -66,9 +65,10 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
         let workload = BenchWorkload::new(case(name)?, n, OPERATIONS, ROUNDS)?;
         let bench = bench(workload, &engines, ROUNDS, &BUDGET, &mut |what| progress.tick(what))?;
         for run in &bench.runs {
-            let pairs: Vec<f64> = run.pair_ns.iter().map(|ns| ns / 2.0).collect();
+            let pairs = run.sheet.lines.iter().find(|line| line.timed == ("pair", None));
+            let each: Vec<f64> = pairs.iter().flat_map(|line| &line.ns).map(|ns| ns / 2.0).collect();
             let mut figures = results.of(run.entry.key(name).op("loop").param_if("n", bench.workload.n));
-            figures.rounds(Metric::Time, &pairs, (run.round * pairs.len()) as u64).put(
+            figures.rounds(Metric::Time, &each, (run.round * each.len()) as u64).put(
                 Metric::Work,
                 Stat::Mean,
                 work(run),
@@ -110,7 +110,7 @@ fn work(run: &BenchRun) -> f64 {
 /// No workload or engine has such a name, or the engine answers otherwise in another run.
 pub fn run_under_callgrind(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     let workload = BenchWorkload::new(case(workload)?, n, COUNTED, 1)?.into_workload();
-    for entry in find_engines(&[engine.to_owned()], Compared::IfNamed)? {
+    for entry in EngineEntry::find(&[engine.to_owned()], Compared::IfNamed)? {
         instructions::run::<Kva>(&entry, &workload).map_err(anyhow::Error::msg)?;
     }
     Ok(())

@@ -1,8 +1,17 @@
 //! What sessions of the kva family can do beyond running operations.
 
 use super::Driven;
-use freehold::units::Span;
+use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Driver, Engine, Op};
+
+/// A space to manage.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The spans that are free at the start.
+    pub layout: Vec<Span>,
+    /// What sizes and addresses are multiples of.
+    pub granule: Align,
+}
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {

@@ -1,10 +1,9 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
-use super::{Entry, Family, Judge, Life, OpKind, Outcome};
+use super::{Family, Judge, Life, OpKind, Outcome};
 use crate::engine::vma::{
-    Answer, Call, Caller, ENGINES, EngineEntry, Op, Scene, Session, SortedAreas, Spaces,
+    Answer, Call, Caller, EngineEntry, Op, Scene, Session, SortedAreas, Spaces, SpacesFacts,
 };
-use crate::kind::Suite;
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::Drive;
@@ -26,13 +25,12 @@ const KINDS: &[OpKind] = &[
 ];
 
 impl Family for Maple {
-    const SUITE: Suite = Suite::Maple;
     const KINDS: &'static [OpKind] = KINDS;
     type Op = Op;
     type Answer = Answer;
     type Scene = Scene;
     type Session = dyn Session;
-    type Entry = EngineEntry;
+    type Facts = SpacesFacts;
     type Judge = MapleJudge;
 
     fn kind(op: &Op) -> usize {
@@ -70,24 +68,6 @@ impl Family for Maple {
     /// Everything is done, as the recorded kernel did it.
     fn outcome(_: Answer) -> Outcome {
         Outcome::Done
-    }
-}
-
-impl Entry<Maple> for EngineEntry {
-    const ALL: &'static [Self] = ENGINES;
-    const OURS: &'static [&'static str] = &["range-map"];
-    const ESTIMATED: &'static [&'static str] = &["std-btreemap"];
-
-    fn engine(&self) -> &'static str {
-        self.engine
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
-        Ok((self.make)(scene.kinds.clone()))
     }
 }
 

@@ -14,15 +14,15 @@ mod maple;
 mod percpu;
 mod tree;
 
-pub use kva::{Checker, Kva, KvaJudge, Space};
+pub use kva::{Checker, Kva, KvaJudge};
 pub use maple::{Maple, MapleJudge};
 pub use percpu::{Percpu, PercpuChecker, PercpuJudge};
 pub use tree::{Tree, TreeJudge};
 
-use crate::engine::Driven;
+use crate::engine::{Compared, Driven, Facts, Listed};
 use crate::failure::Failure;
 use crate::kind::Suite;
-use crate::record::{Key, Origin};
+use crate::record::Key;
 use freehold::units::Tally;
 use std::fmt::Debug;
 
@@ -66,7 +66,7 @@ pub enum Outcome {
 /// A family of engines.
 pub trait Family: Copy + Debug + Default + 'static {
     /// Which it is.
-    const SUITE: Suite;
+    const SUITE: Suite = Self::Facts::SUITE;
     /// The kinds of its operations; the first is what is looked at most.
     const KINDS: &'static [OpKind];
     /// What its engines are asked.
@@ -77,8 +77,8 @@ pub trait Family: Copy + Debug + Default + 'static {
     type Scene: Clone + Debug;
     /// An engine at work.
     type Session: Driven<Self::Op, Self::Answer> + ?Sized;
-    /// An engine of its list.
-    type Entry: Entry<Self>;
+    /// What is said of its engines.
+    type Facts: Facts<Scene = Self::Scene, Session = Self::Session, Answer = Self::Answer>;
     /// What answers are held against.
     type Judge: Judge<Self>;
 
@@ -94,19 +94,12 @@ pub trait Family: Copy + Debug + Default + 'static {
     /// What an answer says.
     fn outcome(answer: Self::Answer) -> Outcome;
 
-    /// The engines of these names, in the order of the list; without names those of every comparison.
+    /// The engines of these names; without names those of every comparison.
     ///
     /// # Errors
     /// A name that is no engine's.
-    fn engines(names: &[String]) -> Result<Vec<Self::Entry>, Failure> {
-        let all = Self::Entry::ALL;
-        if let Some(unknown) = names.iter().find(|name| all.iter().all(|entry| entry.engine() != **name)) {
-            let all: Vec<&str> = all.iter().map(Entry::engine).collect();
-            return Err(Failure::Usage(format!("no engine {unknown:?}; there are {}", all.join(", "))));
-        }
-        let wanted =
-            |entry: &&Self::Entry| names.is_empty() || names.iter().any(|name| entry.engine() == name);
-        Ok(all.iter().filter(wanted).copied().collect())
+    fn engines(names: &[String]) -> Result<Vec<Listed<Self::Facts>>, Failure> {
+        Listed::find(names, Compared::Always)
     }
 
     /// Adds what engines were made for.
@@ -116,81 +109,13 @@ pub trait Family: Copy + Debug + Default + 'static {
     }
 }
 
-/// What is said of [`Entry::FLOOR`] wherever its figures stand.
+/// What is said of [`Facts::FLOOR`] wherever its figures stand.
 pub const FLOOR_NOTE: &str = "`floor` does no work: its figures are the lab's own share of all others. It is not judged, and no rival.";
-
-/// An engine of a family's list.
-pub trait Entry<F: Family>: Copy + Debug + 'static {
-    /// Every engine of the family; the first is the one that users get, and what ratios are to.
-    const ALL: &'static [Self];
-
-    /// The engine that does no work. It is not in [`Entry::ALL`], so that it is neither judged nor compared: only
-    /// tables of `replay` and `bench` show it, beneath the others.
-    const FLOOR: Option<Self> = None;
-
-    /// Engines that are ours: no rivals of the default one.
-    const OURS: &'static [&'static str];
-
-    /// Engines whose memory cannot be told and is reckoned from what they hold.
-    const ESTIMATED: &'static [&'static str] = &[];
-
-    /// Where figures of its memory are from.
-    fn memory(&self) -> Origin {
-        if Self::ESTIMATED.contains(&self.engine()) { Origin::Estimated } else { Origin::Measured }
-    }
-
-    /// Its name.
-    fn engine(&self) -> &'static str;
-
-    /// Its placement, where it has several.
-    fn placement(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Name and placement, as users write them.
-    fn label(&self) -> String {
-        self.engine().to_owned()
-    }
-
-    /// What it is, in a line.
-    fn about(&self) -> &'static str;
-
-    /// Whether it is the one that users get.
-    fn is_default(&self) -> bool {
-        Self::ALL.first().is_some_and(|first| first.label() == self.label())
-    }
-
-    /// Whether it is the one that does no work.
-    fn is_floor(&self) -> bool {
-        Self::FLOOR.is_some_and(|floor| floor.label() == self.label())
-    }
-
-    /// Makes one.
-    ///
-    /// # Errors
-    /// Why it cannot be made for that scene.
-    fn start(&self, scene: &F::Scene) -> Result<Box<F::Session>, String>;
-
-    /// Whether two fresh engines may give these answers to the same operations.
-    fn repeats(&self, first: &[F::Answer], second: &[F::Answer]) -> bool {
-        first == second
-    }
-
-    /// A workload's key on it.
-    fn key(&self, workload: &str) -> Key {
-        let key = Key::new(F::SUITE.name(), workload).engine(self.engine());
-        Key {
-            default: self.is_default(),
-            ours: !self.is_default() && Self::OURS.contains(&self.engine()),
-            ..key.param_if("placement", self.placement())
-        }
-    }
-}
 
 /// What any engine of a family must do: knows what is live, and no more.
 pub trait Judge<F: Family>: Sized {
     /// Of a fresh engine.
-    fn new(entry: &F::Entry, scene: &F::Scene) -> Self;
+    fn new(entry: &Listed<F::Facts>, scene: &F::Scene) -> Self;
 
     /// Checks an answer, and remembers what it means.
     ///

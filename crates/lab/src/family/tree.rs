@@ -1,7 +1,7 @@
 //! Trees from ranges to entries, with the kernel's calls: the family `maple`, as far as operations are made for it.
 
-use super::{Entry, Family, Judge, Life, OpKind, Outcome, Suite};
-use crate::engine::maple::{ENGINES, EngineEntry, Trees};
+use super::{Family, Judge, Life, OpKind, Outcome};
+use crate::engine::maple::{EngineEntry, TreeFacts, Trees};
 use freehold::units::{Tally, Work};
 use freehold_rivals::maple::{ListRanges, Naive};
 use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
@@ -20,13 +20,12 @@ const KINDS: &[OpKind] = &[
 ];
 
 impl Family for Tree {
-    const SUITE: Suite = Suite::Maple;
     const KINDS: &'static [OpKind] = KINDS;
     type Op = Op;
     type Answer = Answer;
     type Scene = TreeFlags;
     type Session = dyn Trees;
-    type Entry = EngineEntry;
+    type Facts = TreeFacts;
     type Judge = TreeJudge;
 
     fn kind(op: &Op) -> usize {
@@ -81,29 +80,6 @@ impl Family for Tree {
     }
 }
 
-impl Entry<Tree> for EngineEntry {
-    const ALL: &'static [Self] = ENGINES;
-    const OURS: &'static [&'static str] = &["range-map", "range-map-any"];
-    const ESTIMATED: &'static [&'static str] = &["std-btreemap", "rangemap", "nodit"];
-
-    fn engine(&self) -> &'static str {
-        self.engine
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    /// With the kernel's calls, if it has them; otherwise with those of a plain map.
-    fn start(&self, flags: &TreeFlags) -> Result<Box<dyn Trees>, String> {
-        match (self.trees, self.map) {
-            (Some(make), _) => Ok(make(*flags)),
-            (None, Some(make)) => Ok(make()),
-            (None, None) => Err(format!("{} makes nothing", self.engine)),
-        }
-    }
-}
-
 /// Does the same to the model, which keeps lists.
 pub struct TreeJudge {
     model: Box<dyn Trees>,
@@ -151,6 +127,7 @@ impl Judge<Tree> for TreeJudge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::maple::ENGINES;
     use freehold_trace::maple::Value;
 
     /// Ranges of one value side by side, one of which is erased.
@@ -174,7 +151,7 @@ mod tests {
             assert_eq!(judged(entry.engine), Ok(()), "{}", entry.engine);
         }
         let rangemap = ENGINES.iter().find(|entry| entry.merges).unwrap();
-        let plain = EngineEntry { merges: false, ..*rangemap };
+        let plain = rangemap.with(TreeFacts { merges: false, ..rangemap.facts });
         let flags = TreeFlags { alloc: true, rcu: false };
         let (mut session, judge) = (plain.start(&flags).unwrap(), TreeJudge::new(&plain, &flags));
         let mut answers = [Answer::default(); 2];

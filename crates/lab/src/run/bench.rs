@@ -3,6 +3,7 @@
 //!
 //! An engine that is too slow gets fewer operations, or is left out; both are said.
 
+use super::Sheet;
 use super::turns::in_turn;
 use crate::engine::{EngineEntry, FLOOR, Session};
 use crate::family::Checker;
@@ -53,12 +54,8 @@ pub struct BenchRun {
     pub free_blocks: u64,
     /// Bytes of what knows the free blocks, where that can be told.
     pub free_index_bytes: Option<usize>,
-    /// Nanoseconds of an allocation, by round; empty where it is not timed by itself.
-    pub alloc_ns: Vec<f64>,
-    /// Nanoseconds of a free, by round; empty where it is not timed by itself.
-    pub free_ns: Vec<f64>,
-    /// Nanoseconds of an allocation and a free, by round.
-    pub pair_ns: Vec<f64>,
+    /// Times of a pair of an allocation and a free, and of either where they come in batches.
+    pub sheet: Sheet,
 }
 
 /// A workload and what each engine made of it.
@@ -256,9 +253,7 @@ impl BenchRun {
             live: 0,
             free_blocks: 0,
             free_index_bytes: None,
-            alloc_ns: Vec::new(),
-            free_ns: Vec::new(),
-            pair_ns: Vec::new(),
+            sheet: Sheet::default(),
         }
     }
 
@@ -289,33 +284,25 @@ impl BenchRun {
             }
         }
         let mut answers = vec![Answer::default(); self.round];
-        let mut spent = [Duration::ZERO; 2];
-        let mut counts = [0usize; 2];
         let mut rest = answers.as_mut_slice();
+        let mut all = Duration::ZERO;
         for batch in batches {
             let (now, later) = rest.split_at_mut(batch.len());
-            let free = usize::from(workload.case.sized && batch.first().is_some_and(Op::is_free));
             let before = Instant::now();
             session.run(batch, now);
             let took = before.elapsed();
-            for (kind, (spent, count)) in spent.iter_mut().zip(&mut counts).enumerate() {
-                if kind == free {
-                    *spent += took;
-                    *count += batch.len();
-                }
+            if workload.case.sized {
+                let op = if batch.first().is_some_and(Op::is_free) { "free" } else { "alloc" };
+                self.sheet.note((op, None), took, batch.len());
             }
+            all += took;
             rest = later;
         }
+        self.sheet.note(("pair", None), all, self.round / 2);
+        self.sheet.close();
         let expected = self.answers.get(round * self.round..(round + 1) * self.round);
         if !expected.is_some_and(|expected| self.entry.takes.repeats(expected, &answers)) {
             return Err("another answer than in the checked run".to_owned());
-        }
-        let each = |spent: Duration, count: usize| spent.as_nanos() as f64 / count.max(1) as f64;
-        let [alloc, free] = spent;
-        self.pair_ns.push(2.0 * each(alloc + free, self.round));
-        if workload.case.sized {
-            self.alloc_ns.push(each(alloc, counts[0]));
-            self.free_ns.push(each(free, counts[1]));
         }
         Ok(())
     }
@@ -327,11 +314,5 @@ impl BenchRun {
         let of_regions = self.metadata_bytes.saturating_sub(of_blocks);
         let each = |bytes: usize, items: u64| bytes as f64 / items.max(1) as f64;
         Some((each(of_blocks, self.free_blocks), each(of_regions, self.live)))
-    }
-
-    /// The operations that were timed, with the times of each round.
-    #[must_use]
-    pub fn timed(&self) -> [(&'static str, &[f64]); 3] {
-        [("alloc", &self.alloc_ns), ("free", &self.free_ns), ("pair", &self.pair_ns)]
     }
 }

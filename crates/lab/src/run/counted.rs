@@ -1,7 +1,7 @@
 //! The counted run: every answer checked, every operation's work noted, the state sampled on the way.
 
-use crate::engine::Driven;
-use crate::family::{Entry, Outcome};
+use crate::engine::{Driven, Listed};
+use crate::family::Outcome;
 use crate::record::Counts;
 use crate::run::{Replayable, Seen, State, Watch};
 use crate::workload::Workload;
@@ -50,7 +50,7 @@ pub struct Bucket<F: Replayable> {
 /// # Errors
 /// The engine cannot be made for this workload, or gives a wrong answer.
 pub fn count_run<F: Replayable>(
-    entry: &F::Entry,
+    entry: &Listed<F::Facts>,
     workload: &Workload<F>,
     buckets: usize,
 ) -> Result<Option<Counted<F>>, String> {

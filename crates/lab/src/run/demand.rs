@@ -174,7 +174,7 @@ fn most_within(times: &[u64], window_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::family::Space;
+    use crate::engine::Space;
     use freehold::units::Align;
     use freehold_trace::kva::Op;
 
@@ -183,18 +183,9 @@ mod tests {
             0 => Op::Free { object },
             size => Op::alloc(object, size),
         });
-        Workload {
-            name: "small".to_owned(),
-            file: None,
-            description: String::new(),
-            scene: Space { layout: Vec::new(), granule: Align::PAGE },
-            setup: Vec::new(),
-            ops: ops.collect(),
-            at_ns: Some(at_ms.iter().map(|ms| ms * 1_000_000).collect()),
-            objects: sizes.len() as u32,
-            n: None,
-            skipped: Vec::new(),
-        }
+        let scene = Space { layout: Vec::new(), granule: Align::PAGE };
+        let at_ns = Some(at_ms.iter().map(|ms| ms * 1_000_000).collect());
+        Workload { at_ns, ..Workload::new("small", "", scene, ops.collect(), sizes.len() as u32) }
     }
 
     #[test]

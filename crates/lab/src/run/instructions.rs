@@ -9,15 +9,18 @@
 //! The driver's share is in the figures, and that of the few instructions around each run of operations: as much for
 //! every engine.
 
-use crate::engine::Driven;
+use super::timed::prepared;
+use crate::engine::{Driven, Listed};
 use crate::failure::Failure;
-use crate::family::{Entry, Family};
+use crate::family::Family;
 use crate::workload::Workload;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What the program is called with under callgrind, before the workload and the engine.
+pub const UNDER_CALLGRIND: &str = "count-instructions";
 /// The function whose instructions count, as callgrind finds it.
 const MEASURED: &str = "*run::instructions::measured*";
 /// The function after which it writes them out.
@@ -118,7 +121,7 @@ fn operations_of_kinds<F: Family>(ops: &[F::Op]) -> Vec<u64> {
 ///
 /// # Errors
 /// The engine cannot be made, or answers otherwise in another run.
-pub fn run<F: Family>(entry: &F::Entry, workload: &Workload<F>) -> Result<(), String> {
+pub fn run<F: Family>(entry: &Listed<F::Facts>, workload: &Workload<F>) -> Result<(), String> {
     let mut expected: Option<Vec<F::Answer>> = None;
     let operations = operations_of_kinds::<F>(&workload.ops);
     for kind in (0..F::KINDS.len()).filter(|&kind| operations.get(kind).is_some_and(|&n| n > 0)) {
@@ -133,13 +136,11 @@ pub fn run<F: Family>(entry: &F::Entry, workload: &Workload<F>) -> Result<(), St
 
 /// Runs all operations on a fresh engine, one run of a kind after the other; those of one kind count.
 fn run_once<F: Family>(
-    entry: &F::Entry,
+    entry: &Listed<F::Facts>,
     workload: &Workload<F>,
     counted: usize,
 ) -> Result<Vec<F::Answer>, String> {
-    let mut session = entry.start(&workload.scene)?;
-    session.expect_objects(workload.objects);
-    session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+    let mut session = prepared(entry, workload)?;
     let mut answers = vec![F::Answer::default(); workload.ops.len()];
     let mut rest = answers.as_mut_slice();
     let mut left = operations_of_kinds::<F>(&workload.ops).get(counted).copied().unwrap_or(0);

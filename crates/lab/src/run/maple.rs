@@ -1,13 +1,16 @@
 //! Measuring maps of ranges: every answer of a first round checked one by one, then rounds timed in loops whose sums
 //! must agree, the engines taking turns.
 
+use super::Sheet;
 use super::instructions::measured;
 use super::turns::in_turn;
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
+use crate::family::{Family, Tree};
+use crate::record::Counts;
 use crate::workload::maple::{Timed, Workload};
 use freehold_rivals::maple::ListRanges;
 use freehold_trace::maple::{Answer, Op, RangeDriver, Step};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Operations of each phase that are checked one by one.
 const CHECKED: usize = 1 << 12;
@@ -19,14 +22,14 @@ const WALK: Op = Op::StepMany { step: Step::Find, index: 0, limit: u64::MAX, mos
 pub struct Run {
     /// The engine.
     pub entry: EngineEntry,
-    /// Nanoseconds of an operation, by operation and round.
-    pub ns: Vec<(&'static str, Vec<f64>)>,
-    /// Operations timed, by operation and over all rounds.
-    pub counts: Vec<u64>,
+    /// Its times.
+    pub sheet: Sheet,
     /// Ranges of the map before anything was timed; of a map that was filled.
     pub ranges: usize,
     /// Bytes that it then held.
     pub bytes: usize,
+    /// Work of the operations that were checked one by one.
+    pub work: Counts,
     /// Whether it looks for gaps one by one.
     pub gap_is_linear: bool,
 }
@@ -107,17 +110,17 @@ impl Bench {
         // Not a copy of the one that is checked: some lie in memory in the order of their keys, however the map was built.
         let mut timed = make();
         timed.perform(&expected.initial);
-        let mut answers = vec![Answer::default(); expected.ops.len()];
-        map.run(&expected.ops, &mut answers);
-        let pairs = expected.ops.iter().zip(expected.answers.iter().zip(&answers));
-        for (op, (right, answer)) in pairs {
-            if right != answer {
+        let mut work = Counts::default();
+        for (op, right) in expected.ops.iter().zip(&expected.answers) {
+            let (answer, tally) = map.run_counted(op);
+            if *right != answer {
                 return Err(format!("{answer:?} to {op:?}, not {right:?}"));
             }
+            work.add(Tree::work(&tally));
         }
         map.validate()?;
         let gap_is_linear = map.gap_is_linear();
-        let run = Run { entry, ns: Vec::new(), counts: Vec::new(), ranges, bytes, gap_is_linear };
+        let run = Run { entry, sheet: Sheet::default(), ranges, bytes, work, gap_is_linear };
         Ok(Self { make, map: timed, run })
     }
 
@@ -126,21 +129,19 @@ impl Bench {
         match timed {
             Timed::Steps { phases, fresh } => self.time_steps(phases, *fresh),
             Timed::Copies(copies) => {
-                let mut spent = Duration::ZERO;
                 for _ in 0..*copies {
                     let before = Instant::now();
                     let copy = self.map.duplicate();
-                    spent += before.elapsed();
+                    self.run.sheet.note(("dup", None), before.elapsed(), self.run.ranges);
                     drop(copy);
                 }
-                self.note(&[("dup", spent, copies * self.run.ranges)]);
+                self.run.sheet.close();
                 self.map.duplicate().perform(&Steps::Iterate(1))
             }
         }
     }
 
     fn time_steps(&mut self, phases: &[(&'static str, Steps)], fresh: bool) -> u64 {
-        let mut spent: Vec<(&'static str, Duration, usize)> = Vec::new();
         let mut sum = 0_u64;
         for (op, steps) in phases {
             let mut own = fresh.then(self.make);
@@ -150,26 +151,10 @@ impl Bench {
             let took = before.elapsed();
             sum = sum.wrapping_mul(31).wrapping_add(answers);
             let times = if let Steps::Iterate(times) = steps { times * self.run.ranges } else { steps.len() };
-            match spent.iter_mut().find(|(known, ..)| known == op) {
-                Some((_, total, count)) => (*total, *count) = (*total + took, *count + times),
-                None => spent.push((op, took, times)),
-            }
+            self.run.sheet.note((op, None), took, times);
         }
-        self.note(&spent);
+        self.run.sheet.close();
         sum
-    }
-
-    fn note(&mut self, spent: &[(&'static str, Duration, usize)]) {
-        for (at, &(op, took, count)) in spent.iter().enumerate() {
-            if self.run.ns.len() <= at {
-                self.run.ns.push((op, Vec::new()));
-                self.run.counts.push(0);
-            }
-            if let (Some((_, ns)), Some(total)) = (self.run.ns.get_mut(at), self.run.counts.get_mut(at)) {
-                ns.push(took.as_nanos() as f64 / count.max(1) as f64);
-                *total += count as u64;
-            }
-        }
     }
 
     fn finish(self, name: &str) -> Result<Run, String> {

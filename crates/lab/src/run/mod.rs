@@ -30,6 +30,7 @@ pub use replay::{EngineRun, FloorRun, Replay, measure};
 pub use report::add_replay;
 pub(crate) use report::{describe, key};
 pub use sampled::{Sample, Sampled, SampledRun, Sampling, Spread, Stretch, Sum, Total};
+pub(crate) use seen::of_family;
 pub use seen::{Replayable, Seen, State, StateLine, Watch, record_pages};
 pub use sheet::{Line, Sheet};
 pub use timed::{OpTimes, Timed};

@@ -1,10 +1,11 @@
 //! A workload on several engines: each checked and counted, then all timed in turn, A B C, C B A.
 
 use super::counted::BUCKETS;
+use super::timed::prepared;
 use super::turns::in_turn;
 use super::{Counted, Timed, count_run};
-use crate::engine::Driven;
-use crate::family::{Entry, Kva};
+use crate::engine::{Driven, Facts, Listed};
+use crate::family::Kva;
 use crate::run::Replayable;
 use crate::workload::Workload;
 
@@ -12,7 +13,7 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub struct EngineRun<F: Replayable = Kva> {
     /// The engine.
-    pub entry: F::Entry,
+    pub entry: Listed<F::Facts>,
     /// What it answered and did.
     pub counted: Counted<F>,
     /// How long it took.
@@ -23,7 +24,7 @@ pub struct EngineRun<F: Replayable = Kva> {
 #[derive(Clone, Debug)]
 pub struct FloorRun<F: Replayable = Kva> {
     /// The engine.
-    pub entry: F::Entry,
+    pub entry: Listed<F::Facts>,
     /// What it says in every round.
     answers: Vec<F::Answer>,
     /// How long it took.
@@ -40,7 +41,7 @@ pub struct Replay<F: Replayable = Kva> {
     /// The engine that does no work, where the family has one.
     pub floor: Option<FloorRun<F>>,
     /// Engines that cannot run it, and why.
-    pub refused: Vec<(F::Entry, String)>,
+    pub refused: Vec<(Listed<F::Facts>, String)>,
     /// Timed rounds.
     pub rounds: usize,
 }
@@ -51,7 +52,7 @@ pub struct Replay<F: Replayable = Kva> {
 /// An engine gives a wrong answer.
 pub fn measure<F: Replayable>(
     workload: Workload<F>,
-    engines: &[F::Entry],
+    engines: &[Listed<F::Facts>],
     rounds: usize,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Replay<F>> {
@@ -96,9 +97,8 @@ pub fn measure<F: Replayable>(
 impl<F: Replayable> FloorRun<F> {
     /// Runs it once, for what it says; `None` if the family has no such engine.
     fn of(workload: &Workload<F>) -> Result<Option<Self>, String> {
-        let Some(entry) = F::Entry::FLOOR else { return Ok(None) };
-        let mut session = entry.start(&workload.scene)?;
-        session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+        let Some(entry) = F::Facts::FLOOR else { return Ok(None) };
+        let mut session = prepared(&entry, workload)?;
         let mut answers = vec![F::Answer::default(); workload.ops.len()];
         session.run(&workload.ops, &mut answers);
         Ok(Some(Self { entry, answers, timed: Timed::default() }))

@@ -1,20 +1,24 @@
 //! The records of a replay: figures of each engine, and what is drawn over time.
 
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
-use crate::family::{Entry, FLOOR_NOTE, Family};
+use crate::engine::Listed;
+use crate::family::{FLOOR_NOTE, Family};
 use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, Time, count};
 
 /// A workload's key on an engine.
-pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &F::Entry) -> Key {
+pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &Listed<F::Facts>) -> Key {
     let workload = &replay.workload;
     let key = entry.key(&workload.title()).param_if("n", workload.n).param_if("file", workload.file.clone());
     F::scene_key(&workload.scene, key)
 }
 
 /// Adds engines to those that were shown.
-pub(crate) fn describe<F: Family>(results: &mut Results, entries: impl IntoIterator<Item = F::Entry>) {
+pub(crate) fn describe<F: Family>(
+    results: &mut Results,
+    entries: impl IntoIterator<Item = Listed<F::Facts>>,
+) {
     for entry in entries {
-        let engine = (entry.label(), entry.about(), entry.is_default());
+        let engine = (entry.label(), entry.about, entry.is_default());
         if results.engines.iter().all(|other| other.0 != engine.0) {
             results.engines.push(engine);
         }

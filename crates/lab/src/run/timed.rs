@@ -1,8 +1,8 @@
 //! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
 
 use super::{clock, median};
-use crate::engine::Driven;
-use crate::family::{Entry, Family};
+use crate::engine::{Driven, Listed};
+use crate::family::Family;
 use crate::record::Counts;
 use crate::workload::Workload;
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Timed {
     /// The engine cannot be made, or answers otherwise than before.
     pub fn round<F: Family>(
         &mut self,
-        entry: &F::Entry,
+        entry: &Listed<F::Facts>,
         workload: &Workload<F>,
         expected: &[F::Answer],
     ) -> Result<(), String> {
@@ -86,15 +86,12 @@ impl Timed {
 }
 
 fn run<F: Family>(
-    entry: &F::Entry,
+    entry: &Listed<F::Facts>,
     workload: &Workload<F>,
     expected: &[F::Answer],
     measured: impl FnOnce(&mut F::Session, &mut [F::Answer]),
 ) -> Result<(), String> {
-    let mut session = entry.start(&workload.scene)?;
-    session.expect_objects(workload.objects);
-    let mut ignored = vec![F::Answer::default(); workload.setup.len()];
-    session.run(&workload.setup, &mut ignored);
+    let mut session = prepared(entry, workload)?;
     let mut answers = vec![F::Answer::default(); workload.ops.len()];
     measured(&mut session, &mut answers);
     if entry.repeats(expected, &answers) {
@@ -102,4 +99,15 @@ fn run<F: Family>(
     } else {
         Err("another answer than in the checked run".to_owned())
     }
+}
+
+/// A fresh engine in the state that the workload starts from.
+pub(super) fn prepared<F: Family>(
+    entry: &Listed<F::Facts>,
+    workload: &Workload<F>,
+) -> Result<Box<F::Session>, String> {
+    let mut session = entry.start(&workload.scene)?;
+    session.expect_objects(workload.objects);
+    session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+    Ok(session)
 }

@@ -230,10 +230,10 @@ fn users(outer_pages: u64, seed: u64) -> (Vec<Op>, Vec<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Compared, find_engines};
+    use crate::engine::Compared;
 
     fn engine(name: &str) -> EngineEntry {
-        find_engines(&[name.to_owned()], Compared::Always).unwrap()[0]
+        EngineEntry::find(&[name.to_owned()], Compared::Always).unwrap()[0]
     }
 
     fn pages(first: u64, pages: u64) -> Span {

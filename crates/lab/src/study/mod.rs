@@ -5,7 +5,7 @@ mod kva_2019;
 pub mod maple_2025;
 pub mod percpu_2017;
 
-use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::engine::{Compared, EngineEntry};
 use crate::failure::Failure;
 use crate::record::Results;
 use crate::{Progress, data_folder};
@@ -134,7 +134,7 @@ fn traces_in(folder: &Path, endings: &[&str]) -> std::io::Result<Vec<PathBuf>> {
 fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
     let mut entries = Vec::new();
     for name in names {
-        entries.extend(find_engines(&[(*name).to_owned()], Compared::IfNamed)?);
+        entries.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
     }
     Ok(entries)
 }

@@ -7,7 +7,7 @@ use super::Options;
 use crate::Progress;
 use crate::engine::percpu::EngineEntry;
 use crate::failure::Failure;
-use crate::family::{Entry, Family, Percpu};
+use crate::family::{Family, Percpu};
 use crate::published;
 use crate::record::Grid;
 use crate::record::count;

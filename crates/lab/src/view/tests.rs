@@ -187,7 +187,7 @@ fn a_screen_says_first_what_was_found() {
 #[test]
 fn engines_of_every_comparison_have_colours_of_their_own() {
     let palette = palette::Palette::known();
-    let engines = crate::engine::find_engines(&[], crate::engine::Compared::Always).unwrap();
+    let engines = crate::engine::EngineEntry::find(&[], crate::engine::Compared::Always).unwrap();
     let colours: std::collections::BTreeSet<_> =
         engines.iter().map(|entry| palette.colour(&entry.label())).collect();
     assert_eq!(colours.len(), engines.len());

@@ -7,7 +7,7 @@
 use super::Workload;
 use super::suite::{self, Case, CaseInfo, Params};
 use super::synthetic::{Settled, settle};
-use crate::family::Space;
+use crate::engine::Space;
 use freehold::units::{Align, Span};
 use freehold_trace::kva::Op;
 
@@ -91,17 +91,8 @@ impl BenchWorkload {
     /// The same as any workload is: placed objects, then the operations.
     #[must_use]
     pub fn into_workload(self) -> Workload {
-        Workload {
-            name: self.case.name.to_owned(),
-            file: None,
-            description: self.case.about.to_owned(),
-            scene: Space { layout: self.layout.to_vec(), granule: Align::PAGE },
-            setup: self.placed,
-            ops: self.ops,
-            at_ns: None,
-            objects: self.objects,
-            n: self.n,
-            skipped: Vec::new(),
-        }
+        let scene = Space { layout: self.layout.to_vec(), granule: Align::PAGE };
+        let Self { case, placed: setup, ops, objects, n, .. } = self;
+        Workload { setup, n, ..Workload::new(case.name, case.about, scene, ops, objects) }
     }
 }

@@ -1,7 +1,7 @@
 //! Workloads out of files.
 
 use super::Workload;
-use crate::family::Space;
+use crate::engine::Space;
 use freehold::units::Align;
 use freehold_trace::Lines;
 use freehold_trace::kva::{Record, Recording, Vectors};
@@ -29,21 +29,14 @@ pub fn from_file(file: &Path) -> anyhow::Result<Workload> {
 fn recording(file: &Path) -> anyhow::Result<Workload> {
     let Recording { header, space, mut ops, mut at_ns, initial, skipped } = Recording::read(file)?;
     let measured = ops.split_off(initial);
+    let granule =
+        Align::new(header.page_bytes).ok_or_else(|| anyhow::anyhow!("the page size is no power of two"))?;
+    let scene = Space { layout: vec![space], granule };
     Ok(Workload {
-        name: format!("{}.kva", header.workload),
-        file: None,
-        description: header.description,
-        scene: Space {
-            layout: vec![space],
-            granule: Align::new(header.page_bytes)
-                .ok_or_else(|| anyhow::anyhow!("the page size is no power of two"))?,
-        },
         setup: ops,
-        ops: measured,
         at_ns: Some(at_ns.split_off(initial)),
-        objects: 0,
-        n: None,
         skipped: skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
+        ..Workload::new(format!("{}.kva", header.workload), header.description, scene, measured, 0)
     })
 }
 
@@ -60,16 +53,6 @@ fn vectors(file: &Path) -> anyhow::Result<Workload> {
         }
     }
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Workload {
-        name: name.trim_end_matches(".txt.zst").to_owned(),
-        file: None,
-        description: "operations of a vector file".to_owned(),
-        scene: Space { layout, granule },
-        setup: Vec::new(),
-        ops,
-        at_ns: None,
-        objects: 0,
-        n: None,
-        skipped: Vec::new(),
-    })
+    let (name, scene) = (name.trim_end_matches(".txt.zst"), Space { layout, granule });
+    Ok(Workload::new(name, "operations of a vector file", scene, ops, 0))
 }

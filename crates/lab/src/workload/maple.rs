@@ -21,8 +21,6 @@ const MOST_PASSED: usize = 1 << 31;
 const MISALIGNED_PASSED: usize = 1 << 24;
 /// One range of so many is missing where gaps are looked for.
 const MISSING_ONE_IN: u64 = 64;
-/// The largest map that can be asked for.
-pub const MOST_N: u32 = 4_000_000;
 
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

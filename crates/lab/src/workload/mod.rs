@@ -3,6 +3,7 @@
 pub mod bench;
 mod files;
 pub mod maple;
+mod memory;
 pub mod percpu;
 pub mod playback;
 mod random;
@@ -19,6 +20,7 @@ use freehold_trace::kva::Op;
 use std::path::Path;
 
 pub use files::from_file;
+pub use memory::check_memory;
 pub use random::SplitMix;
 pub use synthetic::{churn, whole_space};
 
@@ -48,6 +50,29 @@ pub struct Workload<F: Family = Kva> {
 }
 
 impl<F: Family> Workload<F> {
+    /// Operations alone, which name objects below `objects`.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        scene: F::Scene,
+        ops: Vec<F::Op>,
+        objects: u32,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            file: None,
+            description: description.into(),
+            scene,
+            setup: Vec::new(),
+            ops,
+            at_ns: None,
+            objects,
+            n: None,
+            skipped: Vec::new(),
+        }
+    }
+
     /// What it is called in headings and tables.
     #[must_use]
     pub fn title(&self) -> String {
@@ -56,9 +81,7 @@ impl<F: Family> Workload<F> {
             None => self.name.clone(),
         }
     }
-}
 
-impl<F: Family> Workload<F> {
     /// The key of what is said of it, whoever runs it.
     #[must_use]
     pub fn key(&self) -> Key {
@@ -81,6 +104,8 @@ impl Workload {
     }
 }
 
+/// Bytes of a churn's object in operations, a judge and an engine, about; engines are timed one at a time.
+const CHURN_BYTES: u64 = 768;
 /// What the names of churns of address ranges begin with; how many objects are live comes behind.
 pub const CHURN_PREFIX: &str = "churn:";
 
@@ -90,9 +115,11 @@ pub const CHURN_PREFIX: &str = "churn:";
 /// The file cannot be read, or holds nothing to replay.
 pub fn named(name: &str) -> anyhow::Result<Workload> {
     if let Some(n) = name.strip_prefix(CHURN_PREFIX) {
-        let n: Option<u64> = n.parse().ok().filter(|n| (1..=4_000_000).contains(n));
-        let usage = || Failure::Usage(format!("{name}: write churn:N for 1 to 4000000 live objects"));
+        let n: Option<u64> = n.parse().ok().filter(|&n| (1..=suite::MOST_N.into()).contains(&n));
+        let usage =
+            || Failure::Usage(format!("{name}: write churn:N for 1 to {} live objects", suite::MOST_N));
         let n = n.ok_or_else(usage)?;
+        check_memory(n, CHURN_BYTES)?;
         return churn(n, 2000, 107_000);
     }
     from_file(name.as_ref())

@@ -3,8 +3,8 @@
 use super::Workload;
 use super::recipe::{END_PAGE, LOW_PAGE};
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
+use crate::engine::Space;
 use crate::engine::SpaceEngine;
-use crate::family::Space;
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Driver, Op};
@@ -78,16 +78,8 @@ pub fn churn(n: u64, pairs: u64, seed: u64) -> anyhow::Result<Workload> {
     let mut case = Case::new(&CHURN, &params, 0);
     let Settled { space, placed, .. } = settle(&mut case, false)?;
     let mut more = Pairs::new(0, objects, random_alloc);
-    Ok(Workload {
-        name: "churn".to_owned(),
-        file: None,
-        description: format!("{n} live objects of 1..=64 pages, {pairs} times one freed and one allocated"),
-        scene: Space { layout: vec![space], granule: Align::PAGE },
-        setup: placed,
-        ops: (0..2 * pairs).map(|_| more.next_op(case.random())).collect(),
-        at_ns: None,
-        objects,
-        n: Some(n),
-        skipped: Vec::new(),
-    })
+    let description = format!("{n} live objects of 1..=64 pages, {pairs} times one freed and one allocated");
+    let scene = Space { layout: vec![space], granule: Align::PAGE };
+    let ops = (0..2 * pairs).map(|_| more.next_op(case.random())).collect();
+    Ok(Workload { setup: placed, n: Some(n), ..Workload::new("churn", description, scene, ops, objects) })
 }

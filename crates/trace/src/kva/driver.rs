@@ -2,6 +2,7 @@
 
 use super::{Answer, Op};
 use crate::Drive;
+use crate::names::{Frees, Names, run_batch};
 use freehold_units::{Align, Probe, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,15 +63,12 @@ pub trait Engine {
     fn validate(&self) -> Result<(), String>;
 }
 
-/// Frees that are looked up together.
-const FREES: usize = 64;
-
 /// An engine, and where it put the objects that are live.
 #[derive(Clone, Debug)]
 pub struct Driver<E> {
     engine: E,
-    /// Start of each object, by name; `None` where none is live.
-    starts: Vec<Option<u64>>,
+    /// Start of each object.
+    starts: Names<u64>,
     /// The areas of live congruent objects.
     areas: HashMap<u32, Arc<[Span]>>,
 }
@@ -78,7 +76,7 @@ pub struct Driver<E> {
 impl<E: Engine> Driver<E> {
     /// Drives a fresh engine.
     pub fn new(engine: E) -> Self {
-        Self { engine, starts: Vec::new(), areas: HashMap::new() }
+        Self { engine, starts: Names::new(), areas: HashMap::new() }
     }
 
     /// The engine, to look at.
@@ -96,43 +94,12 @@ impl<E: Engine> Driver<E> {
     /// Where the object starts, if it is live.
     #[must_use]
     pub fn start_of(&self, object: u32) -> Option<u64> {
-        self.starts.get(object as usize).copied().flatten()
+        self.starts.get(object)
     }
 
     /// Makes room for objects up to and without `objects`, so that running operations asks for no memory here.
     pub fn expect_objects(&mut self, objects: u32) {
-        self.starts.resize(self.starts.len().max(objects as usize), None);
-    }
-
-    /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.
-    pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        let (mut ops, mut answers) = (ops, answers);
-        while let Some(op) = ops.first() {
-            let frees = ops.iter().take(FREES).take_while(|op| matches!(op, Op::Free { .. })).count();
-            let together = if self.areas.is_empty() { frees.max(1) } else { 1 }.min(answers.len());
-            let (now, later) = answers.split_at_mut(together);
-            match now {
-                [] => return,
-                [answer] => *answer = self.run(op, probe),
-                several => self.free_together(&ops[..together], several, probe),
-            }
-            (ops, answers) = (&ops[together..], later);
-        }
-    }
-
-    /// Looks up where all the objects start before it frees the first: else every free would wait for the table,
-    /// and the wait count as the engine's.
-    fn free_together(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        let mut starts = [None; FREES];
-        for (op, start) in ops.iter().zip(&mut starts) {
-            if let Op::Free { object } = op {
-                *start = self.starts.get_mut(*object as usize).and_then(Option::take);
-            }
-        }
-        for (start, answer) in starts.iter().zip(answers) {
-            let freed = start.is_some_and(|start| self.engine.free(start, probe));
-            *answer = if freed { Answer::Freed } else { Answer::NotLive };
-        }
+        self.starts.expect(objects);
     }
 
     /// Runs one operation.
@@ -164,18 +131,13 @@ impl<E: Engine> Driver<E> {
 
     #[inline]
     fn remember(&mut self, object: u32, start: Option<u64>) -> Answer {
-        if self.starts.len() <= object as usize {
-            self.expect_objects(object.saturating_add(1));
-        }
-        if let Some(slot) = self.starts.get_mut(object as usize) {
-            *slot = start;
-        }
+        self.starts.put(object, start);
         start.map_or(Answer::NoRoom, Answer::At)
     }
 
     #[inline]
     fn free(&mut self, object: u32, probe: &mut impl Probe) -> Answer {
-        let Some(start) = self.starts.get_mut(object as usize).and_then(Option::take) else {
+        let Some(start) = self.starts.take(object) else {
             return Answer::NotLive;
         };
         let freed = if self.areas.is_empty() {
@@ -208,7 +170,7 @@ impl<E: Engine> Drive for Driver<E> {
 
     #[inline]
     fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        Self::run_batch(self, ops, answers, probe);
+        run_batch(self, ops, answers, probe);
     }
 
     fn expect_objects(&mut self, objects: u32) {
@@ -221,5 +183,28 @@ impl<E: Engine> Drive for Driver<E> {
 
     fn validate(&self) -> Result<(), String> {
         self.engine.validate()
+    }
+}
+
+impl<E: Engine> Frees for Driver<E> {
+    type Place = u64;
+
+    fn freed(op: &Op) -> Option<u32> {
+        if let Op::Free { object } = op { Some(*object) } else { None }
+    }
+
+    fn take(&mut self, object: u32) -> Option<u64> {
+        self.starts.take(object)
+    }
+
+    #[inline]
+    fn give_back(&mut self, start: Option<u64>, probe: &mut impl Probe) -> Answer {
+        let freed = start.is_some_and(|start| self.engine.free(start, probe));
+        if freed { Answer::Freed } else { Answer::NotLive }
+    }
+
+    /// The areas of congruent objects are looked up by name.
+    fn together(&self) -> bool {
+        self.areas.is_empty()
     }
 }

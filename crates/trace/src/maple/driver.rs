@@ -113,12 +113,6 @@ impl<E: Engine> Drive for Driver<E> {
         answer
     }
 
-    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = Drive::run(self, op, probe);
-        }
-    }
-
     /// Nothing has a name here.
     fn expect_objects(&mut self, _: u32) {}
 

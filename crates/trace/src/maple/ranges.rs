@@ -122,12 +122,6 @@ impl<R: Ranges> Drive for RangeDriver<R> {
         Self::run(self, op)
     }
 
-    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], _: &mut impl Probe) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = Self::run(self, op);
-        }
-    }
-
     /// Nothing has a name here.
     fn expect_objects(&mut self, _: u32) {}
 

@@ -3,6 +3,7 @@
 
 use super::{Answer, ChunkKey, ChunkLine, Engine, Location, Op, PageMap};
 use crate::Drive;
+use crate::names::{Frees, Names, run_batch};
 use freehold_units::Probe;
 
 /// Chunks by number, in the order in which they first held an object.
@@ -42,8 +43,8 @@ pub struct Driver<E> {
     engine: E,
     /// Whether work left for later is done, right after the operation that left it.
     balances: bool,
-    /// Each object by name; `None` where none is live.
-    places: Vec<Option<Location>>,
+    /// Where each object is.
+    places: Names<Location>,
     numbers: Numbers,
     balanced: bool,
 }
@@ -51,7 +52,7 @@ pub struct Driver<E> {
 impl<E: Engine> Driver<E> {
     /// Drives a fresh engine. Its work for later is done at once if `balances`, and never otherwise.
     pub fn new(engine: E, balances: bool) -> Self {
-        Self { engine, balances, places: Vec::new(), numbers: Numbers::default(), balanced: false }
+        Self { engine, balances, places: Names::new(), numbers: Numbers::default(), balanced: false }
     }
 
     /// The engine, to look at.
@@ -81,12 +82,12 @@ impl<E: Engine> Driver<E> {
     /// Where the object is, if it is live.
     #[must_use]
     pub fn location_of(&self, object: u32) -> Option<Location> {
-        self.places.get(object as usize).copied().flatten()
+        self.places.get(object)
     }
 
     /// Makes room for objects up to and without `objects`, so that running operations asks for no memory here.
     pub fn expect_objects(&mut self, objects: u32) {
-        self.places.resize(self.places.len().max(objects as usize), None);
+        self.places.expect(objects);
     }
 
     /// Every chunk's line, by the numbers of the answers.
@@ -101,13 +102,6 @@ impl<E: Engine> Driver<E> {
         self.engine.page_map(&|chunk| self.numbers.known(chunk))
     }
 
-    /// Runs the operations in order; `answers[i]` becomes what the engine says to `ops[i]`.
-    pub fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = self.run(op, probe);
-        }
-    }
-
     /// Runs one operation.
     #[inline]
     pub fn run(&mut self, op: &Op, probe: &mut impl Probe) -> Answer {
@@ -116,26 +110,27 @@ impl<E: Engine> Driver<E> {
                 let place = self.engine.alloc(size_bytes, align, atomic, probe);
                 self.remember(object, place)
             }
-            Op::Free { object } => match self.places.get_mut(object as usize).and_then(Option::take) {
-                Some(place) if self.engine.free(place, probe) => Answer::Freed,
-                _ => Answer::NotLive,
-            },
+            Op::Free { object } => {
+                let place = self.places.take(object);
+                return self.give_back(place, probe);
+            }
         };
+        self.look_after();
+        answer
+    }
+
+    /// Does the work that was left for later, if it is to be done.
+    #[inline]
+    fn look_after(&mut self) {
         self.balanced = self.balances && self.engine.wants_balance();
         if self.balanced {
             self.engine.balance();
         }
-        answer
     }
 
     #[inline]
     fn remember(&mut self, object: u32, place: Option<Location>) -> Answer {
-        if self.places.len() <= object as usize {
-            self.expect_objects(object.saturating_add(1));
-        }
-        if let Some(slot) = self.places.get_mut(object as usize) {
-            *slot = place;
-        }
+        self.places.put(object, place);
         let Some(Location { chunk, offset_bytes }) = place else { return Answer::NoRoom };
         Answer::At { chunk: self.numbers.of(chunk), offset_bytes: u64::from(offset_bytes) }
     }
@@ -152,7 +147,7 @@ impl<E: Engine> Drive for Driver<E> {
 
     #[inline]
     fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        Self::run_batch(self, ops, answers, probe);
+        run_batch(self, ops, answers, probe);
     }
 
     fn expect_objects(&mut self, objects: u32) {
@@ -165,5 +160,24 @@ impl<E: Engine> Drive for Driver<E> {
 
     fn validate(&self) -> Result<(), String> {
         self.engine.validate()
+    }
+}
+
+impl<E: Engine> Frees for Driver<E> {
+    type Place = Location;
+
+    fn freed(op: &Op) -> Option<u32> {
+        if let Op::Free { object } = op { Some(*object) } else { None }
+    }
+
+    fn take(&mut self, object: u32) -> Option<Location> {
+        self.places.take(object)
+    }
+
+    #[inline]
+    fn give_back(&mut self, place: Option<Location>, probe: &mut impl Probe) -> Answer {
+        let freed = place.is_some_and(|place| self.engine.free(place, probe));
+        self.look_after();
+        if freed { Answer::Freed } else { Answer::NotLive }
     }
 }

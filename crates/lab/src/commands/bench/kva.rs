@@ -2,13 +2,14 @@
 
 use super::Options;
 use crate::Progress;
-use crate::engine::{Compared, EngineEntry, find_engines};
-use crate::family::{Entry, FLOOR_NOTE, Kva};
+use crate::engine::{Compared, EngineEntry};
+use crate::family::{FLOOR_NOTE, Kva};
 use crate::record::count;
 use crate::record::{Key, Metric, Results, Stat};
 use crate::run::bench::{Bench, BenchRun, Budget, bench};
 use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
+use crate::workload::check_memory;
 use crate::workload::suite::find_cases;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,9 +20,12 @@ const QUICK: (&[u32], usize, [u64; 4]) = (&[1000, 10_000, 100_000], 1 << 13, [50
 const FULL: (&[u32], usize, [u64; 4]) =
     (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, [400_000, 3, 600_000, 3]);
 const ROUNDS: usize = 5;
+/// Bytes of an object, about: in the lab's operations and its checker, and in an engine and its driver.
+const LAB_BYTES: u64 = 512;
+const ENGINE_BYTES: u64 = 128;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let engines = find_engines(&options.engines, Compared::InBench)?;
+    let engines = EngineEntry::find(&options.engines, Compared::InBench)?;
     let (sizes, operations, micros) = if options.quick { QUICK } else { FULL };
     let sizes = if options.sizes.is_empty() { sizes } else { &options.sizes };
     let [setup, per_setup_op, rounds, per_round_op] = micros.map(Duration::from_micros);
@@ -32,6 +36,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
         let mut too_slow: HashMap<String, String> = HashMap::new();
         for &n in if case.sized { sizes } else { &[1] } {
             progress.tick(&format!("{}: setting up", case.name));
+            check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = BenchWorkload::new(case, n, operations, ROUNDS)?;
             // Who is too slow for one size is not tried on a larger one.
             let in_time: Vec<EngineEntry> =
@@ -65,10 +70,7 @@ fn add(results: &mut Results, mut bench: Bench) {
     }
     for run in bench.runs.iter_mut().chain([&mut bench.floor]) {
         let key = run.entry.key(name).param_if("n", bench.workload.n);
-        for (op, rounds) in run.timed() {
-            let operations = (run.round / 2 * rounds.len()) as u64;
-            results.of(key.clone().op(op)).rounds(Metric::Time, rounds, operations);
-        }
+        run.sheet.record(results, &key);
         if !run.entry.is_floor() {
             counted(results, run, &key, bench.workload.case.sized);
         }

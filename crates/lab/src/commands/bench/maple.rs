@@ -4,12 +4,16 @@ use super::Options;
 use crate::Progress;
 use crate::commands::instructions::of_maps;
 use crate::engine::maple::find_maps;
-use crate::family::{Entry, Tree};
+use crate::family::Tree;
 use crate::record::{Metric, Results, Stat};
 use crate::run::describe;
 use crate::run::maple::bench;
+use crate::workload::check_memory;
 use crate::workload::maple::{Workload, find_cases};
 
+/// Bytes of a range, about: in the lab's steps, and in the two maps of an engine.
+const LAB_BYTES: u64 = 160;
+const ENGINE_BYTES: u64 = 128;
 /// From this size on, fewer rounds do: each is long.
 const LARGE: u32 = 500_000;
 
@@ -34,17 +38,20 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 (true, true) => 3,
                 (false, true) => 5,
             };
+            check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = Workload { case, n };
             let runs = bench(&workload, &engines, rounds, &mut |what| progress.tick(what));
             for run in runs.map_err(anyhow::Error::msg)? {
-                let key = Entry::<Tree>::key(&run.entry, case.name).param("n", n);
-                for ((op, ns), &timed) in run.ns.iter().zip(&run.counts) {
-                    results.of(key.clone().op(*op)).rounds(Metric::Time, ns, timed);
+                let key = run.entry.key(case.name).param("n", n);
+                run.sheet.record(&mut results, &key);
+                let mut work = run.work.clone();
+                if work.percentile(1000) > 0 {
+                    results.of(key.clone().op("checked")).counts(Metric::Work, &mut work);
                 }
                 let each = run.bytes as f64 / run.ranges.max(1) as f64;
                 results
                     .of(key)
-                    .origin(Entry::<Tree>::memory(&run.entry))
+                    .origin(run.entry.memory())
                     .put(Metric::BytesPerItem, Stat::Total, each, run.ranges as u64)
                     .put(Metric::Metadata, Stat::Max, run.bytes as f64, 1);
                 if run.gap_is_linear && case.name.starts_with("gap-") {

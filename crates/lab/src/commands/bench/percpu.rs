@@ -8,6 +8,7 @@ use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::record::{Results, count};
 use crate::run::percpu::Job;
 use crate::run::{Replayable, describe, measure, record_pages};
+use crate::workload::check_memory;
 use crate::workload::percpu::{CASES, Case, Churn, Deletion, Kind, LIVE, Size, StaleHint, Work};
 use freehold::percpu::{Config, Population};
 use std::path::Path;
@@ -18,6 +19,10 @@ const OBJECTS: u32 = 1_000_000;
 const WALKED: u32 = 5;
 /// Where the area map walks over all there is for every object, it places so many at most, quick and full.
 const QUADRATIC_OBJECTS: [u32; 2] = [4_000, 20_000];
+
+/// Bytes of an object, about: in the lab's operations, and in an engine, its driver and where its objects are.
+const LAB_BYTES: u64 = 128;
+const ENGINE_BYTES: u64 = 96;
 
 /// How much is done.
 struct Plan {
@@ -58,6 +63,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 rounds: if options.quick { 3 } else { 5 },
                 whole: Config::new(unit_bytes, 2).population(Population::Whole),
             };
+            check_memory(objects.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             plan.case(case, &mut results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
         }
     }
@@ -117,5 +123,62 @@ impl Plan {
                 run(&Job { config, ..job(work) }, &with_pages)
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::percpu::{ChunkSetEngine, PercpuFacts};
+    use crate::engine::{Compared, Listed};
+    use crate::run::stress::{self, stress};
+    use crate::workload::suite::{Params, Suited};
+    use freehold::percpu::FirstFit;
+    use freehold_trace::percpu::Driver;
+
+    /// An engine as its list would have it, and a case as its own would: all that either takes.
+    const MINE: EngineEntry = Listed {
+        engine: "mine",
+        placement: None,
+        about: "an engine that is not in the list",
+        ours: false,
+        estimated: false,
+        compared: Compared::Always,
+        facts: PercpuFacts {
+            grain_bytes: 4,
+            knows_pages: true,
+            make: |config, balances| {
+                Ok(Box::new(Driver::new(ChunkSetEngine::<FirstFit>::new(config)?, balances)))
+            },
+        },
+    };
+    const CASE: Case = Case { name: "churn-4-32", about: "32 bytes at most", kind: Kind::Churn(32) };
+
+    #[test]
+    fn an_engine_and_a_case_are_an_entry_each() {
+        let whole = Config::new(32 << 10, 2).population(Population::Whole);
+        let engines = vec![MINE];
+        let plan = Plan { engines, objects: 500, exactly: true, quick: true, rounds: 2, whole };
+        let mut results = Results::default();
+        plan.case(&CASE, &mut results, &mut |_| ()).unwrap();
+        let of_mine = |metric: &str| {
+            let is_it = |record: &&crate::record::Record| {
+                record.key.engine == "mine" && record.key.workload == "churn-4-32"
+            };
+            results.records.iter().filter(is_it).any(|record| record.metric.name() == metric)
+        };
+        assert!(["time", "work", "pages", "bytes_per_item"].into_iter().all(of_mine));
+
+        let file = crate::data_folder().unwrap().join("vectors/percpu/x-min-stale-stock.txt.zst");
+        let workload = Percpu::workload(&file.display().to_string()).unwrap();
+        let replay = measure(workload, &[MINE], 1, &mut |_| ()).unwrap();
+        assert_eq!((replay.runs.len(), replay.refused.len()), (1, 0));
+
+        let params = Params { loops: 64, ..Params::default() };
+        let cases = Percpu::CASES.iter().map(|info| (info, Some(50))).collect();
+        let scene = Percpu::scene(None).unwrap();
+        let plan = stress::Plan { cases, scene, params, repeat: 1, duration: None };
+        let runs = stress(&plan, &[MINE], &mut |_| ()).unwrap();
+        assert!(runs.iter().all(|run| run.passed == 1), "{runs:?}");
     }
 }

@@ -2,22 +2,20 @@
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
 use super::{AnyMapRanges, LinuxTree, Map, Trees, WordMapRanges};
+use crate::engine::{Compared, Facts, Listed};
 use crate::failure::Failure;
+use crate::kind::Suite;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
-use freehold_trace::maple::{Driver, Engine, RangeDriver, Ranges, TreeFlags};
+use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, Ranges, TreeFlags};
 
 /// Makes trees with the kernel's calls.
 pub type MakeTrees = fn(TreeFlags) -> Box<dyn Trees>;
 /// Makes a plain map of ranges.
 pub type MakeMap = fn() -> Box<dyn Map>;
 
-/// An engine that the lab can drive.
+/// What is said of a map of ranges.
 #[derive(Clone, Copy, Debug)]
-pub struct EngineEntry {
-    /// The engine's name.
-    pub engine: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
+pub struct TreeFacts {
     /// Makes its trees, if it has the kernel's calls; such an engine is verified.
     pub trees: Option<MakeTrees>,
     /// Makes a map, if it is one to compare with; such an engine is benched.
@@ -26,51 +24,84 @@ pub struct EngineEntry {
     pub merges: bool,
 }
 
+/// An engine of the list.
+pub type EngineEntry = Listed<TreeFacts>;
+
+impl Facts for TreeFacts {
+    type Scene = TreeFlags;
+    type Session = dyn Trees;
+    type Answer = Answer;
+    const SUITE: Suite = Suite::Maple;
+    const ALL: &'static [EngineEntry] = ENGINES;
+
+    /// With the kernel's calls, if it has them; otherwise with those of a plain map.
+    fn start(&self, flags: &TreeFlags) -> Result<Box<dyn Trees>, String> {
+        match (self.trees, self.map) {
+            (Some(make), _) => Ok(make(*flags)),
+            (None, Some(make)) => Ok(make()),
+            (None, None) => Err("it makes nothing".to_owned()),
+        }
+    }
+}
+
 /// Every engine; the first that is benched is what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
-    EngineEntry {
-        engine: "range-map",
-        about: "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
-        trees: Some(trees_of::<LinuxTree>),
-        map: Some(map::<WordMapRanges>),
-        merges: false,
-    },
-    EngineEntry {
-        engine: "range-map-any",
-        about: "RangeMap of any value: a WordMap of numbers, and the values beside it",
-        trees: None,
-        map: Some(map::<AnyMapRanges>),
-        merges: false,
-    },
-    EngineEntry {
-        engine: "std-btreemap",
-        about: "a std BTreeMap from first index to last index and value: what one writes without a special structure",
-        trees: None,
-        map: Some(map::<BTreeMapRanges<u64>>),
-        merges: false,
-    },
-    EngineEntry {
-        engine: "rangemap",
-        about: "the crate rangemap: inclusive ranges in a std BTreeMap, equal neighbours merged",
-        trees: None,
-        map: Some(map::<RangemapRanges>),
-        merges: true,
-    },
-    EngineEntry {
-        engine: "nodit",
-        about: "the crate nodit: intervals in a B-tree of its own",
-        trees: None,
-        map: Some(map::<NoditRanges>),
-        merges: false,
-    },
-    EngineEntry {
-        engine: "naive",
-        about: "a model that keeps a sorted list and follows the recorded rules to the letter",
-        trees: Some(trees_of::<Naive>),
-        map: None,
-        merges: false,
-    },
+    engine(
+        "range-map",
+        "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
+        Some(trees_of::<LinuxTree>),
+        Some(map::<WordMapRanges>),
+    )
+    .ours(),
+    engine(
+        "range-map-any",
+        "RangeMap of any value: a WordMap of numbers, and the values beside it",
+        None,
+        Some(map::<AnyMapRanges>),
+    )
+    .ours(),
+    engine(
+        "std-btreemap",
+        "a std BTreeMap from first index to last index and value: what one writes without a \
+         special structure",
+        None,
+        Some(map::<BTreeMapRanges<u64>>),
+    )
+    .estimated(),
+    engine(
+        "rangemap",
+        "the crate rangemap: inclusive ranges in a std BTreeMap, equal neighbours merged",
+        None,
+        Some(map::<RangemapRanges>),
+    )
+    .estimated()
+    .merges(),
+    engine("nodit", "the crate nodit: intervals in a B-tree of its own", None, Some(map::<NoditRanges>))
+        .estimated(),
+    engine(
+        "naive",
+        "a model that keeps a sorted list and follows the recorded rules to the letter",
+        Some(trees_of::<Naive>),
+        None,
+    )
+    .compared(Compared::IfNamed),
 ];
+
+const fn engine(
+    name: &'static str,
+    about: &'static str,
+    trees: Option<MakeTrees>,
+    map: Option<MakeMap>,
+) -> EngineEntry {
+    Listed::new(name, about, TreeFacts { trees, map, merges: false })
+}
+
+impl EngineEntry {
+    const fn merges(mut self) -> Self {
+        self.facts.merges = true;
+        self
+    }
+}
 
 fn map<R: Ranges + 'static>() -> Box<dyn Map> {
     Box::new(RangeDriver::new(R::new()))
@@ -91,15 +122,9 @@ pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {
 /// # Errors
 /// A name that is no map's.
 pub fn find_maps(names: &[String]) -> Result<Vec<(EngineEntry, MakeMap)>, Failure> {
-    let maps = || ENGINES.iter().filter_map(|entry| Some((*entry, entry.map?)));
-    if names.is_empty() {
-        return Ok(maps().collect());
-    }
-    let find = |name: &String| {
-        maps().find(|(entry, _)| entry.engine == name).ok_or_else(|| {
-            let all: Vec<&str> = maps().map(|(entry, _)| entry.engine).collect();
-            Failure::Usage(format!("no map {name:?}; there are {}", all.join(", ")))
-        })
+    let map = |entry: EngineEntry| {
+        let none = || Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine));
+        Ok((entry, entry.map.ok_or_else(none)?))
     };
-    names.iter().map(find).collect()
+    EngineEntry::find(names, Compared::InBench)?.into_iter().map(map).collect()
 }

@@ -8,7 +8,7 @@ mod steps;
 mod trees;
 
 pub use linux::LinuxTree;
-pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
+pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, trees};
 pub use map::Map;
 pub(crate) use range_map::no_memory;
 pub use range_map::{AnyMapRanges, WordMapRanges};

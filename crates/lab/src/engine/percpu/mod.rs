@@ -10,6 +10,6 @@ mod session;
 pub use chunk_set::ChunkSetEngine;
 pub use floor::Floor;
 pub use limited::Limited;
-pub use list::{ENGINES, EngineEntry, FLOOR, Make};
+pub use list::{ENGINES, EngineEntry, FLOOR, Make, PercpuFacts};
 pub use scene::Scene;
 pub use session::Session;

@@ -145,12 +145,6 @@ impl<M: AreaMap> Drive for Spaces<M> {
         }
     }
 
-    fn run_batch(&mut self, ops: &[Op], answers: &mut [Answer], probe: &mut impl Probe) {
-        for (op, answer) in ops.iter().zip(answers) {
-            *answer = self.run(op, probe);
-        }
-    }
-
     /// Spaces are named by numbers below this.
     fn expect_objects(&mut self, objects: u32) {
         self.spaces.reserve((objects as usize).saturating_sub(self.spaces.len()));

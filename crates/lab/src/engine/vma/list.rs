@@ -1,35 +1,54 @@
 //! The one list of maps that hold address spaces. A new one is an [`AreaMap`](super::AreaMap) and a line
 //! here.
 
-use super::Kinds;
-use super::{Session, Spaces};
+use super::{Answer, AreaMap, Kinds, Scene, Session, Spaces};
 use crate::engine::maple::WordMapRanges;
+use crate::engine::{Facts, Listed};
+use crate::kind::Suite;
 use freehold_rivals::maple::BTreeMapRanges;
 
 /// Makes spaces whose areas are of these kinds.
 pub type Make = fn(Kinds) -> Box<dyn Session>;
 
-/// A map that the lab keeps address spaces in.
+/// What is said of a map that address spaces are kept in.
 #[derive(Clone, Copy, Debug)]
-pub struct EngineEntry {
-    /// The engine's name.
-    pub engine: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    /// Makes one.
+pub struct SpacesFacts {
+    /// Makes spaces.
     pub make: Make,
+}
+
+/// An engine of the list.
+pub type EngineEntry = Listed<SpacesFacts>;
+
+impl Facts for SpacesFacts {
+    type Scene = Scene;
+    type Session = dyn Session;
+    type Answer = Answer;
+    const SUITE: Suite = Suite::Maple;
+    const ALL: &'static [EngineEntry] = ENGINES;
+
+    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
+        Ok((self.make)(scene.kinds.clone()))
+    }
 }
 
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[
-    EngineEntry {
-        engine: "range-map",
-        about: "the range tree: a B-tree of words whose nodes know the gaps below them",
-        make: |kinds| Box::new(Spaces::<WordMapRanges>::new(kinds)),
-    },
-    EngineEntry {
-        engine: "std-btreemap",
-        about: "a std BTreeMap from first address to last address and kind; a gap is looked for one by one",
-        make: |kinds| Box::new(Spaces::<BTreeMapRanges<u64>>::new(kinds)),
-    },
+    Listed::new(
+        "range-map",
+        "the range tree: a B-tree of words whose nodes know the gaps below them",
+        SpacesFacts { make: spaces::<WordMapRanges> },
+    )
+    .ours(),
+    Listed::new(
+        "std-btreemap",
+        "a std BTreeMap from first address to last address and kind; a gap is looked for one by \
+         one",
+        SpacesFacts { make: spaces::<BTreeMapRanges<u64>> },
+    )
+    .estimated(),
 ];
+
+fn spaces<M: AreaMap + 'static>(kinds: Kinds) -> Box<dyn Session> {
+    Box::new(Spaces::<M>::new(kinds))
+}

@@ -8,8 +8,7 @@ use freehold_rivals::maple::BTreeMapRanges;
 
 impl AreaMap for WordMapRanges {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
-        let range = self.map.range(span.first()..=span.last());
-        range.map(|(area, kind)| (area.first(), area.last(), kind))
+        overlapping(&self.map, span)
     }
 
     fn areas(&self) -> u64 {
@@ -19,6 +18,11 @@ impl AreaMap for WordMapRanges {
     fn nodes(&self) -> Option<Nodes> {
         Some(nodes_of(&self.map))
     }
+}
+
+/// What a range tree has in the span.
+pub(super) fn overlapping(map: &WordMap<u64>, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
+    map.range(span.first()..=span.last()).map(|(area, kind)| (area.first(), area.last(), kind))
 }
 
 /// The nodes of a range tree.

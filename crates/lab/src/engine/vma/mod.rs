@@ -12,7 +12,7 @@ mod space;
 
 pub use driver::{Footprint, Spaces};
 pub use kind::{Change, Class, Kind, Kinds, Shown};
-pub use list::{ENGINES, EngineEntry, Make};
+pub use list::{ENGINES, EngineEntry, Make, SpacesFacts};
 pub use op::{Answer, Call, Caller, Fault, Op, contradictions};
 pub use planned::{AskAs, PlannedRanges};
 pub use session::Session;

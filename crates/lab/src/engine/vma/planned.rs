@@ -148,8 +148,7 @@ impl<A: Ask> Ranges for PlannedRanges<A> {
 
 impl<A: Ask> AreaMap for PlannedRanges<A> {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
-        let range = self.ranges.map.range(span.first()..=span.last());
-        range.map(|(area, kind)| (area.first(), area.last(), kind))
+        super::maps::overlapping(&self.ranges.map, span)
     }
 
     fn areas(&self) -> u64 {

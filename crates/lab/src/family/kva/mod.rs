@@ -4,11 +4,9 @@ mod checker;
 
 pub use checker::Checker;
 
-use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome};
-use crate::engine::{Compared, ENGINES, EngineEntry, FLOOR, Session, Takes, find_engines};
-use crate::failure::Failure;
-use crate::kind::Suite;
-use freehold::units::{Align, Span, Tally};
+use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
+use crate::engine::{EngineEntry, KvaFacts, Session, Space, Takes};
+use freehold::units::Tally;
 use freehold_rivals::RivalWork;
 use freehold_trace::kva::{Answer, Op};
 
@@ -16,23 +14,13 @@ use freehold_trace::kva::{Answer, Op};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kva;
 
-/// A space to manage.
-#[derive(Clone, Debug)]
-pub struct Space {
-    /// The spans that are free at the start.
-    pub layout: Vec<Span>,
-    /// What sizes and addresses are multiples of.
-    pub granule: Align,
-}
-
 impl Family for Kva {
-    const SUITE: Suite = Suite::Kva;
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
     type Op = Op;
     type Answer = Answer;
     type Scene = Space;
     type Session = dyn Session;
-    type Entry = EngineEntry;
+    type Facts = KvaFacts;
     type Judge = KvaJudge;
 
     fn kind(op: &Op) -> usize {
@@ -61,50 +49,6 @@ impl Family for Kva {
             Answer::NoRoom => Outcome::Refused,
             Answer::Unsupported => Outcome::Unsupported,
         }
-    }
-
-    fn engines(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-        find_engines(names, Compared::Always)
-    }
-}
-
-impl Entry<Kva> for EngineEntry {
-    const ALL: &'static [Self] = ENGINES;
-    const OURS: &'static [&'static str] = &["btree", "rbtree"];
-    const ESTIMATED: &'static [&'static str] = &[
-        "gap-list",
-        "splay",
-        "btreemap-first-fit",
-        "btreemap-best-fit",
-        "rangemap",
-        "vm-allocator",
-        "buddy_system_allocator",
-        "naive",
-    ];
-    const FLOOR: Option<Self> = Some(FLOOR);
-
-    fn engine(&self) -> &'static str {
-        self.engine
-    }
-
-    fn placement(&self) -> Option<&'static str> {
-        self.placement
-    }
-
-    fn label(&self) -> String {
-        Self::label(self)
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn start(&self, scene: &Space) -> Result<Box<dyn Session>, String> {
-        (self.make)(&scene.layout, scene.granule)
-    }
-
-    fn repeats(&self, first: &[Answer], second: &[Answer]) -> bool {
-        self.takes.repeats(first, second)
     }
 }
 

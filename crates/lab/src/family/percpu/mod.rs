@@ -5,9 +5,8 @@ mod rooms;
 
 pub use checker::Checker as PercpuChecker;
 
-use super::{ALLOC_AND_FREE, Entry, Family, Judge, Life, OpKind, Outcome};
-use crate::engine::percpu::{ENGINES, EngineEntry, FLOOR, Scene, Session};
-use crate::kind::Suite;
+use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
+use crate::engine::percpu::{EngineEntry, PercpuFacts, Scene, Session};
 use crate::record::Key;
 use checker::Checker;
 use freehold::percpu::PAGE_BYTES;
@@ -20,13 +19,12 @@ use freehold_trace::percpu::{Answer, Op};
 pub struct Percpu;
 
 impl Family for Percpu {
-    const SUITE: Suite = Suite::Percpu;
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
     type Op = Op;
     type Answer = Answer;
     type Scene = Scene;
     type Session = dyn Session;
-    type Entry = EngineEntry;
+    type Facts = PercpuFacts;
     type Judge = PercpuJudge;
 
     fn kind(op: &Op) -> usize {
@@ -59,25 +57,6 @@ impl Family for Percpu {
 
     fn scene_key(scene: &Scene, key: Key) -> Key {
         key.param("unit_bytes", scene.config.unit_bytes)
-    }
-}
-
-impl Entry<Percpu> for EngineEntry {
-    const ALL: &'static [Self] = ENGINES;
-    const OURS: &'static [&'static str] = &["bitmap"];
-    const ESTIMATED: &'static [&'static str] = &["area-map"];
-    const FLOOR: Option<Self> = Some(FLOOR);
-
-    fn engine(&self) -> &'static str {
-        self.engine
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
-        (self.make)(&scene.config, scene.balances)
     }
 }
 

@@ -160,7 +160,7 @@ fn place_between(from: u64, end: u64, pages: Option<&[bool]>, wanted: Wanted) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::percpu::Scene;
+    use crate::engine::percpu::{PercpuFacts, Scene};
     use crate::family::PercpuChecker as Checker;
     use crate::model::run_percpu_ops;
     use freehold::units::{Align, Probe};
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn a_chunk_for_every_request_and_a_needless_refusal_are_misses() {
         let default = ENGINES[0];
-        let hoards = EngineEntry { make: |_, _| Ok(wasteful(false)), ..default };
-        let refuses = EngineEntry { make: |_, _| Ok(wasteful(true)), ..default };
+        let hoards = default.with(PercpuFacts { make: |_, _| Ok(wasteful(false)), ..default.facts });
+        let refuses = default.with(PercpuFacts { make: |_, _| Ok(wasteful(true)), ..default.facts });
         let alloc =
             |object, atomic| Op::Alloc { object, size_bytes: 4, align: Align::new(4).unwrap(), atomic };
         let says = |entry: &EngineEntry, ops: &[Op]| run_percpu_ops(entry, Scene::tiny(1), ops).unwrap_err();
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
         assert_eq!(blind.check(&page, Answer::NoRoom), Ok(()), "the next page may be without memory");
         // Another engine than the default one is counted.
-        let other = EngineEntry { knows_pages: false, ..ENGINES[1] };
+        let other = ENGINES[1].with(PercpuFacts { knows_pages: false, ..ENGINES[1].facts });
         let mut checker = Checker::new(&other, &Scene::tiny(1).config);
         for object in 0..3 {
             let at = Answer::At { chunk: object, offset_bytes: 0 };
@@ -257,7 +257,7 @@ mod tests {
         }
         assert_eq!(checker.missed(), 2);
         // But for one that hardly ever finds a place.
-        let other = EngineEntry { make: |_, _| Ok(wasteful(false)), ..ENGINES[1] };
+        let other = ENGINES[1].with(PercpuFacts { make: |_, _| Ok(wasteful(false)), ..ENGINES[1].facts });
         let ops: Vec<Op> = (0..200).map(|object| alloc(object, false)).collect();
         assert!(says(&other, &ops).contains("though there was a place"));
     }

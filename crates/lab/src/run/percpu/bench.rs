@@ -4,8 +4,8 @@
 //! against what any allocator must do: each aligned, within its unit, and apart from the others.
 
 use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::family::{Entry, Family, Percpu};
-use crate::record::{Key, Metric, Results, Stat};
+use crate::family::{Family, Percpu};
+use crate::record::{Counts, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::turns::in_turn;
 use crate::workload::percpu::{Size, Stage, Work};
@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// Where a live object is: its chunk, its first byte and one past its last; and the alignment that was asked for.
 type Placed = (u32, u64, u64, Align);
+
+/// Operations whose work is counted.
+const COUNTED: usize = 2000;
 
 /// A case of some size, to be run under this name.
 #[derive(Clone)]
@@ -96,9 +99,11 @@ impl Job<'_> {
                 if !bench.entry.is_floor() {
                     let pages = bench.session.footprint().populated_pages as f64;
                     let ratio = pages / churn.ideal_pages.max(1) as f64;
-                    let mut figures = results.of(key);
+                    let mut figures = results.of(key.clone());
                     figures.put(Metric::Pages, Stat::Total, pages, 1);
                     figures.put(Metric::SpanRatio, Stat::Total, ratio, 1);
+                    bench.record_held(figures);
+                    bench.record_work(&churn.pairs, &key, results);
                 }
             }
             Work::StaleHint(_) | Work::Deletion(..) => {
@@ -148,6 +153,30 @@ impl Bench {
             placed: vec![None; job.work.names(objects, job.config.unit_bytes) as usize],
             answers: Vec::new(),
         })
+    }
+
+    /// Adds what the engine holds for its own structures.
+    fn record_held(&self, mut figures: Figures<'_>) {
+        let footprint = self.session.footprint();
+        let bytes = footprint.metadata_bytes as f64;
+        figures.origin(self.entry.memory()).put(Metric::Metadata, Stat::Max, bytes, 1).put(
+            Metric::BytesPerItem,
+            Stat::Total,
+            bytes / footprint.objects.max(1) as f64,
+            footprint.objects,
+        );
+    }
+
+    /// Adds the work of the first of these operations, done on a copy of the engine if it can be copied.
+    fn record_work(&self, ops: &[Op], key: &Key, results: &mut Results) {
+        let Some(mut copy) = self.session.duplicate() else { return };
+        let mut work = [Counts::default(), Counts::default()];
+        for op in ops.iter().take(COUNTED) {
+            work[Percpu::kind(op)].add(Percpu::work(&copy.run_counted(op).1));
+        }
+        for (kind, work) in Percpu::KINDS.iter().zip(&mut work) {
+            results.of(key.clone().op(kind.op)).counts(Metric::Work, work);
+        }
     }
 
     /// Runs operations; how long they took.

@@ -11,7 +11,6 @@
 //! is timed.
 
 use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::family::Entry;
 use crate::workload::percpu::{Stage, Work};
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
 use freehold_trace::percpu::{Answer, Op};

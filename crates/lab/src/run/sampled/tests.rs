@@ -1,7 +1,7 @@
 //! Small runs whose figures are known.
 
 use super::*;
-use crate::engine::{Compared, EngineEntry, find_engines};
+use crate::engine::{Compared, EngineEntry};
 use crate::workload::{Piece, Source};
 use freehold::units::Align;
 use freehold_trace::kva::Op;
@@ -42,7 +42,7 @@ fn sampling(samples: usize) -> Sampling {
 }
 
 fn engines() -> Vec<EngineEntry> {
-    find_engines(&["rbtree:lowest".to_owned(), "gap-list".to_owned()], Compared::Always).unwrap()
+    EngineEntry::find(&["rbtree:lowest".to_owned(), "gap-list".to_owned()], Compared::Always).unwrap()
 }
 
 fn measure(samples: usize) -> Sampled {

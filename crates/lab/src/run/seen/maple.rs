@@ -2,7 +2,7 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
-use crate::family::{Entry, Judge, Maple, MapleJudge};
+use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
 use crate::record::{Developed, Figures, Metric, Picture, Results, Stat};
 use crate::run::vma::{Calls, Film};

@@ -12,10 +12,23 @@ pub use maple::{MapleSeen, MapleWatch};
 pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
 
 use super::{Bucket, EngineRun, Replay};
+use crate::engine::Listed;
 use crate::family::Family;
 use crate::record::{Figures, Picture, Results};
 use crate::workload::Workload;
 use std::fmt::Debug;
+
+/// Calls a function of the family that a workload is for.
+macro_rules! of_family {
+    ($name:expr, $call:ident($($argument:expr),*)) => {
+        match $crate::workload::suite_of($name)? {
+            $crate::kind::Suite::Kva => $call::<$crate::family::Kva>($($argument),*),
+            $crate::kind::Suite::Percpu => $call::<$crate::family::Percpu>($($argument),*),
+            $crate::kind::Suite::Maple => $call::<$crate::family::Maple>($($argument),*),
+        }
+    };
+}
+pub(crate) use of_family;
 
 /// A family with recorded files, which are replayed and looked at.
 pub trait Replayable: Family {
@@ -67,7 +80,7 @@ pub trait Watch<F: Replayable>: Sized {
     type Seen: Clone + Debug;
 
     /// Of a fresh engine, for pictures of so many points in time.
-    fn new(entry: &F::Entry, workload: &Workload<F>, points: usize) -> Self;
+    fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
 
     /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
     ///

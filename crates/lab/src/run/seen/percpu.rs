@@ -2,7 +2,7 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::percpu::{EngineEntry, Session};
-use crate::family::{Entry, Judge, Percpu, PercpuJudge};
+use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Picture, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::Recorded;

@@ -11,7 +11,8 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{Entry, Kva};
+use crate::engine::Listed;
+use crate::family::Kva;
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Suited};
 use std::time::{Duration, Instant};
@@ -61,7 +62,7 @@ impl<F: Suited> Plan<F> {
 /// An engine cannot manage the space.
 pub fn stress<F: Suited>(
     plan: &Plan<F>,
-    engines: &[F::Entry],
+    engines: &[Listed<F::Facts>],
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Vec<CaseRun<F>>> {
     let subjects: Result<Vec<Subject<'_, F>>, String> =

@@ -1,5 +1,6 @@
 //! What became of a case: repeat by repeat, and all repeats together.
 
+use crate::engine::Listed;
 use crate::family::Kva;
 use crate::record::Counts;
 use crate::run::median;
@@ -95,7 +96,7 @@ pub struct CaseRun<F: Suited = Kva> {
     /// Its size, if it is sized.
     pub n: Option<u32>,
     /// The engine.
-    pub entry: F::Entry,
+    pub entry: Listed<F::Facts>,
     /// Repeats that went well.
     pub passed: u32,
     /// Repeats that went wrong.
@@ -126,7 +127,7 @@ impl<F: Suited> CaseRun<F> {
     pub(super) fn new(
         info: &'static CaseInfo<F>,
         n: Option<u32>,
-        entry: F::Entry,
+        entry: Listed<F::Facts>,
         loops_wanted: u64,
     ) -> Self {
         Self {

@@ -9,8 +9,8 @@
 //! time each. Answers are checked after a batch, outside of what is timed.
 
 use super::outcome::{Ended, Repeat};
-use crate::engine::Driven;
-use crate::family::{Entry, Judge, Outcome};
+use crate::engine::{Driven, Listed};
+use crate::family::{Judge, Outcome};
 use crate::run::clock;
 use crate::workload::suite::{Case, Phase, Suited};
 use freehold::units::Tally;
@@ -42,7 +42,7 @@ enum Noted {
 
 /// An engine, and what its answers mean.
 pub(super) struct Subject<'a, F: Suited> {
-    entry: &'a F::Entry,
+    entry: &'a Listed<F::Facts>,
     scene: &'a F::Scene,
     session: Box<F::Session>,
     judge: F::Judge,
@@ -55,7 +55,7 @@ pub(super) struct Subject<'a, F: Suited> {
 
 impl<'a, F: Suited> Subject<'a, F> {
     /// A fresh engine.
-    pub(super) fn new(entry: &'a F::Entry, scene: &'a F::Scene) -> Result<Self, String> {
+    pub(super) fn new(entry: &'a Listed<F::Facts>, scene: &'a F::Scene) -> Result<Self, String> {
         Ok(Self {
             entry,
             scene,

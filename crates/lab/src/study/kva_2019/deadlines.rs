@@ -5,7 +5,6 @@
 use super::TOGETHER;
 use super::runs::{Scale, SuiteRuns};
 use crate::engine::EngineEntry;
-use crate::family::Entry;
 use crate::record::{Key, Metric, Results, Stat};
 use crate::record::{count, nanoseconds};
 use crate::run::{Budget, Cost, Glitches, Sampled, Sampling, interruptions, ns_per_work};

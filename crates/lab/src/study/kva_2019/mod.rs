@@ -12,7 +12,7 @@ mod zones;
 use super::{Options, engines, traces};
 use crate::Progress;
 use crate::engine::EngineEntry;
-use crate::family::{Entry, Kva};
+use crate::family::Kva;
 use crate::published;
 use crate::record::Counts;
 use crate::record::count;

@@ -1,6 +1,5 @@
 //! The talk's slides on zones: sequential against random placement, and what either leaves of a nested zone.
 
-use crate::family::Entry;
 use crate::record::{Metric, Picture, Results, Series, Stat, Strip, Strips, zones as bands_of};
 use crate::run::{FULL_PERCENT, Way, ZoneRun, Zones};
 use freehold::units::{Align, Bytes};

@@ -11,10 +11,10 @@ mod rates;
 mod streams;
 
 use super::{Options, traces};
-use crate::engine::vma::{AskAs, EngineEntry, Make, PlannedRanges, Spaces};
+use crate::engine::vma::{AskAs, Make, PlannedRanges, Spaces, SpacesFacts};
 use crate::engine::vma::{Fault, contradictions};
 use crate::failure::Failure;
-use crate::family::{Entry, Family, Maple};
+use crate::family::{Family, Maple};
 use crate::published;
 use crate::record::count;
 use crate::record::{Key, Metric, Picture, Results, Series, Stat};
@@ -271,7 +271,7 @@ fn latency(
     let mut engines = Maple::engines(&[])?;
     let plain = engines.len();
     let first = engines.first().copied();
-    engines.extend(first.into_iter().flat_map(|first| ASKING.map(|make| EngineEntry { make, ..first })));
+    engines.extend(first.into_iter().flat_map(|first| ASKING.map(|make| first.with(SpacesFacts { make }))));
     let mut replay = measure(stress.clone(), &engines, ROUNDS, tick)?;
     for (at, run) in replay.runs.iter_mut().enumerate() {
         let planner = at.checked_sub(plain).and_then(|at| PLANNERS.get(at)).map(|(_, name)| *name);

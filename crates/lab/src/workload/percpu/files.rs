@@ -71,18 +71,10 @@ impl Recorded {
     pub fn into_workload(self, file: &Path) -> Workload<Percpu> {
         let Self { name, config, balances, description, ops, at_ns, skipped } = self;
         let objects = ops.iter().map(Op::object).max().map_or(0, |object| object.saturating_add(1));
-        Workload {
-            name: name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv").to_owned(),
-            file: Some(file.display().to_string()),
-            description,
-            scene: Scene { config, balances },
-            setup: Vec::new(),
-            ops,
-            at_ns,
-            objects,
-            n: None,
-            skipped,
-        }
+        let name = name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv");
+        let scene = Scene { config, balances };
+        let file = Some(file.display().to_string());
+        Workload { file, at_ns, skipped, ..Workload::new(name, description, scene, ops, objects) }
     }
 }
 

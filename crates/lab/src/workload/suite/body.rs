@@ -6,9 +6,10 @@ use super::requests::{
 };
 use super::setup::{Before, Holes};
 use super::{CASES, CaseInfo, Kind, Params, Suited, no_units, pcpu};
-use crate::engine::{Compared, ENGINES, EngineEntry, Takes, find_engines};
+use crate::engine::Space;
+use crate::engine::{Compared, ENGINES, EngineEntry, Takes};
 use crate::failure::Failure;
-use crate::family::{Kva, Space};
+use crate::family::Kva;
 use crate::workload::recipe::LOW_PAGE;
 use crate::workload::{SplitMix, whole_space};
 use freehold::units::{Align, Bytes, Span};
@@ -74,7 +75,7 @@ impl Suited for Kva {
     /// Without names our own that promise the lowest address.
     fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
         if !names.is_empty() {
-            return find_engines(names, Compared::IfNamed);
+            return EngineEntry::find(names, Compared::IfNamed);
         }
         let ours = |entry: &&EngineEntry| entry.takes == Takes::Lowest && !entry.linear;
         Ok(ENGINES.iter().filter(ours).copied().collect())

@@ -5,8 +5,8 @@ use super::{CaseInfo, Suited};
 use crate::family::{Kva, Life};
 use crate::workload::SplitMix;
 
-/// The largest size of a sized case.
-pub const MOST_N: u32 = 4_000_000;
+/// The largest size of a sized case, if there is memory for it.
+pub const MOST_N: u32 = 100_000_000;
 
 /// What the kernel's test takes as parameters, and what its size and its machine would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,18 @@
 //!
 //! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
 
+/// The cases of a family, an entry each, and what tells them apart: how a refusal is taken, the name, what it is in a line.
+macro_rules! cases {
+    ($family:ty, $kinds:ident: $($kind:ident $made:ident $name:literal $about:literal)*) => {
+        /// Which case it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the table of cases describes them")]
+        pub enum $kinds { $($kind,)* }
+
+        const CASES: &[CaseInfo<$family>] = &[$($made($kinds::$kind, $name, $about),)*];
+    };
+}
+
 mod body;
 mod case;
 mod interleaved;
@@ -44,6 +56,7 @@ pub use setup::{Before, Holes};
 pub use tree::{TreeBody, TreeKind};
 
 use super::SplitMix;
+use crate::engine::Listed;
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
 use freehold::units::Bytes;
@@ -91,7 +104,7 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     ///
     /// # Errors
     /// A name that is no engine's.
-    fn stressed(names: &[String]) -> Result<Vec<Self::Entry>, Failure>;
+    fn stressed(names: &[String]) -> Result<Vec<Listed<Self::Facts>>, Failure>;
 
     /// What befalls the engine before batch `at` of a case, beside its operations; whether the engine can take it.
     fn befall(kind: Self::Kind, at: usize, session: &mut Self::Session) -> bool {
@@ -170,6 +183,11 @@ const fn kernel(kind: Kind, name: &'static str, mask: u32, about: &'static str) 
 
 const fn sized<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
     CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Fails, about }
+}
+
+/// A case of one size.
+const fn unsized_case<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
+    CaseInfo { kind, name, mask: None, sized: false, once: false, refusal: Refusal::Fails, about }
 }
 
 /// A case that refuses some requests, rightly.

@@ -31,69 +31,31 @@ const STARVED: usize = 4;
 /// Pages that there are more of when memory is about to end.
 const SPARE_PAGES: u64 = 3;
 
-/// Which case it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table of cases describes them")]
-pub enum PercpuKind {
-    InOrder,
-    Alternating,
-    Reverse,
-    Random,
-    SecondHalf,
-    Aligned,
-    AlignedChurn,
-    ChurnSmall,
-    ChurnLarge,
-    Mixed,
-    Atomic,
-    StaleHint,
-    Deletion,
-    Starved,
+cases! { Percpu, PercpuKind:
+    InOrder sized "in-order" "n objects of one of the posting's sizes, then freed in that order"
+    Alternating sized "alternating" "the same, every other object freed first"
+    Reverse sized "reverse" "the same, freed from the last one on"
+    Random sized "random" "the same, freed in a random order"
+    SecondHalf sized "second-half"
+        "64 objects of one of these sizes in the first half of what n of 4 bytes fill"
+    Aligned sized "aligned" "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"
+    AlignedChurn sized "aligned-churn" "churn of 4..=256 bytes aligned to 4..=4096"
+    ChurnSmall sized "churn-4-64" "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated"
+    ChurnLarge sized "churn-4-1024" "the same with 4..=1024 bytes"
+    Mixed sized "mixed" "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096"
+    Atomic refusing "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory"
+    StaleHint sized "stale-hint" "8n objects of 4 bytes of which n stay; then n in their holes, and freed"
+    Deletion sized "deletion"
+        "groups of six objects, one of eleven kept; then eleven groups made and deleted"
+    Starved refusing "starved" "mixed, with memory that ends, and is there again"
 }
 
 use PercpuKind as Kind;
 
-const CASES: [CaseInfo<Percpu>; 14] = [
-    sized(Kind::InOrder, "in-order", "n objects of one of the posting's sizes, then freed in that order"),
-    sized(Kind::Alternating, "alternating", "the same, every other object freed first"),
-    sized(Kind::Reverse, "reverse", "the same, freed from the last one on"),
-    sized(Kind::Random, "random", "the same, freed in a random order"),
-    sized(
-        Kind::SecondHalf,
-        "second-half",
-        "64 objects of one of these sizes in the first half of what n of 4 bytes fill",
-    ),
-    sized(Kind::Aligned, "aligned", "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"),
-    sized(Kind::AlignedChurn, "aligned-churn", "churn of 4..=256 bytes aligned to 4..=4096"),
-    sized(
-        Kind::ChurnSmall,
-        "churn-4-64",
-        "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated",
-    ),
-    sized(Kind::ChurnLarge, "churn-4-1024", "the same with 4..=1024 bytes"),
-    sized(
-        Kind::Mixed,
-        "mixed",
-        "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096",
-    ),
-    refusing(Kind::Atomic, "atomic", "the same with 4..=256 bytes, half of which cannot wait for memory"),
-    sized(
-        Kind::StaleHint,
-        "stale-hint",
-        "8n objects of 4 bytes of which n stay; then n in their holes, and freed",
-    ),
-    sized(
-        Kind::Deletion,
-        "deletion",
-        "groups of six objects, one of eleven kept; then eleven groups made and deleted",
-    ),
-    refusing(Kind::Starved, "starved", "mixed, with memory that ends, and is there again"),
-];
-
 impl Suited for Percpu {
     type Kind = Kind;
     type Body = PercpuBody;
-    const CASES: &'static [CaseInfo<Self>] = &CASES;
+    const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "what an operation looks at: chunks, blocks, words of bits or entries";
     const GROWS: &'static [Kind] = &[Kind::ChurnSmall];
     const KERNELS: bool = false;
@@ -282,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_case_does_its_loops_and_leaves_nothing() {
-        for info in &CASES {
+        for info in CASES {
             for n in [1, 100] {
                 let params = Params { n, loops: 500, seed: 3, ..Params::default() };
                 let mut case = Case::new(info, &params, 7);

@@ -10,7 +10,7 @@
 //! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
 
 use super::requests::{ObjectOp, replace};
-use super::{Before, CaseInfo, Params, Suited, no_units, refusing, sized};
+use super::{Before, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
 use crate::engine::maple::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Family, Tree};
@@ -33,95 +33,37 @@ const SPANNED: u64 = 64;
 /// Most stores of a transaction.
 const TOGETHER: u64 = 8;
 
-/// Which case it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table of cases describes them")]
-pub enum TreeKind {
-    SlotStore,
-    NodeStore,
-    Awalk,
-    Walk,
-    Load,
-    Forking,
-    MtForEach,
-    MasForEach,
-    MasPrev,
-    MasStoreGfp,
-    Seq,
-    RevSeq,
-    AllocRange,
-    AllocRevRange,
-    AllocCyclic,
-    RangeStore,
-    Overwrite,
-    Erase,
-    Spanning,
-    Transaction,
-    Dup,
-    Mixed,
+cases! { Tree, TreeKind:
+    SlotStore sized "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again"
+    NodeStore sized "bench_node_store" "kernel bench: a range comes beside another, and is erased"
+    Awalk sized "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index"
+    Walk sized "bench_walk" "kernel bench: a cursor is put on a random index"
+    Load sized "bench_load" "kernel bench: a random index is looked up"
+    Forking unsized_case "bench_forking"
+        "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed"
+    MtForEach sized "bench_mt_for_each" "kernel bench: 64 ranges in order, each looked for from the root"
+    MasForEach sized "bench_mas_for_each" "kernel bench: the same by a cursor"
+    MasPrev sized "bench_mas_prev" "kernel bench: the same downwards"
+    MasStoreGfp sized "check_mas_store_gfp"
+        "kernel test: a store over exactly a range, by one of the three calls of a cursor"
+    Seq sized "check_seq" "kernel test: n ranges in order, then erased in that order"
+    RevSeq sized "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order"
+    AllocRange refusing "check_alloc_range"
+        "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased"
+    AllocRevRange refusing "check_alloc_rev_range" "kernel test: the same with the highest gap below it"
+    AllocCyclic refusing "alloc_cyclic"
+        "kernel test: the next free of 2n indexes from a random one on, and round; two random ones erased"
+    RangeStore sized "range-store" "1..=64 indexes anywhere, cutting and covering what is there"
+    Overwrite sized "overwrite" "a store over exactly a range"
+    Erase sized "erase" "64 random ranges erased, then stored again"
+    Spanning sized "spanning" "a store over 1..=64 slots, then a range for each of them"
+    Transaction sized "transaction"
+        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
+    Dup sized "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
+    Mixed refusing "mixed" "one of all these at random, and stores that are refused"
 }
 
 use TreeKind as Kind;
-
-const CASES: [CaseInfo<Tree>; 22] = [
-    sized(Kind::SlotStore, "bench_slot_store", "kernel bench: a range grows into its gap, and shrinks again"),
-    sized(Kind::NodeStore, "bench_node_store", "kernel bench: a range comes beside another, and is erased"),
-    sized(Kind::Awalk, "bench_awalk", "kernel bench: the highest gap of 1..=8 below a random index"),
-    sized(Kind::Walk, "bench_walk", "kernel bench: a cursor is put on a random index"),
-    sized(Kind::Load, "bench_load", "kernel bench: a random index is looked up"),
-    CaseInfo {
-        sized: false,
-        ..sized(
-            Kind::Forking,
-            "bench_forking",
-            "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed",
-        )
-    },
-    sized(
-        Kind::MtForEach,
-        "bench_mt_for_each",
-        "kernel bench: 64 ranges in order, each looked for from the root",
-    ),
-    sized(Kind::MasForEach, "bench_mas_for_each", "kernel bench: the same by a cursor"),
-    sized(Kind::MasPrev, "bench_mas_prev", "kernel bench: the same downwards"),
-    sized(
-        Kind::MasStoreGfp,
-        "check_mas_store_gfp",
-        "kernel test: a store over exactly a range, by one of the three calls of a cursor",
-    ),
-    sized(Kind::Seq, "check_seq", "kernel test: n ranges in order, then erased in that order"),
-    sized(Kind::RevSeq, "check_rev_seq", "kernel test: n ranges from the last on, then erased in that order"),
-    refusing(
-        Kind::AllocRange,
-        "check_alloc_range",
-        "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased",
-    ),
-    refusing(
-        Kind::AllocRevRange,
-        "check_alloc_rev_range",
-        "kernel test: the same with the highest gap below it",
-    ),
-    refusing(
-        Kind::AllocCyclic,
-        "alloc_cyclic",
-        "kernel test: the next free of 2n indexes from a random one on, and round; two random ones erased",
-    ),
-    sized(Kind::RangeStore, "range-store", "1..=64 indexes anywhere, cutting and covering what is there"),
-    sized(Kind::Overwrite, "overwrite", "a store over exactly a range"),
-    sized(Kind::Erase, "erase", "64 random ranges erased, then stored again"),
-    sized(Kind::Spanning, "spanning", "a store over 1..=64 slots, then a range for each of them"),
-    sized(
-        Kind::Transaction,
-        "transaction",
-        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone",
-    ),
-    sized(
-        Kind::Dup,
-        "dup",
-        "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range",
-    ),
-    refusing(Kind::Mixed, "mixed", "one of all these at random, and stores that are refused"),
-];
 
 impl ObjectOp for Op {
     /// The range in the slot.
@@ -133,7 +75,7 @@ impl ObjectOp for Op {
 impl Suited for Tree {
     type Kind = Kind;
     type Body = TreeBody;
-    const CASES: &'static [CaseInfo<Self>] = &CASES;
+    const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "nodes that an operation takes, of engines with nodes";
     const GROWS: &'static [Kind] = &[Kind::Mixed];
     const KERNELS: bool = false;

@@ -44,17 +44,14 @@ pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
             Err(why) => *reader.skipped.entry(why).or_default() += 1,
         }
     }
+    let objects = ops.iter().map(|op: &Op| op.space.saturating_add(1)).max().unwrap_or(0);
+    let (title, file) = (format!("{name}.vma"), Some(file.display().to_string()));
+    let description = if description.is_empty() { name } else { description };
     Ok(Workload {
-        name: format!("{name}.vma"),
-        file: Some(file.display().to_string()),
-        description: if description.is_empty() { name } else { description },
-        scene: Scene { kinds: reader.kinds },
-        setup: Vec::new(),
-        objects: ops.iter().map(|op| op.space.saturating_add(1)).max().unwrap_or(0),
-        ops,
+        file,
         at_ns: Some(at_ns),
-        n: None,
         skipped: reader.skipped.into_iter().collect(),
+        ..Workload::new(title, description, Scene { kinds: reader.kinds }, ops, objects)
     })
 }
 

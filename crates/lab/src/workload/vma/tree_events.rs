@@ -38,17 +38,13 @@ pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
         ops.push(Op { space, call });
         at_ns.push(event.at_ns);
     }
+    let (title, file) = (format!("{name}.mt"), Some(file.display().to_string()));
+    let description = if description.is_empty() { name } else { description };
     Ok(Workload {
-        name: format!("{name}.mt"),
-        file: Some(file.display().to_string()),
-        description: if description.is_empty() { name } else { description },
-        scene: Scene::default(),
-        setup: Vec::new(),
-        objects: trees.len() as u32,
-        ops,
+        file,
         at_ns: Some(at_ns),
-        n: None,
         skipped: skipped.into_iter().collect(),
+        ..Workload::new(title, description, Scene::default(), ops, trees.len() as u32)
     })
 }
 

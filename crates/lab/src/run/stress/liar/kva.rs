@@ -1,7 +1,7 @@
 //! A broken allocator of address ranges.
 
 use super::{INVALID, LEAKS, LIE, MISALIGNED, REFUSES, SHIFTED, TWICE};
-use crate::engine::{ENGINES, EngineEntry, Session, SpaceEngine};
+use crate::engine::{ENGINES, EngineEntry, KvaFacts, Session, SpaceEngine};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::{Driver, Engine};
@@ -63,5 +63,5 @@ impl<const HOW: u8> Engine for Liar<HOW> {
 
 /// The liar in the default engine's place.
 pub(crate) fn liar<const HOW: u8>() -> EngineEntry {
-    EngineEntry { make: Liar::<HOW>::session, ..ENGINES[0] }
+    ENGINES[0].with(KvaFacts { make: Liar::<HOW>::session, ..ENGINES[0].facts })
 }

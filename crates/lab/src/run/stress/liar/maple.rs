@@ -1,7 +1,7 @@
 //! A broken map of ranges.
 
 use super::{INVALID, LEAKS, REFUSES, SHIFTED};
-use crate::engine::maple::{ENGINES, EngineEntry, Map};
+use crate::engine::maple::{ENGINES, EngineEntry, Map, TreeFacts};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::maple::{End, RangeDriver, Ranges};
@@ -78,5 +78,5 @@ impl<const HOW: u8, const AT: u32> Ranges for Liar<HOW, AT> {
 
 /// The liar in the place of a map that one might use instead.
 pub(crate) fn maple_liar<const HOW: u8, const AT: u32>() -> EngineEntry {
-    EngineEntry { trees: None, map: Some(Liar::<HOW, AT>::boxed), ..ENGINES[1] }
+    ENGINES[1].with(TreeFacts { trees: None, map: Some(Liar::<HOW, AT>::boxed), merges: false })
 }

@@ -1,7 +1,7 @@
 //! A broken allocator of per-CPU objects.
 
 use super::{INVALID, LEAKS, LIE, MISALIGNED, OUTSIDE, REFUSES, SHIFTED, TWICE};
-use crate::engine::percpu::{ChunkSetEngine, ENGINES, EngineEntry, Session};
+use crate::engine::percpu::{ChunkSetEngine, ENGINES, EngineEntry, PercpuFacts, Session};
 use freehold::percpu::{Config, FirstFit};
 use freehold::units::{Align, Probe};
 use freehold_trace::percpu::{Driver, Engine, Footprint, Location};
@@ -77,5 +77,5 @@ impl<const HOW: u8> Engine for Liar<HOW> {
 
 /// The liar in the default engine's place.
 pub(crate) fn percpu_liar<const HOW: u8>() -> EngineEntry {
-    EngineEntry { make: Liar::<HOW>::session, ..ENGINES[0] }
+    ENGINES[0].with(PercpuFacts { make: Liar::<HOW>::session, ..ENGINES[0].facts })
 }

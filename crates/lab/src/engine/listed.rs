@@ -1,0 +1,188 @@
+//! What the lists of engines are made of. A new engine is a file with what drives it and an entry in its family's list,
+//! which says all that the lab knows of it.
+
+use crate::failure::Failure;
+use crate::kind::Suite;
+use crate::record::{Key, Origin};
+use std::fmt::Debug;
+use std::ops::Deref;
+
+/// Where an engine is compared without being named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Compared {
+    /// In every comparison.
+    Always,
+    /// In `bench` alone.
+    InBench,
+    /// Nowhere: it is a model, or says little beside another.
+    IfNamed,
+}
+
+/// An engine that the lab can drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<T> {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Its placement, where it has several.
+    pub placement: Option<&'static str>,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Whether it is one of ours, which is no rival of the default one.
+    pub ours: bool,
+    /// Whether its memory cannot be told and is reckoned from what it holds.
+    pub estimated: bool,
+    /// Where it is compared when nobody says which engines.
+    pub compared: Compared,
+    /// What is said of engines of its family alone, and what makes one.
+    pub facts: T,
+}
+
+/// What is said of the engines of a family.
+pub trait Facts: Copy + Debug + 'static {
+    /// What an engine is made for.
+    type Scene;
+    /// An engine at work.
+    type Session: ?Sized;
+    /// What it answers.
+    type Answer: PartialEq;
+    /// The family.
+    const SUITE: Suite;
+    /// Every engine; the first is the one that users get, and what ratios are to.
+    const ALL: &'static [Listed<Self>];
+    /// What is found by its full name alone.
+    const VARIANTS: &'static [Listed<Self>] = &[];
+    /// The engine that does no work. It is not in the list, so that it is neither judged nor compared: only tables of
+    /// `replay` and `bench` show it, beneath the others.
+    const FLOOR: Option<Listed<Self>> = None;
+
+    /// Makes one.
+    ///
+    /// # Errors
+    /// Why it cannot be made for that scene.
+    fn start(&self, scene: &Self::Scene) -> Result<Box<Self::Session>, String>;
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    fn repeats(&self, first: &[Self::Answer], second: &[Self::Answer]) -> bool {
+        first == second
+    }
+}
+
+impl<T> Deref for Listed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.facts
+    }
+}
+
+impl<T: Copy> Listed<T> {
+    /// An engine that is compared always.
+    pub(super) const fn new(engine: &'static str, about: &'static str, facts: T) -> Self {
+        let (placement, ours, estimated, compared) = (None, false, false, Compared::Always);
+        Self { engine, placement, about, ours, estimated, compared, facts }
+    }
+
+    pub(super) const fn placed(mut self, placement: &'static str) -> Self {
+        self.placement = Some(placement);
+        self
+    }
+
+    pub(super) const fn ours(mut self) -> Self {
+        self.ours = true;
+        self
+    }
+
+    pub(super) const fn estimated(mut self) -> Self {
+        self.estimated = true;
+        self
+    }
+
+    pub(super) const fn compared(mut self, compared: Compared) -> Self {
+        self.compared = compared;
+        self
+    }
+
+    /// The same with other facts.
+    #[must_use]
+    pub fn with(self, facts: T) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// Name and placement, as users write them.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.placement {
+            Some(placement) => format!("{}:{placement}", self.engine),
+            None => self.engine.to_owned(),
+        }
+    }
+}
+
+impl<T: Facts> Listed<T> {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// Why it cannot be made for that scene.
+    pub fn start(&self, scene: &T::Scene) -> Result<Box<T::Session>, String> {
+        self.facts.start(scene)
+    }
+
+    /// Whether two fresh engines may give these answers to the same operations.
+    #[must_use]
+    pub fn repeats(&self, first: &[T::Answer], second: &[T::Answer]) -> bool {
+        self.facts.repeats(first, second)
+    }
+
+    /// Where figures of its memory are from.
+    #[must_use]
+    pub fn memory(&self) -> Origin {
+        if self.estimated { Origin::Estimated } else { Origin::Measured }
+    }
+
+    /// Whether it is the one that users get.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        T::ALL.first().is_some_and(|first| first.label() == self.label())
+    }
+
+    /// Whether it is the one that does no work.
+    #[must_use]
+    pub fn is_floor(&self) -> bool {
+        T::FLOOR.is_some_and(|floor| floor.label() == self.label())
+    }
+
+    /// A workload's key on it.
+    #[must_use]
+    pub fn key(&self, workload: &str) -> Key {
+        let key = Key::new(T::SUITE.name(), workload).engine(self.engine);
+        let default = self.is_default();
+        Key { default, ours: self.ours && !default, ..key.param_if("placement", self.placement) }
+    }
+
+    /// The engines that `names` ask for, in that order: `rbtree` for every placement of an engine, `rbtree:linux` for
+    /// one, `rbtree:lowest+hot` for a variant. No names: those that are compared in `place`, in the order of the list.
+    ///
+    /// # Errors
+    /// A name that is no engine's.
+    pub fn find(names: &[String], place: Compared) -> Result<Vec<Self>, Failure> {
+        if names.is_empty() {
+            return Ok(T::ALL.iter().filter(|entry| entry.compared <= place).copied().collect());
+        }
+        let mut wanted: Vec<Self> = Vec::new();
+        for name in names {
+            let listed = T::ALL.iter().filter(|entry| entry.engine == name || entry.label() == *name);
+            let named: Vec<_> =
+                listed.chain(T::VARIANTS.iter().filter(|entry| entry.label() == *name)).collect();
+            if named.is_empty() {
+                let all: Vec<String> = T::ALL.iter().chain(T::VARIANTS).map(Self::label).collect();
+                return Err(Failure::Usage(format!("no engine {name:?}; there are {}", all.join(", "))));
+            }
+            for entry in named {
+                if wanted.iter().all(|known| known.label() != entry.label()) {
+                    wanted.push(*entry);
+                }
+            }
+        }
+        Ok(wanted)
+    }
+}
