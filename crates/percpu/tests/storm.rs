@@ -91,7 +91,7 @@ fn in_a_storm(heap: &'static PerCpuHeap) {
             let (counter, approx, histogram) = (&counter, &approx, &histogram);
             let worker = scope.spawn(move || {
                 // SAFETY: both name the calling thread.
-                send.send(unsafe { (libc::pthread_self(), libc::gettid()) }).unwrap();
+                send.send(unsafe { (libc::pthread_self() as usize, libc::gettid()) }).unwrap();
                 for add in 0..each {
                     counter.add(add & 3);
                     if add % EACH_RECORD == 0 {
@@ -123,7 +123,7 @@ fn in_a_storm(heap: &'static PerCpuHeap) {
         while workers.iter().any(|(worker, _)| !worker.is_finished()) {
             for &(_, (thread, id)) in &workers {
                 // SAFETY: the thread is not joined.
-                unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+                unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGUSR1) };
                 move_to(id, round % heap.cpus());
                 round += 1;
             }

@@ -1,10 +1,7 @@
 //! The sequence on aarch64, where the thread pointer is `tpidr_el0`.
 
 use super::{CPU_ID, Sequence};
-use std::arch::{asm, global_asm};
-
-// Weak: a C library without them, or before 2.35, leaves their addresses null.
-global_asm!(".weak __rseq_offset", ".weak __rseq_size");
+use std::arch::asm;
 
 /// The C library's offset of the area from the thread pointer, and its size; `None` if it has no such symbols.
 pub(super) fn symbols() -> Option<(isize, u32)> {
@@ -12,6 +9,10 @@ pub(super) fn symbols() -> Option<(isize, u32)> {
     // SAFETY: the instructions load addresses from the table that the linker fills, null for a weak symbol that is missing.
     unsafe {
         asm!(
+            // Weak: a C library without them, or before 2.35, leaves their addresses null. It is said here, in the object
+            // that refers to them.
+            ".weak __rseq_offset",
+            ".weak __rseq_size",
             "adrp {offset}, :got:__rseq_offset",
             "ldr {offset}, [{offset}, :got_lo12:__rseq_offset]",
             "adrp {size}, :got:__rseq_size",

@@ -63,7 +63,7 @@ fn adds_are_exact_in_a_storm() {
                 let (send, receive) = std::sync::mpsc::channel();
                 let worker = scope.spawn(move || {
                     // SAFETY: both name the calling thread.
-                    send.send(unsafe { (libc::pthread_self(), libc::gettid()) }).unwrap();
+                    send.send(unsafe { (libc::pthread_self() as usize, libc::gettid()) }).unwrap();
                     let mut sum = 0_u64;
                     while !stop.load(Relaxed) {
                         let value = sum % 7 + 1;
@@ -88,7 +88,7 @@ fn adds_are_exact_in_a_storm() {
             while begun.elapsed() < Duration::from_millis(700) {
                 for &(_, (thread, id)) in &workers {
                     // SAFETY: the thread is not joined.
-                    unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+                    unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGUSR1) };
                     move_to(id, round % limit);
                     round += 1;
                 }

@@ -1,11 +1,8 @@
 //! The sequence on x86-64, where the thread pointer is the base of segment `fs`.
 
 use super::Sequence;
-use std::arch::{asm, global_asm};
+use std::arch::asm;
 use std::mem::offset_of;
-
-// Weak: a C library without them, or before 2.35, leaves their addresses null.
-global_asm!(".weak __rseq_offset", ".weak __rseq_size");
 
 /// The C library's offset of the area from the thread pointer, and its size; `None` if it has no such symbols.
 pub(super) fn symbols() -> Option<(isize, u32)> {
@@ -14,6 +11,10 @@ pub(super) fn symbols() -> Option<(isize, u32)> {
     // missing.
     unsafe {
         asm!(
+            // Weak: a C library without them, or before 2.35, leaves their addresses null. It is said here, in the object
+            // that refers to them.
+            ".weak __rseq_offset",
+            ".weak __rseq_size",
             "mov {offset}, qword ptr [rip + __rseq_offset@GOTPCREL]",
             "mov {size}, qword ptr [rip + __rseq_size@GOTPCREL]",
             offset = out(reg) offset,
