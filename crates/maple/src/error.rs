@@ -33,6 +33,48 @@ error_messages! { InsertError + OutOfMemory {
     Self::Occupied(span) => "{span} is occupied";
 } }
 
+/// Why a store into a shared map was refused.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The range has no index.
+    EmptyRange,
+    /// An entry is in the way, with these indexes: the lowest that overlaps.
+    Occupied(Span),
+    /// Readers hold back so many nodes and values that the map keeps no more. They have to leave first.
+    Full {
+        /// Nodes and values that wait for readers.
+        held: usize,
+        /// The most that may wait.
+        limit: usize,
+    },
+    /// The kernel refuses the barrier that tells when readers have left.
+    NoGracePeriod,
+    /// No memory for another node, or for the list of what waits for readers.
+    OutOfMemory,
+}
+
+#[cfg(feature = "std")]
+error_messages! { WriteError + OutOfMemory {
+    Self::EmptyRange => "{}", EmptyRange;
+    Self::Occupied(span) => "{span} is occupied";
+    Self::Full { held, limit } => "readers hold back {held} of at most {limit} nodes and values";
+    Self::NoGracePeriod => "the kernel refuses the barrier that tells when readers have left";
+} }
+
+#[cfg(feature = "std")]
+impl From<freehold_rcu::BacklogError> for WriteError {
+    fn from(error: freehold_rcu::BacklogError) -> Self {
+        use freehold_rcu::BacklogError;
+        match error {
+            BacklogError::Full { held, limit } => Self::Full { held, limit },
+            BacklogError::OutOfMemory => Self::OutOfMemory,
+            _ => Self::NoGracePeriod,
+        }
+    }
+}
+
 /// Why no gap was given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

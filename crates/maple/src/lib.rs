@@ -60,7 +60,7 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 mod entry;
@@ -70,6 +70,8 @@ mod map;
 mod node;
 mod plan;
 pub mod range_map;
+#[cfg(feature = "std")]
+mod shared;
 mod tree;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
@@ -80,6 +82,15 @@ pub use map::{Gaps, Removed, Request, WordMap};
 pub use node::Nodes;
 pub use plan::{Plan, RemovalPlan};
 pub use range_map::RangeMap;
+#[cfg(feature = "std")]
+pub use shared::MapleTree;
+
+/// The shared map: what its readers and iterators are called.
+#[cfg(feature = "std")]
+pub mod maple_tree {
+    pub use crate::error::WriteError;
+    pub use crate::shared::{Entries, MapleTree, Reading};
+}
 
 /// The map of words: what its iterators, cursors and entries are called.
 pub mod word_map {

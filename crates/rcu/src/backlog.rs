@@ -130,6 +130,13 @@ impl<'d, T> Backlog<'d, T> {
         Ok(self.reclaim_below(u64::MAX, reclaim))
     }
 
+    /// Gives `reclaim` all that was retired, without waiting: for a writer who knows that no reader can reach it, since the
+    /// structure that it came from is the writer's alone by now.
+    pub fn take_all(&mut self, reclaim: impl FnMut(T)) -> usize {
+        self.close(0);
+        self.reclaim_below(u64::MAX, reclaim)
+    }
+
     /// Makes a batch of what is open.
     fn close(&mut self, epoch: u64) {
         let records = std::mem::take(&mut self.open);

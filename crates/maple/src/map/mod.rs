@@ -32,10 +32,12 @@ pub use taking::Removed;
 pub(crate) use taking::overlap;
 pub use transaction::Transaction;
 pub use words::IterMut;
+#[cfg(feature = "std")]
+pub(crate) use words::drop_all;
 
 use crate::entry::StoredValue;
 use crate::node::{NodeLimits, Nodes};
-use crate::tree::Tree;
+use crate::tree::{Need, Tree};
 use core::marker::PhantomData;
 use freehold_units::{Broken, Span};
 
@@ -190,7 +192,7 @@ impl<E: StoredValue> WordMap<E> {
     /// # Errors
     /// The first that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
-        self.tree.validate()
+        self.tree.validate(Need::default())
     }
 }
 

@@ -14,7 +14,7 @@
 
 use super::removed::Words;
 use super::spanning::fork;
-use super::{Path, Tree, indexes};
+use super::{Memory, Path, Tree, indexes};
 use crate::node::Leaf;
 use freehold_units::Span;
 
@@ -33,7 +33,7 @@ enum GivesWay {
     Right,
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// Whether [`move_edge`](Self::move_edge) can make this gap.
     pub(super) fn can_move_edge(&self, path: &Path, gap: Span) -> bool {
         self.giving_way(path, gap).is_some()

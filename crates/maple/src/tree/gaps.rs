@@ -3,11 +3,11 @@
 //! # Invariants
 //! An inner node's `gap` of a child is the longest gap below that child (M4).
 
-use super::{Path, Tree};
+use super::{Memory, Path, Tree};
 use crate::node::{Extent, Fill, Replace};
 use freehold_units::Span;
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// Slots of the path's leaf were replaced; `lost` is the reach of the longest gap among the old slots.
     #[inline]
     pub(super) fn gap_replaced(&mut self, path: &Path, edit: &Replace, lost: Option<u64>) {

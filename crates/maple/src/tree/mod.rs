@@ -16,7 +16,10 @@ mod build;
 mod edge;
 mod gaps;
 mod leaves;
+mod memory;
 mod path;
+#[cfg(feature = "std")]
+mod publish;
 mod removed;
 mod search;
 mod slot_pos;
@@ -30,7 +33,10 @@ mod walk;
 
 pub(crate) use build::Builder;
 pub(crate) use leaves::{LeafAt, Parent};
+pub(crate) use memory::{InPlace, Memory, NodePool};
 pub(crate) use path::Path;
+#[cfg(feature = "std")]
+pub(crate) use publish::Retired;
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;
@@ -41,6 +47,7 @@ use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
 use freehold_units::Span;
+pub(crate) use version::Base;
 use version::Versions;
 
 /// Which way a walk or a search goes.
@@ -72,15 +79,14 @@ pub(crate) fn indexes(first: u64, last: u64) -> Span {
 }
 
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct Tree<M: Memory = InPlace> {
     root: NodeId,
     /// Levels; 0 without a node, 1 if the root is a leaf.
     height: usize,
     /// Entries.
     len: u64,
-    /// The first leaf lies in the tree itself: a map of a few entries has no other memory.
-    leaves: Pool<Leaf, [Leaf; 1]>,
-    inners: Pool<Inner, NoneInline>,
+    leaves: M::Leaves,
+    inners: M::Inners,
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
     version: Versions,
@@ -89,16 +95,19 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) const fn new(limits: NodeLimits) -> Self {
-        Self {
-            root: NONE,
-            height: 0,
-            len: 0,
-            leaves: Pool::new([Leaf::VACANT]),
-            inners: Pool::new(NoneInline),
-            taken: 0,
-            version: Versions::new(),
-            limits,
-        }
+        Self::of_pools(limits, Pool::new([Leaf::VACANT]), Pool::new(NoneInline))
+    }
+}
+
+impl<M: Memory> Tree<M> {
+    /// An empty tree with these pools.
+    pub(crate) const fn of_pools(limits: NodeLimits, leaves: M::Leaves, inners: M::Inners) -> Self {
+        Self { root: NONE, height: 0, len: 0, leaves, inners, taken: 0, version: Versions::new(), limits }
+    }
+
+    /// Where the tree begins.
+    pub(crate) fn base(&self) -> Base {
+        Base { root: self.root, height: self.height, len: self.len }
     }
 
     /// How much of its nodes it uses.
@@ -192,6 +201,17 @@ impl Tree {
         id
     }
 
+    /// Takes everything out.
+    pub(crate) fn take_root(&mut self) -> Option<Subtree> {
+        let subtree = Subtree { id: self.root, height: self.height as u8 };
+        (self.height > 0).then(|| {
+            self.root = NONE;
+            self.height = 0;
+            self.len = 0;
+            subtree
+        })
+    }
+
     /// Gives a leaf back whose entries are elsewhere.
     fn free_leaf(&mut self, id: NodeId) {
         match self.version.open_mut() {
@@ -210,17 +230,6 @@ impl Tree {
 }
 
 impl Tree {
-    /// Takes everything out.
-    pub(crate) fn take_root(&mut self) -> Option<Subtree> {
-        let subtree = Subtree { id: self.root, height: self.height as u8 };
-        (self.height > 0).then(|| {
-            self.root = NONE;
-            self.height = 0;
-            self.len = 0;
-            subtree
-        })
-    }
-
     /// A copy, with the same words: they are not its own yet.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         if self.version.open().is_some() { self.rebuilt() } else { self.copied() }

@@ -1,7 +1,7 @@
 //! What a store removed from a tree: words whose values are dropped once the tree is whole again.
 
-use super::Tree;
 use super::path::MAX_HEIGHT;
+use super::{Memory, NodePool, Tree};
 use crate::entry::Word;
 use crate::node::NodeId;
 use arrayvec::ArrayVec;
@@ -24,7 +24,7 @@ pub(crate) type Words = ArrayVec<Word, MOST_WORDS>;
 /// The subtrees that one store removed, and room for the children of one of them on every level.
 pub(crate) type Subtrees = ArrayVec<Subtree, { (MOST_SUBTREES_PER_LEVEL + 16) * MAX_HEIGHT }>;
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The next removed word. A node is given back before its words are handed over, so that the tree stays whole if a
     /// value's drop panics.
     pub(crate) fn next_removed(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {

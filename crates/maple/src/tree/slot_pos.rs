@@ -1,7 +1,7 @@
 //! A slot and the path to it, from which a cursor steps to the neighbouring slots.
 
 use super::walk::Slot;
-use super::{Direction, Path, StorePlan, Tree};
+use super::{Direction, Memory, Path, StorePlan, Tree};
 use crate::entry::Word;
 use freehold_units::Span;
 
@@ -14,7 +14,7 @@ pub(crate) struct SlotPos {
     pub(crate) slot: Slot,
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The slot that has the index.
     pub(crate) fn pos_of(&self, index: u64) -> SlotPos {
         let mut place = SlotPos { path: Path::new(), slot: Slot { span: Span::ALL, entry: None } };

@@ -12,10 +12,10 @@
 //! 3. Underfull nodes on either side are filled up or merged.
 
 use super::removed::{Subtree, Subtrees, Words};
-use super::{Need, Path, Tree, indexes};
+use super::{Memory, Need, Path, Tree, indexes};
 use freehold_units::Span;
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The nodes that a spanning store takes.
     pub(super) fn need_of_spanning(&self, path: &Path, span: Span, entry: bool) -> Need {
         let leaf = self.leaf_of(path);

@@ -1,12 +1,12 @@
 //! Splitting an overflowing leaf, and its ancestors as far as they are full.
 
-use super::{Path, Tree, indexes};
+use super::{Memory, Path, Tree, indexes};
 use crate::entry::Word;
 use crate::node::{Child, Extent, Inner, Replace};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// Makes an edit that the path's leaf has no room for: the leaf's upper slots move to a new leaf first.
     pub(super) fn split(&mut self, path: &Path, edit: &Replace, entry: Option<Word>, second: Option<Word>) {
         let id = path.leaf().id;

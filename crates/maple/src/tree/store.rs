@@ -1,7 +1,7 @@
 //! Storing over a range: planned first, with the nodes that it takes, then committed.
 
 use super::path::Step;
-use super::{Need, Path, Subtrees, Tree, Words, indexes};
+use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Edit, Fill, Leaf, NONE, Replace};
@@ -60,7 +60,7 @@ impl StorePlan {
     }
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The first entry in the way of a store that is not free.
     #[cold]
     pub(crate) fn first_entry(&self, plan: &StorePlan) -> Span {

@@ -3,12 +3,12 @@
 //! A walk from the root down mends each node on its path before it goes on below it, so that the node can then lose a child.
 
 use super::path::Step;
-use super::{Tree, indexes};
+use super::{Memory, Tree, indexes};
 use crate::node::{Child, Extent, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// Mends every underfull node on the path to an index.
     pub(super) fn fix_underfull_path(&mut self, index: u64) {
         self.lower_root();

@@ -1,7 +1,7 @@
 //! Checking every invariant from scratch.
 
 use super::version::{Base, Version};
-use super::{Need, Tree};
+use super::{Memory, Need, NodePool, Tree};
 use crate::node::{Extent, NodeId};
 use freehold_units::{Broken, Span, check};
 
@@ -13,9 +13,9 @@ struct Seen {
     gap_before: bool,
 }
 
-impl Tree {
-    /// Checks all.
-    pub(crate) fn validate(&self) -> Result<(), Broken> {
+impl<M: Memory> Tree<M> {
+    /// Checks all. `waiting` are nodes in use that are not in the tree.
+    pub(crate) fn validate(&self, waiting: Need) -> Result<(), Broken> {
         let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };
         if self.height > 0 {
             self.check_below(self.root, self.height, Span::ALL, &mut seen)?;
@@ -25,9 +25,11 @@ impl Tree {
         if let Some(version) = self.version.open() {
             return self.check_base(version);
         }
-        check(seen.nodes == self.nodes(), "M6", "a node in use is in the tree", 0)?;
-        let leaves = self.leaves.vacant().count() + seen.nodes.leaves == self.leaves.made();
-        let inners = self.inners.vacant().count() + seen.nodes.inners == self.inners.made();
+        let used =
+            Need { leaves: seen.nodes.leaves + waiting.leaves, inners: seen.nodes.inners + waiting.inners };
+        check(used == self.nodes(), "M6", "a node in use is in the tree", 0)?;
+        let leaves = self.leaves.count_vacant() + used.leaves == self.leaves.made();
+        let inners = self.inners.count_vacant() + used.inners == self.inners.made();
         check(leaves && inners, "M6", "a node is vacant or in use", 0)
     }
 

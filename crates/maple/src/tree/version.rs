@@ -17,9 +17,9 @@
 //! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
 
 use super::path::Step;
-use super::{Need, Path, StorePlan, Tree};
+use super::{Memory, Need, NodePool, Path, StorePlan, Tree};
 use crate::OutOfMemory;
-use crate::node::{NodeId, Pool, PoolNode, boxed};
+use crate::node::{NodeId, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -44,10 +44,11 @@ pub(super) struct Version {
 
 /// Where a tree begins.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Base {
-    pub(super) root: NodeId,
-    pub(super) height: usize,
-    pub(super) len: u64,
+pub(crate) struct Base {
+    pub(crate) root: NodeId,
+    pub(crate) height: usize,
+    /// Entries.
+    pub(crate) len: u64,
 }
 
 /// The nodes of one kind in which a version differs from its base.
@@ -92,10 +93,7 @@ impl OwnNodes {
     }
 
     /// A node leaves the version, its content being elsewhere. It is vacant at once if it is the version's own.
-    pub(super) fn leave<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>, id: NodeId)
-    where
-        I: AsRef<[N]> + AsMut<[N]>,
-    {
+    pub(super) fn leave<N>(&mut self, pool: &mut impl NodePool<N>, id: NodeId) {
         if self.has(id) {
             self.forget(id);
             pool.give_back(id);
@@ -109,10 +107,7 @@ impl OwnNodes {
     }
 
     /// The version's own copy of a node that is shared with the base.
-    fn copy<N: PoolNode + Clone, I>(&mut self, pool: &mut Pool<N, I>, id: NodeId) -> NodeId
-    where
-        I: AsRef<[N]> + AsMut<[N]>,
-    {
+    fn copy<N: Clone>(&mut self, pool: &mut impl NodePool<N>, id: NodeId) -> NodeId {
         let copy = pool.take();
         pool[copy] = pool[id].clone();
         self.took(copy);
@@ -120,21 +115,22 @@ impl OwnNodes {
         copy
     }
 
-    /// The version becomes the tree: what is left of the base can be used again.
-    fn commit<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>)
-    where
-        I: AsRef<[N]> + AsMut<[N]>,
-    {
-        self.taken.clear();
-        self.own.fill(0);
-        self.gone.drain(..).for_each(|id| pool.give_back(id));
+    /// The version becomes the tree: what is left of the base is handed to `gone`.
+    pub(super) fn commit(&mut self, gone: impl FnMut(NodeId)) {
+        while let Some(id) = self.taken.pop() {
+            self.forget(id);
+        }
+        self.gone.drain(..).for_each(gone);
+    }
+
+    /// How many nodes of the base the version does not have any more.
+    #[cfg(feature = "std")]
+    pub(super) fn gone_len(&self) -> usize {
+        self.gone.len()
     }
 
     /// The base is the tree again: the version's own nodes can be used again.
-    fn undo<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>)
-    where
-        I: AsRef<[N]> + AsMut<[N]>,
-    {
+    fn undo<N>(&mut self, pool: &mut impl NodePool<N>) {
         while let Some(id) = self.taken.pop() {
             if self.has(id) {
                 self.forget(id);
@@ -142,6 +138,13 @@ impl OwnNodes {
             }
         }
         self.gone.clear();
+    }
+}
+
+impl Version {
+    /// The transaction has ended.
+    pub(super) fn close(&mut self) {
+        self.on = false;
     }
 }
 
@@ -163,7 +166,7 @@ impl Versions {
     }
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// Plans a store in a version of the tree, and reserves all memory that it takes: for its nodes, for copies of nodes, and
     /// for the lists of both. The first call opens the version.
     pub(crate) fn plan_in_version(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
@@ -175,6 +178,7 @@ impl Tree {
             inners: plan.need.inners + 2 * paths * self.height.saturating_sub(1),
         };
         self.reserve_nodes(need)?;
+        let base = self.base();
         let [version] = match &mut self.version.0 {
             Some(version) => &mut **version,
             none => &mut **none.insert(boxed([Version::default()])?),
@@ -183,7 +187,7 @@ impl Tree {
         version.inners.reserve(plan.need.inners + MOST_PER_LEVEL * self.height, self.inners.made())?;
         if !version.on {
             version.on = true;
-            version.base = Base { root: self.root, height: self.height, len: self.len };
+            version.base = base;
         }
         Ok(())
     }
@@ -245,7 +249,7 @@ impl Tree {
         version.inners.undo(&mut self.inners);
         let Base { root, height, len } = version.base;
         (self.root, self.height, self.len) = (root, height, len);
-        version.on = false;
+        version.close();
     }
 
     /// Makes the version the tree, and ends it.
@@ -259,8 +263,8 @@ impl Tree {
     #[inline(never)]
     fn end_version(&mut self) {
         let Some(version) = self.version.open_mut() else { return };
-        version.leaves.commit(&mut self.leaves);
-        version.inners.commit(&mut self.inners);
-        version.on = false;
+        version.leaves.commit(|id| self.leaves.give_back(id));
+        version.inners.commit(|id| self.inners.give_back(id));
+        version.close();
     }
 }

@@ -1,6 +1,6 @@
 //! Walking from the root down to an index.
 
-use super::{Path, Tree, indexes};
+use super::{Memory, Path, Tree, indexes};
 use crate::entry::Word;
 use crate::node::Leaf;
 use freehold_units::Span;
@@ -12,7 +12,7 @@ pub(crate) struct Slot {
     pub(crate) entry: Option<Word>,
 }
 
-impl Tree {
+impl<M: Memory> Tree<M> {
     /// The entry at an index.
     #[inline]
     pub(crate) fn get(&self, index: u64) -> Option<Word> {

@@ -1,0 +1,263 @@
+//! Memory for the nodes of a shared tree: chunks that never move, in a directory of fixed size.
+//!
+//! ```text
+//!   number     0 .. 63   64 .. 191   192 .. 447   ...
+//!   chunk      | 0  |    |   1   |   |    2    |          64, 128, 256, .. nodes
+//! ```
+//!
+//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node's number in the
+//! root or in another node may read that node, under a guard, while the writer takes, changes and gives back others.
+//!
+//! # Invariants
+//! A node that readers can reach is not changed (M10): the tree changes nodes of its open version alone, which no reader has
+//! seen, and a node is given back after a grace period. Chunks stay where they are as long as one of the two has them (M11).
+
+#![allow(unsafe_code)]
+
+use crate::OutOfMemory;
+use crate::node::{Inner, Leaf, NONE, NodeId, PoolNode};
+use crate::tree::{Memory, NodePool};
+use alloc::alloc::{Layout, alloc, dealloc};
+use alloc::sync::Arc;
+use core::fmt;
+use core::ops::{Index, IndexMut};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// Nodes of the first chunk; each other has twice as many as the one before.
+const FIRST: usize = 64;
+/// So many chunks have the numbers of 32 bits but for the last 64.
+const CHUNKS: usize = 26;
+
+/// The chunks of nodes of one kind.
+pub(super) struct Chunks<T> {
+    /// Each is null until the writer makes it.
+    chunks: [AtomicPtr<T>; CHUNKS],
+}
+
+/// The writer's side: which nodes are vacant.
+pub(super) struct Arena<T> {
+    chunks: Arc<Chunks<T>>,
+    /// First of the list of vacant nodes.
+    vacant: NodeId,
+    vacant_len: usize,
+    /// Nodes that have been made, in use or vacant.
+    made: usize,
+    /// Nodes that may be in use at once.
+    limit: usize,
+}
+
+/// The memory of a shared tree.
+#[derive(Debug)]
+pub(super) struct Shared;
+
+impl Memory for Shared {
+    type Leaves = Arena<Leaf>;
+    type Inners = Arena<Inner>;
+}
+
+/// The chunk of a node, and its place there.
+const fn place(id: NodeId) -> (usize, usize) {
+    let from_first = id as usize + FIRST;
+    let chunk = (from_first / FIRST).ilog2() as usize;
+    (chunk, from_first - (FIRST << chunk))
+}
+
+fn layout<T>(chunk: usize) -> Result<Layout, OutOfMemory> {
+    Layout::array::<T>(FIRST << chunk).map_err(|_| OutOfMemory)
+}
+
+impl<T> Chunks<T> {
+    fn new() -> Self {
+        Self { chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS] }
+    }
+
+    /// Where a node is. Its chunk was made before its number went anywhere.
+    #[inline]
+    fn at(&self, id: NodeId) -> *mut T {
+        let (chunk, at) = place(id);
+        // Relaxed: who has the number has it from the writer, by way of the root's Release, which came after the chunk's store.
+        let first = self.chunks[chunk].load(Ordering::Relaxed);
+        debug_assert!(!first.is_null(), "M11: a node's chunk is there");
+        first.wrapping_add(at)
+    }
+
+    /// A node that a reader has reached.
+    ///
+    /// # Safety
+    /// The number came from a published root or node that is within reach of a guard for as long as `self` is borrowed.
+    #[inline]
+    pub(super) unsafe fn read(&self, id: NodeId) -> &T {
+        // SAFETY: the node was made and initialised before it was published, and nobody changes it while it can be reached (M10).
+        unsafe { &*self.at(id) }
+    }
+}
+
+impl<T> Drop for Chunks<T> {
+    fn drop(&mut self) {
+        const { assert!(!core::mem::needs_drop::<T>(), "nodes are forgotten with their chunk") };
+        for (chunk, first) in self.chunks.iter_mut().enumerate() {
+            if let Ok(layout) = layout::<T>(chunk)
+                && !first.get_mut().is_null()
+            {
+                // SAFETY: `make_chunk` allocated it with this layout.
+                unsafe { dealloc(first.get_mut().cast(), layout) };
+            }
+        }
+    }
+}
+
+impl<T: PoolNode> Arena<T> {
+    pub(super) fn new() -> Self {
+        let chunks = Arc::new(Chunks::new());
+        Self { chunks, vacant: NONE, vacant_len: 0, made: 0, limit: usize::MAX }
+    }
+
+    /// What readers need.
+    pub(super) fn chunks(&self) -> Arc<Chunks<T>> {
+        Arc::clone(&self.chunks)
+    }
+
+    /// Makes one vacant node.
+    #[cold]
+    fn make(&mut self) -> Result<(), OutOfMemory> {
+        let id = NodeId::try_from(self.made).map_err(|_| OutOfMemory)?;
+        let (chunk, at) = place(id);
+        if chunk == CHUNKS {
+            return Err(OutOfMemory);
+        }
+        if at == 0 {
+            // SAFETY: the size is not 0, as no node's is.
+            let first = unsafe { alloc(layout::<T>(chunk)?) };
+            if first.is_null() {
+                return Err(OutOfMemory);
+            }
+            self.chunks.chunks[chunk].store(first.cast(), Ordering::Relaxed);
+        }
+        // SAFETY: the place is in a chunk, and nobody has the number yet.
+        unsafe { self.chunks.at(id).write(T::VACANT) };
+        self.made += 1;
+        self.give_back(id);
+        Ok(())
+    }
+
+    fn assert_made(&self, id: NodeId) {
+        assert!((id as usize) < self.made, "M6: a number in the tree has a node");
+    }
+}
+
+impl<T: PoolNode> Index<NodeId> for Arena<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, id: NodeId) -> &T {
+        self.assert_made(id);
+        // SAFETY: the node is initialised. Who could change it has the arena alone.
+        unsafe { &*self.chunks.at(id) }
+    }
+}
+
+impl<T: PoolNode> IndexMut<NodeId> for Arena<T> {
+    #[inline]
+    fn index_mut(&mut self, id: NodeId) -> &mut T {
+        self.assert_made(id);
+        // SAFETY: the node is initialised, and this is the only reference to it: the writer's others have ended, and readers
+        // have none, since the tree changes nodes alone that they cannot reach (M10).
+        unsafe { &mut *self.chunks.at(id) }
+    }
+}
+
+impl<T: PoolNode> NodePool<T> for Arena<T> {
+    fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        if count > self.limit.saturating_sub(self.in_use()) {
+            return Err(OutOfMemory);
+        }
+        while self.vacant_len < count {
+            self.make()?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> NodeId {
+        debug_assert!(self.vacant_len > 0, "M6: a node is taken that was not reserved");
+        let id = self.vacant;
+        self.vacant = self[id].link();
+        self.vacant_len -= 1;
+        id
+    }
+
+    fn give_back(&mut self, id: NodeId) {
+        let next = self.vacant;
+        self[id].set_link(next);
+        self.vacant = id;
+        self.vacant_len += 1;
+    }
+
+    fn made(&self) -> usize {
+        self.made
+    }
+
+    fn in_use(&self) -> usize {
+        self.made - self.vacant_len
+    }
+
+    fn bytes(&self) -> usize {
+        let chunks =
+            self.chunks.chunks.iter().take_while(|first| !first.load(Ordering::Relaxed).is_null()).count();
+        FIRST * ((1 << chunks) - 1) * size_of::<T>()
+    }
+
+    fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    fn count_vacant(&self) -> usize {
+        let known = |id: NodeId| (id != NONE).then_some(id);
+        core::iter::successors(known(self.vacant), |&id| known(self[id].link())).take(self.made + 1).count()
+    }
+}
+
+impl<T> fmt::Debug for Arena<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arena")
+            .field("made", &self.made)
+            .field("vacant", &self.vacant_len)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn every_number_has_a_place_of_its_own() {
+        assert_eq!(
+            [place(0), place(63), place(64), place(191), place(192)],
+            [(0, 0), (0, 63), (1, 0), (1, 127), (2, 0)]
+        );
+        assert_eq!(place(u32::MAX - 64), (CHUNKS - 1, (FIRST << (CHUNKS - 1)) - 1));
+        assert_eq!(place(u32::MAX - 63), (CHUNKS, 0));
+        let mut arena = Arena::<Inner>::new();
+        let chunks = arena.chunks();
+        let mut ids = Vec::new();
+        for _ in 0..500 {
+            arena.reserve(1).unwrap();
+            let id = arena.take();
+            ids.push((id, ptr::from_ref(&arena[id])));
+        }
+        for &(id, place) in &ids {
+            // SAFETY: the node was taken, and the arena is not changed.
+            assert!(ptr::eq(unsafe { chunks.read(id) }, place));
+        }
+        assert_eq!(
+            (arena.in_use(), arena.count_vacant(), arena.bytes()),
+            (500, 0, (64 + 128 + 256 + 512) * 256)
+        );
+        arena.give_back(7);
+        assert_eq!((arena.take(), arena.count_vacant()), (7, 0));
+        arena.set_limit(500);
+        assert_eq!(arena.reserve(1), Err(OutOfMemory));
+    }
+}

@@ -1,0 +1,172 @@
+//! The shared map: any thread reads without a lock while one at a time writes.
+//!
+//! ```text
+//!   readers   guard, load the root --> | inner | --> leaf --> word
+//!                  |                       (nothing that they reach changes)
+//!   writer    lock, version: copies of what changes --> one store of the root --> retire what the old version alone has
+//! ```
+//!
+//! A store builds a version of the tree (`tree/version.rs`) in memory whose nodes never move (`arena.rs`), and publishes it by
+//! one store of the root word. Nodes and values that it leaves behind wait until no reader can reach them
+//! ([`freehold_rcu`]); they are reused, and dropped, by later stores.
+//!
+//! # Invariants
+//! What readers can reach does not change (M10). Chunks never move (M11). Each store is one Release store of the root (M12).
+
+mod arena;
+mod read;
+mod view;
+mod words;
+mod write;
+
+pub use read::{Entries, Reading};
+
+use crate::entry::StoredValue;
+use crate::node::{Inner, Leaf, NodeLimits, Nodes};
+use crate::tree::Tree;
+use alloc::sync::Arc;
+use arena::{Arena, Chunks, Shared};
+use core::fmt;
+use core::marker::PhantomData;
+use core::sync::atomic::AtomicU64;
+use freehold_rcu::BacklogStats;
+use freehold_units::Broken;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use write::Writer;
+
+/// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
+/// stores.
+///
+/// ```
+/// use freehold_maple::MapleTree;
+/// use std::sync::Arc;
+///
+/// let devices = MapleTree::new();
+/// devices.store(0x1000..0x2000, Arc::new("uart"))?;
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         let reading = devices.read();
+///         assert_eq!(reading.get(0x1800), Some(&"uart"));
+///     });
+///     scope.spawn(|| devices.store(0x4000..0x8000, Arc::new("disk")));
+/// });
+/// assert_eq!(devices.read().iter().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # What a read sees
+/// Each call of a [`Reading`] sees the map as it is at one moment within the call: every store wholly or not at all, and never a
+/// range that was not stored. An iterator sees the moment in which it was made, to its end. Later calls see that moment or
+/// a later one.
+///
+/// # Memory, and what fails
+/// A store, a removal too, copies the nodes that it changes, from the root down. What is replaced is reused or dropped after a
+/// grace period, by a later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and
+/// values, stores are refused ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). What is refused has changed nothing.
+pub struct MapleTree<E: StoredValue> {
+    /// The published version. The writer stores it with Release; readers load it with Acquire.
+    root: AtomicU64,
+    leaves: Arc<Chunks<Leaf>>,
+    inners: Arc<Chunks<Inner>>,
+    writer: Mutex<Writer>,
+    entries: PhantomData<E>,
+}
+
+impl<E: StoredValue> MapleTree<E> {
+    /// The most nodes and values that wait for readers, after which stores are refused.
+    pub const BACKLOG: usize = 8192;
+
+    /// An empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limits(NodeLimits::FULL)
+    }
+
+    /// An empty map that uses so much of its nodes, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_nodes(nodes: Nodes) -> Self {
+        Self::with_limits(NodeLimits::of(nodes))
+    }
+
+    fn with_limits(limits: NodeLimits) -> Self {
+        let (leaves, inners) = (Arena::new(), Arena::new());
+        Self {
+            root: AtomicU64::new(0),
+            leaves: leaves.chunks(),
+            inners: inners.chunks(),
+            writer: Mutex::new(Writer::new(Tree::<Shared>::of_pools(limits, leaves, inners), Self::BACKLOG)),
+            entries: PhantomData,
+        }
+    }
+
+    /// Where a writer panicked, its version was undone: the lock of one that did is taken all the same.
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many entries there are. Waits for the writer.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.lock().tree.len()
+    }
+
+    /// Whether there is none. Waits for the writer.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Levels of the tree: 0 without a node. Waits for the writer.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.lock().tree.height()
+    }
+
+    /// Nodes in use, of 256 bytes each, with those that wait for readers. Waits for the writer.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.lock().tree.nodes().nodes()
+    }
+
+    /// Bytes of memory held for nodes. Waits for the writer.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.lock().tree.bytes()
+    }
+
+    /// From now on has no more than so many leaves and inner nodes, those that wait for readers included; a store that takes
+    /// more fails.
+    pub fn set_node_limit(&self, leaves: usize, inners: usize) {
+        self.lock().tree.set_limit(leaves, inners);
+    }
+
+    /// What waits for readers, and what was reclaimed so far. Waits for the writer.
+    #[must_use]
+    pub fn backlog(&self) -> BacklogStats {
+        self.lock().stats()
+    }
+
+    /// Checks every invariant of the tree from scratch. Waits for the writer.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn validate(&self) -> Result<(), Broken> {
+        self.lock().validate()
+    }
+}
+
+impl<E: StoredValue> Default for MapleTree<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: StoredValue> fmt::Debug for MapleTree<E>
+where
+    for<'a> E::Ref<'a>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.read().iter()).finish()
+    }
+}
