@@ -4,6 +4,7 @@ use super::Progress;
 use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite};
 use crate::measure::{Bucket, Counts, EngineRun, Replay, Timed, measure};
 use crate::record::{Key, Metric, Origin, Results, Series, Stat, Time};
+use crate::verify::placed;
 use crate::view::count;
 
 /// Timed rounds when nobody says how many.
@@ -38,7 +39,10 @@ pub fn one(
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     match Suite::of_workload(name)? {
-        Suite::Kva => replay::<Kva>(name, engines, rounds, results, progress),
+        Suite::Kva => {
+            replay::<Kva>(name, engines, rounds, results, progress)?;
+            placed(name, engines, results)
+        }
         Suite::Percpu => replay::<Percpu>(name, engines, rounds, results, progress),
         Suite::Maple => replay::<Maple>(name, engines, rounds, results, progress),
     }
