@@ -1,7 +1,10 @@
 //! The program as a user meets it: exit codes, what goes where, errors that say what is wrong.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod bundled;
+mod features;
 mod frozen;
+mod readme;
 mod reproduce;
 mod stress;
 
