@@ -5,12 +5,13 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Format};
-use freehold_lab::commands::{self, Progress, definition};
+use cli::{Cli, Command, Common, Format, Subject};
+use freehold_lab::Progress;
+use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
-use freehold_lab::{study, view};
+use freehold_lab::{counters, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,6 +51,17 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             Ok(false)
         }
+        Command::Doctor => {
+            let checks = commands::doctor::run();
+            print(
+                if cli.common.json {
+                    commands::doctor::json(&checks)
+                } else {
+                    commands::doctor::text(&checks)
+                }
+                .as_bytes(),
+            )
+        }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
@@ -80,14 +92,31 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Replay { files, engine, rounds, report, .. } => {
             (commands::replay::run(files, engine, *rounds, &mut progress)?, report.clone())
         }
-        Command::Bench { suite: Suite::Kva | Suite::Percpu, instructions: true, .. } => {
+        Command::Bench { subject, instructions: true, .. } if *subject != Subject::Family(Suite::Maple) => {
             return Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into());
         }
-        Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. } => {
+        Command::Bench { subject, wishes: true, .. } if *subject != Subject::Family(Suite::Kva) => {
             return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
         }
         Command::Bench { wishes: true, .. } => (commands::wishes::run(&mut progress)?, None),
-        Command::Bench { suite, quick, instructions, engine, workload, n, unit, .. } => {
+        Command::Bench { subject: Subject::Counters, quick, engine, workload, n, .. } => {
+            if !n.is_empty() {
+                return Err(Failure::Usage("--n: counters have no sizes".to_owned()).into());
+            }
+            let options =
+                counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
+            (counters::bench(&options, &mut progress)?, None)
+        }
+        Command::Bench {
+            subject: Subject::Family(suite),
+            quick,
+            instructions,
+            engine,
+            workload,
+            n,
+            unit,
+            ..
+        } => {
             let options = commands::bench::Options {
                 quick: *quick,
                 instructions: *instructions,
@@ -103,11 +132,17 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 report.clone().unwrap_or_else(|| Path::new(PAGES).join(format!("{}.html", what.name())));
             (study::run(*what, options, &mut progress)?, Some(page))
         }
-        Command::Stress { suite, options } => (commands::stress::run(*suite, options, &mut progress)?, None),
+        Command::Stress { subject: Subject::Counters, options } => {
+            (commands::stress::counters(options, &mut progress)?, None)
+        }
+        Command::Stress { subject: Subject::Family(suite), options } => {
+            (commands::stress::run(*suite, options, &mut progress)?, None)
+        }
         Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
         Command::CountInstructions { .. }
         | Command::Completions { .. }
+        | Command::Doctor
         | Command::Man
         | Command::Show { .. } => (Results::default(), None),
     };

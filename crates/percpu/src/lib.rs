@@ -29,27 +29,39 @@
 //!
 //! Source: D. Zhou, "percpu: replace area map allocator with bitmap allocator", Linux 4.14, 2017.
 
-#![forbid(unsafe_code)]
+// With `std`, the pointer layer of the heap has some, in files that say so.
+#![cfg_attr(not(feature = "std"), forbid(unsafe_code))]
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 mod chunk;
 mod chunks;
+#[cfg(feature = "std")]
+mod count;
 mod error;
 pub mod first_fit;
 mod geometry;
+#[cfg(feature = "std")]
+pub mod heap;
 pub mod linux;
 mod memory;
 mod object_map;
 mod pages;
 mod placement;
+#[cfg(feature = "std")]
+pub mod registry;
 mod request;
 mod set;
 mod slots;
 
+#[cfg(feature = "std")]
+pub use count::{
+    ApproxCounter, ApproxGauge, BUCKETS, Counter, Gauge, Histogram, HistogramSnapshot, LengthsDiffer, Value,
+    snapshot,
+};
 pub use error::{AllocError, ConfigError, FreeError};
 pub use first_fit::FirstFit;
 pub use freehold_units::{Broken, OutOfMemory};

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod kva;
 pub mod maple;
 pub mod percpu;

@@ -1,8 +1,7 @@
 //! What is looked at beside figures: models of pictures, which views draw.
 
+use super::Grid;
 use super::time::{Tick, byte_ticks};
-use crate::measure::Picture as Grid;
-use crate::measure::vma::Developed;
 use freehold::units::Span;
 
 /// Something to look at that is no plot of records.
@@ -132,6 +131,24 @@ pub struct TreeNode {
     pub depth: u32,
     /// Its values, each with its name.
     pub values: Vec<(&'static str, String)>,
+}
+
+/// A film that is done.
+#[derive(Clone, Debug, Default)]
+pub struct Developed {
+    /// The space.
+    pub space: u32,
+    /// For each column the operation that it shows the state after.
+    pub at: Vec<usize>,
+    /// Rows of each column.
+    pub rows: usize,
+    /// Column by column, the lowest addresses first: 0 for nothing, otherwise one more than the place of the class in
+    /// the list of classes.
+    pub cells: Vec<u8>,
+    /// Where from 0 at the bottom to 1 a stretch of addresses begins that is far from the one below it.
+    pub begins: Vec<(f64, u64)>,
+    /// Areas of each column.
+    pub areas: Vec<u64>,
 }
 
 /// A film to look at.

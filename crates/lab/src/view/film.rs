@@ -3,8 +3,8 @@
 use super::count;
 use super::escape::html;
 use super::image;
+use crate::engine::vma::Class;
 use crate::record::Film;
-use crate::workload::vma::Class;
 use std::fmt::Write;
 
 /// Colours of nothing, and of each class in its order.
@@ -74,7 +74,7 @@ fn legend() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::vma::Developed;
+    use crate::record::Developed;
 
     #[test]
     fn a_film_has_its_classes_and_no_more_names_than_room() {

@@ -4,8 +4,7 @@
 use super::escape::html;
 use super::image::{self, css, legend};
 use super::palette::Palette;
-use crate::measure::Picture as Grid;
-use crate::record::{Panel, Spaces, byte_ticks};
+use crate::record::{Grid, Panel, Spaces, byte_ticks};
 use freehold::units::Bytes;
 use std::fmt::Write;
 

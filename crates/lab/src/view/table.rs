@@ -5,6 +5,7 @@ use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
 use crate::record::{Better, Metric, Origin, Record, Results, Stat, Unit};
+pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,50 +21,6 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Leading columns that name the row and are text.
     pub name_columns: usize,
-}
-
-/// A whole number, its thousands set apart.
-#[must_use]
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number with as many decimals as it deserves.
-#[must_use]
-pub fn fixed(value: f64) -> String {
-    if value >= 1000.0 {
-        count(value.round() as u64)
-    } else if value >= 100.0 {
-        format!("{value:.0}")
-    } else if value >= 10.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
-}
-
-/// A time in nanoseconds, or in the unit in which it is short.
-#[must_use]
-pub fn nanoseconds(ns: f64) -> String {
-    if ns < 100.0 {
-        format!("{ns:.1} ns")
-    } else if ns < 10_000.0 {
-        format!("{} ns", count(ns.round() as u64))
-    } else if ns < 10_000_000.0 {
-        format!("{} us", fixed(ns / 1e3))
-    } else if ns < 10_000_000_000.0 {
-        format!("{} ms", fixed(ns / 1e6))
-    } else {
-        format!("{} s", fixed(ns / 1e9))
-    }
 }
 
 /// A figure in its unit: one way to write numbers, wherever they stand.

@@ -40,7 +40,7 @@ fn results() -> Results {
     let span = |first, size| Span::from_size(first, size).unwrap();
     let zone = span(4096 + (4 << 20), 1 << 20);
     let (bands, heights) = zones(span(4096, 8 << 20), &[(EVIL, zone)]);
-    let mut picture = crate::measure::Picture::default();
+    let mut picture = crate::record::Grid::default();
     (picture.columns, picture.busy) = (1, vec![0, 255]);
     let strips = Strips {
         heading: EVIL.to_owned(),

@@ -25,7 +25,7 @@ use freehold_units::{Rejected, Span};
 /// both.store(Span::new(50, 59).unwrap(), 3)?;
 /// drop(both);
 /// assert_eq!(map.get(15), Some(1));
-/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     pub(super) map: &'a mut WordMap<E>,
@@ -69,10 +69,10 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// There is not enough memory; the stores before stand, and can be committed or dropped.
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        let mut plan = match self.plan(span, true) {
-            Ok(plan) => plan,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let mut plan = StorePlan::new(span);
+        if let Err(cause) = self.plan(&mut plan, true) {
+            return Err(Rejected { value, cause });
+        }
         let word = value.into_word();
         self.inserted.push(word);
         self.apply(&mut plan, Some(word));
@@ -84,19 +84,20 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// As for [`store`](Self::store).
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
-        let mut plan = self.plan(span, false)?;
+        let mut plan = StorePlan::new(span);
+        self.plan(&mut plan, false)?;
         self.apply(&mut plan, None);
         Ok(())
     }
 
     /// Plans a store, and reserves all memory that the store and its undoing take.
-    fn plan(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
+    fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
         self.map.tree.prepare_undo()?;
         // The new word, and the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        self.map.tree.plan_and_reserve(span, entry)
+        self.map.tree.plan_and_reserve(plan, entry)
     }
 
     fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {

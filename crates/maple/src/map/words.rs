@@ -110,7 +110,7 @@ impl<E: StoredValue> WordMap<E> {
         if let Some(value_of) = value_of
             && !removed.is_empty()
         {
-            drop_all(removed.into_iter().map(value_of));
+            drop_all(removed.drain(..).map(value_of));
         }
     }
 

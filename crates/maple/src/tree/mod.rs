@@ -66,6 +66,7 @@ impl Need {
 }
 
 /// The indexes of a node or a slot, which has one at least.
+#[inline]
 pub(crate) fn indexes(first: u64, last: u64) -> Span {
     Span::new(first, last).expect("M1: no slot and no node is empty")
 }

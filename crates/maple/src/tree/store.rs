@@ -83,11 +83,10 @@ impl Tree {
     }
 
     /// Plans a store, and reserves the nodes that it takes.
-    pub(crate) fn plan_and_reserve(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
-        let mut plan = StorePlan::new(span);
-        self.plan(&mut plan, entry);
-        self.reserve(&plan)?;
-        Ok(plan)
+    #[inline]
+    pub(crate) fn plan_and_reserve(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
+        self.plan(plan, entry);
+        self.reserve(plan)
     }
 
     /// The word of the entry that a planned store cuts in two, if it does.

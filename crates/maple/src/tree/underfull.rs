@@ -60,16 +60,18 @@ impl Tree {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
-        let slots = Slots::of_both(self.leaf(left), left_span, self.leaf(right), right_span);
-        if slots.used(0..slots.len()) <= self.limits.leaf_words {
-            let leaf = slots.leaf(0..slots.len());
-            let gap = leaf.largest_gap(left_span.hull(right_span));
-            *self.leaf_mut(left) = leaf;
+        let (left_leaf, right_leaf) = (self.leaf(left), self.leaf(right));
+        if left_leaf.used() + 1 + right_leaf.used() <= self.limits.leaf_words {
+            // No gap becomes longer: none follows another from one leaf to the next (M2).
+            let gap = inner.gap(slot).max(inner.gap(slot + 1));
+            let right_leaf = right_leaf.clone();
+            self.leaf_mut(left).append(left_span.last(), &right_leaf);
             self.remove_joined(parent, slot);
             self.inner_mut(parent).set_gap(slot, gap);
             self.free_leaf(right);
             return;
         }
+        let slots = Slots::of_both(left_leaf, left_span, right_leaf, right_span);
         let at = slots.split_point(&self.limits);
         let last = slots.last(at - 1);
         let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));

@@ -60,7 +60,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Marks an object in its chunk, after populating its pages if they have no memory. Returns the chunk's name.
     #[inline]
-    fn take(
+    pub(super) fn take(
         &mut self,
         index: u32,
         object: Range<u32>,

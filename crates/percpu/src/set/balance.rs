@@ -67,7 +67,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     /// Gives back a chunk's empty pages, from the last to the first, one range of them at a time.
-    fn depopulate_empty_pages(&mut self, index: u32) {
+    pub(super) fn depopulate_empty_pages(&mut self, index: u32) {
         let mut page = self.config.blocks();
         while page > 0 && self.chunks.at(index).empty_pages > 0 {
             let end = page;

@@ -6,9 +6,11 @@ mod balance;
 mod free;
 mod isolate;
 mod populate;
+mod run;
 mod stats;
 #[cfg(test)]
 mod tests;
+mod trim;
 mod validate;
 
 use crate::chunks::Chunks;

@@ -1,0 +1,109 @@
+//! How a heap is made: its capacity, its rung, its index.
+
+use super::core_set::CoreSet;
+use super::magazine::Magazines;
+use super::rung::{Adder, Rung};
+use super::sync::Mutex;
+use super::units::Units;
+use super::{HeapError, Index, PerCpuHeap};
+use freehold_sys::{Reservation, rseq, topology};
+use std::sync::Arc;
+
+/// Addresses for each CPU, unless a program says otherwise. Addresses cost nothing until they are used.
+pub const DEFAULT_CAPACITY_BYTES: u64 = if cfg!(miri) { MIN_CAPACITY_BYTES } else { 1 << 30 };
+/// A chunk.
+pub(super) const MIN_CAPACITY_BYTES: u64 = UNIT_BYTES as u64;
+/// Places are offsets of 32 bits.
+pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 32;
+/// Bytes of a chunk for each CPU.
+pub(super) const UNIT_BYTES: u32 = 256 << 10;
+
+/// Describes a heap.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a description makes no heap"]
+pub struct Builder {
+    capacity_bytes: Option<u64>,
+    rung: Option<Rung>,
+    index: Index,
+    cpus: u32,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// The best rung, by `cpu_id`, with the default capacity.
+    pub fn new() -> Self {
+        Self { capacity_bytes: None, rung: None, index: Index::CpuId, cpus: topology::possible_cpus() }
+    }
+
+    /// Addresses for each CPU in bytes, a power of two from 256 KiB to 4 GiB: the most that all objects can take. Without
+    /// this, [`DEFAULT_CAPACITY_BYTES`], or the largest smaller capacity for which the system has addresses.
+    pub fn capacity(self, bytes: u64) -> Self {
+        Self { capacity_bytes: Some(bytes), ..self }
+    }
+
+    /// The rung, which must exist here. Without this, the best that does.
+    pub fn rung(self, rung: Rung) -> Self {
+        Self { rung: Some(rung), ..self }
+    }
+
+    /// The index of the first two rungs. `CpuId`, the default, is faster and puts memory on the CPU's own node; `MmCid` takes
+    /// memory for no more CPUs than threads ran at once, which counts where a program may wander over many CPUs.
+    pub fn index(self, index: Index) -> Self {
+        Self { index, ..self }
+    }
+
+    /// Makes the heap.
+    ///
+    /// # Errors
+    /// See [`HeapError`].
+    pub fn build(self) -> Result<PerCpuHeap, HeapError> {
+        let (memory, capacity_bytes) = self.reserve()?;
+        let memory = Arc::new(memory);
+        let units = Units::new(Arc::clone(&memory), capacity_bytes, self.cpus);
+        let adder = self.adder(units.stride_bytes())?;
+        Ok(PerCpuHeap {
+            adder,
+            magazines: Magazines::new(self.cpus)?,
+            core: Mutex::new(CoreSet::new(&units, capacity_bytes)?),
+            units,
+        })
+    }
+
+    /// The addresses, and how many bytes of them each CPU has.
+    fn reserve(&self) -> Result<(Reservation, u64), HeapError> {
+        let mut capacity_bytes = self.capacity_bytes.unwrap_or(DEFAULT_CAPACITY_BYTES);
+        let valid = MIN_CAPACITY_BYTES..=MAX_CAPACITY_BYTES;
+        if !capacity_bytes.is_power_of_two() || !valid.contains(&capacity_bytes) {
+            return Err(HeapError::Capacity { capacity_bytes });
+        }
+        loop {
+            match Reservation::new(Units::reserved_bytes(capacity_bytes, self.cpus)) {
+                Ok(memory) => return Ok((memory, capacity_bytes)),
+                Err(_) if self.capacity_bytes.is_none() && capacity_bytes > MIN_CAPACITY_BYTES => {
+                    capacity_bytes /= 2;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn adder(&self, stride_bytes: usize) -> Result<Adder, HeapError> {
+        let on = |rung, sequence| Ok(Adder::new(rung, sequence, self.cpus, stride_bytes));
+        if self.rung == Some(Rung::Sticky) {
+            return on(Rung::Sticky, rseq::Sequence::absent());
+        }
+        let found = match rseq::detect() {
+            Ok(found) => found,
+            Err(_) if self.rung.is_none() => return on(Rung::Sticky, rseq::Sequence::absent()),
+            Err(absent) => return Err(HeapError::Rung { absent }),
+        };
+        let sequence = rseq::Sequence::new(found, self.index, self.cpus, stride_bytes);
+        let sequence = sequence.ok_or(HeapError::Index { index: self.index })?;
+        on(self.rung.unwrap_or(Rung::Sequence), sequence)
+    }
+}

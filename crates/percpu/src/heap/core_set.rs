@@ -1,0 +1,123 @@
+//! What the heap's lock protects: the set of chunks, by places instead of chunks and offsets.
+
+use super::build::UNIT_BYTES;
+use super::units::{UnitMemory, Units};
+use crate::{AllocError, ChunkSet, Config, ConfigError, FirstFit, Offset, PAGE_BYTES, Request, Stats};
+
+/// The set, and how often it was asked.
+#[derive(Debug)]
+pub(super) struct CoreSet {
+    set: ChunkSet<FirstFit, UnitMemory>,
+    /// Times that a magazine or a caller came with this lock.
+    pub(super) visits: u64,
+}
+
+impl CoreSet {
+    pub(super) fn new(units: &Units, capacity_bytes: u64) -> Result<Self, ConfigError> {
+        let config = Config::new(UNIT_BYTES, units.count());
+        let set = ChunkSet::with_backing(config, UnitMemory::new(units.clone(), capacity_bytes))?;
+        Ok(Self { set, visits: 0 })
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        self.set.stats()
+    }
+
+    pub(super) fn validate(&self) -> Result<(), freehold_units::Broken> {
+        self.set.validate()
+    }
+
+    /// Whether an object starts at a place.
+    pub(super) fn is_live(&self, place: u32) -> bool {
+        let chunk = self.set.backing().chunk_at(place / UNIT_BYTES);
+        self.set.taken_bytes(Offset { chunk, offset_bytes: place % UNIT_BYTES }).is_ok()
+    }
+
+    /// A place in pages that are ready.
+    pub(super) fn try_alloc(&mut self, request: &Request) -> Result<u32, AllocError> {
+        self.visits += 1;
+        self.set.alloc(&request.atomic()).map(place_of)
+    }
+
+    pub(super) fn alloc(&mut self, request: &Request) -> Result<u32, AllocError> {
+        self.visits += 1;
+        self.alloc_one(request)
+    }
+
+    /// Places for as many equal objects as `into` has room for. If there is not room for all, none is taken.
+    pub(super) fn alloc_bulk(&mut self, request: &Request, into: &mut [u32]) -> Result<(), AllocError> {
+        self.visits += 1;
+        let spacing = request.spacing_bytes()?;
+        // A page's worth at a time: larger runs are rarely found, and smaller ones leave smaller holes unused.
+        let most = (PAGE_BYTES / spacing).max(1) as usize;
+        let mut done = 0;
+        while done < into.len() {
+            let part = done..into.len().min(done + most);
+            if let Err(error) = self.alloc_part(request, spacing, &mut into[part.clone()]) {
+                self.free_all(&into[..done]);
+                return Err(error);
+            }
+            done = part.end;
+        }
+        Ok(())
+    }
+
+    /// Places for objects of a page: side by side if there is such a run, else in holes.
+    fn alloc_part(&mut self, request: &Request, spacing: u32, into: &mut [u32]) -> Result<(), AllocError> {
+        // Where there is no memory for a run's pages, there may be holes in pages that have some.
+        if let Ok(Some(first)) = self.set.alloc_run(request, into.len() as u32) {
+            let first = place_of(first);
+            into.iter_mut().zip(0..).for_each(|(place, nth)| *place = first + nth * spacing);
+            self.balance();
+            return Ok(());
+        }
+        for at in 0..into.len() {
+            match self.alloc_one(request) {
+                Ok(place) => into[at] = place,
+                Err(error) => {
+                    self.free_all(&into[..at]);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn alloc_one(&mut self, request: &Request) -> Result<u32, AllocError> {
+        let place = self.set.alloc(request).map(place_of)?;
+        self.balance();
+        Ok(place)
+    }
+
+    /// Frees places whose objects are zero in every unit.
+    pub(super) fn free(&mut self, places: &[u32]) {
+        self.visits += 1;
+        self.free_all(places);
+    }
+
+    #[allow(clippy::expect_used, reason = "only a broken invariant stops it, and is named")]
+    fn free_all(&mut self, places: &[u32]) {
+        for &place in places {
+            let chunk = self.set.backing().chunk_at(place / UNIT_BYTES);
+            let offset = Offset { chunk, offset_bytes: place % UNIT_BYTES };
+            self.set.free(offset).expect("P12: a place that comes back is live");
+        }
+        self.balance();
+    }
+
+    /// Gives back what chunks do not need. That there is no memory for spare pages concerns nobody yet.
+    fn balance(&mut self) {
+        if self.set.wants_balance() {
+            let _ = self.set.balance();
+        }
+    }
+
+    pub(super) fn trim(&mut self) {
+        self.set.trim();
+    }
+}
+
+/// Chunks lie side by side in each unit.
+fn place_of(offset: Offset) -> u32 {
+    offset.chunk.index() * UNIT_BYTES + offset.offset_bytes
+}

@@ -1,0 +1,214 @@
+//! Objects of any type that exist once per CPU.
+
+#![allow(unsafe_code, reason = "objects are found by address; types say that zeros are a value")]
+
+use super::{PerCpuHeap, TryAllocError, magazine, sync};
+use crate::{AllocError, Request};
+use std::marker::PhantomData;
+use std::sync::atomic::{
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32,
+    AtomicU64, AtomicUsize,
+};
+use std::vec::Vec;
+
+/// A type of which all bytes zero are a value, that threads may share, and that needs no drop.
+///
+/// # Safety
+/// All bytes zero, padding included, are a valid value. To forget a value, whatever it became, loses nothing.
+pub unsafe trait Zeroed: Sync + Sized {}
+
+macro_rules! zeroed {
+    ($($type:ty),*) => {$(
+        // SAFETY: zero is a value of an integer, and false of a bool; nothing is owned.
+        unsafe impl Zeroed for $type {}
+    )*};
+}
+zeroed!(
+    AtomicBool,
+    AtomicI8,
+    AtomicI16,
+    AtomicI32,
+    AtomicI64,
+    AtomicIsize,
+    AtomicU8,
+    AtomicU16,
+    AtomicU32,
+    AtomicU64,
+    AtomicUsize
+);
+
+// SAFETY: each of its values may be zero.
+unsafe impl<T: Zeroed, const LEN: usize> Zeroed for [T; LEN] {}
+
+/// An object with a value for each CPU. A small name that is copied: it does not free what it names.
+///
+/// The value of a CPU is not locked: another thread may reach it at the same time, so `T` is shared, as an atomic is.
+#[derive(Debug)]
+pub struct PerCpu<'heap, T> {
+    heap: &'heap PerCpuHeap,
+    place: u32,
+    values: PhantomData<&'heap T>,
+}
+
+impl<T> Clone for PerCpu<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for PerCpu<'_, T> {}
+
+impl<'heap, T: Zeroed> PerCpu<'heap, T> {
+    const REQUEST: Request = Request::new(size_of::<T>() as u64).align(align_of::<T>() as u64);
+
+    fn new(heap: &'heap PerCpuHeap, place: u32) -> Self {
+        Self { heap, place, values: PhantomData }
+    }
+
+    /// The value of the CPU that this thread runs on, or ran on a moment ago.
+    #[inline]
+    #[must_use]
+    pub fn this_cpu(self) -> &'heap T {
+        self.at(self.heap.adder.index())
+    }
+
+    /// The value of a CPU; `None` if there can be no such CPU.
+    #[must_use]
+    pub fn cpu(self, cpu: u32) -> Option<&'heap T> {
+        (cpu < self.heap.cpus()).then(|| self.at(cpu))
+    }
+
+    /// The values of all CPUs that there can be. To look at one costs no memory.
+    pub fn iter(self) -> impl Iterator<Item = &'heap T> {
+        (0..self.heap.cpus()).map(move |cpu| self.at(cpu))
+    }
+
+    /// The value in a unit that the heap has.
+    #[inline]
+    fn at(self, unit: u32) -> &'heap T {
+        let value = self.heap.units.at(unit, self.place).cast();
+        // SAFETY:
+        // - The place was allocated for a `T`, in each unit, and is aligned for it: units start at pages.
+        // - It was zero then, which is a `T` (`Zeroed`, P11), and only shared references to it were given out.
+        // - The heap has the memory while it lives, and the object is not freed while references exist
+        //   (`PerCpuHeap::free`, `PerCpuBox`).
+        unsafe { value.as_ref() }
+    }
+}
+
+/// Objects that exist once per CPU.
+impl PerCpuHeap {
+    /// An object whose values are all zero.
+    ///
+    /// ```
+    /// use freehold_percpu::heap::PerCpuHeap;
+    /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    /// let heap = PerCpuHeap::new()?;
+    /// let depth = heap.alloc::<AtomicU32>()?;
+    /// depth.this_cpu().fetch_add(1, Relaxed);
+    /// assert_eq!(depth.iter().map(|value| value.load(Relaxed)).sum::<u32>(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`AllocError`]: no memory, or `T` has no size, more than 32 KiB, or an alignment of more than a page.
+    pub fn alloc<T: Zeroed>(&self) -> Result<PerCpu<'_, T>, AllocError> {
+        Ok(PerCpu::new(self, self.alloc_place(&PerCpu::<T>::REQUEST)?))
+    }
+
+    /// An object whose values are all zero, from memory that is at hand: no system call is made, and no lock waited for. The
+    /// first write to a page may still fault.
+    ///
+    /// # Errors
+    /// See [`TryAllocError`].
+    pub fn try_alloc<T: Zeroed>(&self) -> Result<PerCpu<'_, T>, TryAllocError> {
+        let request = PerCpu::<T>::REQUEST;
+        if let Some(class) = magazine::class_of(&request)
+            && let Some(place) = self.magazines.try_alloc(self.hint(), class, self)
+        {
+            return Ok(PerCpu::new(self, place));
+        }
+        let mut core = sync::try_lock(&self.core).ok_or(TryAllocError::Busy)?;
+        // What goes to a magazine later must have the size of its class.
+        let request = magazine::class_of(&request).map_or(request, magazine::request_of);
+        let place = core.try_alloc(&request).map_err(TryAllocError::Alloc)?;
+        Ok(PerCpu::new(self, place))
+    }
+
+    /// Many objects whose values are all zero, or none.
+    ///
+    /// # Errors
+    /// As [`PerCpuHeap::alloc`].
+    pub fn alloc_bulk<T: Zeroed>(&self, count: usize) -> Result<Vec<PerCpu<'_, T>>, AllocError> {
+        let (mut places, mut objects) = (Vec::new(), Vec::new());
+        if places.try_reserve_exact(count).is_err() || objects.try_reserve_exact(count).is_err() {
+            return Err(AllocError::OutOfMemory);
+        }
+        places.resize(count, 0);
+        self.alloc_places(&PerCpu::<T>::REQUEST, &mut places)?;
+        objects.extend(places.into_iter().map(|place| PerCpu::new(self, place)));
+        Ok(objects)
+    }
+
+    /// Frees an object.
+    ///
+    /// # Safety
+    /// The object is of this heap, and live. No reference to its values is used any more, and no copy of its name.
+    pub unsafe fn free<T: Zeroed>(&self, object: PerCpu<'_, T>) {
+        debug_assert!(std::ptr::eq(self, object.heap), "the object is of another heap");
+        self.free_place(&PerCpu::<T>::REQUEST, object.place);
+    }
+
+    /// Frees many objects.
+    ///
+    /// # Safety
+    /// As [`PerCpuHeap::free`], for each, and each is there once.
+    pub unsafe fn free_bulk<T: Zeroed>(&self, objects: &[PerCpu<'_, T>]) {
+        let mut places = [0; 64];
+        for objects in objects.chunks(places.len()) {
+            for (place, object) in places.iter_mut().zip(objects) {
+                *place = object.place;
+            }
+            self.free_places(&PerCpu::<T>::REQUEST, &places[..objects.len()]);
+        }
+    }
+
+    /// An object that is freed when its owner is dropped.
+    ///
+    /// # Errors
+    /// As [`PerCpuHeap::alloc`].
+    pub fn alloc_boxed<T: Zeroed>(&self) -> Result<PerCpuBox<'_, T>, AllocError> {
+        self.alloc().map(PerCpuBox)
+    }
+}
+
+/// Owns an object with a value for each CPU. It is freed when this is dropped; its values are forgotten.
+#[derive(Debug)]
+pub struct PerCpuBox<'heap, T: Zeroed>(PerCpu<'heap, T>);
+
+impl<T: Zeroed> PerCpuBox<'_, T> {
+    /// As [`PerCpu::this_cpu`].
+    #[inline]
+    #[must_use]
+    pub fn this_cpu(&self) -> &T {
+        self.0.this_cpu()
+    }
+
+    /// As [`PerCpu::cpu`].
+    #[must_use]
+    pub fn cpu(&self, cpu: u32) -> Option<&T> {
+        self.0.cpu(cpu)
+    }
+
+    /// As [`PerCpu::iter`].
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+}
+
+impl<T: Zeroed> Drop for PerCpuBox<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: this owns the object, and references to its values were borrowed from this.
+        unsafe { self.0.heap.free(self.0) }
+    }
+}

@@ -1,0 +1,208 @@
+//! Memory that exists once per CPU, and what is counted in it.
+//!
+//! ```text
+//!   base                  + stride              + 2 stride ...        cpus stride      (cpus + 1) stride
+//!   | unit of CPU 0 |     | unit of CPU 1 |     ...                   | strays  |      | batches |
+//!   |  a   b   c    |     |  a   b   c    |                           |  a b c  |      |  a b c  |
+//!      place
+//!
+//!   stride   the capacity and one page: units start at different colours of a cache
+//!   strays   what is added by threads that the kernel gives no CPU's number
+//!   batches  whole batches that approximate counters handed on
+//! ```
+//!
+//! An object is one place, an offset valid in every unit. A page gets memory when a CPU first writes to it, so a CPU that
+//! never runs the program costs nothing; pages go back when their chunk is empty, and on [`PerCpuHeap::trim`].
+//!
+//! | Rung | An add | Needs |
+//! |---|---|---|
+//! | [`Rung::Sequence`] | a restartable sequence on the CPU's own slot: no lock prefix | glibc 2.35 on Linux, x86-64 or aarch64 |
+//! | [`Rung::Indexed`] | the CPU's number, then an atomic add: safe under debuggers | the same |
+//! | [`Rung::Sticky`] | a number that stays with the thread, then an atomic add | nothing |
+//!
+//! A heap's rung is chosen when it is made, and does not change.
+//!
+//! ```
+//! use freehold_percpu::Counter;
+//! use freehold_percpu::heap::PerCpuHeap;
+//! static HITS: Counter = Counter::new();
+//!
+//! std::thread::scope(|scope| {
+//!     for _ in 0..4 {
+//!         scope.spawn(|| (0..1000).for_each(|_| HITS.add(1)));
+//!     }
+//! });
+//! assert_eq!(HITS.get(), 4000);
+//! println!("{}", PerCpuHeap::global()?.rung());
+//! # Ok::<(), freehold_percpu::heap::HeapError>(())
+//! ```
+//!
+//! # Fork
+//! A child inherits memory as it was, so counters go on from what they had. Adds and reads take no lock and work in the
+//! child at once. The global heap's locks are held over a `fork`, so that the child can allocate; a heap of one's own must
+//! not be in use by another thread while the process forks, if the child is to allocate from it.
+//!
+//! # Invariants
+//! P10: slots of a heap on the first rung are written by restartable sequences only, but for strays and batches, which are
+//! written atomically only. P11: what no object is in is zero in every unit, as are the clean places of magazines.
+//! P12: a place is an object's, in one magazine, or free in the set. P13: the sum over all units is the sum of what was
+//! added. P14: a batch counter's handed-on sum lacks less than a batch for each unit, and less than a batch for each
+//! add on its way.
+//!
+//! Source: M. Desnoyers, "Waste-Free Per-CPU Userspace Memory Allocation", FOSDEM 2025.
+
+mod build;
+mod core_set;
+mod error;
+mod fork;
+mod global;
+mod handle;
+mod magazine;
+mod object;
+mod rung;
+mod stats;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod units;
+
+pub use build::{Builder, DEFAULT_CAPACITY_BYTES};
+pub use error::{HeapError, TryAllocError};
+pub use freehold_sys::SysError;
+pub use freehold_sys::rseq::{Absent, Index};
+pub use handle::{PerCpu, PerCpuBox, Zeroed};
+pub(crate) use object::{LazyObject, TOGETHER, Words, sum_together};
+pub use rung::Rung;
+pub use stats::HeapStats;
+
+use crate::{AllocError, Request};
+use core_set::CoreSet;
+use magazine::{Magazines, Source};
+use rung::Adder;
+use std::boxed::Box;
+use sync::Mutex;
+use units::Units;
+
+/// The memory of objects that exist once per CPU. Shared by all threads.
+///
+/// Allocation and frees take a lock of the CPU's own that is only ever tried, and the heap's own lock once for 32
+/// objects. Sizes above 64 bytes, or alignments above 8, take the heap's lock each time.
+#[derive(Debug)]
+pub struct PerCpuHeap {
+    /// Read by every add, never written.
+    adder: Adder,
+    units: Units,
+    magazines: Magazines,
+    /// Locked after a magazine, never before.
+    core: Mutex<CoreSet>,
+}
+
+impl PerCpuHeap {
+    /// A heap with the best rung of this machine, [`DEFAULT_CAPACITY_BYTES`] for each CPU.
+    ///
+    /// # Errors
+    /// See [`HeapError`].
+    pub fn new() -> Result<Self, HeapError> {
+        Builder::new().build()
+    }
+
+    /// A heap to be described.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// How adds are done.
+    #[must_use]
+    pub fn rung(&self) -> Rung {
+        self.adder.rung()
+    }
+
+    /// CPUs that have a unit: those that the kernel may ever use.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.units.cpus()
+    }
+
+    /// Gives back all memory that no object is in, what magazines hold included. Allocation has to ask for memory again
+    /// afterwards.
+    pub fn trim(&self) {
+        self.magazines.drain(self);
+        self.lock().trim();
+    }
+
+    /// A place for an object, zero in every unit.
+    fn alloc_place(&self, request: &Request) -> Result<u32, AllocError> {
+        match magazine::class_of(request) {
+            Some(class) => self.magazines.alloc(self.hint(), class, self),
+            None => self.lock().alloc(request),
+        }
+    }
+
+    /// Places for many equal objects, zero in every unit. Either all are found or none.
+    fn alloc_places(&self, request: &Request, into: &mut [u32]) -> Result<(), AllocError> {
+        match magazine::class_of(request) {
+            Some(class) => self.magazines.alloc_bulk(self.hint(), class, into, self),
+            None => self.lock().alloc_bulk(request, into),
+        }
+    }
+
+    /// Takes back the place of an object of that request. It is live, and nobody uses it.
+    fn free_place(&self, request: &Request, place: u32) {
+        match magazine::class_of(request) {
+            Some(class) => self.magazines.free(self.hint(), class, &[place], self),
+            None => {
+                self.clear_places(&[place], request.size_bytes as usize);
+                self.lock().free(&[place]);
+            }
+        }
+    }
+
+    /// The same for many.
+    fn free_places(&self, request: &Request, places: &[u32]) {
+        match magazine::class_of(request) {
+            Some(class) => self.magazines.free(self.hint(), class, places, self),
+            None => {
+                self.clear_places(places, request.size_bytes as usize);
+                self.lock().free(places);
+            }
+        }
+    }
+
+    /// Makes objects that nobody uses zero (P11), in the units that were ever written to.
+    fn clear_places(&self, places: &[u32], size_bytes: usize) {
+        self.adder.used_units().for_each(|unit| self.units.clear(unit, places, size_bytes));
+    }
+
+    /// Where to begin among magazines.
+    fn hint(&self) -> usize {
+        self.adder.index() as usize
+    }
+
+    fn lock(&self) -> sync::Guard<'_, CoreSet> {
+        sync::lock(&self.core)
+    }
+}
+
+/// What magazines are filled from and emptied into.
+impl Source for PerCpuHeap {
+    fn alloc(&self, class: usize, into: &mut [u32]) -> Result<(), AllocError> {
+        self.lock().alloc_bulk(&magazine::request_of(class), into)
+    }
+
+    fn free(&self, places: &[u32]) {
+        self.lock().free(places);
+    }
+
+    fn clear(&self, class: usize, places: &[u32]) {
+        self.clear_places(places, magazine::bytes_of(class));
+    }
+}
+
+/// A heap that lives as long as the program, so that counters can be in it.
+impl PerCpuHeap {
+    /// The same heap, never dropped.
+    #[must_use]
+    pub fn leak(self) -> &'static Self {
+        Box::leak(Box::new(self))
+    }
+}

@@ -1,0 +1,210 @@
+//! The ladder: how an add finds its slot, and how it adds.
+
+#![allow(unsafe_code, reason = "slots are found by address")]
+
+use freehold_sys::rseq::Sequence;
+use freehold_sys::thread_slot;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How a heap's adds are done. The order is that of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rung {
+    /// A restartable sequence on the CPU's own slot.
+    Sequence,
+    /// An atomic add on the slot of the CPU, whose number comes from the area of restartable sequences.
+    Indexed,
+    /// An atomic add on the slot of the thread.
+    Sticky,
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sequence => "rung 1: restartable sequences",
+            Self::Indexed => "rung 2: the CPU's number and atomic adds",
+            Self::Sticky => "rung 3: a slot for each thread and atomic adds",
+        })
+    }
+}
+
+/// Adds to the slots of one heap: `stride_bytes` apart, one for each CPU, then the stray one, then that of batches.
+#[derive(Debug)]
+pub(super) struct Adder {
+    /// How adds are done on the first rung, absent on others.
+    adds: Sequence,
+    /// Where the CPU's number comes from, absent on the third rung.
+    finds: Sequence,
+    rung: Rung,
+    cpus: u32,
+    stride_bytes: usize,
+    /// Whether anything was ever added to the stray slot of an object, or to that of batches. Set before the add.
+    strays: AtomicBool,
+    batches: AtomicBool,
+}
+
+impl Adder {
+    /// On a rung, which needs the sequence if it is not the third.
+    pub(super) fn new(rung: Rung, sequence: Sequence, cpus: u32, stride_bytes: usize) -> Self {
+        debug_assert!(rung == Rung::Sticky || !sequence.is_absent());
+        let only = |on: bool| if on { sequence } else { Sequence::absent() };
+        Self {
+            adds: only(rung == Rung::Sequence),
+            finds: only(rung != Rung::Sticky),
+            rung,
+            cpus,
+            stride_bytes,
+            strays: AtomicBool::new(false),
+            batches: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn rung(&self) -> Rung {
+        self.rung
+    }
+
+    /// The index of this thread now, below the number of CPUs. Another thread may have the same.
+    #[inline]
+    pub(super) fn index(&self) -> u32 {
+        self.finds.index().unwrap_or_else(|| self.sticky_index())
+    }
+
+    /// The index that stays with this thread. Consecutive threads are spread over all.
+    #[inline]
+    fn sticky_index(&self) -> u32 {
+        // Multiples of the golden ratio's fraction lie far apart in 0..2^32, which is scaled down to the CPUs.
+        let spread = thread_slot::number().wrapping_mul(0x9e37_79b9);
+        ((u64::from(spread) * u64::from(self.cpus)) >> 32) as u32
+    }
+
+    /// Adds `value` to a slot of the object word that starts at `first`, modulo 2^64.
+    ///
+    /// # Safety
+    /// `first` is an aligned word of a live object in the first unit of this adder's heap.
+    #[inline]
+    pub(super) unsafe fn add(&self, first: *mut u64, value: u64) {
+        // SAFETY: the word is in each unit; P10: on the first rung only the sequence writes to slots of CPUs.
+        unsafe {
+            if !self.adds.add(first, value) {
+                self.add_atomic(first, value);
+            }
+        }
+    }
+
+    /// [`Adder::add`] to two words.
+    ///
+    /// # Safety
+    /// As [`Adder::add`], for both.
+    #[inline]
+    pub(super) unsafe fn add_two(&self, (first, value): (*mut u64, u64), (other, more): (*mut u64, u64)) {
+        // SAFETY: as above.
+        unsafe {
+            if !self.adds.add(first, value) {
+                self.add_two_atomic((first, value), (other, more));
+            } else if !self.adds.add(other, more) {
+                self.add_stray(other, more);
+            }
+        }
+    }
+
+    /// Not inlined, and the last that is done, so that the first rung saves no registers for it: a record of a histogram takes
+    /// 2.5 adds otherwise, not 2.
+    ///
+    /// # Safety
+    /// As [`Adder::add_two`].
+    #[inline(never)]
+    unsafe fn add_two_atomic(&self, (first, value): (*mut u64, u64), (other, more): (*mut u64, u64)) {
+        // SAFETY: as above.
+        unsafe {
+            self.add_atomic(first, value);
+            self.add_atomic(other, more);
+        }
+    }
+
+    /// [`Adder::add`], which returns what the slot held before.
+    ///
+    /// # Safety
+    /// As [`Adder::add`].
+    #[inline]
+    pub(super) unsafe fn fetch_add(&self, first: *mut u64, value: u64) -> u64 {
+        // SAFETY: as above.
+        unsafe {
+            match self.adds.fetch_add(first, value) {
+                Some(old) => old,
+                None => self.add_atomic(first, value),
+            }
+        }
+    }
+
+    /// An atomic add to the slot of the CPU or the thread; on the first rung, to the stray one.
+    ///
+    /// # Safety
+    /// As [`Adder::add`].
+    #[inline]
+    unsafe fn add_atomic(&self, first: *mut u64, value: u64) -> u64 {
+        // SAFETY: the index is below the number of CPUs.
+        unsafe {
+            if self.rung == Rung::Sequence {
+                self.add_stray(first, value)
+            } else {
+                self.slot(first, self.index()).fetch_add(value, Ordering::Relaxed)
+            }
+        }
+    }
+
+    /// What a thread without a registered area adds.
+    ///
+    /// # Safety
+    /// As [`Adder::add`].
+    #[cold]
+    unsafe fn add_stray(&self, first: *mut u64, value: u64) -> u64 {
+        self.strays.store(true, Ordering::Relaxed);
+        // SAFETY: the stray unit lies behind those of CPUs.
+        unsafe { self.slot(first, self.cpus).fetch_add(value, Ordering::Relaxed) }
+    }
+
+    /// Adds whole batches to the slot that all CPUs share.
+    ///
+    /// # Safety
+    /// As [`Adder::add`].
+    #[cold]
+    pub(super) unsafe fn add_batches(&self, first: *mut u64, value: u64) {
+        self.batches.store(true, Ordering::Relaxed);
+        // SAFETY: the unit of batches is the last.
+        unsafe { self.slot(first, self.cpus + 1).fetch_add(value, Ordering::Relaxed) };
+    }
+
+    /// What was added to the batches.
+    ///
+    /// # Safety
+    /// As [`Adder::add`].
+    pub(super) unsafe fn batches(&self, first: *mut u64) -> u64 {
+        if !self.batches.load(Ordering::Relaxed) {
+            return 0;
+        }
+        // SAFETY: the unit of batches is the last.
+        unsafe { self.slot(first, self.cpus + 1).load(Ordering::Relaxed) }
+    }
+
+    /// Units that hold parts of sums: those of CPUs, and the stray one once it was used.
+    #[inline]
+    pub(super) fn summed_units(&self) -> u32 {
+        self.cpus + u32::from(self.strays.load(Ordering::Relaxed))
+    }
+
+    /// Units that were ever written to.
+    pub(super) fn used_units(&self) -> impl Iterator<Item = u32> {
+        let batches = self.batches.load(Ordering::Relaxed).then_some(self.cpus + 1);
+        (0..self.summed_units()).chain(batches)
+    }
+
+    /// The slot of a unit.
+    ///
+    /// # Safety
+    /// As [`Adder::add`]; and `unit` is one of the heap's.
+    #[inline]
+    pub(super) unsafe fn slot<'a>(&self, first: *mut u64, unit: u32) -> &'a AtomicU64 {
+        // SAFETY: the word is in each unit, aligned as in the first. What sequences store is atomic as a whole word.
+        unsafe { AtomicU64::from_ptr(first.byte_add(unit as usize * self.stride_bytes)) }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a heap holds, and a check of all its invariants.
+
+use super::PerCpuHeap;
+use super::build::UNIT_BYTES;
+use freehold_sys::SysError;
+use freehold_units::Broken;
+use std::collections::BTreeSet;
+
+/// Counts of one moment. Bytes of objects are those of one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapStats {
+    /// Objects that are live or kept by magazines.
+    pub placed: u64,
+    /// Of these, those that magazines keep.
+    pub kept: u64,
+    /// Bytes of chunks, and of these, bytes without an object.
+    pub chunk_bytes: u64,
+    /// See `chunk_bytes`.
+    pub free_bytes: u64,
+    /// Bytes that the heap's maps and lists take.
+    pub metadata_bytes: u64,
+    /// How often the heap's own lock was taken for objects.
+    pub lock_visits: u64,
+}
+
+impl PerCpuHeap {
+    /// Counts of this moment. Takes every lock of the heap, one after the other.
+    #[must_use]
+    pub fn stats(&self) -> HeapStats {
+        let kept = self.magazines.kept().len() as u64;
+        let core = self.lock();
+        let stats = core.stats();
+        HeapStats {
+            placed: stats.objects,
+            kept,
+            chunk_bytes: u64::from(stats.chunks) * u64::from(UNIT_BYTES),
+            free_bytes: stats.free_bytes,
+            metadata_bytes: stats.metadata_bytes as u64,
+            lock_visits: core.visits,
+        }
+    }
+
+    /// Bytes of memory behind each unit: those of CPUs, then that of strays, then that of batches.
+    ///
+    /// # Errors
+    /// The system does not say which pages have memory.
+    pub fn resident_bytes(&self) -> Result<std::vec::Vec<u64>, SysError> {
+        let unit_bytes = |unit| {
+            let mut bytes = 0;
+            let range = self.units.range(unit, 0..self.units.stride_bytes());
+            self.units.memory().resident(range, |run| bytes += run.len() as u64)?;
+            Ok(bytes)
+        };
+        (0..self.units.count()).map(unit_bytes).collect()
+    }
+
+    /// Checks the set of chunks, and that magazines keep each place once (P12). Nobody else may use the heap meanwhile.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn validate(&self) -> Result<(), Broken> {
+        let kept = self.magazines.kept();
+        let once: BTreeSet<u32> = kept.iter().copied().collect();
+        freehold_units::check(once.len() == kept.len(), "P12", "magazines keep a place once", 0)?;
+        let core = self.lock();
+        for place in once {
+            freehold_units::check(core.is_live(place), "P12", "a kept place is not free", u64::from(place))?;
+        }
+        core.validate()
+    }
+}

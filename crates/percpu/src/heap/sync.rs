@@ -1,0 +1,22 @@
+//! The locks of the heap: the standard library's, or loom's where its protocol is modelled.
+
+#[cfg(loom)]
+pub(super) use loom::sync::{Mutex, MutexGuard as Guard};
+#[cfg(not(loom))]
+pub(super) use std::sync::{Mutex, MutexGuard as Guard};
+
+use std::sync::{PoisonError, TryLockError};
+
+/// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook or of a test must not spread.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> Guard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a lock if nobody has it.
+pub(super) fn try_lock<T>(mutex: &Mutex<T>) -> Option<Guard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

@@ -1,0 +1,275 @@
+//! The heap: objects are apart and zero, memory that is lacking is an error, memory goes back.
+
+use super::*;
+use crate::AllocError;
+use freehold_sys::failing;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::vec::Vec;
+
+fn small() -> Builder {
+    PerCpuHeap::builder().capacity(if cfg!(miri) { 1 << 18 } else { 1 << 20 })
+}
+
+/// Few where each step is watched.
+const MANY: usize = if cfg!(miri) { 200 } else { 20_000 };
+
+#[test]
+fn objects_are_apart_and_zero_and_are_freed() {
+    let heap = small().build().unwrap();
+    let mut boxes = Vec::new();
+    for round in 0..3 {
+        for at in 0..200 {
+            let object = heap.alloc_boxed::<[AtomicU32; 3]>().unwrap();
+            for values in object.iter() {
+                assert!(values.iter().all(|value| value.swap(at + 1, Relaxed) == 0), "round {round}");
+            }
+            boxes.push((at + 1, object));
+        }
+        for (at, object) in &boxes {
+            assert!(object.iter().flatten().all(|value| value.load(Relaxed) == *at));
+            assert!(object.this_cpu()[0].load(Relaxed) == *at);
+        }
+        heap.validate().unwrap();
+        boxes.clear();
+    }
+    assert!(heap.alloc_boxed::<AtomicU64>().unwrap().cpu(heap.cpus()).is_none());
+    let stats = heap.stats();
+    assert_eq!(stats.placed, stats.kept);
+    heap.trim();
+    heap.validate().unwrap();
+    assert_eq!(heap.stats().placed, 0);
+}
+
+#[test]
+fn large_and_aligned_objects_take_the_lock() {
+    #[repr(align(256))]
+    struct Wide([AtomicU64; 32]);
+    // SAFETY: made of atomics; nothing is owned.
+    #[allow(unsafe_code)]
+    unsafe impl Zeroed for Wide {}
+
+    let heap = small().build().unwrap();
+    for _ in 0..3 {
+        let objects: Vec<_> = (0..20).map(|_| heap.alloc_boxed::<Wide>().unwrap()).collect();
+        for object in &objects {
+            assert_eq!((&raw const object.this_cpu().0).addr() % 256, 0);
+            assert!(object.iter().flat_map(|wide| &wide.0).all(|value| value.swap(7, Relaxed) == 0));
+        }
+    }
+    heap.validate().unwrap();
+    assert_eq!(heap.stats().placed, 0);
+    assert!(matches!(heap.alloc::<[AtomicU64; 5000]>(), Err(AllocError::TooLarge { .. })));
+    assert!(matches!(heap.alloc::<[AtomicU64; 0]>(), Err(AllocError::ZeroSize)));
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn bulk_and_single_mix() {
+    let heap = small().build().unwrap();
+    let bulk = heap.alloc_bulk::<AtomicU64>(MANY).unwrap();
+    let single: Vec<_> = (0..MANY).map(|_| heap.alloc::<AtomicU64>().unwrap()).collect();
+    let all: BTreeSet<usize> =
+        bulk.iter().chain(&single).map(|object| object.cpu(0).unwrap().as_ptr().addr()).collect();
+    assert_eq!(all.len(), 2 * MANY);
+    for object in bulk.iter().chain(&single) {
+        assert_eq!(object.cpu(0).unwrap().fetch_add(1, Relaxed), 0);
+    }
+    heap.validate().unwrap();
+    // Every second one goes alone, the others together.
+    let (odd, even): (Vec<_>, Vec<_>) = bulk.iter().zip(0..).partition(|(_, at)| at % 2 == 1);
+    for (object, _) in odd {
+        // SAFETY: it is live, and named nowhere else that is used.
+        unsafe { heap.free(*object) };
+    }
+    let even: Vec<_> = even.into_iter().map(|(object, _)| *object).collect();
+    // SAFETY: as above.
+    unsafe { heap.free_bulk(&even) };
+    heap.validate().unwrap();
+    let again = heap.alloc_bulk::<AtomicU64>(MANY).unwrap();
+    assert!(again.iter().all(|object| object.cpu(0).unwrap().load(Relaxed) == 0));
+    // SAFETY: as above.
+    unsafe {
+        heap.free_bulk(&again);
+        heap.free_bulk(&single);
+    }
+    heap.trim();
+    heap.validate().unwrap();
+    assert_eq!(heap.stats().placed, 0);
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn the_lock_is_taken_once_for_many_operations() {
+    let heap = small().build().unwrap();
+    let objects: Vec<_> = (0..MANY).map(|_| heap.alloc::<AtomicU64>().unwrap()).collect();
+    let allocs = heap.stats().lock_visits;
+    assert!(allocs as usize * 16 <= MANY, "{allocs} visits for {MANY} allocations");
+    for object in objects {
+        // SAFETY: it is live, and named nowhere else.
+        unsafe { heap.free(object) };
+    }
+    let frees = heap.stats().lock_visits - allocs;
+    assert!(frees as usize * 16 <= MANY, "{frees} visits for {MANY} frees");
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn what_cannot_wait_makes_no_call() {
+    let heap = small().build().unwrap();
+    {
+        let _failing = failing::after(0);
+        let refused = heap.try_alloc::<AtomicU64>().unwrap_err();
+        assert_eq!(refused, TryAllocError::Alloc(AllocError::NoPopulatedRoom { size_bytes: 8 }));
+    }
+    let first = heap.alloc::<AtomicU64>().unwrap();
+    let _failing = failing::after(0);
+    let objects: Vec<_> = (0..100).map(|_| heap.try_alloc::<AtomicU64>().unwrap()).collect();
+    let other = heap.try_alloc::<[AtomicU64; 20]>().unwrap();
+    let held = heap.core.lock().unwrap();
+    assert_eq!(heap.try_alloc::<[AtomicU64; 20]>().unwrap_err(), TryAllocError::Busy);
+    drop(held);
+    // SAFETY: each is live, and used no more.
+    unsafe {
+        heap.free(first);
+        heap.free(other);
+        heap.free_bulk(&objects);
+    }
+    heap.validate().unwrap();
+}
+
+/// A heap is made, and two chunks are filled, with the n-th memory call refused, for each n until all succeed.
+#[test]
+#[allow(unsafe_code)]
+fn each_refusal_is_an_error_and_a_retry_works() {
+    // A capacity that is asked for: otherwise a smaller one is tried.
+    let builder = small();
+    let mut refused = 0;
+    for calls in 0.. {
+        let failing = failing::after(calls);
+        let heap = match builder.build() {
+            Ok(heap) => heap,
+            Err(HeapError::System(error)) => {
+                assert!(error.is_out_of_memory());
+                refused += 1;
+                drop(failing);
+                builder.build().unwrap();
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let mut objects = Vec::new();
+        let mut out = false;
+        while objects.len() < 10 {
+            match heap.alloc_bulk::<[AtomicU64; 512]>(8) {
+                Ok(some) => objects.push(some),
+                Err(AllocError::OutOfMemory) => {
+                    out = true;
+                    break;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        // What magazines do where there is nothing: the same error.
+        let single = heap.alloc::<AtomicU64>();
+        assert!(matches!(single, Ok(_) | Err(AllocError::OutOfMemory)));
+        heap.validate().unwrap();
+        drop(failing);
+        heap.validate().unwrap();
+        if out && !cfg!(miri) {
+            objects.push(heap.alloc_bulk(8).unwrap());
+        }
+        assert!(
+            objects.iter().flatten().flat_map(|object| object.cpu(0)).flatten().all(|v| v.load(Relaxed) == 0)
+        );
+        // SAFETY: each is live, and used no more.
+        objects.iter().for_each(|some| unsafe { heap.free_bulk(some) });
+        if let Ok(single) = single {
+            // SAFETY: as above.
+            unsafe { heap.free(single) };
+        }
+        heap.trim();
+        heap.validate().unwrap();
+        assert_eq!(heap.stats().placed, 0);
+        if !out || cfg!(miri) {
+            break;
+        }
+        refused += 1;
+    }
+    assert!(refused >= 3 || cfg!(miri), "{refused} calls were refused");
+}
+
+#[cfg(not(miri))]
+#[test]
+fn untouched_units_and_trimmed_pages_have_no_memory() {
+    if freehold_sys::machine::page_scan() != Ok(true) {
+        std::eprintln!("not run: the kernel does not tell pages of zeros from others");
+        return;
+    }
+    let heap = PerCpuHeap::new().unwrap();
+    let objects = heap.alloc_bulk::<AtomicU64>(100_000).unwrap();
+    assert!(heap.resident_bytes().unwrap().iter().all(|&bytes| bytes == 0));
+    for object in &objects {
+        object.cpu(0).unwrap().store(1, Relaxed);
+    }
+    // To read all costs nothing either.
+    assert_eq!(
+        objects.iter().flat_map(|object| object.iter()).map(|value| value.load(Relaxed)).sum::<u64>(),
+        100_000
+    );
+    let resident = heap.resident_bytes().unwrap();
+    assert!((800_000..=1_000_000).contains(&resident[0]), "{resident:?}");
+    assert!(resident[1..].iter().all(|&bytes| bytes == 0), "{resident:?}");
+    // SAFETY: each is live, and used no more.
+    #[allow(unsafe_code)]
+    unsafe {
+        heap.free_bulk(&objects);
+    }
+    heap.trim();
+    assert!(heap.resident_bytes().unwrap().iter().all(|&bytes| bytes == 0));
+    heap.validate().unwrap();
+}
+
+#[test]
+fn bad_descriptions_are_refused() {
+    for capacity_bytes in [0, 1, 3 << 20, 1 << 17, 1 << 33] {
+        let refused = PerCpuHeap::builder().capacity(capacity_bytes).build().unwrap_err();
+        assert_eq!(refused, HeapError::Capacity { capacity_bytes });
+    }
+    assert_eq!(small().rung(Rung::Sticky).build().unwrap().rung(), Rung::Sticky);
+    match freehold_sys::rseq::detect() {
+        Ok(_) => assert_eq!(small().build().unwrap().rung(), Rung::Sequence),
+        Err(absent) => {
+            assert_eq!(small().rung(Rung::Sequence).build().unwrap_err(), HeapError::Rung { absent });
+            assert_eq!(small().build().unwrap().rung(), Rung::Sticky);
+        }
+    }
+}
+
+#[test]
+fn threads_share_a_heap() {
+    let heap = small().build().unwrap();
+    let rounds = if cfg!(miri) { 30 } else { 20_000 };
+    std::thread::scope(|scope| {
+        for seed in 0..4_usize {
+            let heap = &heap;
+            scope.spawn(move || {
+                let mut live = Vec::new();
+                for round in 0..rounds {
+                    if (round * 7 + seed) % 13 < 7 || live.len() < 3 {
+                        let object = heap.alloc_boxed::<AtomicU64>().unwrap();
+                        let mark = (seed * rounds + round + 1) as u64;
+                        assert!(object.iter().all(|value| value.swap(mark, Relaxed) == 0));
+                        live.push((mark, object));
+                    } else {
+                        let (mark, object) = live.swap_remove(round % live.len());
+                        assert!(object.iter().all(|value| value.load(Relaxed) == mark));
+                    }
+                }
+            });
+        }
+    });
+    heap.validate().unwrap();
+    heap.trim();
+    assert_eq!(heap.stats().placed, 0);
+}

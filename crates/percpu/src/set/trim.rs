@@ -1,0 +1,24 @@
+//! Trimming: gives back all memory that no object is in.
+
+use super::{Backing, ChunkSet};
+use crate::placement::Placement;
+
+impl<P: Placement, B: Backing> ChunkSet<P, B> {
+    /// Destroys all chunks without objects, and gives back the empty pages of the others. Requests that cannot wait are
+    /// refused until pages are populated again. Cost: linear in the chunks.
+    pub fn trim(&mut self) {
+        let positions = self.chunks.positions().len();
+        // Positions of chunks have 32 bits.
+        for index in 0..positions as u32 {
+            let chunk = self.chunks.at(index);
+            if !chunk.is_live() {
+                continue;
+            }
+            if chunk.objects == 0 {
+                self.destroy_chunk(index);
+            } else {
+                self.depopulate_empty_pages(index);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What only shows in a process of its own: no restartable sequences, no addresses, a fork.
+#![cfg(all(feature = "std", target_os = "linux", not(miri)))]
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+#![allow(unsafe_code, reason = "processes are made and limited")]
+
+use freehold_percpu::heap::{HeapError, PerCpuHeap, Rung};
+use freehold_percpu::{Counter, Gauge, Histogram};
+use std::process::Command;
+
+static HITS: Counter = Counter::new();
+
+/// Runs one of the ignored tests below in a process of its own.
+fn alone(test: &str, prepare: impl FnOnce(&mut Command)) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
+    prepare(&mut command);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn without_sequences_a_lower_rung_is_taken() {
+    alone("counts_on_the_third_rung", |command| {
+        command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+    });
+}
+
+#[test]
+#[ignore = "run by another test, in a process without restartable sequences"]
+fn counts_on_the_third_rung() {
+    let heap = PerCpuHeap::global().unwrap();
+    assert_eq!(heap.rung(), Rung::Sticky, "and says so: {}", heap.rung());
+    let refused = PerCpuHeap::builder().rung(Rung::Sequence).build().unwrap_err();
+    assert!(matches!(refused, HeapError::Rung { .. }), "{refused}");
+    std::thread::scope(|scope| {
+        (0..4).for_each(|_| drop(scope.spawn(|| (0..10_000).for_each(|_| HITS.add(1)))));
+    });
+    assert_eq!(HITS.get(), 40_000);
+}
+
+#[test]
+fn without_addresses_counts_are_kept() {
+    alone("counts_where_addresses_are_limited", |_| ());
+}
+
+/// Limits this process's addresses to what it has and some more.
+fn limit_addresses(more: u64) {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+    let limit = libc::rlimit { rlim_cur: used * 4096 + more, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: sets a limit of this process.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn counts_where_addresses_are_limited() {
+    static DEPTH: Gauge = Gauge::new();
+    static SIZES: Histogram = Histogram::new();
+    limit_addresses(128 << 10);
+    // Nothing is lost, nothing panics, and the next add tries again.
+    let refused = HITS.prepare().unwrap_err();
+    assert!(matches!(refused, HeapError::System(error) if error.is_out_of_memory()), "{refused}");
+    HITS.add(7);
+    DEPTH.add(-3);
+    SIZES.record(100);
+    assert_eq!((HITS.get(), DEPTH.get(), SIZES.missed()), (7, -3, 1));
+    assert_eq!((HITS.reset(), HITS.get()), (7, 0));
+    HITS.add(5);
+    // A smaller capacity is taken where the default one does not fit.
+    limit_addresses(64 << 20);
+    HITS.add(1);
+    DEPTH.add(1);
+    SIZES.record(100);
+    assert_eq!((HITS.get(), DEPTH.get(), SIZES.snapshot().count(), SIZES.missed()), (6, -2, 1, 1));
+    HITS.prepare().unwrap();
+    limit_addresses(1 << 40);
+    HITS.add(1);
+    assert_eq!(HITS.get(), 7);
+}
+
+#[test]
+fn a_child_goes_on_from_what_its_parent_had() {
+    alone("forks_while_threads_allocate", |_| ());
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn forks_while_threads_allocate() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    let heap = PerCpuHeap::global().unwrap();
+    HITS.add(1000);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(Relaxed) {
+                    let counters: Vec<Counter> = (0..200).map(|_| Counter::in_heap(heap).unwrap()).collect();
+                    counters.iter().for_each(|counter| counter.add(1));
+                    drop(Histogram::in_heap(heap).unwrap());
+                }
+            });
+        }
+        for round in 0..100 {
+            // SAFETY: the child uses nothing but the heap, whose locks are held over the fork, and ends at once. Lists of
+            // the heap are reserved with memory of the C library, which holds its locks over forks as well.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                HITS.add(1);
+                let counters = Counter::bulk(heap, 1000);
+                let right = HITS.get() == 1001
+                    && counters.is_ok_and(|counters| {
+                        counters.iter().for_each(|counter| counter.add(2));
+                        counters.iter().all(|counter| counter.get() == 2)
+                    })
+                    && Histogram::in_heap(heap).is_ok();
+                // SAFETY: ends the child without what the parent set up for its end.
+                unsafe { libc::_exit(i32::from(!right)) };
+            }
+            let mut status = 0;
+            // SAFETY: waits for the child just made, for at most a while.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "round {round}");
+        }
+        done.store(true, Relaxed);
+    });
+    // What the child added is the child's.
+    assert_eq!(HITS.get(), 1000);
+    heap.validate().unwrap();
+}

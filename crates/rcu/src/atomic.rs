@@ -1,0 +1,19 @@
+//! Atomics and locks: the standard library's, or loom's where the protocol is modelled.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+};
+
+use std::sync::PoisonError;
+
+/// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook must not spread.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

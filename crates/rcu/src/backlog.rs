@@ -1,0 +1,187 @@
+//! What one writer has retired, and readers may still hold: a queue with a limit.
+//!
+//! ```text
+//!   records   oldest | .......  batch, epoch 5 | ....  batch, epoch 8 | ..  open: retired since
+//! ```
+//!
+//! Records are stamped by the batch: a poll ends an epoch and makes what is open a batch of it. A batch leaves when nobody reads in
+//! its epoch or before. R6: an open record has no epoch yet, and does not leave.
+
+use crate::domain::Domain;
+use crate::error::{BacklogError, SynchronizeError};
+use crate::grace::Grace;
+use crate::stats::BacklogStats;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Open records at which `reserve` polls: few enough that what is reused is still in the cache, enough to share a barrier.
+const POLL: usize = 512;
+
+/// Batches that are told apart. Behind a reader that stalls, more of them say nothing.
+const BATCHES: usize = 8;
+
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    /// The epoch that ended after its records were retired.
+    epoch: u64,
+    records: usize,
+}
+
+/// Retired records of one writer, up to a limit, that wait for the readers of a [`Domain`].
+///
+/// A record is what the writer needs to reuse something: a node's number, a word, a box. It comes back, oldest first, to the closure
+/// of [`reserve`](Self::reserve), [`poll`](Self::poll) or [`barrier`](Self::barrier), as soon as no reader can reach it.
+///
+/// A backlog that is dropped waits for its readers and drops the records; if this thread is one of them, it leaks the records.
+pub struct Backlog<'d, T> {
+    domain: &'d Domain,
+    records: VecDeque<T>,
+    batches: VecDeque<Batch>,
+    /// Records behind all batches.
+    open: usize,
+    limit: usize,
+    stats: BacklogStats,
+}
+
+impl<'d, T> Backlog<'d, T> {
+    /// An empty backlog that holds at most `limit` records. It asks for no memory yet.
+    #[must_use]
+    pub fn new(domain: &'d Domain, limit: usize) -> Self {
+        Self {
+            domain,
+            records: VecDeque::new(),
+            batches: VecDeque::new(),
+            open: 0,
+            limit,
+            stats: BacklogStats::default(),
+        }
+    }
+
+    /// The domain whose readers are waited for.
+    #[must_use]
+    pub fn domain(&self) -> &'d Domain {
+        self.domain
+    }
+
+    /// Makes sure that `more` records can be [retired](Self::retire). It polls if that is due, or if there is no room otherwise.
+    ///
+    /// # Errors
+    /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or the kernel's
+    /// refusal of a barrier. Records that left are with `reclaim` also then; nothing else changed.
+    pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
+        if self.open >= POLL || (self.is_full_for(more) && self.held() > 0) {
+            self.poll(reclaim)?;
+        }
+        if self.is_full_for(more) {
+            let held = self.held();
+            self.stats.refused += 1;
+            return Err(BacklogError::Full { held, limit: self.limit });
+        }
+        // A poll asks for no memory: room for its batches is made here.
+        let room = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(more));
+        room.map_err(|_| BacklogError::OutOfMemory)
+    }
+
+    fn is_full_for(&self, more: usize) -> bool {
+        self.records.len().checked_add(more).is_none_or(|all| all > self.limit)
+    }
+
+    /// Takes a record of what was unlinked before. Needs no memory, and never fails within what was reserved.
+    ///
+    /// # Errors
+    /// The record comes back if no room was [reserved](Self::reserve) for it.
+    #[doc(alias = "call_rcu")]
+    #[inline]
+    pub fn retire(&mut self, record: T) -> Result<(), T> {
+        if self.records.len() == self.records.capacity() || self.records.len() == self.limit {
+            return Err(record);
+        }
+        self.records.push_back(record);
+        self.open += 1;
+        self.stats.retired += 1;
+        self.stats.peak = self.stats.peak.max(self.records.len());
+        Ok(())
+    }
+
+    /// Ends an epoch and gives `reclaim` what no reader can reach any more, oldest first. Returns how many that were.
+    ///
+    /// Cost: a barrier on all threads (some microseconds), and a look at all slots. It waits for nobody.
+    ///
+    /// # Errors
+    /// The kernel refuses the barrier: nothing is given back.
+    pub fn poll(&mut self, reclaim: impl FnMut(T)) -> Result<usize, BacklogError> {
+        self.stats.polls += 1;
+        let Grace { ended, oldest } = self.domain.end_epoch()?;
+        self.close(ended);
+        Ok(self.reclaim_below(oldest, reclaim))
+    }
+
+    /// Waits for the readers of this moment, and gives `reclaim` all that was retired.
+    ///
+    /// # Errors
+    /// As [`Domain::synchronize`].
+    #[doc(alias = "rcu_barrier")]
+    pub fn barrier(&mut self, reclaim: impl FnMut(T)) -> Result<usize, SynchronizeError> {
+        if self.records.is_empty() {
+            return Ok(0);
+        }
+        self.domain.synchronize()?;
+        self.close(0);
+        Ok(self.reclaim_below(u64::MAX, reclaim))
+    }
+
+    /// Makes a batch of what is open.
+    fn close(&mut self, epoch: u64) {
+        let records = std::mem::take(&mut self.open);
+        if records == 0 {
+            return;
+        }
+        if self.batches.len() < BATCHES {
+            self.batches.push_back(Batch { epoch, records });
+        } else if let Some(last) = self.batches.back_mut() {
+            // Its older records wait longer than they need to.
+            *last = Batch { epoch, records: last.records + records };
+        }
+    }
+
+    fn reclaim_below(&mut self, oldest: u64, mut reclaim: impl FnMut(T)) -> usize {
+        let mut done = 0;
+        while let Some(batch) = self.batches.front_mut().filter(|batch| batch.epoch < oldest) {
+            while batch.records > 0 {
+                // Counted first: `reclaim` may panic, and its record is gone then.
+                batch.records -= 1;
+                self.stats.reclaimed += 1;
+                done += 1;
+                reclaim(self.records.pop_front().expect("R6: a batch's records are in the queue"));
+            }
+            self.batches.pop_front();
+        }
+        done
+    }
+
+    /// Records that wait for readers.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.records.len()
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn stats(&self) -> BacklogStats {
+        BacklogStats { held: self.records.len(), limit: self.limit, ..self.stats }
+    }
+}
+
+impl<T> Drop for Backlog<'_, T> {
+    fn drop(&mut self) {
+        if self.barrier(drop).is_err() {
+            std::mem::forget(std::mem::take(&mut self.records));
+        }
+    }
+}
+
+impl<T> fmt::Debug for Backlog<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backlog").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}

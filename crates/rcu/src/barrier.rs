@@ -1,0 +1,82 @@
+//! The two sides of the order between a reader's stamp and its loads.
+//!
+//! A reader stores its stamp, then loads links. A writer unlinks, then looks at stamps. R4: either the writer sees the stamp, or
+//! the reader sees the unlinking. That takes a full barrier on both sides, between the store and the load:
+//!
+//! | Mode | reader: [`light`] | writer: [`Barrier::heavy`] |
+//! |---|---|---|
+//! | membarrier | an order of the compiler, no instruction | a system call after which every running thread has passed a full barrier |
+//! | fences | a SeqCst fence | a SeqCst fence |
+//!
+//! With membarrier the reader's own full barrier falls somewhere between the call's begin and end. If it falls behind the store
+//! of the stamp, the stamp is visible when the call returns. If it falls before, the loads come later still, and see what was
+//! unlinked before the call. `model/membarrier.pml` has this as a model that spin checks, with the barrier left out as a mutant.
+
+use crate::atomic::{Ordering, fence};
+use freehold_sys::SysError;
+#[cfg(not(loom))]
+use freehold_sys::membarrier::Membarrier;
+
+/// How a domain orders its readers' stamps before their loads. Fixed when the first reader or writer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Writers issue barriers on all threads (Linux 4.14); guards cost two plain stores.
+    Membarrier,
+    /// The kernel lacks or refuses that, or it was not wanted: a fence in each guard.
+    Fences,
+}
+
+/// The reader's side, between its stamp and its loads. Pairs with [`Barrier::heavy`].
+#[inline]
+pub(crate) fn light(fenced: bool) {
+    if fenced {
+        fence(Ordering::SeqCst);
+    } else {
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// The writer's side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Barrier {
+    #[cfg(not(loom))]
+    Membarrier(Membarrier),
+    Fences,
+    #[cfg(all(test, not(loom)))]
+    Refused,
+}
+
+impl Barrier {
+    /// What the kernel grants.
+    pub(crate) fn new(fenced: bool) -> Self {
+        #[cfg(not(loom))]
+        if !fenced && let Ok(barrier) = Membarrier::memory() {
+            return Self::Membarrier(barrier);
+        }
+        let _ = fenced;
+        Self::Fences
+    }
+
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            #[cfg(not(loom))]
+            Self::Membarrier(_) => Mode::Membarrier,
+            _ => Mode::Fences,
+        }
+    }
+
+    /// Between the unlinking and the look at stamps. Pairs with [`light`].
+    pub(crate) fn heavy(self) -> Result<(), SysError> {
+        match self {
+            #[cfg(not(loom))]
+            Self::Membarrier(barrier) => barrier.issue()?,
+            Self::Fences => {}
+            #[cfg(all(test, not(loom)))]
+            Self::Refused => return Err(SysError { call: "membarrier", errno: 1 }),
+        }
+        // The caller's own side: the call is a barrier on this thread as well, but only the kernel says so.
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! What is refused, and why.
+
+use freehold_sys::SysError;
+use std::error::Error;
+use std::fmt;
+
+/// There is no memory for a reader's slot, or for the hooks around `fork`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no memory for another reader")
+    }
+}
+
+impl Error for OutOfMemory {}
+
+/// Why a [`Backlog`](crate::Backlog) takes no more records, or gives none back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BacklogError {
+    /// Readers hold back so much that the records would exceed the backlog's limit.
+    Full {
+        /// Records that wait for readers.
+        held: usize,
+        /// Records that the backlog may hold.
+        limit: usize,
+    },
+    /// There is no memory for the records.
+    OutOfMemory,
+    /// The kernel refused the barrier. Nothing is given back from then on until it grants one.
+    Barrier(SysError),
+}
+
+impl fmt::Display for BacklogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full { held, limit } => {
+                write!(f, "readers hold back {held} of at most {limit} retired records")
+            }
+            Self::OutOfMemory => f.write_str("no memory for records of what is retired"),
+            Self::Barrier(error) => write!(f, "no grace period: {error}"),
+        }
+    }
+}
+
+impl Error for BacklogError {}
+
+impl From<SysError> for BacklogError {
+    fn from(error: SysError) -> Self {
+        Self::Barrier(error)
+    }
+}
+
+/// Why [`synchronize`](crate::Domain::synchronize) did not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SynchronizeError {
+    /// This thread holds a guard of the domain: it would wait for itself.
+    Reading,
+    /// The kernel refused the barrier.
+    Barrier(SysError),
+}
+
+impl fmt::Display for SynchronizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reading => f.write_str("this thread holds a guard, and would wait for itself"),
+            Self::Barrier(error) => write!(f, "no grace period: {error}"),
+        }
+    }
+}
+
+impl Error for SynchronizeError {}
+
+impl From<SysError> for SynchronizeError {
+    fn from(error: SysError) -> Self {
+        Self::Barrier(error)
+    }
+}

@@ -1,0 +1,87 @@
+//! Guards, and the handles that make them.
+
+use crate::domain::Domain;
+use crate::slot::Slot;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// While it lives, nothing that was reachable when it began, or since, is reused.
+///
+/// Guards nest: further guards of a thread cost an addition, and the outermost counts. A guard stays on its thread.
+#[doc(alias = "rcu_read_lock")]
+#[must_use = "reading ends when the guard is dropped"]
+pub struct Guard<'d> {
+    domain: &'d Domain,
+    slot: &'d Slot,
+    /// R1: the slot is this thread's.
+    _here: PhantomData<*const ()>,
+}
+
+impl<'d> Guard<'d> {
+    #[inline]
+    pub(crate) fn new(domain: &'d Domain, slot: &'d Slot) -> Self {
+        Self { domain, slot, _here: PhantomData }
+    }
+
+    /// The domain that it reads in. Who follows links under a guard checks that they are retired there.
+    #[inline]
+    #[must_use]
+    pub fn domain(&self) -> &'d Domain {
+        self.domain
+    }
+}
+
+impl Clone for Guard<'_> {
+    /// A nested guard.
+    #[inline]
+    fn clone(&self) -> Self {
+        self.domain.enter(self.slot)
+    }
+}
+
+impl Drop for Guard<'_> {
+    #[doc(alias = "rcu_read_unlock")]
+    #[inline]
+    fn drop(&mut self) {
+        self.slot.leave();
+    }
+}
+
+impl fmt::Debug for Guard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard").field("since", &self.slot.stamp()).finish_non_exhaustive()
+    }
+}
+
+/// A handle that makes guards of a [`Domain`], for one thread at a time. It may move between threads while it has no guard.
+pub struct Reader<'d> {
+    domain: &'d Domain,
+    slot: &'d Slot,
+    /// R1: two threads do not enter one slot.
+    _not_shared: PhantomData<std::cell::Cell<()>>,
+}
+
+impl<'d> Reader<'d> {
+    pub(crate) fn new(domain: &'d Domain, slot: &'d Slot) -> Self {
+        Self { domain, slot, _not_shared: PhantomData }
+    }
+
+    /// A guard. Cost: two stores, and a fence in [`Mode::Fences`](crate::Mode::Fences).
+    #[inline]
+    pub fn read(&self) -> Guard<'_> {
+        self.domain.enter(self.slot)
+    }
+}
+
+impl Drop for Reader<'_> {
+    /// A guard that was leaked keeps the slot.
+    fn drop(&mut self) {
+        self.slot.end();
+    }
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("reading", &(self.slot.stamp() != 0)).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! Read-copy-update: readers hold a guard and never wait; a writer unlinks, retires, and reuses after a grace period.
+//!
+//! ```text
+//!   reader    guard: stamp = epoch   | loads of links ...            | stamp = 0
+//!   writer    unlink ... retire      | epoch + 1 | heavy barrier | look at all stamps | reclaim what is older
+//! ```
+//!
+//! A reader publishes the epoch in which it began. The order between that store and its loads, which other schemes pay for with
+//! a fence in each guard, is made by the writer: a barrier on all threads of the process ([`Mode::Membarrier`]), once for
+//! some hundred records. Where the kernel has none, both sides use fences ([`Mode::Fences`]).
+//!
+//! | What | Where |
+//! |---|---|
+//! | a guard of this thread, nestable | [`read`] |
+//! | a guard that may move to another thread | [`read_owned`], [`OwnedGuard`] |
+//! | what was retired, bounded, for one writer | [`Backlog`] |
+//! | wait until all readers of this moment have left | [`synchronize`] |
+//! | a set of readers of its own | [`Domain`], [`Reader`] |
+//!
+//! Guards are not for signal handlers: a handler may come between the steps of its thread's own guard.
+//!
+//! The crate protects nothing by itself: it says *when* what was retired may be reused. It hands out no pointers, so that it
+//! needs no `unsafe`; who follows links without a lock (a map's readers) keeps the guard for as long.
+//!
+//! ```
+//! use freehold_rcu::{Backlog, Domain};
+//!
+//! let mut backlog = Backlog::new(Domain::global(), 1024);
+//! // A writer makes sure of room before it changes anything; what may be reused by now comes back.
+//! backlog.reserve(1, |node: u32| println!("node {node} is free again"))?;
+//! // ... unlink node 7 ...
+//! backlog.retire(7).expect("one was reserved");
+//!
+//! let guard = freehold_rcu::read();
+//! let mut free = Vec::new();
+//! assert_eq!(backlog.poll(|node| free.push(node))?, 0, "for all that is known the guard has reached node 7");
+//! drop(guard);
+//! assert_eq!(backlog.poll(|node| free.push(node))?, 1);
+//! assert_eq!(free, [7]);
+//! # Ok::<(), freehold_rcu::BacklogError>(())
+//! ```
+//!
+//! # Fork
+//! In a child made by `fork` only the thread that forked lives on. Guards of the other threads on the [global](Domain::global)
+//! domain are forgotten there, so that they do not hold memory for ever; [owned](OwnedGuard) guards stay, since they are values that the
+//! child has too. So a child must not use references that another thread's guard protected. Other domains know of no `fork`: a
+//! child uses one only if no thread was reading in it.
+//!
+//! Source: McKenney and Slingwine, "Read-copy update" (1998); Desnoyers and others, "User-level implementations of
+//! read-copy update" (2012); the manual of membarrier(2).
+
+#![forbid(unsafe_code)]
+#![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
+
+mod atomic;
+mod backlog;
+mod barrier;
+mod domain;
+mod error;
+#[cfg(not(loom))]
+mod fork;
+mod grace;
+mod guard;
+#[cfg(not(loom))]
+mod owned;
+mod slot;
+mod stats;
+#[cfg(not(loom))]
+mod thread;
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+mod tests;
+
+pub use backlog::Backlog;
+pub use barrier::Mode;
+pub use domain::Domain;
+pub use error::{BacklogError, OutOfMemory, SynchronizeError};
+pub use guard::{Guard, Reader};
+#[cfg(not(loom))]
+pub use owned::OwnedGuard;
+pub use stats::{BacklogStats, DomainStats};
+#[cfg(not(loom))]
+pub use thread::{read, read_owned, register, synchronize};

@@ -1,0 +1,208 @@
+//! The places where readers publish their stamps.
+//!
+//! ```text
+//!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
+//!   slot      state   0, or  ended 1 | epoch of the outermost guard 47 | guards 16          on 128 bytes of its own
+//!             owner   none, a thread, a value
+//! ```
+//!
+//! # Invariants
+//! R1: a slot has one owner, and only it enters and leaves. R2: the state is 0 if and only if no guard is held on the
+//! slot. A slot with 65,535 guards at one time (leaked ones, that is) holds for ever.
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+use crate::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::barrier::light;
+use crate::error::OutOfMemory;
+use std::sync::OnceLock;
+
+/// Slots of a chunk.
+const CHUNK: usize = if cfg!(loom) { 3 } else { 32 };
+
+/// A guard in a slot's state; below it are 16 bits of them.
+const GUARD: u64 = 1;
+const GUARDS: u64 = EPOCH - 1;
+/// What the epoch grows by: it is a state without its guards.
+/// At a million grace periods a second the epochs last for four years.
+pub(crate) const EPOCH: u64 = 1 << 16;
+
+/// Set in the state of a slot that goes back with its last guard, as its thread has ended.
+const ENDED: u64 = 1 << 63;
+
+/// Who has a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Owner {
+    None = 0,
+    /// A thread of this process; a child made by `fork` does not have it.
+    #[cfg(not(loom))]
+    Thread = 1,
+    /// A value that may move between threads.
+    Value = 2,
+}
+
+/// A reader's place, on cache lines of its own: readers never write to a line that another reads but for the writer's look.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Slot {
+    /// 0, or the epoch in which the outermost guard began, and how many guards there are. Written by the owner; read by writers.
+    state: AtomicU64,
+    /// Taken under the domain's lock; given back by the owner.
+    owner: AtomicU32,
+}
+
+impl Slot {
+    #[cfg(not(loom))]
+    const fn new() -> Self {
+        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
+    }
+
+    #[cfg(loom)]
+    fn new() -> Self {
+        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
+    }
+
+    /// One more guard. The first publishes the epoch.
+    #[inline]
+    pub(crate) fn enter(&self, epoch: &AtomicU64, fenced: bool) {
+        // Relaxed: only the owner writes this word.
+        let state = self.state.load(Ordering::Relaxed);
+        if state == 0 {
+            // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
+            self.publish(epoch.load(Ordering::Acquire) + GUARD, fenced);
+        } else {
+            self.enter_again(state);
+        }
+    }
+
+    #[cold]
+    fn enter_again(&self, state: u64) {
+        if state & GUARDS != GUARDS {
+            self.state.store(state + GUARD, Ordering::Release);
+        }
+    }
+
+    #[inline]
+    fn publish(&self, state: u64, fenced: bool) {
+        // R5. Release: pairs with the Acquire of `Slot::stamp`. A writer that reads this stamp instead of the 0 before it must
+        // still see the loads of the guard before as done.
+        self.state.store(state, Ordering::Release);
+        light(fenced);
+    }
+
+    /// One guard fewer. The last takes the stamp away.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        let state = self.state.load(Ordering::Relaxed);
+        if state & (GUARDS | ENDED) == GUARD {
+            // Release: pairs with the Acquire of `Slot::stamp`; the guard's loads are done.
+            self.state.store(0, Ordering::Release);
+        } else {
+            self.leave_other(state);
+        }
+    }
+
+    #[cold]
+    fn leave_other(&self, state: u64) {
+        match state & GUARDS {
+            // So many were not counted: the slot holds for ever.
+            GUARDS => {}
+            GUARD => self.give_back(),
+            _ => self.state.store(state - GUARD, Ordering::Release),
+        }
+    }
+
+    /// Enters a slot that goes back when its last guard leaves: the thread has no place any more to keep it.
+    #[cold]
+    #[cfg(not(loom))]
+    pub(crate) fn enter_once(&self, epoch: &AtomicU64, fenced: bool) {
+        self.publish((epoch.load(Ordering::Acquire) + GUARD) | ENDED, fenced);
+    }
+
+    /// The owner ends. Guards that it still holds keep the slot up to the last of them.
+    #[cold]
+    pub(crate) fn end(&self) {
+        match self.state.load(Ordering::Relaxed) {
+            0 => self.give_back(),
+            state => self.state.store(state | ENDED, Ordering::Release),
+        }
+    }
+
+    /// Nobody has the slot, whatever was held on it.
+    #[cold]
+    pub(crate) fn give_back(&self) {
+        self.state.store(0, Ordering::Release);
+        // Release: pairs with the Acquire of `Slot::is_taken`, so that the next owner finds no guard.
+        self.owner.store(Owner::None as u32, Ordering::Release);
+    }
+
+    /// The epoch in which the reader on this slot began, or 0.
+    pub(crate) fn stamp(&self) -> u64 {
+        // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
+        self.state.load(Ordering::Acquire) & !(GUARDS | ENDED)
+    }
+
+    /// Whether a thread or a value has it.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.owner.load(Ordering::Acquire) != Owner::None as u32
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn is_threads(&self) -> bool {
+        self.owner.load(Ordering::Acquire) == Owner::Thread as u32
+    }
+}
+
+/// The slots of a domain.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    slots: [Slot; CHUNK],
+    /// One more chunk, in a vector since that can be asked for without ending the program.
+    next: OnceLock<Vec<Slots>>,
+}
+
+impl Slots {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Self { slots: [const { Slot::new() }; CHUNK], next: OnceLock::new() }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        Self { slots: std::array::from_fn(|_| Slot::new()), next: OnceLock::new() }
+    }
+
+    /// A free slot, which is `owner`'s from now on. Called under the domain's lock, so that no two take one.
+    pub(crate) fn take(&self, owner: Owner) -> Result<&Slot, OutOfMemory> {
+        let mut chunk = self;
+        loop {
+            for slot in &chunk.slots {
+                if !slot.is_taken() {
+                    debug_assert_eq!(slot.stamp(), 0, "R2: a free slot has no guard");
+                    slot.owner.store(owner as u32, Ordering::Relaxed);
+                    return Ok(slot);
+                }
+            }
+            chunk = match chunk.next.get() {
+                Some(next) => &next[0],
+                None => chunk.grow()?,
+            };
+        }
+    }
+
+    #[cold]
+    fn grow(&self) -> Result<&Self, OutOfMemory> {
+        let mut next = Vec::new();
+        next.try_reserve_exact(1).map_err(|_| OutOfMemory)?;
+        next.push(Self::new());
+        Ok(&self.next.get_or_init(|| next)[0])
+    }
+
+    /// All slots, also free ones.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+        std::iter::successors(Some(self), |chunk| chunk.next.get().map(|next| &next[0]))
+            .flat_map(|chunk| &chunk.slots)
+    }
+}

@@ -1,0 +1,181 @@
+//! The protocol of guards and grace periods under every schedule and every order of memory that loom knows, and its mutants.
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg loom" cargo test --release -p freehold-rcu --lib
+//! ```
+
+use super::Slot;
+use crate::Domain;
+use crate::atomic::{AtomicBool, Ordering, fence};
+use crate::slot::Owner;
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicUsize;
+
+/// Two nodes and the link to one of them.
+struct Shared {
+    domain: Domain,
+    link: AtomicUsize,
+    nodes: [Node; 2],
+}
+
+/// A node is its accesses: loom stops at one that is not ordered after the one before.
+#[derive(Default)]
+struct Node {
+    accesses: UnsafeCell<()>,
+    is_reused: AtomicBool,
+}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        let domain = Domain::new();
+        domain.mode();
+        Arc::new(Self { domain, link: AtomicUsize::new(0), nodes: Default::default() })
+    }
+
+    /// What a reader does under a guard.
+    fn read(&self) {
+        let node = &self.nodes[self.link.load(Ordering::Acquire)];
+        node.accesses.with(|_| ());
+        assert!(!node.is_reused.load(Ordering::Relaxed), "a node was reused under a guard");
+    }
+
+    fn unlink(&self) {
+        self.link.store(1, Ordering::Release);
+    }
+
+    fn reuse(&self, node: usize) {
+        self.nodes[node].accesses.with_mut(|_| ());
+        self.nodes[node].is_reused.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A reader by `enter` beside a writer that unlinks node 0 and reuses it if `passed` says so.
+fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let shared = Shared::new();
+        let threads: Vec<_> = (0..readers)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || {
+                    let slot = shared.domain.slots_of_test();
+                    for _ in 0..2 {
+                        enter(&shared.domain, slot);
+                        shared.read();
+                        slot.leave();
+                    }
+                    slot.end();
+                })
+            })
+            .collect();
+        if write(&shared) {
+            shared.reuse(0);
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+impl Domain {
+    fn slots_of_test(&self) -> &Slot {
+        self.take_slot(Owner::Value).unwrap()
+    }
+}
+
+fn enter(domain: &Domain, slot: &Slot) {
+    slot.enter(&domain.epoch, true);
+}
+
+fn enter_without_fence(domain: &Domain, slot: &Slot) {
+    slot.enter(&domain.epoch, false);
+}
+
+/// As `Slot::enter`, with a stamp that orders nothing before it.
+fn enter_relaxed(domain: &Domain, slot: &Slot) {
+    slot.state.store(domain.epoch.load(Ordering::Acquire) + super::GUARD, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+}
+
+fn write(shared: &Shared) -> bool {
+    shared.unlink();
+    let grace = shared.domain.end_epoch().unwrap();
+    grace.ended < grace.oldest
+}
+
+fn write_with_the_epoch_ended_first(shared: &Shared) -> bool {
+    let ended = shared.domain.advance();
+    shared.unlink();
+    shared.domain.heavy().unwrap();
+    ended < shared.domain.oldest()
+}
+
+fn write_with_a_look_before_the_barrier(shared: &Shared) -> bool {
+    shared.unlink();
+    let ended = shared.domain.advance();
+    let oldest = shared.domain.oldest();
+    shared.domain.heavy().unwrap();
+    ended < oldest
+}
+
+#[test]
+fn nothing_is_reused_under_a_guard() {
+    run(1, enter, write);
+}
+
+#[test]
+#[should_panic]
+fn mutant_no_fence_in_the_guard() {
+    run(1, enter_without_fence, write);
+}
+
+#[test]
+#[should_panic]
+fn mutant_relaxed_stamp() {
+    run(1, enter_relaxed, write);
+}
+
+#[test]
+#[should_panic]
+fn mutant_epoch_ended_before_the_unlinking() {
+    run(1, enter, write_with_the_epoch_ended_first);
+}
+
+#[test]
+#[should_panic]
+fn mutant_look_before_the_barrier() {
+    run(1, enter, write_with_a_look_before_the_barrier);
+}
+
+/// The backlog's own steps, by two writers that end epochs at one time.
+#[test]
+fn two_writers_reclaim_what_nobody_reads() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let shared = Shared::new();
+        let reader = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || {
+                let reader = shared.domain.reader().unwrap();
+                let guard = reader.read();
+                shared.read();
+                drop(guard);
+            })
+        };
+        let other = {
+            let shared = Arc::clone(&shared);
+            loom::thread::spawn(move || shared.domain.end_epoch().map(|_| ()).unwrap())
+        };
+        let mut backlog = crate::Backlog::new(&shared.domain, 1);
+        backlog.reserve(1, |_: usize| ()).unwrap();
+        shared.unlink();
+        backlog.retire(0).unwrap();
+        backlog.poll(|node| shared.reuse(node)).unwrap();
+        reader.join().unwrap();
+        other.join().unwrap();
+        backlog.barrier(drop).unwrap();
+    });
+}

@@ -1,0 +1,246 @@
+//! Guards, backlogs and domains, each by its contract.
+
+use crate::{Backlog, BacklogError, Domain, Mode, SynchronizeError, read, read_owned, register, synchronize};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Retires the numbers from `from` to `to`.
+fn retire(backlog: &mut Backlog<'_, u32>, numbers: std::ops::Range<u32>) {
+    for number in numbers {
+        backlog.reserve(1, |early| panic!("{early} came back early")).unwrap();
+        backlog.retire(number).unwrap();
+    }
+}
+
+fn polled(backlog: &mut Backlog<'_, u32>) -> Vec<u32> {
+    let mut came = Vec::new();
+    let count = backlog.poll(|number| came.push(number)).unwrap();
+    assert_eq!(count, came.len());
+    came
+}
+
+#[test]
+fn a_reader_holds_back_what_was_retired_since_it_began_and_nothing_older() {
+    for domain in [Domain::new(), Domain::fenced()] {
+        let mut backlog = Backlog::new(&domain, 100);
+        let reader = domain.reader().unwrap();
+        retire(&mut backlog, 0..3);
+        let mut came = polled(&mut backlog);
+        assert_eq!(came, [0, 1, 2]);
+        retire(&mut backlog, 3..5);
+        let guard = reader.read();
+        retire(&mut backlog, 5..7);
+        // The guard may have reached all four.
+        assert_eq!(polled(&mut backlog), []);
+        assert_eq!(backlog.held(), 4);
+        let later = domain.reader().unwrap();
+        let later_guard = later.read();
+        drop(guard);
+        // The later guard began after these were retired and their epoch ended.
+        came = polled(&mut backlog);
+        assert_eq!(came, [3, 4, 5, 6]);
+        retire(&mut backlog, 7..8);
+        assert_eq!(polled(&mut backlog), []);
+        drop(later_guard);
+        assert_eq!(polled(&mut backlog), [7]);
+        let stats = backlog.stats();
+        assert_eq!((stats.retired, stats.reclaimed, stats.held, stats.peak), (8, 8, 0, 4));
+    }
+}
+
+#[test]
+fn the_outermost_guard_counts() {
+    let domain = Domain::new();
+    let reader = domain.reader().unwrap();
+    let mut backlog = Backlog::new(&domain, 10);
+    let outer = reader.read();
+    retire(&mut backlog, 0..1);
+    let inner = outer.clone();
+    drop(outer);
+    assert_eq!(polled(&mut backlog), []);
+    let third = reader.read();
+    drop(inner);
+    assert_eq!(polled(&mut backlog), []);
+    assert_eq!(domain.stats().reading, 1);
+    drop(third);
+    assert_eq!(polled(&mut backlog), [0]);
+    assert_eq!(domain.stats().reading, 0);
+}
+
+#[test]
+fn a_reader_that_stalls_has_the_backlog_refuse_at_its_limit_and_nothing_is_lost() {
+    let domain = Domain::new();
+    let stalled = domain.reader().unwrap();
+    let guard = stalled.read();
+    let mut backlog = Backlog::new(&domain, 3000);
+    retire(&mut backlog, 0..3000);
+    let capacity = backlog.stats().peak;
+    for more in [1, 2, usize::MAX] {
+        let refused = backlog.reserve(more, |early| panic!("{early} came back early"));
+        assert_eq!(refused, Err(BacklogError::Full { held: 3000, limit: 3000 }));
+    }
+    assert_eq!(backlog.retire(3000), Err(3000), "nothing was reserved");
+    assert_eq!((backlog.stats().peak, backlog.stats().refused), (capacity, 3));
+    drop(guard);
+    let mut came = Vec::new();
+    backlog.reserve(1, |number| came.push(number)).unwrap();
+    assert!(came.iter().copied().eq(0..3000));
+    retire(&mut backlog, 3000..3001);
+}
+
+#[test]
+fn a_refused_barrier_gives_nothing_back() {
+    let domain = Domain::refusing();
+    let mut backlog = Backlog::new(&domain, 2);
+    retire(&mut backlog, 0..2);
+    assert!(matches!(backlog.poll(drop), Err(BacklogError::Barrier(_))));
+    assert!(matches!(backlog.reserve(1, drop), Err(BacklogError::Barrier(_))));
+    assert!(matches!(backlog.barrier(drop), Err(SynchronizeError::Barrier(_))));
+    assert_eq!(backlog.held(), 2);
+    assert_eq!((domain.stats().refused_barriers, domain.stats().grace_periods), (3, 0));
+}
+
+#[test]
+fn a_record_whose_reclaiming_panics_is_gone_and_the_others_come_later() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 10);
+    retire(&mut backlog, 0..4);
+    let poll = catch_unwind(AssertUnwindSafe(|| backlog.poll(|number| assert_ne!(number, 1, "as told"))));
+    assert!(poll.is_err());
+    assert_eq!(backlog.held(), 2);
+    assert_eq!(polled(&mut backlog), [2, 3]);
+}
+
+#[test]
+fn a_dropped_backlog_drops_its_records_unless_its_own_thread_reads() {
+    let alive = Rc::new(());
+    for reading in [false, true] {
+        let mut backlog = Backlog::new(Domain::global(), 1);
+        backlog.reserve(1, drop).unwrap();
+        backlog.retire(Rc::clone(&alive)).unwrap();
+        let guard = reading.then(read);
+        drop(backlog);
+        drop(guard);
+        assert_eq!(Rc::strong_count(&alive), 1 + usize::from(reading));
+    }
+}
+
+#[test]
+fn synchronize_waits_for_those_who_read_and_refuses_to_wait_for_itself() {
+    let guard = read();
+    assert_eq!(synchronize(), Err(SynchronizeError::Reading));
+    drop(guard);
+    let (reading, left) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let guard = read();
+            reading.store(true, Ordering::Release);
+            std::thread::sleep(Duration::from_millis(20));
+            left.store(true, Ordering::Release);
+            drop(guard);
+        });
+        while !reading.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        synchronize().unwrap();
+        assert!(left.load(Ordering::Acquire), "it did not wait");
+    });
+}
+
+#[test]
+fn an_owned_guard_reads_on_after_its_thread() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 1);
+    let guard = std::thread::scope(|scope| scope.spawn(|| domain.read_owned().unwrap()).join().unwrap());
+    assert!(std::ptr::eq(guard.domain(), &raw const domain));
+    retire(&mut backlog, 0..1);
+    assert_eq!(polled(&mut backlog), []);
+    drop(guard);
+    assert_eq!(polled(&mut backlog), [0]);
+    assert_eq!(domain.stats().registered, 0);
+    drop(read_owned().unwrap());
+}
+
+#[test]
+fn slots_are_added_and_used_again() {
+    let domain = Domain::new();
+    let readers: Vec<_> = (0..100).map(|_| domain.reader().unwrap()).collect();
+    let guards: Vec<_> = readers.iter().map(|reader| reader.read()).collect();
+    assert_eq!((domain.stats().registered, domain.stats().reading), (100, 100));
+    drop(guards);
+    drop(readers);
+    let stats = domain.stats();
+    assert_eq!((stats.slots, stats.registered, stats.reading, stats.oldest), (128, 0, 0, None));
+}
+
+/// Threads that end take no slot with them. In a process of its own the count would be exact; here other tests run too.
+#[test]
+fn short_threads_leave_no_slots_behind() {
+    let threads = if cfg!(miri) { 50 } else { 10_000 };
+    for _ in 0..threads {
+        std::thread::spawn(|| drop(read())).join().unwrap();
+    }
+    let stats = Domain::global().stats();
+    assert!(stats.slots <= 64, "{stats:?}");
+}
+
+/// Counts in which order thread-locals go, and reads where the thread's own slot may be gone.
+struct ReadsAtItsEnd(&'static std::thread::LocalKey<RefCell<Vec<crate::Guard<'static>>>>);
+
+impl Drop for ReadsAtItsEnd {
+    fn drop(&mut self) {
+        let outer = read();
+        let inner = read();
+        drop(outer);
+        drop(inner);
+        let _ = self.0.try_with(|guards| guards.borrow_mut().push(read()));
+    }
+}
+
+#[test]
+fn a_guard_of_a_thread_that_ends_holds_on_and_gives_its_slot_back() {
+    std::thread_local! {
+        static BEFORE: RefCell<Option<ReadsAtItsEnd>> = const { RefCell::new(None) };
+        static AFTER: RefCell<Option<ReadsAtItsEnd>> = const { RefCell::new(None) };
+        static GUARDS_BEFORE: RefCell<Vec<crate::Guard<'static>>> = const { RefCell::new(Vec::new()) };
+        static GUARDS_AFTER: RefCell<Vec<crate::Guard<'static>>> = const { RefCell::new(Vec::new()) };
+    }
+    for _ in 0..200 {
+        std::thread::spawn(|| {
+            GUARDS_BEFORE.with_borrow_mut(Vec::clear);
+            BEFORE.with_borrow_mut(|reads| *reads = Some(ReadsAtItsEnd(&GUARDS_AFTER)));
+            register().unwrap();
+            GUARDS_AFTER.with_borrow_mut(|guards| guards.push(read()));
+            GUARDS_BEFORE.with_borrow_mut(|guards| guards.push(read()));
+            AFTER.with_borrow_mut(|reads| *reads = Some(ReadsAtItsEnd(&GUARDS_BEFORE)));
+        })
+        .join()
+        .unwrap();
+    }
+    let stats = Domain::global().stats();
+    assert!(stats.registered <= 64, "{stats:?}");
+}
+
+#[test]
+fn the_mode_is_fixed_and_visible() {
+    assert_eq!(Domain::fenced().mode(), Mode::Fences);
+    let domain = Domain::new();
+    let mode = domain.mode();
+    let expected = match freehold_sys::membarrier::Membarrier::memory() {
+        Ok(_) => Mode::Membarrier,
+        Err(_) => Mode::Fences,
+    };
+    assert_eq!(mode, expected);
+    drop(domain.reader().unwrap());
+    assert_eq!(domain.stats().mode, mode);
+}
+
+#[test]
+fn errors_say_what_is_in_the_way() {
+    let full = BacklogError::Full { held: 5, limit: 6 };
+    assert_eq!(full.to_string(), "readers hold back 5 of at most 6 retired records");
+    assert_eq!(SynchronizeError::Reading.to_string(), "this thread holds a guard, and would wait for itself");
+}

@@ -1,0 +1,109 @@
+//! The global domain, and the slot that each thread has of it.
+
+use crate::domain::Domain;
+use crate::error::{OutOfMemory, SynchronizeError};
+use crate::fork;
+use crate::guard::Guard;
+use crate::owned::OwnedGuard;
+use crate::slot::{Owner, Slot};
+use std::cell::Cell;
+
+std::thread_local! {
+    /// This thread's slot. Without a destructor, so that it is one load, and can be asked for as long as the thread runs.
+    static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
+    /// Ends the slot with the thread.
+    static AT_END: AtEnd = const { AtEnd };
+}
+
+struct AtEnd;
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        if let Some(slot) = SLOT.take() {
+            slot.end();
+        }
+    }
+}
+
+/// A guard of this thread on the [global](Domain::global) domain.
+///
+/// Cost: a thread-local load, three stores and as many again when it is dropped; nested ones are an addition. The first of a thread
+/// [registers](register) it. A thread that cannot register for lack of memory ends the program, as one that cannot start does;
+/// `register` lets it know before.
+#[doc(alias = "rcu_read_lock")]
+#[inline]
+pub fn read() -> Guard<'static> {
+    match SLOT.get() {
+        Some(slot) => Domain::global().enter(slot),
+        None => first(),
+    }
+}
+
+#[cold]
+fn first() -> Guard<'static> {
+    let domain = Domain::global();
+    match registered() {
+        Ok(Some(slot)) => domain.enter(slot),
+        Ok(None) => match domain.take_slot(Owner::Thread) {
+            Ok(slot) => {
+                slot.enter_once(&domain.epoch, domain.is_fenced());
+                Guard::new(domain, slot)
+            }
+            Err(OutOfMemory) => out_of_memory(),
+        },
+        Err(OutOfMemory) => out_of_memory(),
+    }
+}
+
+fn out_of_memory() -> ! {
+    std::alloc::handle_alloc_error(std::alloc::Layout::new::<Slot>())
+}
+
+/// Gives this thread its slot of the global domain, if it has none.
+///
+/// # Errors
+/// No memory for it.
+pub fn register() -> Result<(), OutOfMemory> {
+    registered().map(|_| ())
+}
+
+/// This thread's slot; `None` where its thread-locals are gone, at its end.
+fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
+    if let Some(slot) = SLOT.get() {
+        return Ok(Some(slot));
+    }
+    if AT_END.try_with(|_| ()).is_err() {
+        return Ok(None);
+    }
+    fork::forget_threads_of_children()?;
+    let slot = Domain::global().take_slot(Owner::Thread)?;
+    SLOT.set(Some(slot));
+    Ok(Some(slot))
+}
+
+/// A guard on the global domain that may move to another thread.
+///
+/// # Errors
+/// No memory for a slot.
+pub fn read_owned() -> Result<OwnedGuard<'static>, OutOfMemory> {
+    Domain::global().read_owned()
+}
+
+/// Waits until all guards of the global domain that are held now are dropped.
+///
+/// # Errors
+/// [`Reading`](SynchronizeError::Reading) if this thread holds one itself; the kernel refuses the barrier.
+#[doc(alias = "synchronize_rcu")]
+pub fn synchronize() -> Result<(), SynchronizeError> {
+    Domain::global().synchronize()
+}
+
+/// Whether this thread holds a guard of the global domain.
+pub(crate) fn is_reading() -> bool {
+    SLOT.get().is_some_and(|slot| slot.stamp() != 0)
+}
+
+/// Whether a slot of the global domain is this thread's.
+pub(crate) fn is_mine(slot: &Slot) -> bool {
+    SLOT.get().is_some_and(|mine| std::ptr::eq(mine, slot))
+}

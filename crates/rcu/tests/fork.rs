@@ -1,0 +1,66 @@
+//! The global domain in a child made by `fork`, in a process of its own: guards of threads that the child does not have hold
+//! nothing there, its own and owned ones do.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+#![allow(unsafe_code, reason = "it forks")]
+#![cfg(all(unix, not(miri)))]
+
+use freehold_rcu::{Backlog, Domain, read, read_owned};
+use std::sync::mpsc;
+
+/// How many of the records come back, by one that was retired now.
+fn reclaimed_now() -> usize {
+    let mut backlog = Backlog::new(Domain::global(), 1);
+    backlog.reserve(1, drop).unwrap();
+    backlog.retire(()).unwrap();
+    let now = backlog.poll(drop).unwrap();
+    // What is left is held back by guards of this test.
+    std::mem::forget(backlog);
+    now
+}
+
+/// Runs `check` in a child; true if it returned true there.
+fn in_child(check: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child runs `check`, which takes no lock that another thread of the parent may hold, and exits.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let right = check();
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(!right)) };
+    }
+    let mut status = 0;
+    // SAFETY: it waits for the child that was just made.
+    assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+    status == 0
+}
+
+#[test]
+fn a_child_waits_for_its_own_guards_only() {
+    drop(read());
+    let (began, wait_for_begin) = mpsc::channel();
+    let (end, wait_for_end) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let guard = read();
+        began.send(()).unwrap();
+        let _ = wait_for_end.recv();
+        drop(guard);
+    });
+    wait_for_begin.recv().unwrap();
+    assert_eq!(reclaimed_now(), 0, "the other thread's guard holds");
+    assert!(in_child(|| reclaimed_now() == 1), "the child has no such thread");
+    assert!(in_child(|| Domain::global().stats().registered == 1 && Domain::global().stats().reading == 0));
+
+    let mine = read();
+    assert!(in_child(|| reclaimed_now() == 0), "the child holds the guard of the thread that forked");
+    assert!(in_child(|| {
+        drop(mine);
+        reclaimed_now() == 1
+    }));
+    // The closure took the guard along; the parent dropped it unused.
+    let owned = read_owned().unwrap();
+    assert!(in_child(|| reclaimed_now() == 0), "an owned guard is a value that the child has as well");
+    drop(owned);
+    end.send(()).unwrap();
+    thread.join().unwrap();
+    assert_eq!(reclaimed_now(), 1);
+}

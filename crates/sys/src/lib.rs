@@ -1,0 +1,34 @@
+//! Every system call and every line of assembly of freehold.
+//!
+//! | What | Where |
+//! |---|---|
+//! | reserve, commit, decommit, release address space; guards; which pages are resident | [`Reservation`] |
+//! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
+//! | an index that stays with a thread | [`thread_slot`] |
+//! | barriers on all threads of the process | [`membarrier`] |
+//! | CPUs and nodes | [`topology`] |
+//! | hooks around `fork` | [`fork`] |
+//! | what tests and measurements do to threads, if asked for | `harness` |
+//! | what else a machine is asked about itself | [`machine`] |
+//!
+//! Nothing here decides anything: a call that the kernel lacks or refuses is an error that says which call and why.
+//! Under Miri, and where there is no Linux, memory comes from the global allocator and restartable sequences are absent.
+
+// The crate exists to hold what cannot be written otherwise; each block says why it is sound.
+#![allow(unsafe_code)]
+
+mod error;
+#[cfg(feature = "failing")]
+pub mod failing;
+pub mod fork;
+#[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
+pub mod harness;
+pub mod machine;
+pub mod membarrier;
+mod memory;
+pub mod rseq;
+pub mod thread_slot;
+pub mod topology;
+
+pub use error::SysError;
+pub use memory::{Guard, Reservation, page_bytes};

@@ -1,0 +1,142 @@
+//! Memory by Linux's calls.
+
+use super::{Guard, page_scan};
+use crate::SysError;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+/// Guard marks (Linux 6.13); libc has no names for them yet.
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+const MADV_GUARD_REMOVE: libc::c_int = 103;
+
+/// Bytes of a page.
+#[must_use]
+pub fn page_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        // SAFETY: `sysconf` reads a constant of the system.
+        let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        // Linux knows no smaller page, and always answers.
+        usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
+    })
+}
+
+pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
+    let at = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+    if at == libc::MAP_FAILED {
+        return Err(SysError::last("mmap"));
+    }
+    NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))
+}
+
+/// # Safety
+/// The mapping is one of `reserve`, whole and not used any more.
+pub(super) unsafe fn release(base: NonNull<u8>, len: usize) {
+    // SAFETY: as the caller says.
+    let failed = unsafe { libc::munmap(base.as_ptr().cast(), len) };
+    debug_assert_eq!(failed, 0, "a whole mapping is unmapped without a split");
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn commit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { protect(start, len, libc::PROT_READ | libc::PROT_WRITE) }
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody relies on what it holds.
+pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { advise(start, len, libc::MADV_DONTNEED) }
+}
+
+/// # Safety
+/// The range is part of a reservation, committed, and written to atomically at most.
+pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says; the pages keep what they hold.
+    match unsafe { advise(start, len, libc::MADV_POPULATE_WRITE) } {
+        // Linux before 5.14. A write of nothing makes each page writable.
+        Err(SysError { errno: libc::EINVAL, .. }) => {
+            for at in (0..len).step_by(page_bytes()) {
+                // SAFETY: the byte is within the range.
+                let byte = unsafe { &*start.add(at).cast::<std::sync::atomic::AtomicU8>().as_ptr() };
+                byte.fetch_or(0, std::sync::atomic::Ordering::Relaxed);
+            }
+            Ok(())
+        }
+        populated => populated,
+    }
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody uses it.
+pub(super) unsafe fn guard(start: NonNull<u8>, len: usize) -> Result<Guard, SysError> {
+    // SAFETY: as the caller says, here and below.
+    match unsafe { advise(start, len, MADV_GUARD_INSTALL) } {
+        Ok(()) => Ok(Guard::Marked),
+        Err(SysError { errno: libc::EINVAL, .. }) => {
+            unsafe { protect(start, len, libc::PROT_NONE) }?;
+            unsafe { advise(start, len, libc::MADV_DONTNEED) }?;
+            Ok(Guard::Protected)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe {
+        match guard {
+            Guard::Marked => advise(start, len, MADV_GUARD_REMOVE),
+            Guard::Protected => commit(start, len),
+        }
+    }
+}
+
+pub(super) fn resident(
+    start: NonNull<u8>,
+    len: usize,
+    found: &mut dyn FnMut(Range<usize>),
+) -> Result<(), SysError> {
+    let first = start.addr().get();
+    page_scan::resident(first..first + len, found)
+}
+
+pub(super) fn scans_at_once(start: NonNull<u8>, len: usize) -> bool {
+    let first = start.addr().get();
+    page_scan::at_once(first..first + len)
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody needs access that is taken.
+unsafe fn protect(start: NonNull<u8>, len: usize, access: libc::c_int) -> Result<(), SysError> {
+    // Emulators refuse what the kernel allows.
+    if len == 0 {
+        return Ok(());
+    }
+    // SAFETY: as the caller says.
+    let failed = unsafe { libc::mprotect(start.as_ptr().cast(), len, access) };
+    if failed == 0 { Ok(()) } else { Err(SysError::last("mprotect")) }
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody needs what the advice takes.
+unsafe fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) -> Result<(), SysError> {
+    loop {
+        // SAFETY: as the caller says.
+        let failed = unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };
+        if failed == 0 {
+            return Ok(());
+        }
+        let error = SysError::last("madvise");
+        if error.errno != libc::EINTR {
+            return Err(error);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Memory from the global allocator, under Miri and where there is no Linux: all of it is there from the start.
+
+use super::Guard;
+use crate::SysError;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// Bytes of a page.
+#[must_use]
+pub fn page_bytes() -> usize {
+    4096
+}
+
+fn layout(len: usize) -> Result<Layout, SysError> {
+    Layout::from_size_align(len, page_bytes()).map_err(|_| SysError::invalid("mmap"))
+}
+
+pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
+    // SAFETY: `len` is not 0.
+    let at = unsafe { alloc_zeroed(layout(len)?) };
+    NonNull::new(at).ok_or(SysError { call: "mmap", errno: libc::ENOMEM })
+}
+
+/// # Safety
+/// The memory is what `reserve` returned, whole and not used any more.
+pub(super) unsafe fn release(base: NonNull<u8>, len: usize) {
+    if let Ok(layout) = layout(len) {
+        // SAFETY: as the caller says.
+        unsafe { dealloc(base.as_ptr(), layout) };
+    }
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn commit(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
+    Ok(())
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody relies on what it holds.
+pub(super) unsafe fn decommit(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { start.write_bytes(0, len) };
+    Ok(())
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn populate(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
+    Ok(())
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody uses it.
+pub(super) unsafe fn guard(_start: NonNull<u8>, _len: usize) -> Result<Guard, SysError> {
+    Err(SysError { call: "madvise", errno: libc::ENOSYS })
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn unguard(_start: NonNull<u8>, _len: usize, _guard: Guard) -> Result<(), SysError> {
+    Err(SysError { call: "madvise", errno: libc::ENOSYS })
+}
+
+pub(super) fn resident(
+    _start: NonNull<u8>,
+    _len: usize,
+    _found: &mut dyn FnMut(Range<usize>),
+) -> Result<(), SysError> {
+    Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+}
+
+pub(super) fn scans_at_once(_start: NonNull<u8>, _len: usize) -> bool {
+    false
+}

@@ -1,0 +1,143 @@
+//! Whether this process has restartable sequences, and which fields the kernel writes.
+
+use super::{CPU_ID, Index, Sequence, arch};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What the C library registered for every thread of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rseq {
+    area: isize,
+    registered_bytes: u32,
+    feature_bytes: u32,
+}
+
+impl Rseq {
+    /// From the thread pointer to the area.
+    pub(super) fn area(&self) -> isize {
+        self.area
+    }
+
+    /// Bytes of the registered area: 32 is the ABI of Linux 4.18, which newer kernels call legacy. 0 if the kernel does not
+    /// say.
+    #[must_use]
+    pub fn registered_bytes(&self) -> u32 {
+        self.registered_bytes
+    }
+
+    /// Bytes of the area that this kernel has fields in. 20 if it does not say.
+    #[must_use]
+    #[doc(alias = "AT_RSEQ_FEATURE_SIZE")]
+    pub fn feature_bytes(&self) -> u32 {
+        self.feature_bytes
+    }
+
+    /// Whether the kernel writes `mm_cid`: it has the field, and the registered area reaches it.
+    #[must_use]
+    pub fn has_mm_cid(&self) -> bool {
+        self.registered_bytes.min(self.feature_bytes) >= super::MM_CID + 4
+    }
+}
+
+/// Why there are no restartable sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Absent {
+    /// This build has none: another architecture or system, or a C library without the symbols, such as musl.
+    Symbols,
+    /// The C library registers none: switched off by `GLIBC_TUNABLES=glibc.pthread.rseq=0`, or the kernel has none.
+    SwitchedOff,
+    /// The kernel refused to register this thread, as under valgrind or in a sandbox.
+    NotRegistered,
+    /// The sequence does not do what it should on this machine.
+    SelfTest,
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Symbols => "this build has no restartable sequences, or its C library does not offer them",
+            Self::SwitchedOff => {
+                "the C library does not register restartable sequences; its tunable may be off"
+            }
+            Self::NotRegistered => "the kernel did not register this thread for restartable sequences",
+            Self::SelfTest => "restartable sequences failed their self-test",
+        })
+    }
+}
+
+impl std::error::Error for Absent {}
+
+/// The word before each abort handler, by which the kernel knows it: a breakpoint on aarch64.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(super) const SIGNATURE: u32 = if cfg!(target_arch = "aarch64") { 0xd428_bc00 } else { 0x5305_3053 };
+
+/// What this process has. Found out once, by the first thread that asks.
+///
+/// # Errors
+/// See [`Absent`].
+pub fn detect() -> Result<&'static Rseq, Absent> {
+    static FOUND: OnceLock<Result<Rseq, Absent>> = OnceLock::new();
+    FOUND.get_or_init(find).as_ref().map_err(|absent| *absent)
+}
+
+fn find() -> Result<Rseq, Absent> {
+    let (area, size) = arch::symbols().ok_or(Absent::Symbols)?;
+    // The offset stays where the tunable switches registration off.
+    if size == 0 {
+        return Err(Absent::SwitchedOff);
+    }
+    // SAFETY: the C library has an area in every thread, of which this thread's `cpu_id` is part.
+    if unsafe { arch::read(area, CPU_ID) }.cast_signed() < 0 {
+        return Err(Absent::NotRegistered);
+    }
+    let (registered_bytes, feature_bytes) = sizes(area);
+    let rseq = Rseq { area, registered_bytes, feature_bytes };
+    if works(&rseq) { Ok(rseq) } else { Err(Absent::SelfTest) }
+}
+
+/// The bytes that are registered, and the bytes that have fields.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn sizes(area: isize) -> (u32, u32) {
+    const AT_RSEQ_FEATURE_SIZE: libc::c_ulong = 27;
+    const AT_RSEQ_ALIGN: libc::c_ulong = 28;
+    // SAFETY: reads what the kernel told the program at its start; 0 if it did not.
+    let told = |what| unsafe { libc::getauxval(what) };
+    let feature = u32::try_from(told(AT_RSEQ_FEATURE_SIZE)).unwrap_or(0).max(20);
+    let align = u32::try_from(told(AT_RSEQ_ALIGN)).unwrap_or(0).max(32);
+    let newer = feature.next_multiple_of(align.next_power_of_two());
+    let registered = [32, feature, newer].into_iter().find(|&bytes| is_registered(area, bytes));
+    (registered.unwrap_or(0), feature)
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn sizes(_area: isize) -> (u32, u32) {
+    (0, 20)
+}
+
+/// Whether this thread's area is registered with so many bytes. A registered thread that asks for the very same
+/// registration again is told that it is busy; for any other, that it is invalid. Neither changes anything.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn is_registered(area: isize, bytes: u32) -> bool {
+    let at = arch::thread_pointer().wrapping_offset(area);
+    // SAFETY: the thread is registered (`find`), so the call compares and answers.
+    let done = unsafe { libc::syscall(libc::SYS_rseq, at, bytes, 0, SIGNATURE) };
+    done == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EBUSY)
+}
+
+/// Whether adds by each index arrive, in one slot of those there are.
+fn works(rseq: &Rseq) -> bool {
+    let limit = crate::topology::possible_cpus();
+    let mut slots = vec![0_u64; limit as usize];
+    let indexes = [Index::CpuId, Index::MmCid];
+    let sequences = indexes.iter().filter_map(|&index| Sequence::new(rseq, index, limit, size_of::<u64>()));
+    sequences.into_iter().all(|sequence| {
+        slots.fill(0);
+        let (first, rounds) = (slots.as_mut_ptr(), 1000);
+        // SAFETY: there is a slot for each index below the limit, and nobody else has them.
+        let added = (0..rounds).all(|_| unsafe { sequence.add(first, 3) });
+        // SAFETY: as above.
+        let fetched = (0..rounds).all(|_| unsafe { sequence.fetch_add(first, 4) }.is_some());
+        added && fetched && slots.iter().sum::<u64>() == 7 * rounds
+    })
+}

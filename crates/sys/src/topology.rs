@@ -1,0 +1,87 @@
+//! CPUs and NUMA nodes of the machine.
+
+use std::fs;
+use std::sync::OnceLock;
+
+/// CPUs that the kernel may ever use: its largest number of a CPU, plus 1. Arrays that are indexed by CPU have this length,
+/// whatever this process may run on today.
+///
+/// Where the kernel does not say, the CPUs that are configured. At least 1.
+#[must_use]
+#[doc(alias = "nr_cpu_ids")]
+pub fn possible_cpus() -> u32 {
+    static CPUS: OnceLock<u32> = OnceLock::new();
+    *CPUS.get_or_init(|| {
+        let listed = list("/sys/devices/system/cpu/possible").and_then(|cpus| cpus.into_iter().max());
+        listed.and_then(|last| last.checked_add(1)).unwrap_or_else(configured)
+    })
+}
+
+/// The CPUs that run now, ascending; `None` if the kernel does not say.
+#[must_use]
+pub fn online_cpus() -> Option<Vec<u32>> {
+    list("/sys/devices/system/cpu/online")
+}
+
+/// The CPUs of each NUMA node that is online, ascending; `None` if the kernel has no nodes or does not say.
+#[must_use]
+pub fn nodes() -> Option<Vec<(u32, Vec<u32>)>> {
+    let nodes = list("/sys/devices/system/node/online")?;
+    let cpus = |node: u32| Some((node, list(&format!("/sys/devices/system/node/node{node}/cpulist"))?));
+    nodes.into_iter().map(cpus).collect()
+}
+
+#[cfg(not(any(miri, not(target_os = "linux"))))]
+fn configured() -> u32 {
+    // SAFETY: `sysconf` reads a figure of the system.
+    let count = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    u32::try_from(count).unwrap_or(1).max(1)
+}
+
+#[cfg(any(miri, not(target_os = "linux")))]
+fn configured() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+}
+
+/// The numbers in a file of the kernel.
+fn list(path: &str) -> Option<Vec<u32>> {
+    if cfg!(miri) {
+        return None;
+    }
+    parse(&fs::read_to_string(path).ok()?)
+}
+
+/// The numbers of a list such as `0-3,8`; `None` if it is no such list.
+fn parse(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        numbers.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists() {
+        assert_eq!(parse("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(parse("5"), Some(vec![5]));
+        assert_eq!(parse("\n"), Some(vec![]));
+        assert_eq!(parse("0-"), None);
+        assert_eq!(parse("x"), None);
+    }
+
+    #[test]
+    fn all_that_run_are_possible() {
+        assert!(possible_cpus() >= 1);
+        for cpu in online_cpus().unwrap_or_default() {
+            assert!(cpu < possible_cpus());
+        }
+        for (_, cpus) in nodes().unwrap_or_default() {
+            assert!(cpus.into_iter().all(|cpu| cpu < possible_cpus()));
+        }
+    }
+}
