@@ -1,20 +1,12 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
-<<<<<<< HEAD
-use super::Progress;
-use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite};
-use crate::measure::{Bucket, Counts, EngineRun, Replay, Timed, measure};
-use crate::record::{Key, Metric, Origin, Results, Series, Stat, Time};
-use crate::verify::placed;
-use crate::view::count;
-=======
 use crate::Progress;
 use crate::family::{Kva, Maple, Percpu};
 use crate::kind::Suite;
 use crate::record::Results;
 use crate::run::{Replayable, add_replay, measure};
+use crate::verify::placed;
 use crate::workload::suite_of;
->>>>>>> main
 
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
@@ -47,16 +39,11 @@ pub fn one(
     results: &mut Results,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
-<<<<<<< HEAD
-    match Suite::of_workload(name)? {
+    match suite_of(name)? {
         Suite::Kva => {
             replay::<Kva>(name, engines, rounds, results, progress)?;
             placed(name, engines, results)
         }
-=======
-    match suite_of(name)? {
-        Suite::Kva => replay::<Kva>(name, engines, rounds, results, progress),
->>>>>>> main
         Suite::Percpu => replay::<Percpu>(name, engines, rounds, results, progress),
         Suite::Maple => replay::<Maple>(name, engines, rounds, results, progress),
     }

@@ -8,8 +8,7 @@
 
 use crate::engine::{Compared, find_engines};
 use crate::family::Entry;
-use crate::record::{Key, Metric, Results};
-use crate::view::count;
+use crate::record::{Key, Metric, Results, count};
 use crate::workload::{Workload, from_file};
 use freehold::units::{Align, Span};
 use freehold_rivals::maple::ListRanges;
