@@ -481,25 +481,18 @@ fn what_is_shown_again_and_compared_is_of_the_schema_too() {
     let folder = std::env::temp_dir().join(format!("freehold-again-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("bench.json").display().to_string();
-    let bench = [
-        "bench",
-        "kva",
-        "--quick",
-        "--n",
-        "100",
-        "--workload",
-        "full_fit",
-        "--engine",
-        "btree",
-        "--engine",
-        "gap-list",
-    ];
-    let output = freehold(&[&bench[..], &["--json"]].concat());
+    let bench = "bench kva --quick --n 100 --n 300 --workload churn --engine btree --engine gap-list --json";
+    let output = freehold(&bench.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let made = Results::read(&output.stdout);
     assert!(made.records().count() > 0);
     std::fs::write(&file, &output.stdout).unwrap();
-    let shown = Results::of(&["show", &file]);
+    let page = folder.join("growth.html").display().to_string();
+    let shown = Results::of(&["show", &file, "--report", &page]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for grows in ["Time of an allocation", "Work of an allocation", "Bytes"] {
+        assert!(page.contains(&format!("<h4>{grows} as live objects grow</h4>")), "{grows}");
+    }
     assert_eq!(shown.0, made.0, "with the environment in which it was measured");
     let compared = Results::of(&["compare", &file, &file]);
     assert!(compared.records().count() > 0);
