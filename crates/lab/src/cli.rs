@@ -179,6 +179,9 @@ pub(crate) enum Command {
         /// Every table, not the main ones alone.
         #[arg(long)]
         all: bool,
+        /// Write a page, too: of what records alone can draw, like how `bench --n` grows.
+        #[arg(long, value_name = "FILE.html")]
+        report: Option<PathBuf>,
         /// A document that `--json` wrote, if not the last results.
         #[arg(value_name = "FILE.json")]
         file: Option<PathBuf>,

@@ -72,8 +72,11 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             clap_mangen::Man::new(Cli::command()).render(&mut text)?;
             print(&text)
         }
-        Command::Show { all, file } => {
+        Command::Show { all, report, file } => {
             let (name, results, environment) = read(file.as_deref())?;
+            if let Some(page) = report {
+                view::write(page, &definition(&name)?, &results, &environment)?;
+            }
             finish(&cli.common, &environment, (&name, results, None), *all)
         }
         command => finish(&cli.common, &Environment::here(), made(command)?, false),

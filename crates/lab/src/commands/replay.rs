@@ -3,6 +3,7 @@
 use crate::Progress;
 use crate::record::Results;
 use crate::run::{Replayable, add_replay, measure, of_family};
+use crate::verify::placed;
 
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
@@ -35,7 +36,8 @@ pub fn one(
     results: &mut Results,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
-    of_family!(name, replay(name, engines, rounds, results, progress))
+    of_family!(name, replay(name, engines, rounds, results, progress))?;
+    placed(name, engines, results)
 }
 
 fn replay<F: Replayable>(

@@ -1,4 +1,4 @@
-//! What each engine can be asked: `bench/features.toml`. `tests/features.rs` asks every engine for every feature and compares.
+//! What each engine can be asked: `bench/features.toml`. `tests/program/features.rs` asks every engine for every feature and compares.
 
 use serde::Deserialize;
 use std::sync::LazyLock;

@@ -5,11 +5,13 @@ mod column;
 mod events;
 mod maple;
 mod percpu;
+mod placed;
 mod state;
 mod talk;
 mod vectors;
 mod vma;
 
+pub use placed::placed;
 pub use talk::{Played, play_talk};
 
 use crate::kind::Kind;

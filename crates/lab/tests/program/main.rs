@@ -1,11 +1,15 @@
 //! The program as a user meets it: exit codes, what goes where, errors that say what is wrong.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod bundled;
+mod features;
 mod frozen;
+mod readme;
 mod reproduce;
 mod stress;
 
 use freehold_lab::data_folder;
+use freehold_lab::record::Environment;
 use std::process::{Command, Output};
 
 fn freehold(args: &[&str]) -> Output {
@@ -30,6 +34,14 @@ impl Results {
     fn read(stdout: &[u8]) -> Self {
         let document: serde_json::Value = serde_json::from_slice(stdout).unwrap();
         assert_eq!(document["schema"], freehold_lab::record::SCHEMA);
+        let fields: Vec<&String> = document.as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["command", "environment", "facts", "findings", "notes", "records", "schema"]);
+        let environment: Environment = serde_json::from_value(document["environment"].clone()).unwrap();
+        assert_eq!(serde_json::to_value(&environment).unwrap(), document["environment"]);
+        for finding in document["findings"].as_array().unwrap() {
+            let fields: Vec<&String> = finding.as_object().unwrap().keys().collect();
+            assert_eq!(fields, ["metric", "ours", "rival", "theirs", "verdict", "what"], "{finding}");
+        }
         for record in document["records"].as_array().unwrap() {
             let parsed =
                 freehold_lab::record::parse(record).unwrap_or_else(|error| panic!("{error:#}: {record}"));
@@ -461,4 +473,28 @@ fn inspect_tells_what_a_percpu_trace_asks_for() {
 fn completions_and_manual_come_from_the_command_line() {
     assert!(text(&freehold(&["completions", "bash"]).stdout).contains("_freehold"));
     assert!(text(&freehold(&["man"]).stdout).contains(".TH freehold"));
+}
+
+/// The commands that other tests have no documents of.
+#[test]
+fn what_is_shown_again_and_compared_is_of_the_schema_too() {
+    let folder = std::env::temp_dir().join(format!("freehold-again-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("bench.json").display().to_string();
+    let bench = "bench kva --quick --n 100 --n 300 --workload churn --engine btree --engine gap-list --json";
+    let output = freehold(&bench.split(' ').collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let made = Results::read(&output.stdout);
+    assert!(made.records().count() > 0);
+    std::fs::write(&file, &output.stdout).unwrap();
+    let page = folder.join("growth.html").display().to_string();
+    let shown = Results::of(&["show", &file, "--report", &page]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for grows in ["Time of an allocation", "Work of an allocation", "Bytes"] {
+        assert!(page.contains(&format!("<h4>{grows} as live objects grow</h4>")), "{grows}");
+    }
+    assert_eq!(shown.0, made.0, "with the environment in which it was measured");
+    let compared = Results::of(&["compare", &file, &file]);
+    assert!(compared.records().count() > 0);
+    std::fs::remove_dir_all(folder).unwrap();
 }

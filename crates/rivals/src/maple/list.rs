@@ -74,6 +74,11 @@ impl<V: Copy + PartialEq> ListRanges<V> {
         from..self.entries.partition_point(|entry| entry.0 <= span.last())
     }
 
+    /// The values of the ranges that a span meets.
+    pub fn values_in(&self, span: Span) -> impl Iterator<Item = V> {
+        self.entries.get(self.met(span)).into_iter().flatten().map(|entry| entry.2)
+    }
+
     /// Whether nothing is stored in a range.
     #[must_use]
     pub fn is_free(&self, span: Span) -> bool {

@@ -32,11 +32,11 @@ pub(super) struct StreamRun {
     pub(super) stores: u64,
     /// Requests as recorded: the version's own, and by the formula of 6.12.
     pub(super) recorded: [Histogram; 2],
-    /// Nodes that the kernel took, and handed back.
+    /// Nodes that the kernel took, and handed back, for stores that are none of many at once.
     pub(super) kernel_used: [u64; 2],
     /// Requests of our trees, of the calls that the kernel reckoned for.
     pub(super) ours: Ledger,
-    /// Nodes that our trees took, over all stores.
+    /// Nodes that our trees took for the same.
     pub(super) taken: u64,
     /// The largest difference between the nodes that a plan held and those that its store took.
     pub(super) largest_difference: u64,
@@ -110,7 +110,10 @@ impl Replay {
             return;
         };
         run.stores += 1;
-        run.kernel_used = [run.kernel_used[0] + used.taken, run.kernel_used[1] + used.handed_back];
+        // A copy is stored in bulk, from nodes that were asked for all at once: no store asked for these.
+        if !write.bulk {
+            run.kernel_used = [run.kernel_used[0] + used.taken, run.kernel_used[1] + used.handed_back];
+        }
         let before = map.map().nodes_taken();
         if write.null {
             map.clear(write.span);
@@ -118,7 +121,7 @@ impl Replay {
             map.store(write.span, 1);
         }
         let taken = map.map().nodes_taken() - before;
-        run.taken += taken;
+        run.taken += if write.bulk { 0 } else { taken };
         if let Some(facts) = map.last_committed() {
             run.largest_difference = run.largest_difference.max(facts.nodes.abs_diff(taken));
             run.ours.note(&facts, times);

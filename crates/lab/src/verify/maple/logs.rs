@@ -4,11 +4,13 @@
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
 use freehold_trace::TraceError;
-use freehold_trace::maple::{Answer, Expected, Op, Record, TreeFlags, Vectors};
+use freehold_trace::maple::{Answer, Expected, Op, Record, Shape, TreeFlags, Vectors};
 use std::path::Path;
 
 /// Records between two ticks.
 const TICK: u64 = 4096;
+/// Slots of the kernel's leaves.
+const SLOTS: u64 = 16;
 
 pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut log = Vectors::open(file)?;
@@ -43,7 +45,12 @@ impl Replay {
                 let valid = self.trees.validate();
                 self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
             }
-            Record::Shape(_) => {}
+            Record::Shape(shape) => {
+                let (entries, _) = self.trees.content(self.trees.current(), false);
+                let text = format!("{shape:?}");
+                let got = if can_hold(shape, entries) { text.clone() } else { format!("{entries} entries") };
+                self.checked.compare(line, text, got);
+            }
         }
     }
 
@@ -60,6 +67,16 @@ impl Replay {
     }
 }
 
+/// Whether a tree of the kernel that is represented so can hold so many entries. How it comes to be of that height is the
+/// kernel's own: no other tree needs to have it.
+fn can_hold(shape: &Shape, entries: u64) -> bool {
+    match *shape {
+        Shape::Empty => entries == 0,
+        Shape::Pointer => entries == 1,
+        Shape::Nodes { leaves, .. } => entries <= leaves * SLOTS,
+    }
+}
+
 fn content_text((count, digest): (u64, u64)) -> String {
     format!("{count} entries, digest {digest:016x}")
 }
@@ -70,5 +87,17 @@ fn within(op: &Op, answer: &Answer) -> u64 {
         (Op::LoadMany { count, .. } | Op::EraseMany { count, .. } | Op::StoreMany { count, .. }, _)
         | (_, Answer::Walked { count, .. }) => *count,
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_holds_no_more_than_its_leaves() {
+        let two = Shape::Nodes { height: 2, leaves: 2, ranges: 1, alloc_ranges: 0 };
+        assert!(can_hold(&two, 32) && !can_hold(&two, 33));
+        assert!(can_hold(&Shape::Empty, 0) && !can_hold(&Shape::Empty, 1) && !can_hold(&Shape::Pointer, 0));
     }
 }

@@ -5,7 +5,9 @@ use crate::verify::Checked;
 use crate::workload::percpu::config;
 use freehold::percpu::{Config, Linux, LinuxFixed, Placement};
 use freehold_trace::TraceError;
-use freehold_trace::percpu::{Answer, Digest, Driver, Engine, Record, Variant, Vectors, chunk_lines_hash};
+use freehold_trace::percpu::{
+    Answer, ChunkLine, Digest, Driver, Engine, Footprint, Op, Record, Variant, Vectors, chunk_lines_hash,
+};
 use std::path::Path;
 
 /// Records between two ticks.
@@ -33,6 +35,7 @@ fn replay<P: Placement + Clone>(
         driver: Driver::new(fresh, vectors.setup().balance),
         checked: Checked { what: "placements".to_owned(), engine, ..Checked::default() },
         balance_due: false,
+        told: Told::default(),
     };
     while let Some(record) = vectors.next().transpose()? {
         let line = vectors.line();
@@ -50,6 +53,63 @@ struct Replay<P: Placement> {
     checked: Checked,
     /// The last operation had work done that the file must tell of next.
     balance_due: bool,
+    told: Told,
+}
+
+/// What the kernel's statistics tell, as the operations tell it.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    allocs: u64,
+    frees: u64,
+    live_most: u64,
+    chunks_most: u64,
+    size_least: Option<u64>,
+    size_most: u64,
+    /// The chunk that the lines are about; before the first they are about all.
+    chunk: Option<usize>,
+}
+
+impl Told {
+    fn note(&mut self, op: &Op, answer: Answer, chunks: u64) {
+        match (op, answer) {
+            (Op::Alloc { size_bytes, .. }, Answer::At { .. }) => {
+                let size = size_bytes.next_multiple_of(4);
+                self.allocs += 1;
+                self.size_least = Some(self.size_least.map_or(size, |least| least.min(size)));
+                self.size_most = self.size_most.max(size);
+            }
+            (Op::Free { .. }, Answer::Freed) => self.frees += 1,
+            _ => {}
+        }
+        self.live_most = self.live_most.max(self.allocs - self.frees);
+        self.chunks_most = self.chunks_most.max(chunks);
+    }
+
+    /// The value of that name; `None` of what no placement decides or only the kernel keeps.
+    fn value(&self, name: &str, now: &Footprint, chunks: &[ChunkLine]) -> Option<u64> {
+        let Some(chunk) = self.chunk else {
+            return match name {
+                "nr_alloc" => Some(self.allocs),
+                "nr_dealloc" => Some(self.frees),
+                "nr_cur_alloc" => Some(now.objects),
+                "nr_max_alloc" => Some(self.live_most),
+                "nr_chunks" => Some(now.chunks),
+                "nr_max_chunks" => Some(self.chunks_most),
+                "min_alloc_size" => Some(self.size_least.unwrap_or(0)),
+                "max_alloc_size" => Some(self.size_most),
+                "empty_pop_pages" => Some(now.empty_pages),
+                _ => None,
+            };
+        };
+        let line = chunks.get(chunk)?;
+        match name {
+            "nr_alloc" => Some(line.objects),
+            "empty_pop_pages" => Some(line.empty_pages),
+            "free_bytes" => Some(line.free_bytes),
+            "contig_bytes" => Some(line.contig_bytes),
+            _ => None,
+        }
+    }
 }
 
 impl<P: Placement + Clone> Replay<P> {
@@ -61,6 +121,7 @@ impl<P: Placement + Clone> Replay<P> {
                 }
                 let got = self.driver.run(op, &mut ());
                 self.balance_due = self.driver.balanced();
+                self.told.note(op, got, self.driver.engine().footprint().chunks);
                 self.checked.operations += 1;
                 if got == *expected {
                     self.checked.comparisons += 1;
@@ -74,7 +135,25 @@ impl<P: Placement + Clone> Replay<P> {
                 self.balance_due = false;
             }
             Record::Digest(expected) => self.digest(line, expected),
-            Record::Statistics(_) => {}
+            Record::Statistics(text) => self.statistics(line, text),
+        }
+    }
+
+    fn statistics(&mut self, line: u64, text: &str) {
+        match text.trim() {
+            "Percpu Memory Statistics" => self.told.chunk = None,
+            "Chunk:" => self.told.chunk = Some(self.told.chunk.map_or(0, |chunk| chunk + 1)),
+            _ => {}
+        }
+        let Some((name, value)) = text.split_once(':') else { return };
+        let lines = self.driver.chunk_lines().unwrap_or_default();
+        let got = self.told.value(name.trim(), &self.driver.engine().footprint(), &lines);
+        if let Some(got) = got {
+            self.checked.compare(
+                line,
+                text.trim(),
+                format!("{}:{got:>w$}", name.trim_start(), w = value.len()),
+            );
         }
     }
 
@@ -105,5 +184,44 @@ fn answer_text(answer: Answer) -> String {
     match answer {
         Answer::At { chunk, offset_bytes } => format!("{chunk} {offset_bytes}"),
         other => format!("{other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use freehold::units::Align;
+
+    /// What differs of a replay of two objects, one of them freed, and a line of statistics.
+    fn differs(lines: &[&str]) -> Option<String> {
+        let fresh = ChunkSetEngine::<Linux>::new(&Config::new(32 << 10, 1)).unwrap();
+        let mut replay = Replay {
+            driver: Driver::new(fresh, false),
+            checked: Checked::default(),
+            balance_due: false,
+            told: Told::default(),
+        };
+        for (object, offset_bytes) in [(0, 0), (1, 8)] {
+            let op = Op::Alloc { object, size_bytes: 6, align: Align::new(4).unwrap(), atomic: false };
+            replay.record(1, &Record::Op(op, Answer::At { chunk: 0, offset_bytes }));
+        }
+        replay.record(2, &Record::Op(Op::Free { object: 0 }, Answer::Freed));
+        lines.iter().for_each(|line| replay.record(3, &Record::Statistics((*line).to_owned())));
+        replay.checked.first.map(|first| first.got)
+    }
+
+    #[test]
+    fn statistics_are_compared() {
+        let right = [
+            "nr_alloc :  2",
+            "nr_cur_alloc: 1",
+            "nr_max_alloc: 2",
+            "max_alloc_size: 8",
+            "Chunk:",
+            "nr_alloc: 1",
+        ];
+        assert_eq!(differs(&right), None);
+        assert_eq!(differs(&["nr_dealloc :  2"]).as_deref(), Some("nr_dealloc :  1"));
+        assert_eq!(differs(&["Chunk:", "free_bytes: 32768"]).as_deref(), Some("free_bytes: 32760"));
     }
 }

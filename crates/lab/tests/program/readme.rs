@@ -9,7 +9,7 @@ use freehold_trace::kva::{Event, EventKind, Events, Op};
 use std::collections::BTreeMap;
 use std::process::Command;
 
-const README: &str = include_str!("../../../README.md");
+const README: &str = include_str!("../../../../README.md");
 
 /// README, each run of blanks one space: a sentence is found however its lines are broken.
 fn readme_has(text: &str) -> bool {

@@ -1,0 +1,178 @@
+//! Where a recorded kernel put its areas, and where the engine with its placement puts them; and what the kernel had at the
+//! place that the engine takes, which tells why it took another.
+//!
+//! ```text
+//!   recorded   alloc -> live -> freed, not purged -> purged -> taken again     a state for each range of addresses
+//!   engine     lowest place that is free by its own account, which frees at once
+//! ```
+
+use crate::engine::{Compared, EngineEntry};
+use crate::record::{Key, Metric, Results, count};
+use crate::workload::{Workload, from_file};
+use freehold::units::{Align, Span};
+use freehold_rivals::maple::ListRanges;
+use freehold_trace::kva::{Answer, EventKind, Events, Op};
+use std::path::Path;
+
+/// The engine that claims the placement of the recorded kernel.
+const CLAIMS: &str = "rbtree:linux";
+/// Areas of at most so many bytes go to a pool of their size when they are purged, since Linux 6.9.
+const POOLED_BYTES: u128 = 256 * Align::PAGE.bytes() as u128;
+
+/// What the recorded kernel had at the place that the engine takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Had {
+    /// An area.
+    Live,
+    /// An area that was freed and not purged yet.
+    Lazy,
+    /// An area that was purged, and is small enough for a pool.
+    Pooled,
+    /// Nothing that was recorded.
+    Nothing,
+}
+
+impl Had {
+    const ALL: [(Self, &str, &str); 4] = [
+        (Self::Live, "live", "where the kernel had an area"),
+        (Self::Lazy, "not purged", "where it had freed one lazily and not purged it yet"),
+        (Self::Pooled, "purged to a pool", "where it had purged one of the sizes that it keeps in pools"),
+        (Self::Nothing, "free", "where nothing recorded lay"),
+    ];
+}
+
+/// How many allocations went where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Placed {
+    allocations: u64,
+    same: u64,
+    /// The others, by what the kernel had there.
+    had: [u64; 4],
+}
+
+/// Adds what comes of a trace that was recorded of kernel areas; nothing of another workload, or if the engine is not asked for.
+///
+/// # Errors
+/// The file cannot be read, or its operations are not its events.
+pub fn placed(name: &str, engines: &[String], results: &mut Results) -> anyhow::Result<()> {
+    let file = Path::new(name);
+    if !name.trim_end_matches(".zst").ends_with(".kva.csv") {
+        return Ok(());
+    }
+    let asked = EngineEntry::find(engines, Compared::Always)?;
+    let Some(entry) = asked.into_iter().find(|entry| entry.label() == CLAIMS) else { return Ok(()) };
+    let workload = from_file(file)?;
+    let mut session =
+        (entry.make)(&workload.scene.layout, workload.scene.granule).map_err(anyhow::Error::msg)?;
+    let mut answers = vec![Answer::default(); workload.setup.len()];
+    session.run(&workload.setup, &mut answers);
+    answers.resize(workload.ops.len(), Answer::default());
+    session.run(&workload.ops, &mut answers);
+    let placed = count_places(file, &workload, &answers)?;
+    add(&entry.key(&workload.title()), &workload.title(), placed, results);
+    Ok(())
+}
+
+fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
+    let key = key.clone().op("placed");
+    let mut put = |at: &str, number| {
+        results.of(key.clone().param("where", at)).total(Metric::Count, number);
+    };
+    put("same", placed.same);
+    let mut others = Vec::new();
+    for ((_, name, text), number) in Had::ALL.into_iter().zip(placed.had) {
+        put(name, number);
+        if number > 0 {
+            others.push(format!("{} {text}", count(number)));
+        }
+    }
+    let rest =
+        if others.is_empty() { String::new() } else { format!("; of the others {}", others.join(", ")) };
+    results.note(format!(
+        "{title}: {CLAIMS} puts {} of {} allocations where the recorded kernel put them{rest}",
+        count(placed.same),
+        count(placed.allocations)
+    ));
+}
+
+fn count_places(file: &Path, workload: &Workload, answers: &[Answer]) -> anyhow::Result<Placed> {
+    let is_alloc = |op: &Op| matches!(op, Op::Alloc { .. });
+    let pairs = workload.ops.iter().zip(answers).filter(|(op, _)| is_alloc(op));
+    let mut ours = pairs.map(|(_, answer)| *answer);
+    let (mut kernel, mut placed) = (ListRanges::new(), Placed::default());
+    for event in Events::open(file)? {
+        let event = event?;
+        let Some(span) = event.span else { continue };
+        if event.kind == EventKind::Alloc {
+            let answer = ours.next();
+            let first = match answer {
+                Some(Answer::At(first)) => first,
+                other => anyhow::bail!("{}: {other:?} to the allocation of {span}", file.display()),
+            };
+            let own = Span::from_size(first, span.size_saturating());
+            placed.note(span, own.ok_or_else(|| anyhow::anyhow!("{first:#x} and {span}"))?, &kernel);
+        }
+        follow(&mut kernel, event.kind, span);
+    }
+    anyhow::ensure!(ours.next().is_none(), "{}: more allocations than were recorded", file.display());
+    Ok(placed)
+}
+
+impl Placed {
+    fn note(&mut self, recorded: Span, ours: Span, kernel: &ListRanges<Had>) {
+        self.allocations += 1;
+        if recorded == ours {
+            self.same += 1;
+            return;
+        }
+        let had = kernel.values_in(ours).min().unwrap_or(Had::Nothing);
+        if let Some(number) = self.had.get_mut(had as usize) {
+            *number += 1;
+        }
+    }
+}
+
+/// What the kernel has where, after an event.
+fn follow(kernel: &mut ListRanges<Had>, kind: EventKind, span: Span) {
+    match kind {
+        EventKind::Initial | EventKind::Alloc => kernel.put(span, Some(Had::Live)),
+        EventKind::InitialLazy | EventKind::Free => kernel.put(span, Some(Had::Lazy)),
+        EventKind::Purge => {
+            let within = |&(first, last, had): &(u64, u64, Had)| {
+                had == Had::Lazy && first >= span.first() && last <= span.last()
+            };
+            let purged: Vec<_> = kernel.iter().filter(within).collect();
+            for (first, last, _) in purged {
+                let Some(area) = Span::new(first, last) else { continue };
+                kernel.put(area, (area.size_bytes() <= POOLED_BYTES).then_some(Had::Pooled));
+            }
+        }
+        EventKind::FreeUnknown | EventKind::FreeImplied => kernel.put(span, None),
+        EventKind::Failed => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_by_what_the_kernel_had_there() {
+        let span = |first: u64, last: u64| Span::new(first << 12, (last << 12) - 1).unwrap();
+        let mut kernel = ListRanges::new();
+        let mut placed = Placed::default();
+        follow(&mut kernel, EventKind::Alloc, span(0, 4));
+        follow(&mut kernel, EventKind::Alloc, span(4, 8));
+        follow(&mut kernel, EventKind::Alloc, span(8, 1000));
+        placed.note(span(1000, 1001), span(1000, 1001), &kernel);
+        placed.note(span(1000, 1001), span(2, 3), &kernel);
+        follow(&mut kernel, EventKind::Free, span(0, 4));
+        placed.note(span(1000, 1001), span(2, 3), &kernel);
+        placed.note(span(1000, 1001), span(3, 5), &kernel);
+        follow(&mut kernel, EventKind::Free, span(8, 1000));
+        follow(&mut kernel, EventKind::Purge, span(0, 1000));
+        placed.note(span(1000, 1001), span(2, 3), &kernel);
+        placed.note(span(1000, 1001), span(8, 9), &kernel);
+        assert_eq!(placed, Placed { allocations: 6, same: 1, had: [2, 1, 1, 1] });
+    }
+}
