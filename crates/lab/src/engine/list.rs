@@ -1,8 +1,7 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and an entry
 //! here.
 
-use super::{Compared, FLOOR, Facts, Listed, OneTree, Session, Space, SpaceEngine, VARIANTS};
-use crate::kind::Suite;
+use super::{Compared, FLOOR, Listed, OneTree, Session, Space, SpaceEngine, VARIANTS, listed::facts};
 use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
@@ -62,21 +61,9 @@ pub struct KvaFacts {
     pub make: Make,
 }
 
-/// An engine of the list.
-pub type EngineEntry = Listed<KvaFacts>;
-
-impl Facts for KvaFacts {
-    type Scene = Space;
-    type Session = dyn Session;
-    type Answer = Answer;
-    const SUITE: Suite = Suite::Kva;
-    const ALL: &'static [EngineEntry] = ENGINES;
+facts! { KvaFacts, Kva: Space => dyn Session, Answer, |facts, scene| (facts.make)(&scene.layout, scene.granule);
     const VARIANTS: &'static [EngineEntry] = VARIANTS;
     const FLOOR: Option<EngineEntry> = Some(FLOOR);
-
-    fn start(&self, scene: &Space) -> Result<Box<dyn Session>, String> {
-        (self.make)(&scene.layout, scene.granule)
-    }
 
     fn repeats(&self, first: &[Answer], second: &[Answer]) -> bool {
         self.takes.repeats(first, second)

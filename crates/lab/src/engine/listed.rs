@@ -67,6 +67,30 @@ pub trait Facts: Copy + Debug + 'static {
     }
 }
 
+/// What every list has: its entries' type, and what its facts are of. The expression makes an engine of facts and a scene.
+macro_rules! facts {
+    ($facts:ident, $suite:ident: $scene:ty => $session:ty, $answer:ty, $make:expr; $($more:item)*) => {
+        /// An engine of the list.
+        pub type EngineEntry = $crate::engine::Listed<$facts>;
+
+        impl $crate::engine::Facts for $facts {
+            type Scene = $scene;
+            type Session = $session;
+            type Answer = $answer;
+            const SUITE: $crate::kind::Suite = $crate::kind::Suite::$suite;
+            const ALL: &'static [EngineEntry] = ENGINES;
+
+            fn start(&self, scene: &$scene) -> Result<Box<$session>, String> {
+                let make: fn(&Self, &$scene) -> Result<Box<$session>, String> = $make;
+                make(self, scene)
+            }
+
+            $($more)*
+        }
+    };
+}
+pub(super) use facts;
+
 impl<T> Deref for Listed<T> {
     type Target = T;
 

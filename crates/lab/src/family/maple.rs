@@ -26,12 +26,7 @@ const KINDS: &[OpKind] = &[
 
 impl Family for Maple {
     const KINDS: &'static [OpKind] = KINDS;
-    type Op = Op;
-    type Answer = Answer;
-    type Scene = Scene;
-    type Session = dyn Session;
-    type Facts = SpacesFacts;
-    type Judge = MapleJudge;
+    engines_of!(SpacesFacts, Op, MapleJudge);
 
     fn kind(op: &Op) -> usize {
         match op.call {

@@ -9,6 +9,18 @@
 //!
 //! What has recorded files says in `run` what is seen of a replay, and what has cases lists them in `workload`.
 
+/// What a family has of its engines' facts, its operations and its judge.
+macro_rules! engines_of {
+    ($facts:ty, $op:ty, $judge:ty) => {
+        type Op = $op;
+        type Answer = <$facts as $crate::engine::Facts>::Answer;
+        type Scene = <$facts as $crate::engine::Facts>::Scene;
+        type Session = <$facts as $crate::engine::Facts>::Session;
+        type Facts = $facts;
+        type Judge = $judge;
+    };
+}
+
 mod kva;
 mod maple;
 mod percpu;

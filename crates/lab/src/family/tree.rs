@@ -21,12 +21,7 @@ const KINDS: &[OpKind] = &[
 
 impl Family for Tree {
     const KINDS: &'static [OpKind] = KINDS;
-    type Op = Op;
-    type Answer = Answer;
-    type Scene = TreeFlags;
-    type Session = dyn Trees;
-    type Facts = TreeFacts;
-    type Judge = TreeJudge;
+    engines_of!(TreeFacts, Op, TreeJudge);
 
     fn kind(op: &Op) -> usize {
         match op {

@@ -5,7 +5,7 @@ use freehold_lab::family::{Family, Percpu};
 use freehold_lab::run::{Replayable, measure};
 use freehold_lab::verify::verify_file;
 use freehold_lab::workload;
-use freehold_lab::workload::percpu::Recorded;
+use freehold_lab::workload::percpu::from_file;
 
 #[test]
 fn every_bundled_vector_passes() {
@@ -186,7 +186,7 @@ fn a_wrong_answer_is_found_on_its_line() {
 #[test]
 fn the_percpu_trace_is_what_its_statistics_say() {
     let file = data_folder().unwrap().join("traces/netns.pcpu.csv.zst");
-    let workload = Recorded::read(&file).unwrap().into_workload(&file);
+    let workload = from_file(&file).unwrap();
     let frees = workload.ops.iter().filter(|op| op.is_free()).count();
     // Six of the frees were not recorded, but their places were handed out again.
     assert_eq!((workload.ops.len() - frees, frees), (124_050, 124_021 + 6));

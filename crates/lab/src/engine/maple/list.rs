@@ -2,9 +2,9 @@
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
 use super::{AnyMapRanges, LinuxTree, Map, Trees, WordMapRanges};
-use crate::engine::{Compared, Facts, Listed};
+use crate::engine::listed::facts;
+use crate::engine::{Compared, Listed};
 use crate::failure::Failure;
-use crate::kind::Suite;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, Ranges, TreeFlags};
 
@@ -24,25 +24,12 @@ pub struct TreeFacts {
     pub merges: bool,
 }
 
-/// An engine of the list.
-pub type EngineEntry = Listed<TreeFacts>;
-
-impl Facts for TreeFacts {
-    type Scene = TreeFlags;
-    type Session = dyn Trees;
-    type Answer = Answer;
-    const SUITE: Suite = Suite::Maple;
-    const ALL: &'static [EngineEntry] = ENGINES;
-
-    /// With the kernel's calls, if it has them; otherwise with those of a plain map.
-    fn start(&self, flags: &TreeFlags) -> Result<Box<dyn Trees>, String> {
-        match (self.trees, self.map) {
-            (Some(make), _) => Ok(make(*flags)),
-            (None, Some(make)) => Ok(make()),
-            (None, None) => Err("it makes nothing".to_owned()),
-        }
-    }
-}
+facts! { TreeFacts, Maple: TreeFlags => dyn Trees, Answer, |facts, flags| match (facts.trees, facts.map) {
+    // With the kernel's calls, if it has them; otherwise with those of a plain map.
+    (Some(make), _) => Ok(make(*flags)),
+    (None, Some(make)) => Ok(make()),
+    (None, None) => Err("it makes nothing".to_owned()),
+}; }
 
 /// Every engine; the first that is benched is what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[

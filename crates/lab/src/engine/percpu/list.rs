@@ -2,8 +2,8 @@
 //! [`Engine`](freehold_trace::percpu::Engine) and a line here.
 
 use super::{ChunkSetEngine, Floor, Scene, Session};
-use crate::engine::{Facts, Listed};
-use crate::kind::Suite;
+use crate::engine::Listed;
+use crate::engine::listed::facts;
 use freehold::percpu::{Config, FirstFit, Linux, Linux2017, LinuxFixed, Placement};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Answer, Driver, Engine};
@@ -22,20 +22,8 @@ pub struct PercpuFacts {
     pub make: Make,
 }
 
-/// An engine of the list.
-pub type EngineEntry = Listed<PercpuFacts>;
-
-impl Facts for PercpuFacts {
-    type Scene = Scene;
-    type Session = dyn Session;
-    type Answer = Answer;
-    const SUITE: Suite = Suite::Percpu;
-    const ALL: &'static [EngineEntry] = ENGINES;
+facts! { PercpuFacts, Percpu: Scene => dyn Session, Answer, |facts, scene| (facts.make)(&scene.config, scene.balances);
     const FLOOR: Option<EngineEntry> = Some(FLOOR);
-
-    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
-        (self.make)(&scene.config, scene.balances)
-    }
 }
 
 /// Every engine; the first is the default one, and what ratios are to.

@@ -2,9 +2,9 @@
 //! here.
 
 use super::{Answer, AreaMap, Kinds, Scene, Session, Spaces};
+use crate::engine::Listed;
+use crate::engine::listed::facts;
 use crate::engine::maple::WordMapRanges;
-use crate::engine::{Facts, Listed};
-use crate::kind::Suite;
 use freehold_rivals::maple::BTreeMapRanges;
 
 /// Makes spaces whose areas are of these kinds.
@@ -17,20 +17,7 @@ pub struct SpacesFacts {
     pub make: Make,
 }
 
-/// An engine of the list.
-pub type EngineEntry = Listed<SpacesFacts>;
-
-impl Facts for SpacesFacts {
-    type Scene = Scene;
-    type Session = dyn Session;
-    type Answer = Answer;
-    const SUITE: Suite = Suite::Maple;
-    const ALL: &'static [EngineEntry] = ENGINES;
-
-    fn start(&self, scene: &Scene) -> Result<Box<dyn Session>, String> {
-        Ok((self.make)(scene.kinds.clone()))
-    }
-}
+facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.kinds.clone())); }
 
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = &[

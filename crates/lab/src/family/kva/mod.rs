@@ -16,12 +16,7 @@ pub struct Kva;
 
 impl Family for Kva {
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
-    type Op = Op;
-    type Answer = Answer;
-    type Scene = Space;
-    type Session = dyn Session;
-    type Facts = KvaFacts;
-    type Judge = KvaJudge;
+    engines_of!(KvaFacts, Op, KvaJudge);
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())

@@ -20,12 +20,7 @@ pub struct Percpu;
 
 impl Family for Percpu {
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
-    type Op = Op;
-    type Answer = Answer;
-    type Scene = Scene;
-    type Session = dyn Session;
-    type Facts = PercpuFacts;
-    type Judge = PercpuJudge;
+    engines_of!(PercpuFacts, Op, PercpuJudge);
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())

@@ -5,7 +5,7 @@ use crate::engine::percpu::{EngineEntry, Session};
 use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Picture, Results, Stat};
 use crate::workload::Workload;
-use crate::workload::percpu::Recorded;
+use crate::workload::percpu::from_file;
 use freehold::percpu::PAGE_BYTES;
 use freehold_trace::percpu::{Answer, Footprint, Op};
 use std::collections::BTreeMap;
@@ -15,8 +15,7 @@ impl Replayable for Percpu {
     type Watch = PercpuWatch;
 
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
-        let file = Path::new(name);
-        Ok(Recorded::read(file)?.into_workload(file))
+        Ok(from_file(Path::new(name))?)
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {

@@ -11,71 +11,35 @@ use std::path::Path;
 /// Bytes of a chunk for each CPU where a trace was recorded: units of a machine of two CPUs.
 const TRACE_UNIT_BYTES: u32 = 1 << 20;
 
-/// Operations, and the chunks to run them on.
-#[derive(Clone, Debug)]
-pub struct Recorded {
-    /// The file's name.
-    pub name: String,
-    /// The chunks.
-    pub config: Config,
-    /// Whether work that operations left for later was done at once.
-    pub balances: bool,
-    /// What it is, for people.
-    pub description: String,
-    /// The operations.
-    pub ops: Vec<Op>,
-    /// When each of them happened, in nanoseconds since the recording started.
-    pub at_ns: Option<Vec<u64>>,
-    /// Recorded events that are not replayed: what and how many.
-    pub skipped: Vec<(&'static str, u64)>,
-}
-
-impl Recorded {
-    /// Reads a vector file or a trace.
-    ///
-    /// # Errors
-    /// It can be read as neither.
-    pub fn read(file: &Path) -> Result<Self, TraceError> {
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let first = Lines::open(file)?.advance()?.unwrap_or_default().to_owned();
-        if !first.starts_with("# unit ") {
-            return Ok(Self::trace(name, Recording::read(file)?));
-        }
-        let mut vectors = Vectors::open(file)?;
-        let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
-        let (balances, mut ops) = (vectors.setup().balance, Vec::new());
-        while let Some(record) = vectors.next().transpose()? {
-            if let Record::Op(op, _) = record {
-                ops.push(op);
-            }
-        }
-        let description = "operations of a vector file".to_owned();
-        Ok(Self { name, config, balances, description, ops, at_ns: None, skipped: Vec::new() })
-    }
-
-    fn trace(name: String, recording: Recording) -> Self {
-        let Recording { header, ops, at_ns, skipped } = recording;
-        Self {
-            name,
-            config: Config::new(TRACE_UNIT_BYTES, header.cpus),
-            balances: true,
-            description: header.description,
-            ops,
-            at_ns: Some(at_ns),
-            skipped: skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
-        }
-    }
-
-    /// The same to replay, from that file.
-    #[must_use]
-    pub fn into_workload(self, file: &Path) -> Workload<Percpu> {
-        let Self { name, config, balances, description, ops, at_ns, skipped } = self;
+/// A vector file or a trace as a workload.
+///
+/// # Errors
+/// It can be read as neither.
+pub fn from_file(file: &Path) -> Result<Workload<Percpu>, TraceError> {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv");
+    let of = |description: String, config, balances, ops: Vec<Op>| {
         let objects = ops.iter().map(Op::object).max().map_or(0, |object| object.saturating_add(1));
-        let name = name.trim_end_matches(".zst").trim_end_matches(".txt").trim_end_matches(".csv");
-        let scene = Scene { config, balances };
         let file = Some(file.display().to_string());
-        Workload { file, at_ns, skipped, ..Workload::new(name, description, scene, ops, objects) }
+        Workload { file, ..Workload::new(name, description, Scene { config, balances }, ops, objects) }
+    };
+    let first = Lines::open(file)?.advance()?.unwrap_or_default().to_owned();
+    if !first.starts_with("# unit ") {
+        let Recording { header, ops, at_ns, skipped } = Recording::read(file)?;
+        // What operations left for later was done at once.
+        let recorded = of(header.description, Config::new(TRACE_UNIT_BYTES, header.cpus), true, ops);
+        let skipped = skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
+        return Ok(Workload { at_ns: Some(at_ns), skipped, ..recorded });
     }
+    let mut vectors = Vectors::open(file)?;
+    let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
+    let (balances, mut ops) = (vectors.setup().balance, Vec::new());
+    while let Some(record) = vectors.next().transpose()? {
+        if let Record::Op(op, _) = record {
+            ops.push(op);
+        }
+    }
+    Ok(of("operations of a vector file".to_owned(), config, balances, ops))
 }
 
 /// The chunks that a vector file was recorded with: one CPU's flavour has all its memory from the start.

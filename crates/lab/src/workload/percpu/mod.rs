@@ -7,5 +7,5 @@ mod order;
 pub use cases::{
     ALIGNED, CASES, Case, Churn, Deletion, FIRST, Kind, LIVE, SECOND_HALF, SEED, Size, Stage, StaleHint, Work,
 };
-pub use files::{Recorded, config};
+pub use files::{config, from_file};
 pub use order::{ORDERS, Order};
