@@ -81,17 +81,31 @@ pub(super) fn default_heap() -> Result<&'static PerCpuHeap, HeapError> {
 
 /// Adds in a loop; one for each type, so that adds are not called through a table.
 pub(super) trait Adds: Sync {
-    fn add_many(&self, count: u64);
+    fn add_many(&self, round: usize, count: u64);
     fn total(&self) -> u64;
 }
 
-impl<T: Counts> Adds for T {
-    fn add_many(&self, count: u64) {
-        (0..count).for_each(|_| black_box(self).add(1));
+/// Counters that take turns, round by round: where one happens to lie, a store of the loop may look like its own to the
+/// processor, which then waits.
+struct InTurn<T>(Vec<T>);
+
+/// How many take turns.
+const TURNS: usize = 7;
+
+impl<T> InTurn<T> {
+    fn of(make: impl Fn() -> T) -> Self {
+        Self((0..TURNS).map(|_| make()).collect())
+    }
+}
+
+impl<T: Counts> Adds for InTurn<T> {
+    fn add_many(&self, round: usize, count: u64) {
+        let one = &self.0[round % self.0.len()];
+        (0..count).for_each(|_| black_box(one).add(1));
     }
 
     fn total(&self) -> u64 {
-        Counts::total(self)
+        self.0.iter().map(Counts::total).fold(0, u64::wrapping_add)
     }
 }
 
@@ -247,20 +261,24 @@ fn ours<T: ?Sized>(
 
 /// All counters.
 pub(super) fn counters() -> anyhow::Result<Engines<dyn Adds>> {
-    let (mut all, lacking) = ours::<dyn Adds>(|heap| Ok(Box::new(Ours(Counter::in_heap(heap)?))))?;
-    let approximate = Ours(ApproxCounter::in_heap(default_heap()?, 10)?);
+    let (cpus, default_heap) = (cpus(), default_heap()?);
+    let (mut all, lacking) = ours::<dyn Adds>(|heap| {
+        Ok(Box::new(InTurn(Counter::bulk(heap, TURNS)?.into_iter().map(Ours).collect())))
+    })?;
+    let approximate = (0..TURNS).map(|_| ApproxCounter::in_heap(default_heap, 10).map(Ours));
+    let approximate = InTurn(approximate.collect::<Result<Vec<_>, AllocError>>()?);
     let others: [(Who, Box<dyn Adds>); 11] = [
-        (Who::ours("static"), Box::new(OfStatic)),
+        (Who::ours("static"), Box::new(InTurn(vec![OfStatic]))),
         (Who::ours("approximate"), Box::new(approximate)),
-        (Who::of("shared-atomic"), Box::new(SharedAtomic::default())),
-        (Who::of("padded-threads"), Box::new(PaddedThreads::new(cpus()))),
-        (Who::of("sched_getcpu"), Box::new(SchedGetcpu::new())),
-        (Who::of("contatori"), Box::new(Contatori::default())),
-        (Who::of("fast-counter"), Box::new(FastCounter::new(cpus()))),
-        (Who::of("thread_local"), Box::new(ThreadLocals::default())),
-        (Who::of("prometheus-client"), Box::new(Prometheus::default())),
-        (Who::of("metrics-util"), Box::new(MetricsUtil::default())),
-        (Who::of(FLOOR), Box::new(Nothing)),
+        (Who::of("shared-atomic"), Box::new(InTurn::of(SharedAtomic::default))),
+        (Who::of("padded-threads"), Box::new(InTurn::of(|| PaddedThreads::new(cpus)))),
+        (Who::of("sched_getcpu"), Box::new(InTurn::of(SchedGetcpu::new))),
+        (Who::of("contatori"), Box::new(InTurn::of(Contatori::default))),
+        (Who::of("fast-counter"), Box::new(InTurn::of(|| FastCounter::new(cpus)))),
+        (Who::of("thread_local"), Box::new(InTurn::of(ThreadLocals::default))),
+        (Who::of("prometheus-client"), Box::new(InTurn::of(Prometheus::default))),
+        (Who::of("metrics-util"), Box::new(InTurn::of(MetricsUtil::default))),
+        (Who::of(FLOOR), Box::new(InTurn(vec![Nothing]))),
     ];
     all.extend(others);
     Ok((all, lacking))

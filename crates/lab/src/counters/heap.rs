@@ -85,7 +85,7 @@ fn by_threads(bench: &Bench, results: &mut Results, progress: &mut Progress) -> 
             for at in in_turn(round, engines.len()) {
                 let (who, make_and_drop) = &engines[at];
                 let right = AtomicBool::new(true);
-                let ns = together_ns(threads, &|_| {
+                let (ns, _) = together_ns(threads, &|_| {
                     let all_right = (0..batches).all(|_| make_and_drop().is_ok_and(|right| right));
                     right.fetch_and(all_right, Relaxed);
                 })?;
