@@ -17,14 +17,19 @@ pub(super) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
     Ok((harness::cpu_time()? - before).as_nanos() as f64)
 }
 
-/// CPU nanoseconds that `work` takes on all of `threads` threads together, which begin at once. Each is told its number.
+/// CPU nanoseconds that `work` takes on all of `threads` threads together, which begin at once. Each is told its number. If
+/// there is a CPU for each, each has one to itself, as far as this process can say.
 pub(super) fn together_ns(threads: u32, work: &(dyn Fn(u32) + Sync)) -> anyhow::Result<f64> {
     let begin = Barrier::new(threads as usize);
+    let online = topology::online_cpus().unwrap_or_default();
+    let own = |number: u32| online.get(number as usize).copied().filter(|_| threads <= cpus());
     let all: Vec<anyhow::Result<f64>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
-                let begin = &begin;
+                let (begin, own) = (&begin, own(number));
                 scope.spawn(move || {
+                    // A CPU that this process may not use leaves the thread where it may run.
+                    let _ = own.map(|cpu| Thread::current().move_to(cpu));
                     begin.wait();
                     cpu_ns(|| work(number))
                 })

@@ -9,6 +9,7 @@ use freehold_units::{Rejected, Span};
 
 /// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
 ///
+/// It is a version of the tree of its own: the nodes that its stores change are copied first. So a removal takes memory, too.
 /// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
 /// being committed is undone, which cannot fail either. Values that were replaced are kept until then. One that is
 /// leaked (`mem::forget`) counts as committed from the next change of the map on; the values and nodes that it took out of
@@ -53,7 +54,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
     #[inline]
     pub(super) fn end_leaked(&mut self) {
-        self.tree.make_final();
+        self.tree.commit_version();
     }
 }
 
@@ -90,14 +91,13 @@ impl<E: StoredValue> Transaction<'_, E> {
         Ok(())
     }
 
-    /// Plans a store, and reserves all memory that the store and its undoing take.
+    /// Plans a store, and reserves all memory that it takes.
     fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
-        self.map.tree.prepare_undo()?;
         // The new word, and the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        self.map.tree.plan_and_reserve(plan, entry)
+        self.map.tree.plan_in_version(plan, entry)
     }
 
     fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
@@ -107,6 +107,7 @@ impl<E: StoredValue> Transaction<'_, E> {
             self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);
         } else {
+            self.map.tree.thaw(&mut plan.path);
             self.commit_in_leaf(plan, entry, &mut removed);
         }
         self.removed.extend(removed);

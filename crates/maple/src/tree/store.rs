@@ -227,7 +227,7 @@ impl Tree {
         removed: &mut Words,
         subtrees: &mut Subtrees,
     ) {
-        if entry.is_none() && self.move_edge(&plan.path, plan.span, removed) {
+        if entry.is_none() && self.move_edge(&mut plan.path, plan.span, removed) {
             return;
         }
         if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {

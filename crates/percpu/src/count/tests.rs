@@ -90,6 +90,35 @@ fn resets_lose_nothing() {
 }
 
 #[test]
+fn resets_of_a_histogram_lose_nothing() {
+    for heap in heaps() {
+        let histogram = Histogram::in_heap(heap).unwrap();
+        let done = AtomicBool::new(false);
+        let mut taken = (0, 0);
+        std::thread::scope(|scope| {
+            let resetting = scope.spawn(|| {
+                let mut taken = (0, 0);
+                while !done.load(Relaxed) {
+                    let (reset, now) = (histogram.reset(), histogram.snapshot());
+                    taken = (taken.0 + reset.count(), taken.1 + reset.sum());
+                    assert!(now.count() <= THREADS * ADDS && now.sum() <= THREADS * ADDS * 2, "below 0");
+                }
+                taken
+            });
+            let recorders: Vec<_> = (0..THREADS)
+                .map(|_| scope.spawn(|| (0..ADDS).for_each(|add| histogram.record(add % 3))))
+                .collect();
+            recorders.into_iter().for_each(|recorder| recorder.join().unwrap());
+            done.store(true, Relaxed);
+            taken = resetting.join().unwrap();
+        });
+        let rest = histogram.reset();
+        let sum = THREADS * (0..ADDS).map(|add| add % 3).sum::<u64>();
+        assert_eq!((taken.0 + rest.count(), taken.1 + rest.sum()), (THREADS * ADDS, sum), "{}", heap.rung());
+    }
+}
+
+#[test]
 fn approximate_reads_stay_within_their_bound() {
     for heap in heaps() {
         let counter = ApproxCounter::in_heap(heap, 5).unwrap();

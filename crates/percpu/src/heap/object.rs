@@ -48,8 +48,8 @@ impl<const WORDS: usize> LazyObject<WORDS> {
     ) -> Result<Vec<T>, AllocError> {
         let mut all = Vec::new();
         all.try_reserve_exact(count).map_err(|_| AllocError::OutOfMemory)?;
-        // A page of words at a time, which is what the heap looks for.
-        let mut places = [0; 512];
+        // As many as a magazine holds.
+        let mut places = [0; 64];
         while all.len() < count {
             let some = places.len().min(count - all.len());
             // What was made before a refusal is dropped with the list.
