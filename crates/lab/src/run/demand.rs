@@ -26,7 +26,7 @@ pub struct Demand {
     pub runs: Counts,
     /// For each run length, the allocations in such runs.
     pub in_runs: BTreeMap<u64, u64>,
-    /// Most allocations in a millisecond, a tenth of a second and a second.
+    /// Most allocations in each of the `WINDOWS_NS`.
     pub busiest: [u64; 3],
 }
 

@@ -304,7 +304,7 @@ impl Plot {
             _ => figure(record::Unit::Count, value),
         };
         let range = if most - least <= ALIKE * most.abs() {
-            format!("always {}", text(most))
+            format!("always {}{}", if least < most { "about " } else { "" }, text(most))
         } else {
             format!("from {} to {}", text(least), text(most))
         };

@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Fragmentation, Replay, Replayable, Watch};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::{Checker, Kva};
-use crate::record::{Figures, Grid, Metric, Panel, Picture, Spaces, Stat, Time};
+use crate::record::{Figures, Grid, Metric, Panel, Picture, Spaces, Stat, Time, count};
 use crate::workload::{self, Workload};
 use freehold::units::Span;
 use freehold_trace::kva::{Answer, Op};
@@ -150,7 +150,7 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
     let placed = |answer: &Answer| matches!(answer, Answer::At(_));
     let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
-    let allocations = run.counted.work_of(0).len();
+    let allocations = count(run.counted.work_of(0).len() as u64);
     let others = if alike.len() > 1 { ", all alike" } else { "" };
     if std::ptr::eq(reference, *run) {
         return format!("{allocations} allocations{others}");
@@ -158,6 +158,8 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     let first = reference.entry.label();
     match elsewhere {
         0 => format!("{allocations} allocations, all where {first} put them{others}"),
-        _ => format!("{elsewhere} of {allocations} allocations elsewhere than {first}{others}"),
+        _ => {
+            format!("{} of {allocations} allocations elsewhere than {first}{others}", count(elsewhere as u64))
+        }
     }
 }

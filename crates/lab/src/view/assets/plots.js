@@ -217,12 +217,13 @@ function sample(model, line) {
   return holder;
 }
 
-// The least and the largest of the values.
+// The least and the largest of the values; their unit once if it is the same.
 function range(values, say) {
   const known = values.filter(value => value != null);
   if (!known.length) return "\u2013";
   const [least, most] = [Math.min(...known), Math.max(...known)].map(say);
-  return least === most ? least : `${least} \u2013 ${most}`;
+  const unit = / \D+$/.exec(most)?.[0];
+  return least === most ? least : `${unit && least.endsWith(unit) ? least.slice(0, -unit.length) : least} \u2013 ${most}`;
 }
 
 // A table with each engine's values at the cursor, or over the whole run; its names switch the engines off and on. The
