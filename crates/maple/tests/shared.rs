@@ -161,6 +161,7 @@ fn readers_that_stopped_see_one_moment() {
 
 /// A reader that stays: memory within the limit, stores refused and nothing lost, everything given back afterwards.
 #[test]
+#[cfg_attr(miri, ignore = "it takes thousands of stores to fill the backlog")]
 fn a_reader_that_stalls() {
     let _alone = STALLED.write().unwrap_or_else(PoisonError::into_inner);
     let value = Arc::new(7);

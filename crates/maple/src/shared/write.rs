@@ -149,7 +149,9 @@ impl<E: StoredValue> MapleTree<E> {
         let Writer { tree, backlog, waiting, dead } = writer;
         // Words that the backlog gives back, and one that is split for nothing.
         let version = Unpublished(tree);
-        dead.try_reserve(backlog.held() + 1).map_err(|_| WriteError::OutOfMemory)?;
+        if mem::needs_drop::<E>() {
+            dead.try_reserve(backlog.held() + 1).map_err(|_| WriteError::OutOfMemory)?;
+        }
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
         let mut second = None;
         let split = |word| *second.insert(Self::split(word));
@@ -164,7 +166,7 @@ impl<E: StoredValue> MapleTree<E> {
         let room = backlog.reserve(records, |record| reclaim(version.0, waiting, dead, record));
         if let Err(cause) = room {
             drop(version);
-            dead.extend(second);
+            dead.extend(second.filter(|_| mem::needs_drop::<E>()));
             return Err(cause.into());
         }
 
@@ -188,9 +190,11 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Gives the lock back, and drops the values that no reader can have any more.
     fn unlock(mut writer: MutexGuard<'_, Writer>) {
-        let dead = mem::take(&mut writer.dead);
-        drop(writer);
-        drop_all(dead.into_iter().map(Self::value));
+        if !writer.dead.is_empty() {
+            let dead = mem::take(&mut writer.dead);
+            drop(writer);
+            drop_all(dead.into_iter().map(Self::value));
+        }
     }
 }
 
