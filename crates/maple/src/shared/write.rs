@@ -5,7 +5,7 @@ use super::arena::Shared;
 use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::map::drop_all;
+use crate::map::{NewWord, drop_all};
 use crate::tree::{Need, Retired, StorePlan, Subtrees, Tree, Words};
 use alloc::vec::Vec;
 use core::mem;
@@ -98,10 +98,19 @@ impl<E: StoredValue> MapleTree<E> {
             writer.tree.undo_version();
             return Err(Rejected { value, cause });
         }
-        let word = value.into_word();
-        let written = self.write(&mut writer, &mut plan, Some(word));
+        // A split may panic: then the value is dropped.
+        let entry = NewWord::new(value);
+        let written = self.write(&mut writer, &mut plan, Some(entry.word()));
+        let result = match written {
+            Ok(()) => {
+                entry.stored();
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value: entry.into_value(), cause }),
+        };
+        // Drops may panic: the new value is in the tree by now, or back.
         Self::unlock(writer);
-        written.map_err(|cause| Rejected { value: Self::value(word), cause })
+        result
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
