@@ -1,7 +1,7 @@
 //! Our range tree, every store planned first, and what each planner asks for noted, or indeed asked for.
 
+use super::{AreaMap, Nodes};
 use crate::engine::maple::{WordMapRanges, no_memory};
-use crate::workload::vma::{AreaMap, Nodes};
 use freehold::maple::WordMap;
 use freehold::maple::linux::{Facts, Planner};
 use freehold::units::{Align, Span};
