@@ -4,8 +4,8 @@
 //! two, without allocating and without failing: integers are copied, an `Arc` counts one more. A wide value goes
 //! into an `Arc`.
 //!
-//! This is one of two files of the crate with `unsafe`; the other is [`map`](crate::map)'s `words.rs`, which keeps
-//! the promise that is made here.
+//! The promise that is made here is kept where words become values: [`map`](crate::map)'s `words.rs`, and that of the shared
+//! map.
 
 #![allow(unsafe_code)]
 

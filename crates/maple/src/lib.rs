@@ -13,6 +13,8 @@
 //! - [`WordMap`] holds values of one word: integers, a `&'static`, an `Arc`, small `Copy` types ([`StoredValue`]). Its values are in
 //!   the tree itself. It also has plans, transactions and cursors, and needs no clone where an entry is cut.
 //!
+//! With the feature `std` there is `MapleTree`, a map of words that threads share: readers never wait, one writer at a time stores.
+//!
 //! Slots cover all indexes; each slot is an entry or a gap. A range is one entry however long it is. Both its ends are included,
 //! so the whole space `0..=u64::MAX` works. A store over a range replaces the entries there, and cuts those that reach beyond.
 //! Gaps merge with their neighbours. Equal entries stay apart until they are merged on request.
@@ -48,8 +50,8 @@
 //!
 //! # Memory, and what fails
 //! Only an operation that needs another node can fail for lack of memory. It says so and has changed nothing. Erasing,
-//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [transaction](WordMap::transaction). Nothing that a
-//! caller passes panics.
+//! replacing and merging never take memory, nor does the commit of a [`Plan`] or a [transaction](WordMap::transaction). What a
+//! transaction or a shared map removes does: it copies what it changes. Nothing that a caller passes panics.
 //!
 //! # Values that panic
 //! If a value's drop panics, the operation is done and the map is valid; the other removed values are dropped while it

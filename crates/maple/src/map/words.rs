@@ -248,21 +248,29 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
 }
 
 /// A word that is in no tree yet. Unless it comes into one, its value is dropped.
-pub(super) struct NewWord<E: StoredValue>(Word, PhantomData<E>);
+pub(crate) struct NewWord<E: StoredValue>(Word, PhantomData<E>);
 
 impl<E: StoredValue> NewWord<E> {
-    pub(super) fn new(value: E) -> Self {
+    pub(crate) fn new(value: E) -> Self {
         Self(value.into_word(), PhantomData)
     }
 
     /// The word, to be put into a tree: then comes [`stored`](Self::stored).
-    pub(super) fn word(&self) -> Word {
+    pub(crate) fn word(&self) -> Word {
         self.0
     }
 
     /// The word is in a tree.
-    pub(super) fn stored(self) {
+    pub(crate) fn stored(self) {
         mem::forget(self);
+    }
+
+    /// The value back, of a word that did not come into a tree.
+    #[cfg(feature = "std")]
+    pub(crate) fn into_value(self) -> E {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the word is in no tree, and not used again (M7).
+        unsafe { E::from_word(this.0) }
     }
 }
 

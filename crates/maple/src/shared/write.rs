@@ -5,7 +5,7 @@ use super::arena::Shared;
 use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::map::drop_all;
+use crate::map::{NewWord, drop_all};
 use crate::tree::{Need, Retired, StorePlan, Subtrees, Tree, Words};
 use alloc::vec::Vec;
 use core::mem;
@@ -98,10 +98,19 @@ impl<E: StoredValue> MapleTree<E> {
             writer.tree.undo_version();
             return Err(Rejected { value, cause });
         }
-        let word = value.into_word();
-        let written = self.write(&mut writer, &mut plan, Some(word));
+        // A split may panic: then the value is dropped.
+        let entry = NewWord::new(value);
+        let written = self.write(&mut writer, &mut plan, Some(entry.word()));
+        let result = match written {
+            Ok(()) => {
+                entry.stored();
+                Ok(())
+            }
+            Err(cause) => Err(Rejected { value: entry.into_value(), cause }),
+        };
+        // Drops may panic: the new value is in the tree by now, or back.
         Self::unlock(writer);
-        written.map_err(|cause| Rejected { value: Self::value(word), cause })
+        result
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
@@ -149,7 +158,9 @@ impl<E: StoredValue> MapleTree<E> {
         let Writer { tree, backlog, waiting, dead } = writer;
         // Words that the backlog gives back, and one that is split for nothing.
         let version = Unpublished(tree);
-        dead.try_reserve(backlog.held() + 1).map_err(|_| WriteError::OutOfMemory)?;
+        if mem::needs_drop::<E>() {
+            dead.try_reserve(backlog.held() + 1).map_err(|_| WriteError::OutOfMemory)?;
+        }
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
         let mut second = None;
         let split = |word| *second.insert(Self::split(word));
@@ -164,7 +175,7 @@ impl<E: StoredValue> MapleTree<E> {
         let room = backlog.reserve(records, |record| reclaim(version.0, waiting, dead, record));
         if let Err(cause) = room {
             drop(version);
-            dead.extend(second);
+            dead.extend(second.filter(|_| mem::needs_drop::<E>()));
             return Err(cause.into());
         }
 
@@ -188,9 +199,11 @@ impl<E: StoredValue> MapleTree<E> {
 
     /// Gives the lock back, and drops the values that no reader can have any more.
     fn unlock(mut writer: MutexGuard<'_, Writer>) {
-        let dead = mem::take(&mut writer.dead);
-        drop(writer);
-        drop_all(dead.into_iter().map(Self::value));
+        if !writer.dead.is_empty() {
+            let dead = mem::take(&mut writer.dead);
+            drop(writer);
+            drop_all(dead.into_iter().map(Self::value));
+        }
     }
 }
 
