@@ -1,11 +1,12 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::PossibleValue;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::stress;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
 
@@ -50,6 +51,28 @@ pub(crate) struct Common {
     pub(crate) json: bool,
 }
 
+/// What is benched or stressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A family of engines.
+    Family(Suite),
+    /// Counters and histograms of many threads.
+    Counters,
+}
+
+impl ValueEnum for Subject {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Family(Suite::Kva), Self::Family(Suite::Percpu), Self::Family(Suite::Maple), Self::Counters]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Family(suite) => suite.to_possible_value(),
+            Self::Counters => Some(PossibleValue::new("counters").help("Counters and histograms of threads")),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Hold engines against recorded answers.
@@ -88,7 +111,7 @@ pub(crate) enum Command {
     Bench {
         /// What is benched.
         #[arg(value_enum)]
-        suite: Suite,
+        subject: Subject,
         /// Be done within a minute, not ten.
         #[arg(long)]
         quick: bool,
@@ -127,13 +150,13 @@ pub(crate) enum Command {
     },
     /// Run cases on engines whose every answer is checked: for kva the kernel's test of vmalloc, and what it lacks; for
     /// percpu what was posted in 2017 and found since, with memory that moves and ends; for maple the kernel's benches
-    /// and tests of its tree, and what they lack.
+    /// and tests of its tree, and what they lack; for counters threads that are interrupted and moved.
     ///
     /// Fails if an answer is wrong, an invariant broken, or a request refused that should not be.
     Stress {
         /// What is stressed.
         #[arg(value_enum)]
-        suite: Suite,
+        subject: Subject,
         #[command(flatten)]
         options: stress::Options,
     },
@@ -186,15 +209,17 @@ impl Command {
         match self {
             Self::Verify { .. } => "verify",
             Self::Replay { .. } => "replay",
-            Self::Bench { suite: Suite::Kva, .. } => "bench kva",
-            Self::Bench { suite: Suite::Percpu, .. } => "bench percpu",
-            Self::Bench { suite: Suite::Maple, .. } => "bench maple",
+            Self::Bench { subject: Subject::Family(Suite::Kva), .. } => "bench kva",
+            Self::Bench { subject: Subject::Family(Suite::Percpu), .. } => "bench percpu",
+            Self::Bench { subject: Subject::Family(Suite::Maple), .. } => "bench maple",
+            Self::Bench { subject: Subject::Counters, .. } => "bench counters",
+            Self::Stress { subject: Subject::Counters, .. } => "stress counters",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
             Self::Reproduce { what: Publication::Maple2025, .. } => "reproduce maple-2025",
-            Self::Stress { suite: Suite::Kva, .. } => "stress kva",
-            Self::Stress { suite: Suite::Percpu, .. } => "stress percpu",
-            Self::Stress { suite: Suite::Maple, .. } => "stress maple",
+            Self::Stress { subject: Subject::Family(Suite::Kva), .. } => "stress kva",
+            Self::Stress { subject: Subject::Family(Suite::Percpu), .. } => "stress percpu",
+            Self::Stress { subject: Subject::Family(Suite::Maple), .. } => "stress maple",
             Self::CountInstructions { .. } => "count-instructions",
             Self::Show { .. } => "show",
             Self::Compare { .. } => "compare",

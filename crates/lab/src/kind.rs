@@ -1,8 +1,30 @@
-//! What a file holds, told by its name or its first line.
+//! The families, and what a file holds, told by its name or its first line.
 
-use crate::family::Suite;
 use freehold_trace::{Lines, TraceError};
 use std::path::Path;
+
+/// Which family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Suite {
+    /// Address ranges.
+    Kva,
+    /// Objects that exist once per CPU.
+    Percpu,
+    /// Maps from ranges to entries.
+    Maple,
+}
+
+impl Suite {
+    /// Its name in rows and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kva => "kva",
+            Self::Percpu => "percpu",
+            Self::Maple => "maple",
+        }
+    }
+}
 
 /// A kind of file that the lab reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,16 +6,22 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod counters;
+mod data;
 pub mod engine;
 pub mod failure;
 pub mod family;
 pub mod hash;
 pub mod kind;
-pub mod measure;
 pub mod model;
+mod progress;
 pub mod published;
 pub mod record;
+pub mod run;
 pub mod study;
 pub mod verify;
 pub mod view;
 pub mod workload;
+
+pub use data::data_folder;
+pub use progress::Progress;

@@ -5,12 +5,13 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Format};
-use freehold_lab::commands::{self, Progress, definition};
+use cli::{Cli, Command, Common, Format, Subject};
+use freehold_lab::Progress;
+use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
-use freehold_lab::family::Suite;
+use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
-use freehold_lab::{study, view};
+use freehold_lab::{counters, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,7 +44,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
     let Some(command) = &cli.command else {
         let results = commands::main_job::run(&mut Progress::default())?;
         let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        return finish(&cli.common, ("freehold", results, Some(page)), false);
+        return finish(&cli.common, &Environment::here(), ("freehold", results, Some(page)), false);
     };
     match command {
         Command::CountInstructions { workload, n, engine } => {
@@ -72,10 +73,10 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             print(&text)
         }
         Command::Show { all, file } => {
-            let (name, results) = read(file.as_deref())?;
-            finish(&cli.common, (&name, results, None), *all)
+            let (name, results, environment) = read(file.as_deref())?;
+            finish(&cli.common, &environment, (&name, results, None), *all)
         }
-        command => finish(&cli.common, made(command)?, false),
+        command => finish(&cli.common, &Environment::here(), made(command)?, false),
     }
 }
 
@@ -91,14 +92,31 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Replay { files, engine, rounds, report, .. } => {
             (commands::replay::run(files, engine, *rounds, &mut progress)?, report.clone())
         }
-        Command::Bench { suite: Suite::Kva | Suite::Percpu, instructions: true, .. } => {
+        Command::Bench { subject, instructions: true, .. } if *subject != Subject::Family(Suite::Maple) => {
             return Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into());
         }
-        Command::Bench { suite: Suite::Percpu | Suite::Maple, wishes: true, .. } => {
+        Command::Bench { subject, wishes: true, .. } if *subject != Subject::Family(Suite::Kva) => {
             return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
         }
         Command::Bench { wishes: true, .. } => (commands::wishes::run(&mut progress)?, None),
-        Command::Bench { suite, quick, instructions, engine, workload, n, unit, .. } => {
+        Command::Bench { subject: Subject::Counters, quick, engine, workload, n, .. } => {
+            if !n.is_empty() {
+                return Err(Failure::Usage("--n: counters have no sizes".to_owned()).into());
+            }
+            let options =
+                counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
+            (counters::bench(&options, &mut progress)?, None)
+        }
+        Command::Bench {
+            subject: Subject::Family(suite),
+            quick,
+            instructions,
+            engine,
+            workload,
+            n,
+            unit,
+            ..
+        } => {
             let options = commands::bench::Options {
                 quick: *quick,
                 instructions: *instructions,
@@ -114,7 +132,12 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 report.clone().unwrap_or_else(|| Path::new(PAGES).join(format!("{}.html", what.name())));
             (study::run(*what, options, &mut progress)?, Some(page))
         }
-        Command::Stress { suite, options } => (commands::stress::run(*suite, options, &mut progress)?, None),
+        Command::Stress { subject: Subject::Counters, options } => {
+            (commands::stress::counters(options, &mut progress)?, None)
+        }
+        Command::Stress { subject: Subject::Family(suite), options } => {
+            (commands::stress::run(*suite, options, &mut progress)?, None)
+        }
         Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
         Command::CountInstructions { .. }
@@ -127,19 +150,23 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
 }
 
 /// Writes the page, then the results; whether something differed.
-fn finish(common: &Common, (command, results, page): Made<'_>, all: bool) -> anyhow::Result<bool> {
-    let environment = Environment::here();
+fn finish(
+    common: &Common,
+    environment: &Environment,
+    (command, results, page): Made<'_>,
+    all: bool,
+) -> anyhow::Result<bool> {
     let definition = definition(command)?;
     let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
-    let document = Document::of(command, &environment, &results, &found);
+    let document = Document::of(command, environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {
-        Format::Screen => view::screen(&definition, &results, &environment, all),
-        Format::Lkml => view::lkml(&definition, &results, &environment),
+        Format::Screen => view::screen(&definition, &results, environment, all),
+        Format::Lkml => view::lkml(&definition, &results, environment),
         Format::Json => document.text()?,
     };
     if let Some(file) = page {
-        view::write(&file, &definition, &results, &environment)?;
+        view::write(&file, &definition, &results, environment)?;
         document.keep()?;
         match format {
             // A JSON document stays one document: the path goes where people look.

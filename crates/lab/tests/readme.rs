@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use freehold::kva::{AddressSpace, RbTree, Request, rbtree::Placement};
-use freehold_lab::commands::data_folder;
+use freehold_lab::data_folder;
 use freehold_lab::workload;
 use freehold_trace::kva::{Event, EventKind, Events, Op};
 use std::collections::BTreeMap;

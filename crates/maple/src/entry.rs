@@ -179,7 +179,7 @@ unsafe impl<T> StoredValue for Arc<T> {
 /// let device = Device { slot: 7, writable: true };
 /// bus.store(Span::new(0xc000_0000, 0xc000_0fff).unwrap(), Plain(device))?;
 /// assert_eq!(bus.get(0xc000_0080), Some(device));
-/// # Ok::<(), freehold_maple::Rejected<Plain<Device>, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), freehold_maple::Rejected<Plain<Device>, freehold_maple::StoreError>>(())
 /// ```
 pub trait PlainValue: Copy {
     /// The value's bits.
@@ -238,7 +238,7 @@ unsafe impl<T: PlainValue> StoredValue for Plain<T> {
 /// owners.store(Span::new(10, 19).unwrap(), Some(Arc::new(7u32)))?;
 /// assert_eq!(owners.get(5), Some(None));
 /// assert_eq!(owners.get(15), Some(Some(&7)));
-/// # Ok::<(), freehold_maple::Rejected<Option<Arc<u32>>, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), freehold_maple::Rejected<Option<Arc<u32>>, freehold_maple::StoreError>>(())
 /// ```
 pub unsafe trait NonNullValue: StoredValue {}
 

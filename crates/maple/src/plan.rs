@@ -51,7 +51,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     fn plan(&mut self, span: Span, entry: bool) -> Result<Plan<'_, E>, OutOfMemory> {
-        let plan = self.tree_mut().plan_and_reserve(span, entry)?;
+        let mut plan = StorePlan::new(span);
+        self.tree_mut().plan_and_reserve(&mut plan, entry)?;
         Ok(Plan { map: self, plan })
     }
 }

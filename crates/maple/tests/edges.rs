@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use freehold_maple::word_map::{Cursor, CursorMut, Entry, IntoIter, Iter, Transaction};
-use freehold_maple::{AllocError, Gaps, InsertError, Nodes, Plan, Request, SortedError, WordMap};
+use freehold_maple::{AllocError, Gaps, InsertError, Nodes, Plan, Request, SortedError, StoreError, WordMap};
 use freehold_units::{Align, Span};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -12,6 +12,23 @@ const TOP: u64 = u64::MAX;
 
 fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
+}
+
+#[test]
+fn bounds_of_any_form_and_empty_ones() {
+    let mut map = WordMap::<u32>::new();
+    map.store(10..20, 1).unwrap();
+    map.insert(..=4, 2).unwrap();
+    map.replace_range(15.., 3).unwrap();
+    map.remove_range(12..14).unwrap();
+    let before: Vec<_> = map.iter().collect();
+    assert_eq!(before, [(span(0, 4), 2), (span(10, 11), 1), (span(14, 14), 1), (span(15, TOP), 3)]);
+    assert_eq!(map.store(7..7, 9).unwrap_err().cause, StoreError::EmptyRange);
+    assert_eq!(map.store_with(7..7, 9, |_, _, old| old).unwrap_err().cause, StoreError::EmptyRange);
+    assert_eq!(map.replace_range(7..7, 9).unwrap_err().cause, StoreError::EmptyRange);
+    assert_eq!(map.insert(7..7, 9).unwrap_err().cause, InsertError::EmptyRange);
+    map.remove_range(12..12).unwrap();
+    assert!(map.iter().eq(before));
 }
 
 fn a_whole_range(nodes: Nodes) {

@@ -1,9 +1,7 @@
 //! A recorder for the `metrics` facade that counts in per-CPU memory: a program that uses the facade changes one line.
 //!
 //! ```
-//! let recorder = freehold_metrics::Recorder::new();
-//! let registry = recorder.registry();
-//! metrics::set_global_recorder(recorder).unwrap();
+//! let registry = freehold_metrics::Recorder::new().install()?;
 //!
 //! let hits = metrics::counter!("http_requests_total", "path" => "/");
 //! hits.increment(2);
@@ -11,6 +9,7 @@
 //! let text = registry.render();
 //! assert!(text.contains("http_requests_total{path=\"/\"} 2"));
 //! assert!(text.contains("http_seconds_sum 0.25"));
+//! # Ok::<(), metrics::SetRecorderError<freehold_metrics::Recorder>>(())
 //! ```
 //!
 //! - Counters and histograms are per-CPU. A handle that is kept adds in a few nanoseconds; the macros look the handle up
@@ -26,7 +25,9 @@
 
 use freehold_percpu::registry::Registry;
 use freehold_percpu::{Counter, Histogram, Value};
-use metrics::{CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SharedString, Unit};
+use metrics::{
+    CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SetRecorderError, SharedString, Unit,
+};
 use std::sync::Arc;
 
 /// Values of a histogram are kept as multiples of this part of 1.
@@ -60,6 +61,16 @@ impl Recorder {
     #[must_use]
     pub fn unit(self, unit: f64) -> Self {
         Self { unit, ..self }
+    }
+
+    /// Makes this the recorder of the whole program. Returns where the values are, for the page that shows them.
+    ///
+    /// # Errors
+    /// The program has a recorder already.
+    pub fn install(self) -> Result<Arc<Registry>, SetRecorderError<Self>> {
+        let registry = self.registry();
+        metrics::set_global_recorder(self)?;
+        Ok(registry)
     }
 
     /// Where the values are, for the page that shows them.

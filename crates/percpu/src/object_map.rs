@@ -133,10 +133,22 @@ impl ObjectMap {
         }
     }
 
-    /// Makes a bit within an object the start of another.
-    #[inline]
-    pub(crate) fn start_at(&mut self, bit: u32) {
-        self.words[(bit / WORD) as usize].starts |= 1 << (bit % WORD);
+    /// Makes bits within an object starts of others: every `spacing`-th one from `first` on, up to `end`.
+    pub(crate) fn start_each(&mut self, first: u32, end: u32, spacing: u32) {
+        let mut bit = first;
+        while bit < end {
+            let (at, low) = ((bit / WORD) as usize, bit % WORD);
+            // Every `spacing`-th bit of a word, by doubling.
+            let (mut each, mut shift) = (1_u64, spacing);
+            while shift < WORD {
+                each |= each << shift;
+                shift *= 2;
+            }
+            let word_end = (at as u32 + 1) * WORD;
+            let within = if end < word_end { ones(end % WORD) } else { !0 };
+            self.words[at].starts |= (each << low) & within;
+            bit += (word_end - bit).div_ceil(spacing) * spacing;
+        }
     }
 
     /// Adds words up to the end of the block of a bit. Their memory was reserved with the chunk.

@@ -8,8 +8,8 @@ use std::path::Path;
 /// # Errors
 /// A document cannot be read, or they are of different commands.
 pub fn run(before: &Path, after: &Path) -> anyhow::Result<Results> {
-    let (first, old) = read(Some(before))?;
-    let (second, new) = read(Some(after))?;
+    let (first, old, _) = read(Some(before))?;
+    let (second, new, _) = read(Some(after))?;
     anyhow::ensure!(first == second, "these are of different commands: {first} and {second}");
     let mut results = Results::default();
     let measured = |record: &&Record| !matches!(record.origin, Origin::Published(_));

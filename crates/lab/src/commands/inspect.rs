@@ -1,11 +1,13 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
-use crate::family::{Kva, Life, Maple, Percpu, Replayable, Suite};
-use crate::measure::{Counts, Demand, WINDOWS_NS};
+use crate::family::{Kva, Life, Maple, Percpu};
+use crate::kind::Suite;
+use crate::record::Counts;
 use crate::record::{Metric, Results, Stat};
-use crate::view::nanoseconds;
+use crate::run::{Replayable, add_demand, add_sizes};
 use crate::workload::Workload;
-use std::collections::{BTreeMap, HashMap};
+use crate::workload::suite_of;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Points of the live set's table.
@@ -17,7 +19,7 @@ const POINTS: usize = 16;
 /// It cannot be read as a trace or vector file of a family that is known.
 pub fn run(file: &Path) -> anyhow::Result<Results> {
     let name = file.to_string_lossy();
-    match Suite::of_workload(&name)? {
+    match suite_of(&name)? {
         Suite::Kva => describe(&Kva::workload(&name)?),
         Suite::Percpu => describe(&Percpu::workload(&name)?),
         Suite::Maple => describe(&Maple::workload(&name)?),
@@ -28,8 +30,8 @@ fn describe<F: Replayable>(workload: &Workload<F>) -> anyhow::Result<Results> {
     let mut results = Results::default();
     results.note(format!("{}: {}", workload.name, workload.description));
     events(workload, &mut results);
-    demand(workload, &mut results);
-    sizes(workload, &mut results);
+    add_demand(workload, &mut results);
+    add_sizes(workload, &mut results);
     F::inspect(workload, &mut results);
     lives(workload, &mut results);
     Ok(results)
@@ -47,43 +49,6 @@ fn events<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
         let mut figures = results.of(workload.key().param("event", event));
         figures.total(Metric::Count, number);
         figures.some(Metric::Rate, Stat::Total, seconds.map(|seconds| number as f64 / seconds));
-    }
-}
-
-/// How the allocations come: how many within a time, and how many of one size in a row.
-pub(crate) fn demand<F: Replayable>(workload: &Workload<F>, results: &mut Results) -> Demand {
-    let demand = Demand::of(workload);
-    let key = workload.key().op("demand");
-    if demand.allocations > 0 {
-        results
-            .of(key.clone())
-            .total(Metric::Count, demand.allocations)
-            .some(Metric::Rate, Stat::Total, demand.rate())
-            .put(Metric::Repeats, Stat::Total, demand.repeats(), demand.allocations)
-            .put(Metric::RunLength, Stat::Median, demand.middle_run() as f64, 1)
-            .put(Metric::RunLength, Stat::Max, demand.longest_run() as f64, 1);
-        for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest).filter(|_| demand.rate().is_some()) {
-            results.of(key.clone().param("window", nanoseconds(window as f64))).total(Metric::Busiest, most);
-        }
-    }
-    demand
-}
-
-/// Allocations by powers of two.
-pub(crate) fn sizes<F: Replayable>(workload: &Workload<F>, results: &mut Results) {
-    let mut classes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
-    for op in &workload.ops {
-        let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
-        let [count, bytes] = classes.entry(size.max(1).ilog2()).or_default();
-        (*count, *bytes) = (*count + 1, bytes.saturating_add(size));
-    }
-    let all: u64 = classes.values().map(|[count, _]| count).sum();
-    for (log2, [count, bytes]) in classes {
-        results
-            .of(workload.key().op("sizes").param("size", 1u64 << log2))
-            .total(Metric::Count, count)
-            .put(Metric::Share, Stat::Total, count as f64 / all.max(1) as f64, count)
-            .total(Metric::Bytes, bytes);
     }
 }
 

@@ -1,16 +1,18 @@
 //! `--instructions`: what operations take in instructions, engine by engine and kind by kind: of recorded workloads, and of
 //! the maps of `bench maple`.
 
-use super::Progress;
-use super::replay::key;
+use crate::Progress;
 use crate::engine::maple::{EngineEntry as MapEntry, MakeMap, find_maps};
 use crate::failure::Failure;
-use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite, Tree};
-use crate::measure::instructions::{self, Instructions, can_count, totals};
-use crate::measure::maple::{operations, run_counted};
-use crate::measure::measure;
+use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Tree};
+use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
+use crate::run::instructions::{self, Instructions, can_count, totals};
+use crate::run::maple::{operations, run_counted};
+use crate::run::measure;
+use crate::run::{Replayable, key};
 use crate::workload::maple::{Case, Workload, find_cases};
+use crate::workload::suite_of;
 
 /// What the program is called with under callgrind, before the workload and the engine; and before a map's workload.
 pub const UNDER_CALLGRIND: &str = "count-instructions";
@@ -35,7 +37,7 @@ pub fn run(names: &[String], engines: &[String], progress: &mut Progress) -> any
     check()?;
     let mut results = Results::default();
     for name in names {
-        match Suite::of_workload(name)? {
+        match suite_of(name)? {
             Suite::Kva => one::<Kva>(name, engines, &mut results, progress)?,
             Suite::Percpu => one::<Percpu>(name, engines, &mut results, progress)?,
             Suite::Maple => one::<Maple>(name, engines, &mut results, progress)?,
@@ -118,7 +120,7 @@ pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::
             Some(workload) => run_map(workload, n, engine),
             None => super::wishes::run_under_callgrind(name, n, engine),
         },
-        None => match Suite::of_workload(name)? {
+        None => match suite_of(name)? {
             Suite::Kva => run_one::<Kva>(name, engine),
             Suite::Percpu => run_one::<Percpu>(name, engine),
             Suite::Maple => run_one::<Maple>(name, engine),

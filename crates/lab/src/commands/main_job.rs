@@ -5,12 +5,12 @@
 //! stores ask for.
 
 use super::replay::{self, ROUNDS};
-use super::{Progress, data_folder};
 use crate::engine::{Compared, find_engines};
 use crate::family::Entry;
-use crate::measure::growth;
 use crate::record::{Metric, Results};
+use crate::run::growth;
 use crate::study::{maple_2025, percpu_2017};
+use crate::{Progress, data_folder};
 
 /// Timed rounds of the trace of per-CPU objects, whose area map takes its time.
 const PERCPU_ROUNDS: usize = 3;

@@ -1,10 +1,11 @@
 //! `freehold replay`: workloads on engines, side by side, whichever family each workload is of.
 
-use super::Progress;
-use crate::family::{Entry, FLOOR_NOTE, Family, Kva, Maple, Percpu, Replayable, Suite};
-use crate::measure::{Bucket, Counts, EngineRun, Replay, Timed, measure};
-use crate::record::{Key, Metric, Origin, Results, Series, Stat, Time};
-use crate::view::count;
+use crate::Progress;
+use crate::family::{Kva, Maple, Percpu};
+use crate::kind::Suite;
+use crate::record::Results;
+use crate::run::{Replayable, add_replay, measure};
+use crate::workload::suite_of;
 
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
@@ -37,7 +38,7 @@ pub fn one(
     results: &mut Results,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
-    match Suite::of_workload(name)? {
+    match suite_of(name)? {
         Suite::Kva => replay::<Kva>(name, engines, rounds, results, progress),
         Suite::Percpu => replay::<Percpu>(name, engines, rounds, results, progress),
         Suite::Maple => replay::<Maple>(name, engines, rounds, results, progress),
@@ -53,176 +54,6 @@ fn replay<F: Replayable>(
 ) -> anyhow::Result<()> {
     let engines = F::engines(engines)?;
     let replay = measure(F::workload(name)?, &engines, rounds, &mut |what| progress.tick(what))?;
-    add(results, replay);
+    add_replay(results, replay);
     Ok(())
-}
-
-/// A workload's key on an engine.
-pub(super) fn key<F: Replayable>(replay: &Replay<F>, entry: &F::Entry) -> Key {
-    let workload = &replay.workload;
-    let key = entry.key(&workload.title()).param_if("n", workload.n).param_if("file", workload.file.clone());
-    F::scene_key(&workload.scene, key)
-}
-
-/// Adds engines to those that were shown.
-pub(crate) fn describe<F: Family>(results: &mut Results, entries: impl IntoIterator<Item = F::Entry>) {
-    for entry in entries {
-        let engine = (entry.label(), entry.about(), entry.is_default());
-        if results.engines.iter().all(|other| other.0 != engine.0) {
-            results.engines.push(engine);
-        }
-    }
-}
-
-/// Adds a replay: figures, series, pictures and notes.
-pub fn add<F: Replayable>(results: &mut Results, mut replay: Replay<F>) {
-    let title = replay.workload.title();
-    results.fact(&format!("about:{title}"), replay.workload.description.clone());
-    results.fact(&format!("operations:{title}"), count(replay.workload.ops.len() as u64));
-    results.fact("rounds", replay.rounds.to_string());
-    describe::<F>(results, replay.runs.iter().map(|run| run.entry));
-    for (kind, skipped) in &replay.workload.skipped {
-        results.note(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
-    }
-    for (entry, reason) in &replay.refused {
-        results.note(format!("{title}: {} left out: {reason}", entry.label()));
-    }
-    for (id, picture) in F::pictures(&replay) {
-        results.pictures.push((id, title.clone(), picture));
-    }
-    let keys: Vec<Key> = replay.runs.iter().map(|run| key(&replay, &run.entry)).collect();
-    for (run, key) in replay.runs.iter_mut().zip(keys) {
-        run_figures(results, run, key);
-    }
-    if let Some(floor) = &replay.floor {
-        times(results, &floor.timed, key(&replay, &floor.entry), F::KINDS.len(), |kind| {
-            F::KINDS.get(kind).map_or("other", |kind| kind.op)
-        });
-        results.note(FLOOR_NOTE);
-    }
-    lines(results, &replay);
-}
-
-fn run_figures<F: Replayable>(results: &mut Results, run: &mut EngineRun<F>, key: Key) {
-    for (at, kind) in F::KINDS.iter().enumerate() {
-        let mut work = run.counted.work_of(at);
-        let mut figures = results.of(key.clone().op(kind.op));
-        figures.counts(Metric::Work, &mut work);
-        let nodes = run.counted.nodes_taken.get(at).copied().filter(|&nodes| nodes > 0);
-        figures.some(Metric::NodesUsed, Stat::Total, nodes.map(|nodes| nodes as f64));
-    }
-    times(results, &run.timed, key.clone(), F::KINDS.len(), |kind| {
-        F::KINDS.get(kind).map_or("other", |kind| kind.op)
-    });
-    let mut whole = results.of(key);
-    whole
-        .total(Metric::Count, run.counted.answers.len() as u64)
-        .total(Metric::Refused, run.counted.failures)
-        .origin(run.entry.memory())
-        .put(Metric::Metadata, Stat::Max, run.counted.metadata_peak_bytes as f64, 1);
-    F::seen(run, whole.origin(Origin::Measured));
-}
-
-/// Single operations, kind by kind, for their spread; and whole runs, which are what is compared.
-fn times(results: &mut Results, timed: &Timed, key: Key, kinds: usize, op: impl Fn(usize) -> &'static str) {
-    for kind in 0..kinds {
-        let mut times = timed.of(kind);
-        let medians = times.medians_ns.iter().map(|&ns| ns as f64);
-        let spread = medians.clone().reduce(f64::min).zip(medians.reduce(f64::max));
-        results.of(key.clone().op(op(kind))).singles(&mut times.all_ns, spread.map(|(lo, hi)| [lo, hi]));
-    }
-    let operations: usize = timed.kinds.iter().map(|kind| kind.all_ns.len()).sum();
-    results.of(key.op("loop")).rounds(Metric::Time, &timed.loop_ns, operations as u64);
-}
-
-/// Points of a line over time, at most.
-const POINTS: usize = 200;
-/// Operations in a stretch of time, at least: a 99th percentile of fewer says nothing.
-const STRETCH: usize = 50;
-
-/// Adds what is drawn over time.
-fn lines<F: Replayable>(results: &mut Results, replay: &Replay<F>) {
-    let workload = &replay.workload;
-    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
-    // Stretches that hold about as many operations of the first kind each.
-    let ops = workload.ops.iter().enumerate();
-    let first_kind: Vec<usize> = ops.filter(|(_, op)| F::kind(op) == 0).map(|(at, _)| at).collect();
-    let length = first_kind.len().div_ceil(POINTS).max(STRETCH);
-    let stretches: Vec<&[usize]> = first_kind.chunks(length).collect();
-    let middle: Vec<f64> =
-        stretches.iter().filter_map(|stretch| stretch.get(stretch.len() / 2)).map(|&at| at as f64).collect();
-    results.fact(
-        &format!("stretch:{}", workload.title()),
-        stretches.first().map_or(0, |of| of.len()).to_string(),
-    );
-    for run in &replay.runs {
-        let mut series = |id, at: &[f64], values| {
-            let clock_s = if id == "distribution" { Vec::new() } else { time.seconds(at) };
-            let (workload, line) = (workload.title(), run.entry.label());
-            results.series.push(Series { id, workload, line, at: at.to_vec(), clock_s, values });
-        };
-        if replay.rounds > 0 {
-            series("latency", &middle, latency_ns(&stretches, &run.timed.least_ns));
-            series("distribution", &quantiles().map(one_in).collect::<Vec<_>>(), vec![curve_ns(run)]);
-        }
-        let buckets = &run.counted.buckets;
-        let at: Vec<f64> = buckets.iter().map(|bucket| bucket.end.saturating_sub(1) as f64).collect();
-        let of =
-            |figure: &dyn Fn(&Bucket<F>) -> f64| buckets.iter().map(|bucket| Some(figure(bucket))).collect();
-        series("work", &at, vec![of(&|bucket| bucket.work_mean), of(&|bucket| bucket.work_max as f64)]);
-        for (id, figure) in F::STATE {
-            series(id, &at, vec![of(&|bucket| figure(&bucket.state))]);
-        }
-    }
-}
-
-/// Median and 99th percentile of the least times in each stretch.
-fn latency_ns(stretches: &[&[usize]], least_ns: &[u64]) -> Vec<Vec<Option<f64>>> {
-    let mut lines = vec![Vec::new(), Vec::new()];
-    for stretch in stretches {
-        // Less than a nanosecond cannot be told from the clock's own cost.
-        let times = stretch.iter().filter_map(|&at| least_ns.get(at).map(|&ns| ns.max(1)));
-        let mut times: Counts = times.collect();
-        for (line, per_mille) in lines.iter_mut().zip([500, 990]) {
-            line.push((!times.is_empty()).then(|| times.percentile(per_mille) as f64));
-        }
-    }
-    lines
-}
-
-/// The quantiles of a percentile curve, in thousandths: denser towards the slow end, which is looked at.
-fn quantiles() -> impl Iterator<Item = u64> {
-    (0..900).step_by(10).chain((900..980).step_by(2)).chain(980..1000)
-}
-
-/// The place of a quantile on the axis: one in so many is slower.
-fn one_in(per_mille: u64) -> f64 {
-    1000.0 / 1000u64.saturating_sub(per_mille).max(1) as f64
-}
-
-/// An engine's times of the first kind of operation at each of the [`quantiles`], over every round.
-fn curve_ns<F: Replayable>(run: &EngineRun<F>) -> Vec<Option<f64>> {
-    let mut times = run.timed.of(0).all_ns;
-    let some = !times.is_empty();
-    quantiles().map(|per_mille| some.then(|| times.percentile(per_mille).max(1) as f64)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn latency_is_the_median_of_the_stretch() {
-        let least_ns: Vec<u64> = (0..200).collect();
-        let all: Vec<usize> = (0..200).collect();
-        let stretches: Vec<&[usize]> = all.chunks(100).collect();
-        assert_eq!(latency_ns(&stretches, &least_ns), [[Some(49.0), Some(149.0)], [Some(98.0), Some(198.0)]]);
-    }
-
-    #[test]
-    fn quantiles_rise_to_one_in_a_thousand() {
-        let places: Vec<f64> = quantiles().map(one_in).collect();
-        assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!((places.first(), places.last()), (Some(&1.0), Some(&1000.0)));
-    }
 }

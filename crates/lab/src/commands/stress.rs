@@ -2,12 +2,14 @@
 //! test of vmalloc and what it lacks; of trees of ranges, what the kernel's tests and benches of its own do, and what
 //! they lack.
 
-use super::Progress;
+use crate::Progress;
+use crate::counters::{Storm, stress as storm};
 use crate::failure::Failure;
-use crate::family::{Entry, Kva, Percpu, Suite, Tree};
-use crate::measure::stress::{CaseRun, Plan, stress};
+use crate::family::{Entry, Kva, Percpu, Tree};
+use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
-use crate::view::{count, fixed};
+use crate::record::{count, fixed};
+use crate::run::stress::{CaseRun, Plan, stress};
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
 use freehold::units::Bytes;
 use std::time::Duration;
@@ -33,7 +35,10 @@ pub struct Options {
     /// How much is done.
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
-    /// Loops of a case in a repeat, rather than the mode's.
+    /// Threads at once, of counters alone.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Loops of a case in a repeat, rather than the mode's; of counters, adds on each rung.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub loops: Option<u64>,
     /// Repeats of a case, rather than the mode's.
@@ -105,7 +110,37 @@ pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::
     }
 }
 
+/// Runs the storm on counters.
+///
+/// # Errors
+/// An option is of another subject, or the machine lacks what is needed.
+pub fn counters(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    let Options {
+        mode: _,
+        loops,
+        repeat,
+        cases,
+        mask,
+        sizes,
+        nr_pages,
+        unit,
+        engines,
+        seed: _,
+        duration,
+        threads,
+    } = options;
+    let others = repeat.is_some() || mask.is_some() || nr_pages.is_some() || unit.is_some();
+    if others || !(cases.is_empty() && sizes.is_empty() && engines.is_empty()) {
+        return Err(Failure::Usage("stress counters has --threads, --loops and --duration".to_owned()).into());
+    }
+    let adds = loops.unwrap_or(100_000_000);
+    storm(&Storm { threads: *threads, adds, duration: *duration }, progress)
+}
+
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    if options.threads.is_some() {
+        return Err(Failure::Usage("--threads: of counters alone".to_owned()).into());
+    }
     if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
         let reason = "--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone";
         return Err(Failure::Usage(reason.to_owned()).into());
@@ -285,7 +320,7 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::stress::liar::{REFUSES, liar};
+    use crate::run::stress::liar::{REFUSES, liar};
     use crate::workload::suite::CASES;
 
     #[test]

@@ -1,9 +1,9 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
-use super::Progress;
+use crate::Progress;
+use crate::record::count;
 use crate::record::{Key, Metric, Results};
 use crate::verify::{FileChecks, suite_of, verify_file};
-use crate::view::count;
 use std::path::PathBuf;
 
 /// Checks every file. A file that cannot be read, or of which a column has nothing that could be compared, fails like one

@@ -1,14 +1,14 @@
 //! `freehold bench kva --wishes`: what the 2019 talk wished for, each wish alone and together, in work, instructions and
 //! time. Every variant gives the same answers, which is checked.
 
-use super::Progress;
 use super::instructions::UNDER_CALLGRIND;
+use crate::Progress;
 use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS, find_engines};
 use crate::failure::Failure;
 use crate::family::{Entry, Kva};
-use crate::measure::bench::{BenchRun, Budget, bench};
-use crate::measure::instructions::{self, Instructions};
 use crate::record::{Metric, Results, Stat};
+use crate::run::bench::{BenchRun, Budget, bench};
+use crate::run::instructions::{self, Instructions};
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::CaseInfo;
 use std::time::Duration;

@@ -1,20 +1,13 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
-use super::{Entry, Family, Judge, Life, OpKind, Outcome, Replayable, Suite, Watch};
-use crate::engine::vma::{ENGINES, EngineEntry, Footprint, Session, SortedAreas, Spaces};
-use crate::kind::Kind;
-use crate::measure::vma::{Calls, Developed, Film};
-use crate::measure::{Bucket, EngineRun, Replay};
-use crate::record::{Figures, Metric, Picture, Results, Stat};
-use crate::workload::Workload;
-use crate::workload::vma::{
-    Answer, Call, Caller, Fault, Op, Scene, contradictions, from_file, tree_from_file,
+use super::{Entry, Family, Judge, Life, OpKind, Outcome};
+use crate::engine::vma::{
+    Answer, Call, Caller, ENGINES, EngineEntry, Op, Scene, Session, SortedAreas, Spaces,
 };
+use crate::kind::Suite;
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::Drive;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,77 +73,6 @@ impl Family for Maple {
     }
 }
 
-impl Replayable for Maple {
-    type Watch = MapleWatch;
-
-    fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
-        let file = Path::new(name);
-        Ok(if Kind::of(file)? == Some(Kind::TreeEvents) { tree_from_file(file)? } else { from_file(file)? })
-    }
-
-    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
-        let seen = &run.counted.seen;
-        figures
-            .put(Metric::Spaces, Stat::Max, seen.spaces_peak as f64, 1)
-            .put(Metric::Areas, Stat::Max, seen.areas_peak as f64, 1)
-            .put(Metric::AreasMost, Stat::Max, seen.areas_most as f64, 1)
-            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_area)
-            .total(Metric::Mismatches, seen.mismatches());
-        let told = [(Metric::Height, seen.height), (Metric::Nodes, seen.nodes_peak)];
-        for (metric, value) in told.into_iter().filter(|(_, value)| *value > 0) {
-            figures.put(metric, Stat::Max, value as f64, 1);
-        }
-    }
-
-    const STATE: &'static [(&'static str, fn(&Footprint) -> f64)] = &[
-        ("areas", |state| state.areas as f64),
-        ("nodes", |state| if state.nodes.in_use > 0 { state.nodes.in_use as f64 } else { f64::NAN }),
-        ("bytes", |state| state.bytes as f64),
-    ];
-
-    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
-        let workload = &replay.workload;
-        let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
-        let film = film.map(|film| workload.film(film));
-        film.map(|film| ("film", Picture::Film(film))).into_iter().collect()
-    }
-
-    /// What calls meet and store, what meets something else than it was recorded to, and the busiest spaces.
-    fn inspect(workload: &Workload<Self>, results: &mut Results) {
-        let calls = Calls::of(workload);
-        for (name, counts) in &calls.by_name {
-            let faults = || calls.faults.iter().filter(|((call, _), _)| call == name);
-            let contradictions: u64 =
-                faults().filter(|((_, fault), _)| fault.contradicts()).map(|(_, number)| number).sum();
-            results
-                .of(workload.key().op(*name))
-                .total(Metric::Count, counts.calls)
-                .total(Metric::Met, counts.met)
-                .total(Metric::MetSeveral, counts.met_several)
-                .total(Metric::Stores, counts.stored)
-                .put(
-                    Metric::Stores,
-                    Stat::Mean,
-                    counts.stored as f64 / counts.calls.max(1) as f64,
-                    counts.calls,
-                )
-                .total(Metric::Idle, counts.idle)
-                .total(Metric::Mismatches, contradictions);
-            for ((_, fault), number) in faults() {
-                let what =
-                    Fault::ALL.iter().find(|(known, _)| known == fault).map_or("other", |(_, what)| *what);
-                results.of(workload.key().op(*name).param("met", what)).total(Metric::Count, *number);
-            }
-        }
-        let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();
-        spaces.sort_by_key(|(number, (ops, _))| (std::cmp::Reverse(*ops), **number));
-        for (&number, &(ops, areas)) in spaces.into_iter().take(10) {
-            let key = workload.key().param("space", number);
-            results.of(key).total(Metric::Count, ops).put(Metric::Areas, Stat::Max, areas as f64, 1);
-        }
-    }
-}
-
 impl Entry<Maple> for EngineEntry {
     const ALL: &'static [Self] = ENGINES;
     const OURS: &'static [&'static str] = &["range-map"];
@@ -203,100 +125,6 @@ impl Judge<Maple> for MapleJudge {
             Ok(())
         } else {
             Err("other areas than a sorted list of them has".to_owned())
-        }
-    }
-}
-
-/// Counts what is not as it was recorded, and films one of the spaces.
-#[derive(Clone, Debug)]
-pub struct MapleWatch {
-    judge: MapleJudge,
-    faults: BTreeMap<Fault, u64>,
-    /// What of the state is looked at again at the end.
-    film: Option<Film>,
-}
-
-/// What was seen of a run.
-#[derive(Clone, Debug)]
-pub struct MapleSeen {
-    /// Spaces, at most, where the run was sampled; so are all that follow but the nodes taken and the faults.
-    pub spaces_peak: u64,
-    /// Areas of all spaces, at most.
-    pub areas_peak: u64,
-    /// Areas of one space, at most.
-    pub areas_most: u64,
-    /// Levels, at most; 0 where the map does not tell.
-    pub height: u64,
-    /// Nodes, at most.
-    pub nodes_peak: u64,
-    /// Nodes taken, over the whole run.
-    pub nodes_taken: u64,
-    /// Bytes for an area, when there were most areas.
-    pub bytes_per_area: Option<f64>,
-    /// What was not as it was when it was recorded.
-    pub faults: BTreeMap<Fault, u64>,
-    /// The busiest space, of the default engine.
-    pub film: Option<Developed>,
-}
-
-impl MapleSeen {
-    /// Operations that met something else than when they were recorded.
-    #[must_use]
-    pub fn mismatches(&self) -> u64 {
-        contradictions(&self.faults)
-    }
-}
-
-impl Watch<Maple> for MapleWatch {
-    type State = Footprint;
-    type Seen = MapleSeen;
-
-    fn new(entry: &EngineEntry, workload: &Workload<Maple>, _: usize) -> Self {
-        Self {
-            judge: MapleJudge::new(entry, &workload.scene),
-            faults: BTreeMap::new(),
-            film: entry.is_default().then(|| Film::of_busiest(&workload.ops)),
-        }
-    }
-
-    fn note(
-        &mut self,
-        session: &(dyn Session + 'static),
-        op: &Op,
-        answer: Answer,
-        at: Option<usize>,
-    ) -> Result<(), String> {
-        self.judge.check(op, answer)?;
-        if let Some(fault) = answer.fault {
-            *self.faults.entry(fault).or_default() += 1;
-        }
-        if let Some((film, at)) = self.film.as_mut().zip(at) {
-            film.note(session, op, at);
-        }
-        // A space is looked at as a whole when it goes.
-        if op.call == Call::Destroy { self.judge.check_state(session) } else { Ok(()) }
-    }
-
-    fn state(&self, session: &dyn Session) -> Footprint {
-        session.footprint()
-    }
-
-    fn finish(self, session: &dyn Session, buckets: &[Bucket<Maple>]) -> MapleSeen {
-        let most = |figure: fn(&Footprint) -> u64| {
-            buckets.iter().map(|bucket| figure(&bucket.state)).max().unwrap_or(0)
-        };
-        let fullest = buckets.iter().map(|bucket| bucket.state).max_by_key(|state| state.areas);
-        let fullest = fullest.filter(|state| state.areas > 0);
-        MapleSeen {
-            spaces_peak: most(|state| state.spaces),
-            areas_peak: most(|state| state.areas),
-            areas_most: most(|state| state.areas_most),
-            height: most(|state| state.nodes.height),
-            nodes_peak: most(|state| state.nodes.in_use),
-            nodes_taken: session.footprint().nodes.taken,
-            bytes_per_area: fullest.map(|state| state.bytes as f64 / state.areas as f64),
-            faults: self.faults,
-            film: self.film.map(Film::develop),
         }
     }
 }

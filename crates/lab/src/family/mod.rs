@@ -4,71 +4,27 @@
 //! ```text
 //!   a family   operations, answers, engines      what `trace` and `engine` have of it
 //!              Judge                             holds answers against what any engine of it must do
-//!              Watch                             looks on while answers are judged: the state over time
-//!              names, kinds, tables              how it is told to people
+//!              names, kinds                      how it is told to people
 //! ```
 //!
-//! Only what has recorded files is [`Replayable`], and only what has cases is
-//! [`Suited`](crate::workload::suite::Suited).
-//!
-//! A new family is a file here, its cases for `stress` beside the others, and its plots in the report.
+//! What has recorded files says in `run` what is seen of a replay, and what has cases lists them in `workload`.
 
 mod kva;
 mod maple;
 mod percpu;
 mod tree;
 
-pub use kva::{Kva, KvaJudge, KvaSeen, KvaWatch, Space};
-pub use maple::{Maple, MapleJudge, MapleSeen, MapleWatch};
-pub use percpu::{Percpu, PercpuJudge, PercpuSeen, PercpuState, PercpuWatch};
+pub use kva::{Checker, Kva, KvaJudge, Space};
+pub use maple::{Maple, MapleJudge};
+pub use percpu::{Percpu, PercpuChecker, PercpuJudge};
 pub use tree::{Tree, TreeJudge};
 
 use crate::engine::Driven;
 use crate::failure::Failure;
-use crate::kind::Kind;
-use crate::measure::{Bucket, EngineRun, Replay};
-use crate::record::{Figures, Key, Origin, Picture, Results};
-use crate::workload::Workload;
+use crate::kind::Suite;
+use crate::record::{Key, Origin};
 use freehold::units::Tally;
 use std::fmt::Debug;
-use std::path::Path;
-
-/// Which family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Suite {
-    /// Address ranges.
-    Kva,
-    /// Objects that exist once per CPU.
-    Percpu,
-    /// Maps from ranges to entries.
-    Maple,
-}
-
-impl Suite {
-    /// Its name in rows and on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kva => "kva",
-            Self::Percpu => "percpu",
-            Self::Maple => "maple",
-        }
-    }
-
-    /// The family that a workload is for: what its file tells, or kva for a name that is no file's.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is of no kind that is known.
-    pub fn of_workload(name: &str) -> anyhow::Result<Self> {
-        if Kva::is_synthetic(name) {
-            return Ok(Self::Kva);
-        }
-        let file = Path::new(name);
-        let unknown =
-            || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
-        Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
-    }
-}
 
 /// A kind of operation, which is counted and timed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,41 +113,6 @@ pub trait Family: Copy + Debug + Default + 'static {
     fn scene_key(scene: &Self::Scene, key: Key) -> Key {
         let _ = scene;
         key
-    }
-}
-
-/// A family with recorded files, which are replayed and looked at.
-pub trait Replayable: Family {
-    /// What looks on.
-    type Watch: Watch<Self>;
-
-    /// The workload of that name: a file's, or one that is made.
-    ///
-    /// # Errors
-    /// There is none.
-    fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
-
-    /// Holds the answers of several engines against each other.
-    ///
-    /// # Errors
-    /// Two that must agree do not.
-    fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
-        let _ = runs;
-        Ok(())
-    }
-
-    /// Adds what was seen of an engine's run.
-    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>);
-
-    /// Figures of the state over time, by the names of their series.
-    const STATE: &'static [StateLine<Self>];
-
-    /// Pictures of a replay, by their names.
-    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)>;
-
-    /// Adds what is to be said of a workload of this family beside its sizes and lifetimes.
-    fn inspect(workload: &Workload<Self>, results: &mut Results) {
-        let _ = (workload, results);
     }
 }
 
@@ -288,40 +209,4 @@ pub trait Judge<F: Family>: Sized {
     /// # Errors
     /// What is wrong.
     fn check_state(&self, session: &F::Session) -> Result<(), String>;
-}
-
-/// What a watch saw at a time.
-pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
-/// A figure of the state over time, by the name of its series.
-pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
-/// What it saw in all.
-pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
-
-/// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Replayable>: Sized {
-    /// The state at a time.
-    type State: Copy + Debug + Default;
-    /// The whole run.
-    type Seen: Clone + Debug;
-
-    /// Of a fresh engine, for pictures of so many points in time.
-    fn new(entry: &F::Entry, workload: &Workload<F>, points: usize) -> Self;
-
-    /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    fn note(
-        &mut self,
-        session: &F::Session,
-        op: &F::Op,
-        answer: F::Answer,
-        at: Option<usize>,
-    ) -> Result<(), String>;
-
-    /// The state now.
-    fn state(&self, session: &F::Session) -> Self::State;
-
-    /// All that was seen.
-    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
 }

@@ -3,8 +3,8 @@
 use super::{Entry, Family, Judge, Life, OpKind, Outcome, Suite};
 use crate::engine::maple::{ENGINES, EngineEntry, Trees};
 use freehold::units::{Tally, Work};
-use freehold_rivals::maple::Naive;
-use freehold_trace::maple::{Answer, Driver, Op, TreeFlags};
+use freehold_rivals::maple::{ListRanges, Naive};
+use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,12 +106,16 @@ impl Entry<Tree> for EngineEntry {
 
 /// Does the same to the model, which keeps lists.
 pub struct TreeJudge {
-    model: Driver<Naive>,
+    model: Box<dyn Trees>,
 }
 
 impl Judge<Tree> for TreeJudge {
-    fn new(_: &EngineEntry, flags: &TreeFlags) -> Self {
-        Self { model: Driver::new(*flags) }
+    fn new(entry: &EngineEntry, flags: &TreeFlags) -> Self {
+        if entry.merges {
+            Self { model: Box::new(RangeDriver::new(ListRanges::merging())) }
+        } else {
+            Self { model: Box::new(Driver::<Naive>::new(*flags)) }
+        }
     }
 
     /// What an engine lacks, it has not done.
@@ -119,8 +123,9 @@ impl Judge<Tree> for TreeJudge {
         if answer == Answer::Unsupported {
             return Ok(());
         }
-        let expected = self.model.run(op);
-        if answer == expected { Ok(()) } else { Err(format!("{answer:?}, not {expected:?}")) }
+        let mut expected = [Answer::default()];
+        self.model.run(std::slice::from_ref(op), &mut expected);
+        if [answer] == expected { Ok(()) } else { Err(format!("{answer:?}, not {:?}", expected[0])) }
     }
 
     /// A refusal is an answer, and the model refuses rightly.
@@ -129,7 +134,7 @@ impl Judge<Tree> for TreeJudge {
     }
 
     fn live(&self) -> u64 {
-        self.model.tree().map_or(0, |tree| tree.len() as u64)
+        self.model.content(self.model.current(), false).0
     }
 
     fn check_state(&self, session: &dyn Trees) -> Result<(), String> {
@@ -140,5 +145,41 @@ impl Judge<Tree> for TreeJudge {
         } else {
             Err(format!("it holds {} ranges or others than the {} of the model", got.0, expected.0))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use freehold_trace::maple::Value;
+
+    /// Ranges of one value side by side, one of which is erased.
+    fn judged(engine: &str) -> Result<(), String> {
+        let entry = ENGINES.iter().find(|entry| entry.engine == engine).unwrap();
+        let flags = TreeFlags { alloc: true, rcu: false };
+        let (mut session, mut judge) = (entry.start(&flags)?, TreeJudge::new(entry, &flags));
+        let store = |first, last| Op::Store { first, last, value: Value::Number(7) };
+        for op in [store(0, 9), store(10, 19), store(30, 39), Op::Erase { index: 12 }] {
+            let mut answer = [Answer::default()];
+            session.run(&[op], &mut answer);
+            judge.check(&op, answer[0])?;
+            judge.check_state(&*session)?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_peer_means_by_neighbours_is_no_failure() {
+        for entry in ENGINES {
+            assert_eq!(judged(entry.engine), Ok(()), "{}", entry.engine);
+        }
+        let rangemap = ENGINES.iter().find(|entry| entry.merges).unwrap();
+        let plain = EngineEntry { merges: false, ..*rangemap };
+        let flags = TreeFlags { alloc: true, rcu: false };
+        let (mut session, judge) = (plain.start(&flags).unwrap(), TreeJudge::new(&plain, &flags));
+        let mut answers = [Answer::default(); 2];
+        let store = |first, last| Op::Store { first, last, value: Value::Number(7) };
+        session.run(&[store(0, 9), store(10, 19)], &mut answers);
+        assert!(judge.check_state(&*session).is_err(), "by the kernel's rule it would be one");
     }
 }

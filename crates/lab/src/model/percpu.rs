@@ -2,7 +2,7 @@
 //! placement must be aligned, in its unit and apart from the others, and the engine's own invariants must hold.
 
 use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
-use crate::measure::percpu::Checker;
+use crate::family::PercpuChecker as Checker;
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Op};

@@ -1,48 +1,66 @@
 //! Where and with what a run was made.
 
 use freehold::units::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs::read_to_string;
+use std::time::{Duration, Instant};
+
+/// What is said of what a machine does not tell.
+const UNKNOWN: &str = "unknown";
 
 /// The machine and the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of the program.
-    pub version: &'static str,
+    pub version: String,
+    /// What it was built of, if it was built with optimisation in a repository.
+    pub commit: String,
+    /// What it was built with.
+    pub compiler: String,
     /// Whether it was built with optimisation; times of a debug build mean nothing.
     pub optimised: bool,
     /// The processor's name.
     pub cpu: String,
     /// CPUs that the program may use.
     pub cpus: usize,
+    /// Who decides on the processor's frequency.
+    pub governor: String,
+    /// The least that the clock can tell apart, in nanoseconds.
+    pub clock_step_ns: u64,
     /// Bytes of memory.
     pub memory_bytes: u64,
     /// Operating system and its release.
     pub system: String,
     /// Architecture.
-    pub architecture: &'static str,
+    pub architecture: String,
 }
 
 impl Environment {
     /// Looks at this machine; what it does not tell is `unknown`.
     #[must_use]
     pub fn here() -> Self {
-        let line = |file: &str, name: &str| {
-            let text = read_to_string(file).unwrap_or_default();
-            let value = text.lines().find_map(|line| line.strip_prefix(name)?.split_once(':'));
-            value.map_or_else(|| "unknown".to_owned(), |(_, value)| value.trim().to_owned())
+        let file = |name: &str| {
+            read_to_string(name).map_or_else(|_| UNKNOWN.to_owned(), |text| text.trim().to_owned())
         };
-        let release = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_else(|_| "unknown".to_owned());
+        let line = |name: &str, of: &str| {
+            let text = read_to_string(name).unwrap_or_default();
+            let value = text.lines().find_map(|line| line.strip_prefix(of)?.split_once(':'));
+            value.map_or_else(|| UNKNOWN.to_owned(), |(_, value)| value.trim().to_owned())
+        };
         let memory = line("/proc/meminfo", "MemTotal");
         let kib: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
         Self {
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: env!("FREEHOLD_COMMIT").to_owned(),
+            compiler: env!("FREEHOLD_COMPILER").to_owned(),
             optimised: !cfg!(debug_assertions),
             cpu: line("/proc/cpuinfo", "model name"),
             cpus: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            governor: file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            clock_step_ns: clock_step_ns(),
             memory_bytes: kib.saturating_mul(1024),
-            system: format!("{} {}", std::env::consts::OS, release.trim()),
-            architecture: std::env::consts::ARCH,
+            system: format!("{} {}", std::env::consts::OS, file("/proc/sys/kernel/osrelease")),
+            architecture: std::env::consts::ARCH.to_owned(),
         }
     }
 
@@ -51,7 +69,10 @@ impl Environment {
     pub fn line(&self) -> String {
         let unoptimised =
             if self.optimised { "" } else { ", built without optimisation: the times mean nothing" };
-        format!("freehold {} · {}, {} CPUs{unoptimised}", self.version, self.cpu, self.cpus)
+        let Self { version, cpu, cpus, clock_step_ns, .. } = self;
+        format!(
+            "freehold {version} · {cpu}, {cpus} CPUs · the clock goes in steps of {clock_step_ns} ns{unoptimised}"
+        )
     }
 
     /// The same for people.
@@ -59,12 +80,30 @@ impl Environment {
     pub fn lines(&self) -> Vec<String> {
         let memory = Bytes::from(self.memory_bytes);
         let mut lines = vec![
-            format!("freehold {}, {}, {}", self.version, self.system, self.architecture),
-            format!("{}, {} CPUs, {memory} of memory", self.cpu, self.cpus),
+            format!("freehold {}, commit {}, {}", self.version, self.commit, self.compiler),
+            format!(
+                "{}, {}; {}, {} CPUs, {memory} of memory",
+                self.system, self.architecture, self.cpu, self.cpus
+            ),
+            format!("frequency governor: {}; clock step: {} ns", self.governor, self.clock_step_ns),
         ];
         if !self.optimised {
             lines.push("built without optimisation: the times mean nothing".to_owned());
         }
         lines
     }
+}
+
+/// The least difference between two readings of the clock that is not nothing.
+fn clock_step_ns() -> u64 {
+    let mut least = Duration::MAX;
+    let mut before = Instant::now();
+    for _ in 0..10_000 {
+        let after = Instant::now();
+        if after > before {
+            least = least.min(after - before);
+        }
+        before = after;
+    }
+    u64::try_from(least.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -189,6 +189,12 @@ metrics! {
     HintShare "hint_share" Share Neither true
     /// Bytes that a hint is from the truth, at most.
     HintError "hint_error" Bytes Less true
+    /// Locks taken that all threads share.
+    Locks "locks" Count Less false
+    /// Bytes of memory that a process has, as its page tables say.
+    Resident "resident" Bytes Less false
+    /// One figure of the run by another.
+    Ratio "ratio" Ratio Neither false
 }
 
 /// Which figure of all samples.

@@ -5,21 +5,28 @@
 //!   published figures -----^                                  ^--- a stored document, by `show` and `compare`
 //! ```
 
+mod counts;
 mod environment;
+mod grid;
 mod metric;
+mod number;
 mod picture;
 mod select;
 mod store;
 mod time;
 
+pub use counts::Counts;
 pub use environment::Environment;
+pub use grid::{Grid, ROWS};
 pub use metric::{Better, Metric, Stat, Unit};
-pub use picture::{Band, Film, Panel, Picture, Spaces, Strip, Strips, Tree, TreeNode, Trees, zones};
+pub use number::{count, fixed, nanoseconds};
+pub use picture::{
+    Band, Developed, Film, Panel, Picture, Spaces, Strip, Strips, Tree, TreeNode, Trees, zones,
+};
 pub use select::Select;
 pub use store::{Document, Found, SCHEMA, parse, read};
 pub use time::{Tick, Time, byte_ticks};
 
-use crate::measure::Counts;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
 //! What is looked at beside figures: models of pictures, which views draw.
 
+use super::Grid;
 use super::time::{Tick, byte_ticks};
-use crate::measure::Picture as Grid;
-use crate::measure::vma::Developed;
 use freehold::units::Span;
 
 /// Something to look at that is no plot of records.
@@ -134,6 +133,24 @@ pub struct TreeNode {
     pub values: Vec<(&'static str, String)>,
 }
 
+/// A film that is done.
+#[derive(Clone, Debug, Default)]
+pub struct Developed {
+    /// The space.
+    pub space: u32,
+    /// For each column the operation that it shows the state after.
+    pub at: Vec<usize>,
+    /// Rows of each column.
+    pub rows: usize,
+    /// Column by column, the lowest addresses first: 0 for nothing, otherwise one more than the place of the class in
+    /// the list of classes.
+    pub cells: Vec<u8>,
+    /// Where from 0 at the bottom to 1 a stretch of addresses begins that is far from the one below it.
+    pub begins: Vec<(f64, u64)>,
+    /// Areas of each column.
+    pub areas: Vec<u64>,
+}
+
 /// A film to look at.
 #[derive(Clone, Debug)]
 pub struct Film {
@@ -147,8 +164,8 @@ pub struct Film {
 
 impl Film {
     /// Of a workload's busiest space; `seconds` tells when an operation ran.
-    pub fn new(film: Developed, workload: &str, seconds: impl Fn(usize) -> f64) -> Self {
-        let heading = format!("An address space over time: {workload}, space {}", film.space);
+    pub fn new(film: Developed, seconds: impl Fn(usize) -> f64) -> Self {
+        let heading = format!("The busiest address space over time, number {}", film.space);
         let seconds = film.at.iter().map(|&op| seconds(op)).collect();
         Self { heading, film, seconds }
     }

@@ -4,6 +4,7 @@ use super::{Environment, Key, Metric, Origin, Record, Results, Stat, Value};
 use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The version of the document.
@@ -37,6 +38,7 @@ pub struct Document<'a> {
     records: &'a [Record],
     findings: &'a [Found],
     notes: &'a [String],
+    facts: &'a BTreeMap<String, String>,
 }
 
 impl<'a> Document<'a> {
@@ -48,8 +50,8 @@ impl<'a> Document<'a> {
         results: &'a Results,
         findings: &'a [Found],
     ) -> Self {
-        let Results { records, notes, .. } = results;
-        Self { schema: SCHEMA, command, environment, records, findings, notes }
+        let Results { records, notes, facts, .. } = results;
+        Self { schema: SCHEMA, command, environment, records, findings, notes, facts }
     }
 
     /// As text.
@@ -76,11 +78,11 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Reads a document, the last one unless a file is named: the command and its results.
+/// Reads a document, the last one unless a file is named: the command, its results, and where they were measured.
 ///
 /// # Errors
 /// There is none, or it is of another schema.
-pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results)> {
+pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment)> {
     let file = file.unwrap_or(Path::new(LAST));
     let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     let document: Json =
@@ -90,11 +92,18 @@ pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results)> {
     let mut results = Results::default();
     for record in document["records"].as_array().into_iter().flatten() {
         let parsed = parse(record).with_context(|| format!("{}: {record}", file.display()))?;
+        let engine = (parsed.key.label(), "", parsed.key.default);
+        if !engine.0.is_empty() && !results.engines.contains(&engine) {
+            results.engines.push(engine);
+        }
         results.records.push(parsed);
     }
-    let notes = document["notes"].as_array().into_iter().flatten();
-    results.notes = notes.filter_map(|note| Some(note.as_str()?.to_owned())).collect();
-    Ok((document["command"].as_str().unwrap_or_default().to_owned(), results))
+    let part = |name: &str| document[name].clone();
+    let of = || file.display().to_string();
+    results.notes = serde_json::from_value(part("notes")).with_context(of)?;
+    results.facts = serde_json::from_value(part("facts")).with_context(of)?;
+    let environment = serde_json::from_value(part("environment")).with_context(of)?;
+    Ok((document["command"].as_str().unwrap_or_default().to_owned(), results, environment))
 }
 
 /// A record out of its object: every field that the schema has, and no other without a value.

@@ -5,10 +5,10 @@ mod kva_2019;
 pub mod maple_2025;
 pub mod percpu_2017;
 
-use crate::commands::{Progress, data_folder};
 use crate::engine::{Compared, EngineEntry, find_engines};
 use crate::failure::Failure;
 use crate::record::Results;
+use crate::{Progress, data_folder};
 use freehold::units::Bytes;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -4,23 +4,20 @@
 //! Source: the posting, July 2017, its second version, and the letters that followed.
 
 use super::Options;
-use crate::commands::Progress;
-use crate::commands::bench::percpu::{add_churn, add_deletion, add_fill, add_footprint, add_stale_hint};
-use crate::commands::replay::describe;
+use crate::Progress;
 use crate::engine::percpu::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Entry, Family, Percpu};
-use crate::measure::percpu::{
-    ChunkSeen, FillRun, Watched, churn, deletion, fill, stale_hint, watch_churn, watch_deletion,
-    watch_stale_hint,
-};
-use crate::measure::{Picture as Grid, median};
 use crate::published;
+use crate::record::Grid;
+use crate::record::count;
 use crate::record::{Metric, Origin, Picture, Results, Series, Stat, Strip, Strips};
-use crate::view::count;
-use crate::workload::percpu::{Churn, Deletion, LIVE, Order, Size, StaleHint, second_half_sizes, seed_sizes};
+use crate::run::describe;
+use crate::run::percpu::{Bench, ChunkSeen, Job, Watched, watch};
+use crate::workload::percpu::{ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, StaleHint, Work};
 use freehold::percpu::{Config, PAGE_BYTES, Population};
 use freehold::units::Bytes;
+use std::collections::BTreeMap;
 
 /// What there was before, the posting, what became of it, and ours.
 const COMPARED: [&str; 4] = ["area-map", "bitmap-2017", "bitmap-linux", "bitmap"];
@@ -36,8 +33,6 @@ const UNIT_BYTES: u32 = 256 << 10;
 const UNITS: std::ops::RangeInclusive<u128> = (32 << 10)..=(4 << 20);
 const CPUS: u32 = 2;
 const MILLION: u32 = 1_000_000;
-/// The worst case: objects of 4 bytes at multiples of 8.
-const ALIGNED: (u32, u64) = (4, 8);
 
 /// How much is done.
 struct Scale {
@@ -131,12 +126,18 @@ pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<(
     Ok(())
 }
 
+impl Scale {
+    fn job(&self, workload: &'static str, work: Work) -> Job<'_> {
+        Job { workload, config: self.whole, work, objects: &|_| 0, rounds: self.rounds }
+    }
+}
+
 fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
-    for size in seed_sizes() {
-        let mut tick = |what: &str| tick(&format!("seed {what}"));
-        for run in fill(&scale.compared, &scale.whole, size, |_| scale.objects, scale.rounds, &mut tick)? {
-            add_fill(results, "seed", size, &run, scale.unit_bytes);
-            add_footprint(results, size, &run, scale.unit_bytes);
+    for &size in SEED {
+        let job = Job { objects: &|_| scale.objects, ..scale.job("seed", Work::Fill(size)) };
+        for bench in job.run(&scale.compared, tick)? {
+            job.record(&bench, results);
+            job.record_footprint(&bench, results);
         }
     }
     Ok(())
@@ -144,30 +145,26 @@ fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Res
 
 fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
     seed(scale, results, tick)?;
-    for size in second_half_sizes() {
-        let mut tick = |what: &str| tick(&format!("second-half {what}"));
-        for run in fill(&scale.compared, &scale.whole, size, |_| scale.second_half, scale.rounds, &mut tick)?
-        {
-            add_fill(results, "second-half", size, &run, scale.unit_bytes);
-        }
+    let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> Result<(), String> {
+        job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
+        Ok(())
+    };
+    for &size in SECOND_HALF {
+        let job = Job { objects: &|_| scale.second_half, ..scale.job("second-half", Work::Fill(size)) };
+        run(&job, &scale.compared)?;
     }
-    aligned(scale, results, tick)?;
     for (most_bytes, workload) in [(64, "churn-4-64"), (1024, "churn-4-1024")] {
-        let plan = Churn::new(most_bytes, scale.live, scale.objects);
-        for run in churn(&scale.compared, &scale.whole, &plan, tick)? {
-            add_churn(results, workload, &plan, &run, scale.unit_bytes);
-        }
+        let churn = Churn::new(most_bytes, scale.live, scale.objects);
+        run(&scale.job(workload, Work::Churn(churn)), &scale.compared)?;
     }
-    tick("stale hints");
     let area_map = scale.compared.iter().filter(|entry| !entry.knows_pages);
     let engines: Vec<EngineEntry> = area_map.chain(&scale.hinted).copied().collect();
-    for run in stale_hint(&engines, &scale.whole, scale.stale_hint)? {
-        add_stale_hint(results, &run, scale.unit_bytes);
+    run(&scale.job("stale-hint", Work::StaleHint(scale.stale_hint)), &engines)?;
+    for balanced in [false, true] {
+        let job = scale.job("deletion", Work::Deletion(scale.deletion, balanced));
+        run(&Job { config: scale.on_demand, ..job }, &scale.hinted)?;
     }
-    tick("deletion");
-    for run in deletion(&scale.hinted, &scale.on_demand, scale.deletion)? {
-        add_deletion(results, &run, scale.unit_bytes);
-    }
+    aligned(scale, results, tick)?;
     look(scale, results, tick)
 }
 
@@ -175,33 +172,32 @@ fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 /// seconds. What a million takes is computed from the largest number.
 fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
     let few = scale.quadratic;
-    let size = Size::new(ALIGNED.0, ALIGNED.1);
-    let mut last: Vec<Option<FillRun>> = vec![None; scale.compared.len()];
+    let mut last: BTreeMap<&str, Bench> = BTreeMap::new();
     let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
     numbers.dedup();
     for objects in numbers {
         let takes = |entry: &EngineEntry| objects <= few || entry.knows_pages;
         let entries: Vec<EngineEntry> = scale.compared.iter().filter(|entry| takes(entry)).copied().collect();
-        let mut tick = |what: &str| tick(&format!("{objects} aligned {what}"));
-        for run in fill(&entries, &scale.whole, size, |_| objects, 1, &mut tick)? {
-            add_fill(results, "aligned", size, &run, scale.unit_bytes);
-            let key = run.entry.key("aligned").param("n", objects).op("alloc all");
-            let all_ns = median(&run.alloc_ns) * f64::from(objects);
+        let job = scale.job("aligned", Work::Fill(ALIGNED));
+        let job = Job { objects: &|_| objects, rounds: 1, ..job };
+        for bench in job.run(&entries, tick)? {
+            job.record(&bench, results);
+            let key = bench.entry.key("aligned").param("n", objects).op("alloc all");
+            let all_ns = bench.sheet.median(("alloc", None)) * f64::from(objects);
             results.of(key).put(Metric::Time, Stat::Total, all_ns, objects.into());
-            let at = scale.compared.iter().position(|entry| entry.engine == run.entry.engine);
-            if let Some(last) = at.and_then(|at| last.get_mut(at)) {
-                *last = Some(run);
-            }
+            last.insert(bench.entry.engine, bench);
         }
     }
-    for run in last.iter().flatten() {
-        let alloc_ns =
-            million(median(&run.alloc_ns) * f64::from(run.objects), run.objects, !run.entry.knows_pages);
-        let free_ns = run.free_ns(Order::InOrder) * f64::from(MILLION);
-        for (op, ns) in [("alloc all", alloc_ns), ("alloc and free", alloc_ns + free_ns)] {
+    for bench in scale.compared.iter().filter_map(|entry| last.get(entry.engine)) {
+        let [alloc, free] =
+            [("alloc", None), ("free", Some("in-order"))].map(|timed| bench.sheet.median(timed));
+        let all_ns = alloc * f64::from(bench.objects);
+        let alloc_ns = million(all_ns, bench.objects, !bench.entry.knows_pages);
+        let both_ns = alloc_ns + free * f64::from(MILLION);
+        for (op, ns) in [("alloc all", alloc_ns), ("alloc and free", both_ns)] {
             results
-                .of(run.entry.key("aligned").param("n", MILLION).op(op))
-                .origin(Origin::Extrapolated(run.objects.into()))
+                .of(bench.entry.key("aligned").param("n", MILLION).op(op))
+                .origin(Origin::Extrapolated(bench.objects.into()))
                 .put(Metric::Time, Stat::Total, ns, u64::from(MILLION));
         }
     }
@@ -222,16 +218,16 @@ fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
 
 /// Runs that are looked at: how full chunks are, and how far hints are from the truth.
 fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
-    let plan = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
-    for workload in ["churn-4-1024", "stale-hint", "deletion"] {
+    let churn = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
+    for (workload, config, balances, work) in [
+        ("churn-4-1024", scale.on_demand, false, Work::Churn(churn)),
+        ("stale-hint", scale.whole, false, Work::StaleHint(scale.stale_hint)),
+        ("deletion", scale.on_demand, true, Work::Deletion(scale.deletion, false)),
+    ] {
         let mut watched = Vec::new();
         for entry in &scale.hinted {
             tick(&format!("looking at {} in {workload}", entry.engine));
-            watched.push(match workload {
-                "churn-4-1024" => watch_churn(entry, &scale.on_demand, &plan)?,
-                "stale-hint" => watch_stale_hint(entry, &scale.whole, scale.stale_hint)?,
-                _ => watch_deletion(entry, &scale.on_demand, scale.deletion)?,
-            });
+            watched.push(watch(entry, &config, balances, &work)?);
         }
         draw(workload, &watched, results);
         watched.iter().for_each(|watched| hints(workload, watched, results));
@@ -369,7 +365,7 @@ fn hints(workload: &str, watched: &Watched, results: &mut Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::percpu::Look;
+    use crate::run::percpu::Look;
 
     fn watched() -> Watched {
         let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {

@@ -4,7 +4,7 @@ use super::Checked;
 use super::state::free_digest;
 use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
-use crate::measure::Counts;
+use crate::record::Counts;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, Recipe};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span, Tally, Work};

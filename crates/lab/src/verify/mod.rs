@@ -12,8 +12,8 @@ mod vma;
 
 pub use talk::{Played, play_talk};
 
-use crate::family::Suite;
 use crate::kind::Kind;
+use crate::kind::Suite;
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold_trace::TraceError;
 use std::path::{Path, PathBuf};

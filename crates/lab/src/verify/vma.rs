@@ -4,11 +4,12 @@
 //! When the list was taken is not recorded: it is held against every moment, and the one that agrees best counts.
 
 use super::Checked;
+use crate::engine::vma::{Answer, Fault, Op};
 use crate::engine::vma::{ENGINES, Session, SortedAreas, Spaces};
 use crate::family::Maple;
-use crate::measure::vma::name;
+use crate::run::vma::name;
 use crate::workload::Workload;
-use crate::workload::vma::{Answer, Difference, Fault, Listed, Op, compare, read_maps};
+use crate::workload::vma::{Difference, Listed, compare, read_maps};
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

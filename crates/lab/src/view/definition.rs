@@ -1,9 +1,26 @@
 //! What is shown, as data: sections with their words and views, read from TOML.
 
 use super::plot::{Mark, Unit};
+use super::table::shown;
 use crate::record::{Metric, Results, Select, Stat};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+#[allow(clippy::expect_used, reason = "a test reads it")]
+static RECORDED: LazyLock<BTreeMap<String, String>> =
+    LazyLock::new(|| toml::from_str(include_str!("../../bench/recorded.toml")).expect("names of recordings"));
+
+/// What was recorded, if the workload is a recording that has a name.
+pub(super) fn recorded(workload: &str) -> Option<&'static str> {
+    RECORDED.get(workload).map(String::as_str)
+}
+
+/// The text as a sentence begins.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
 
 /// A command's output, or a page.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -95,8 +112,6 @@ pub struct TableView {
     pub cells: Vec<Cell>,
     /// With the ratio to the default engine, or to the first.
     pub ratio: bool,
-    /// With the spread of the rounds.
-    pub spread: bool,
     /// Not on the screen unless all tables are asked for.
     pub more: bool,
 }
@@ -293,19 +308,24 @@ impl Scope {
         }
     }
 
-    /// The text with its facts; `None` if it names one that there is not. A fact may be of the scope's value.
+    /// The text with its facts; `None` if it names one that there is not. A fact may be of the scope's value. A workload is
+    /// called what was recorded, and `recording` is the recording's own name.
     #[must_use]
     pub fn fill(&self, text: &str, results: &Results, more: &BTreeMap<String, String>) -> Option<String> {
         let mut filled = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             let (name, behind) = after.split_once('}')?;
-            let scoped = self.each.as_ref().and_then(|(field, value)| {
-                if field == name { Some(value) } else { results.facts.get(&format!("{name}:{value}")) }
+            let scoped = self.each.as_ref().and_then(|(field, value)| match name {
+                _ if field == name => Some(shown(field, value)),
+                "recording" => recorded(value).map(|_| value.clone()),
+                _ => results.facts.get(&format!("{name}:{value}")).cloned(),
             });
-            let fact = more.get(name).or(scoped).or_else(|| results.facts.get(name))?;
+            let fact = more.get(name).cloned().or(scoped).or_else(|| results.facts.get(name).cloned())?;
             filled.push_str(before);
-            filled.push_str(fact);
+            // Headings begin with what was recorded.
+            let begins = filled.is_empty() && RECORDED.values().any(|recording| *recording == fact);
+            filled.push_str(&if begins { capital(&fact) } else { fact });
             rest = behind;
         }
         filled.push_str(rest);

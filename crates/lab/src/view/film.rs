@@ -3,8 +3,8 @@
 use super::count;
 use super::escape::html;
 use super::image;
+use crate::engine::vma::Class;
 use crate::record::Film;
-use crate::workload::vma::Class;
 use std::fmt::Write;
 
 /// Colours of nothing, and of each class in its order.
@@ -74,7 +74,7 @@ fn legend() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::vma::Developed;
+    use crate::record::Developed;
 
     #[test]
     fn a_film_has_its_classes_and_no_more_names_than_room() {
@@ -87,10 +87,10 @@ mod tests {
             begins,
             areas: vec![1, 2],
         };
-        let page = render(&Film::new(film, "a & b", |op| op as f64)).unwrap();
-        assert!(page.contains("a &amp; b, space 4") && page.contains("2 areas at most"));
+        let page = render(&Film::new(film, |op| op as f64)).unwrap();
+        assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
         assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
         assert!(Class::ALL.iter().all(|(_, name)| page.contains(name)));
-        assert_eq!(render(&Film::new(Developed::default(), "", |_| 0.0)).unwrap(), "");
+        assert_eq!(render(&Film::new(Developed::default(), |_| 0.0)).unwrap(), "");
     }
 }

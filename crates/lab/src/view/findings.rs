@@ -2,8 +2,12 @@
 //! if all of its rounds are below all of the other's; what is exact has no spread.
 
 use super::Table;
+use super::definition::{capital, recorded};
+use super::escape::html;
+use super::palette::Palette;
 use super::table::{figure, fixed, shown};
 use crate::record::{Better, Found, Metric, Origin, Record, Results, Stat};
+use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
 const TOLD: [&str; 3] = ["size", "order", "way"];
@@ -13,6 +17,8 @@ const TOLD: [&str; 3] = ["size", "order", "way"];
 pub struct Finding {
     /// What was run.
     pub what: String,
+    /// The default engine.
+    pub engine: String,
     /// The other.
     pub rival: String,
     /// The default engine's figure, and the other's.
@@ -23,6 +29,8 @@ pub struct Finding {
     pub ahead: bool,
     /// What was run, whatever its size.
     group: String,
+    /// How much it counts: recordings before what was made, times before counts.
+    weight: (bool, bool),
 }
 
 impl Finding {
@@ -48,7 +56,7 @@ impl From<&Finding> for Found {
     }
 }
 
-/// What was found, the largest factors first.
+/// What was found: recordings first, then times, then the largest factors.
 #[must_use]
 pub fn findings(results: &Results) -> Vec<Finding> {
     let compared = |record: &&Record| {
@@ -86,7 +94,7 @@ pub fn findings(results: &Results) -> Vec<Finding> {
             finding(ours, best)
         })
         .collect();
-    found.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+    found.sort_by(|a, b| b.weight.cmp(&a.weight).then(b.factor().total_cmp(&a.factor())));
     // Of one thing at several sizes, the size at which most is gained, and that at which most is lost.
     let mut told: Vec<(bool, String)> = Vec::new();
     found.retain(|finding| {
@@ -114,17 +122,78 @@ fn finding(ours: &Record, best: &Record) -> Option<Finding> {
         TOLD.iter().filter_map(|name| ours.key.field(name).map(|of| shown(name, &of))).collect();
     let op = Some(ours.key.op.clone()).filter(|op| !op.is_empty() && op != "loop");
     let metric = (ours.metric != Metric::Time).then(|| ours.metric.name().to_owned());
-    let parts = [ours.key.workload.clone()].into_iter().chain(op).chain(params).chain(metric);
+    let workload = shown("workload", &ours.key.workload);
+    let parts = [workload].into_iter().chain(op).chain(params).chain(metric);
     let group = parts.collect::<Vec<_>>().join(", ");
-    let n = ours.key.field("n").map_or_else(String::new, |n| format!(", n {}", shown("n", &n)));
+    let n = ours.key.field("n").map(|n| shown("n", &n)).filter(|n| !group.contains(n));
+    let n = n.map_or_else(String::new, |n| format!(", n {n}"));
     Some(Finding {
         what: group.clone() + &n,
+        engine: ours.key.label(),
         rival: best.key.label(),
         values: [ours.value, best.value],
         metric: ours.metric,
         ahead,
         group,
+        weight: (recorded(&ours.key.workload).is_some(), ours.metric == Metric::Time),
     })
+}
+
+/// At most so many of either as sentences, each with its two bars.
+pub(super) fn sentences(findings: &[Finding], most: usize, palette: &Palette) -> String {
+    let mut page = String::new();
+    for (ahead, word) in [(true, "Ahead"), (false, "Behind")] {
+        let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
+        if these.is_empty() {
+            continue;
+        }
+        let shown = match these.len().saturating_sub(most) {
+            0 => String::new(),
+            rest => format!(" {rest} more are in the tables."),
+        };
+        let _ = write!(
+            page,
+            "<h3>{word}</h3><p class=\"about\">The default engine and the best of its rivals, where all rounds of the one \
+             are below all of the other's.{shown}</p><ul class=\"findings\">"
+        );
+        for finding in these.into_iter().take(most) {
+            page.push_str(&sentence(finding, palette));
+        }
+        page.push_str("</ul>\n");
+    }
+    page
+}
+
+fn sentence(finding: &Finding, palette: &Palette) -> String {
+    let of = match finding.metric {
+        Metric::Time => "the time",
+        Metric::Pages => "the pages",
+        Metric::Instructions => "the instructions",
+        _ => "the steps",
+    };
+    let (less, more) =
+        if finding.ahead { (&finding.rival, &finding.engine) } else { (&finding.engine, &finding.rival) };
+    let mut text = format!(
+        "<li><p>{}: {} takes <b>{}x</b> {of} of {}.</p>",
+        html(&capital(&finding.what)),
+        palette.name(less),
+        fixed(finding.factor()),
+        palette.name(more)
+    );
+    let largest = finding.values[0].max(finding.values[1]);
+    for (engine, value) in [&finding.engine, &finding.rival].into_iter().zip(finding.values) {
+        let colour = palette.colour(engine).map(|colour| format!("e{colour}")).unwrap_or_default();
+        let _ = write!(
+            text,
+            "<div class=\"rod\"><span class=\"who\">{}</span><span class=\"track\"><i class=\"{colour}\" \
+             style=\"width:{:.2}%\"></i><b>{}</b></span></div>",
+            html(engine),
+            100.0 * value / largest,
+            figure(finding.metric.unit(), value)
+        );
+    }
+    text.push_str("</li>");
+    text
 }
 
 /// At most so many of either, as tables: first where the default engine is ahead, then where it is behind.

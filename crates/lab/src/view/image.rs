@@ -3,7 +3,7 @@
 //! One pixel per stretch of time and addresses, time to the right, addresses upwards; of busy shares, light is free and
 //! dark busy.
 
-use crate::measure::Picture as Grid;
+use crate::record::Grid;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 

@@ -24,7 +24,7 @@ const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// Findings of either kind on the page.
-const FINDINGS: usize = 24;
+const FINDINGS: usize = 12;
 
 /// Writes the page, and makes the folders that it lies in. The same input gives the same bytes.
 ///
@@ -60,9 +60,7 @@ pub(super) fn render(
         html(&environment.lines().join(" \u{b7} "))
     );
     page.push_str(&keys(&sections, results));
-    for table in findings::tables(&findings(results), FINDINGS) {
-        page.push_str(&table::render(&table, &palette));
-    }
+    page.push_str(&findings::sentences(&findings(results), FINDINGS, &palette));
     page.push_str("<dl class=\"engines\">");
     for (label, about, default) in &results.engines {
         let mark = if *default { " <em>default</em>" } else { "" };

@@ -1,11 +1,11 @@
 //! A plot before it is drawn: axes, one line per engine and measure, and the element that the page's script
 //! draws it in.
 
-use super::definition::{AxisView, PlotView, Scope};
+use super::definition::{AxisView, PlotView, Scope, capital};
 use super::escape::{html, json};
 use super::palette::Palette;
-use super::table::{nanoseconds, values};
-use crate::record::{Record, Results};
+use super::table::{figure, fixed, nanoseconds, values};
+use crate::record::{self, Record, Results};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ pub(super) struct Plot {
     pub(super) group: Option<String>,
     /// What is drawn of each engine.
     pub(super) measures: Vec<Measure>,
-    /// The engines.
+    /// The engines in the order in which they are drawn: the default one last, so that no other covers it.
     pub(super) lines: Vec<Line>,
     /// Levels that are none of the engines'.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -130,6 +130,9 @@ pub(super) struct Plot {
     #[serde(skip)]
     pub(super) clock_s: Vec<f64>,
 }
+
+/// Values that differ by no more than this part cannot be told apart in a plot.
+const ALIKE: f64 = 0.005;
 
 /// A number with no more digits than can be seen.
 #[derive(Clone, Copy, Debug)]
@@ -206,6 +209,10 @@ impl Plot {
         if let ([at], None) = (plot.at.as_slice(), plot.x.range) {
             plot.x.range = Some(if plot.x.log { [at / 2.0, at * 2.0] } else { [at - 1.0, at + 1.0] });
         }
+        let is_default =
+            |line: &Line| results.engines.iter().any(|(label, _, default)| *default && *label == line.name);
+        // Legends have the default engine first, and turn the order round.
+        plot.lines.sort_by_key(|line| !is_default(line));
         let mut colours: Vec<usize> = Vec::new();
         for line in &mut plot.lines {
             // A line that is no engine's has the first colour that is left.
@@ -213,6 +220,7 @@ impl Plot {
             line.colour = palette.colour(&line.name).unwrap_or(free);
             colours.push(line.colour);
         }
+        plot.lines.reverse();
         if let Some(guides) = &view.guides {
             let levels = results.records.iter().filter(|record| guides.takes(record));
             plot.guides.extend(levels.map(|record| Guide {
@@ -274,11 +282,47 @@ impl Plot {
         json(&Drawn { plot: self, points: self.at.len(), data, clock })
     }
 
-    /// The plot as HTML; nothing if it has no points.
+    /// Whether there are several lines, and no eye could tell them apart.
+    fn shows_nothing(&self) -> bool {
+        let Some((first, others)) = self.lines.split_first() else { return true };
+        let alike = |(a, b): (&Option<f64>, &Option<f64>)| match (a, b) {
+            (Some(a), Some(b)) => (a - b).abs() <= ALIKE * a.abs().max(b.abs()),
+            (a, b) => a == b,
+        };
+        let is_alike =
+            |line: &Line| line.values.iter().flatten().zip(first.values.iter().flatten()).all(alike);
+        !others.is_empty() && others.iter().all(is_alike)
+    }
+
+    /// What a plot would show whose lines are all one.
+    fn sentence(&self, least: f64, most: f64) -> String {
+        let text = |value: f64| match self.y.unit {
+            Unit::Nanoseconds => nanoseconds(value),
+            Unit::Bytes => figure(record::Unit::Bytes, value),
+            Unit::Percent => format!("{} %", fixed(value)),
+            Unit::Ratio => figure(record::Unit::Ratio, value),
+            _ => figure(record::Unit::Count, value),
+        };
+        let range = if most - least <= ALIKE * most.abs() {
+            format!("always {}", text(most))
+        } else {
+            format!("from {} to {}", text(least), text(most))
+        };
+        let engines: Vec<&str> = self.lines.iter().rev().map(|line| line.name.as_str()).collect();
+        format!("{}: {range}, the same for {}.", self.y.title, engines.join(", "))
+    }
+
+    /// The plot as HTML, a sentence if it would show nothing; nothing if it has no points.
     pub(super) fn html(&self) -> anyhow::Result<String> {
-        let values = || self.lines.iter().flat_map(|line| &line.values).flatten().flatten();
-        if self.at.is_empty() || values().next().is_none() {
-            return Ok(String::new());
+        let values = || self.lines.iter().flat_map(|line| &line.values).flatten().flatten().copied();
+        let range = values().reduce(f64::min).zip(values().reduce(f64::max));
+        let Some((least, most)) = range.filter(|_| !self.at.is_empty()) else { return Ok(String::new()) };
+        if self.shows_nothing() {
+            return Ok(format!(
+                "<figure class=\"said\"><figcaption><h4>{}</h4><p>{}</p></figcaption></figure>\n",
+                html(&self.heading),
+                html(&capital(&self.sentence(least, most)))
+            ));
         }
         let class = if self.wide { "plot wide" } else { "plot" };
         Ok(format!(
@@ -348,5 +392,20 @@ mod tests {
         assert_eq!(page.matches("</script>").count(), 1, "{page}");
         assert!(page.contains("x &amp; y") && page.contains("<noscript>"));
         assert_eq!(Plot { at: Vec::new(), ..small() }.html().unwrap(), "");
+    }
+
+    #[test]
+    fn lines_that_are_all_one_become_a_sentence() {
+        let line = |name: &str, last: f64| Line {
+            name: name.to_owned(),
+            colour: 0,
+            values: vec![vec![Some(10.0), None, Some(last)]],
+        };
+        let plot = |last| Plot { lines: vec![line("b", last), line("a", 20.0)], ..small() };
+        let page = plot(20.01).html().unwrap();
+        assert!(page.contains("X &amp; y: from 10.0 ns to 20.0 ns, the same for a, b."), "{page}");
+        assert!(!page.contains("<script"));
+        assert!(plot(21.0).html().unwrap().contains("<script"), "they can be told apart");
+        assert!(small().html().unwrap().contains("<script"), "one line is something to see");
     }
 }

@@ -4,12 +4,36 @@
 use super::escape::html;
 use super::image::{self, css, legend};
 use super::palette::Palette;
-use crate::record::{Panel, Spaces, byte_ticks};
+use crate::record::{Grid, Panel, Spaces, byte_ticks};
 use freehold::units::Bytes;
 use std::fmt::Write;
 
-/// The pictures as HTML.
+/// Shades, of 255, that a pixel's neighbour may differ by unseen.
+const UNSEEN: u8 = 24;
+
+/// Whether nothing can be seen to happen: each row has one shade from the first column to the last.
+fn shows_nothing(panel: &Panel) -> bool {
+    let Grid { busy, columns, .. } = &panel.picture;
+    let rows = busy.len().checked_div(*columns).unwrap_or(0);
+    (0..rows).all(|row| {
+        let shades = || busy.iter().skip(row).step_by(rows);
+        shades().max().zip(shades().min()).is_none_or(|(most, least)| most - least <= UNSEEN)
+    })
+}
+
+/// The pictures as HTML, a sentence if nothing can be seen in any.
 pub(super) fn render(spaces: &Spaces, palette: &Palette) -> anyhow::Result<String> {
+    if spaces.panels.iter().all(shows_nothing) {
+        let told = |panel: &Panel| format!("{}: {}", panel.engines.join(", "), panel.text);
+        let panels: Vec<String> = spaces.panels.iter().map(told).collect();
+        return Ok(format!(
+            "<figure class=\"said wide\"><figcaption><h4>Address space over time</h4><p>{} from {:#x} on, where a picture \
+             would show no change. {}.</p></figcaption></figure>\n",
+            Bytes::from(spaces.longest_bytes),
+            spaces.first,
+            html(&panels.join("; "))
+        ));
+    }
     let mut page = format!(
         "<figure class=\"space wide\"><figcaption><h4>Address space over time</h4><p>Time to the right, \
          addresses upwards from {:#x} to as far as any engine spread ({}), one scale for all; a pixel's \

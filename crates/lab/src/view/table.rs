@@ -1,10 +1,11 @@
 //! Tables: records by rows and columns, and numbers as people read them.
 
-use super::definition::{Cell, Scope, TableView};
+use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
 use crate::record::{Better, Metric, Origin, Record, Results, Stat, Unit};
+pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,50 +21,6 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Leading columns that name the row and are text.
     pub name_columns: usize,
-}
-
-/// A whole number, its thousands set apart.
-#[must_use]
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number with as many decimals as it deserves.
-#[must_use]
-pub fn fixed(value: f64) -> String {
-    if value >= 1000.0 {
-        count(value.round() as u64)
-    } else if value >= 100.0 {
-        format!("{value:.0}")
-    } else if value >= 10.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
-}
-
-/// A time in nanoseconds, or in the unit in which it is short.
-#[must_use]
-pub fn nanoseconds(ns: f64) -> String {
-    if ns < 100.0 {
-        format!("{ns:.1} ns")
-    } else if ns < 10_000.0 {
-        format!("{ns:.0} ns")
-    } else if ns < 10_000_000.0 {
-        format!("{} us", fixed(ns / 1e3))
-    } else if ns < 10_000_000_000.0 {
-        format!("{} ms", fixed(ns / 1e6))
-    } else {
-        format!("{} s", fixed(ns / 1e9))
-    }
 }
 
 /// A figure in its unit: one way to write numbers, wherever they stand.
@@ -90,6 +47,7 @@ pub(super) fn shown(field: &str, value: &str) -> String {
         ("size" | "unit_bytes", number) => {
             number.parse().map_or_else(|_| number.to_owned(), |bytes| Bytes(bytes).to_string())
         }
+        ("workload", workload) => recorded(workload).unwrap_or(workload).to_owned(),
         ("file", file) => file.rsplit('/').next().unwrap_or(file).to_owned(),
         _ => value.to_owned(),
     }
@@ -184,7 +142,9 @@ fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> Str
 fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
     let mut text = figure(record.metric.unit(), record.value);
     text.push_str(record.origin.mark());
-    if let (true, Some([least, largest])) = (view.spread && record.value > 0.0, record.spread) {
+    if let (true, Some([least, largest])) = (record.value > 0.0, record.spread)
+        && least < largest
+    {
         let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
     }
     let compared = view.ratio
@@ -222,8 +182,10 @@ pub(super) fn features(title: &str, results: &Results) -> Table {
 /// The table as HTML, in a box that scrolls.
 pub(super) fn render(table: &Table, palette: &Palette) -> String {
     let class = |at: usize| if at < table.name_columns { "" } else { " class=\"figure\"" };
-    let mut page =
-        format!("<div class=\"scroll\"><table><caption>{}</caption><thead><tr>", html(&table.title));
+    let mut page = format!(
+        "<div class=\"scroll\"><table><caption><span>{}</span></caption><thead><tr>",
+        html(&table.title)
+    );
     for (at, name) in table.header.iter().enumerate() {
         let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(at), html(name));
     }

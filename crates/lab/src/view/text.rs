@@ -37,6 +37,10 @@ pub fn lkml(definition: &Definition, results: &Results, environment: &Environmen
     for line in environment.lines() {
         wrap(&mut text, &line, MAIL);
     }
+    let facts = ["rounds", "repeat", "loops", "seed"].into_iter();
+    let facts: Vec<String> =
+        facts.filter_map(|name| Some(format!("{name}: {}", results.facts.get(name)?))).collect();
+    wrap(&mut text, &facts.join(", "), MAIL);
     for table in findings::tables(&findings(results), usize::MAX) {
         text.push('\n');
         write_table(&mut text, &table, MAIL);

@@ -13,10 +13,10 @@ pub mod vma;
 
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
-use crate::measure::vma::Developed;
-use crate::record::{Film, Key, Time};
-use crate::view::count;
+use crate::kind::{Kind, Suite};
+use crate::record::{Developed, Film, Key, Time, count};
 use freehold_trace::kva::Op;
+use std::path::Path;
 
 pub use files::from_file;
 pub use random::SplitMix;
@@ -70,7 +70,7 @@ impl<F: Family> Workload<F> {
     #[must_use]
     pub fn film(&self, film: Developed) -> Film {
         let time = Time::new(self.at_ns.as_deref(), self.ops.len());
-        Film::new(film, &self.name, |op| time.at(op))
+        Film::new(film, |op| time.at(op))
     }
 }
 
@@ -96,4 +96,33 @@ pub fn named(name: &str) -> anyhow::Result<Workload> {
         return churn(n, 2000, 107_000);
     }
     from_file(name.as_ref())
+}
+
+/// The family that a workload is for: what its file tells, or kva for a name that is no file's.
+///
+/// # Errors
+/// The file cannot be read, or is of no kind that is known.
+pub fn suite_of(name: &str) -> anyhow::Result<Suite> {
+    if name.starts_with(CHURN_PREFIX) {
+        return Ok(Suite::Kva);
+    }
+    let file = Path::new(name);
+    let unknown =
+        || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
+    Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
+}
+
+/// Operations in batches; every clone yields the same.
+pub trait Source: Clone {
+    /// Appends the next batch; `None` at the end.
+    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece>;
+}
+
+/// What a batch is a piece of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Setting up or tearing down.
+    Around,
+    /// What is sampled: a part of that name.
+    Part(&'static str),
 }

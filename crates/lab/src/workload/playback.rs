@@ -11,8 +11,7 @@
 
 use super::random::SplitMix;
 use super::suite::{Pairs, random_alloc};
-use super::{Workload, churn};
-use crate::measure::{Piece, Source};
+use super::{Piece, Source, Workload, churn};
 use freehold::units::Span;
 use freehold_trace::kva::Op;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ mod frozen;
 mod reproduce;
 mod stress;
 
-use freehold_lab::commands::data_folder;
+use freehold_lab::data_folder;
 use std::process::{Command, Output};
 
 fn freehold(args: &[&str]) -> Output {
@@ -243,7 +243,7 @@ fn instructions_are_counted_by_kind_and_the_same_again() {
     let lacking = Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).env("PATH", "").output().unwrap();
     assert_eq!(lacking.status.code(), Some(4));
     assert!(text(&lacking.stderr).contains("valgrind is not installed"), "{}", text(&lacking.stderr));
-    if !freehold_lab::measure::instructions::can_count() {
+    if !freehold_lab::run::instructions::can_count() {
         println!("not run: valgrind is not installed");
         return;
     }

@@ -1,7 +1,7 @@
 //! The kernel's error codes, as far as its tree gives them.
 
 use crate::OutOfMemory;
-use crate::error::{AllocError, InsertError};
+use crate::error::{AllocError, InsertError, StoreError};
 use freehold_units::{Rejected, error_messages};
 
 /// Why a call was refused. Nothing has changed.
@@ -50,6 +50,15 @@ error_messages! { Error {
 impl From<OutOfMemory> for Error {
     fn from(_: OutOfMemory) -> Self {
         Self::NoMemory
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::EmptyRange => Self::Invalid,
+            StoreError::OutOfMemory => Self::NoMemory,
+        }
     }
 }
 

@@ -99,10 +99,7 @@ impl<E: StoredValue> WordMap<E> {
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
         assert!(plan.is_free(), "M4: a gap that was found is free");
-        match self.store_at(&mut plan, value) {
-            Ok(()) => Ok(span),
-            Err(Rejected { value, cause }) => Err(Rejected { value, cause: cause.into() }),
-        }
+        self.store_at(&mut plan, value).map(|()| span)
     }
 
     /// Stores a value at the lowest free index from `*next` on, or, if there is none in the window, from the window's

@@ -29,7 +29,7 @@ use freehold_units::{Rejected, Span};
 /// assert!(cursor.move_next() && cursor.value().is_none());
 /// assert!(!cursor.move_next(), "the gap up to the last index is the last slot");
 /// assert_eq!(cursor.span().first(), 20);
-/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::StoreError>>(())
 /// ```
 #[doc(alias = "ma_state")]
 pub struct Cursor<'a, E: StoredValue> {
@@ -50,7 +50,7 @@ pub struct Cursor<'a, E: StoredValue> {
 /// assert!(cursor.move_next());
 /// assert_eq!(cursor.erase(), Some((Span::new(15, 19).unwrap(), 1)));
 /// assert_eq!(cursor.slot(), (Span::new(15, u64::MAX).unwrap(), None), "the gap that it left");
-/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "ma_state")]
 pub struct CursorMut<'a, E: StoredValue> {
@@ -193,7 +193,7 @@ impl<E: StoredValue> CursorMut<'_, E> {
             let mut plan = cursor.map.tree.plan_at(&cursor.place.path, span, true);
             cursor.map.store_at(&mut plan, value)
         } else {
-            cursor.map.store(span, value)
+            cursor.map.store_over(span, value)
         };
         if stored.is_err() {
             seek.index = old.first();

@@ -100,8 +100,6 @@ impl<E: StoredValue> VacantEntry<'_, E> {
             return self.map.insert(span, value);
         }
         let mut plan = self.map.tree.plan_at(&self.place.path, span, true);
-        self.map
-            .store_at(&mut plan, value)
-            .map_err(|Rejected { value, cause }| Rejected { value, cause: cause.into() })
+        self.map.store_at(&mut plan, value)
     }
 }

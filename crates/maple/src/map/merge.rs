@@ -21,7 +21,7 @@ impl<E: StoredValue> WordMap<E> {
     /// }
     /// assert_eq!(map.merge_adjacent(), 1);
     /// assert_eq!(map.entry_at(5), Some((Span::new(0, 7).unwrap(), 'a' as u32)));
-    /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+    /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::StoreError>>(())
     /// ```
     pub fn merge_adjacent(&mut self) -> u64
     where

@@ -55,7 +55,7 @@ use freehold_units::{Broken, Span};
 /// assert_eq!(all, [(0x1000, 1), (0x2000, 2), (0x3000, 1)]);
 /// assert_eq!(map.get(0x2fff), Some(2));
 /// assert_eq!(map.erase(0x3abc), Some((Span::new(0x3000, 0x4fff).unwrap(), 1)));
-/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::StoreError>>(())
 /// ```
 ///
 /// # Cost
@@ -122,7 +122,7 @@ impl<E: StoredValue> WordMap<E> {
     /// let seven: Arc<u32> = map.get_owned(5).unwrap();
     /// map.clear();
     /// assert_eq!(*seven, 7);
-    /// # Ok::<(), freehold_maple::Rejected<Arc<u32>, freehold_maple::OutOfMemory>>(())
+    /// # Ok::<(), freehold_maple::Rejected<Arc<u32>, freehold_maple::StoreError>>(())
     /// ```
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {

@@ -120,7 +120,7 @@ impl<E: StoredValue> WordMap<E> {
         entries: impl IntoIterator<Item = (Span, E)>,
     ) -> Result<(), Rejected<(Span, E), OutOfMemory>> {
         for (span, value) in entries {
-            self.store(span, value)
+            self.store_over(span, value)
                 .map_err(|Rejected { value, cause }| Rejected { value: (span, value), cause })?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::WordMap;
 use super::words::NewWord;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::tree::{Builder, Subtrees, Words, indexes};
+use crate::tree::{Builder, StorePlan, Subtrees, Words, indexes};
 use freehold_units::Span;
 
 impl<E: StoredValue> WordMap<E> {
@@ -21,7 +21,7 @@ impl<E: StoredValue> WordMap<E> {
     /// let high = low.split_at(40).unwrap();
     /// assert_eq!(low.first(), Some((Span::new(0, 39).unwrap(), 1)));
     /// assert_eq!(high.first(), Some((Span::new(40, 99).unwrap(), 1)));
-    /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+    /// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::StoreError>>(())
     /// ```
     ///
     /// # Errors
@@ -30,7 +30,8 @@ impl<E: StoredValue> WordMap<E> {
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
         self.end_leaked();
-        let mut plan = self.tree.plan_and_reserve(upper, false)?;
+        let mut plan = StorePlan::new(upper);
+        self.tree.plan_and_reserve(&mut plan, false)?;
         if plan.is_rootless() {
             return Ok(self.new_alike());
         }

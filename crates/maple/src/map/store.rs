@@ -3,18 +3,32 @@
 use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::error::InsertError;
+use crate::error::{InsertError, StoreError};
 use crate::tree::{Path, StorePlan, indexes};
+use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 impl<E: StoredValue> WordMap<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
     /// # Errors
-    /// There is no memory for another node; nothing has changed then, and the value comes back.
+    /// The range is empty, or there is no memory for another node; nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
     #[inline]
-    pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
+    pub fn store(&mut self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        self.store_over(span, value)
+    }
+
+    /// Stores a value over a span.
+    #[inline]
+    pub(super) fn store_over<C: From<OutOfMemory>>(
+        &mut self,
+        span: Span,
+        value: E,
+    ) -> Result<(), Rejected<E, C>> {
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, true);
         self.store_at(&mut plan, value)
@@ -22,28 +36,35 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Reserves the nodes of a planned store, and does it.
     #[inline]
-    pub(super) fn store_at(
+    pub(super) fn store_at<C: From<OutOfMemory>>(
         &mut self,
         plan: &mut StorePlan,
         value: E,
-    ) -> Result<(), Rejected<E, OutOfMemory>> {
+    ) -> Result<(), Rejected<E, C>> {
         match self.tree.reserve(plan) {
             Ok(()) => {
                 self.commit(plan, Some(value));
                 Ok(())
             }
-            Err(cause) => Err(Rejected { value, cause }),
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 
     /// Stores a value over a range that is free.
     ///
     /// # Errors
-    /// The range overlaps an entry, or there is no memory for another node; nothing has changed then, and the value
-    /// comes back.
+    /// The range is empty or overlaps an entry, or there is no memory for another node; nothing has changed then, and the
+    /// value comes back.
     #[doc(alias = "mtree_insert_range")]
     #[inline]
-    pub fn insert(&mut self, span: Span, value: E) -> Result<(), Rejected<E, InsertError>> {
+    pub fn insert(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<(), Rejected<E, InsertError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: InsertError::EmptyRange });
+        };
         let mut plan = StorePlan::new(span);
         match self.prepare_insert(&mut plan) {
             Ok(()) => {
@@ -91,12 +112,13 @@ impl<E: StoredValue> WordMap<E> {
         self.commit_one(&mut plan, None)
     }
 
-    /// Removes everything in a range. What reaches beyond it is cut, not removed.
+    /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
     ///
     /// # Errors
     /// An entry is cut, so that what is left of it and the gap take more than its node has room for, and there is no memory
     /// for another; nothing has changed then.
-    pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
+    pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), OutOfMemory> {
+        let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
         let mut plan = StorePlan::new(span);
         self.tree.plan(&mut plan, false);
         self.tree.reserve(&plan)?;

@@ -3,6 +3,7 @@
 use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
+use crate::error::StoreError;
 use crate::tree::StorePlan;
 use alloc::vec::{self, Vec};
 use core::fmt;
@@ -76,7 +77,8 @@ impl<E: StoredValue> WordMap<E> {
     pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<E>, OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
         let taken = self.room_for_entries(span)?;
-        let mut plan = self.tree.plan_and_reserve(span, false)?;
+        let mut plan = StorePlan::new(span);
+        self.tree.plan_and_reserve(&mut plan, false)?;
         Ok(self.commit_taking(&mut plan, span, None, taken))
     }
 
@@ -98,14 +100,17 @@ impl<E: StoredValue> WordMap<E> {
     /// As for [`store`](Self::store).
     pub fn store_with(
         &mut self,
-        span: Span,
+        bounds: impl RangeBounds<u64>,
         value: E,
         mut cut: impl for<'a> FnMut(Span, Span, E::Ref<'a>) -> E,
-    ) -> Result<(), Rejected<E, OutOfMemory>> {
-        let mut plan = match self.tree.plan_and_reserve(span, true) {
-            Ok(plan) => plan,
-            Err(cause) => return Err(Rejected { value, cause }),
+    ) -> Result<(), Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
         };
+        let mut plan = StorePlan::new(span);
+        if let Err(cause) = self.tree.plan_and_reserve(&mut plan, true) {
+            return Err(Rejected { value, cause: cause.into() });
+        }
         let mut end = |index: u64, part: fn(Span, Span) -> Option<Span>| {
             let (whole, old) = self.entry_at(index)?;
             let kept = part(whole, overlap(whole, span))?;
@@ -136,17 +141,26 @@ impl<E: StoredValue> WordMap<E> {
     /// ```
     ///
     /// # Errors
-    /// As for [`take_range`](Self::take_range); the value comes back.
-    pub fn replace_range(&mut self, span: Span, value: E) -> Result<Removed<E>, Rejected<E, OutOfMemory>> {
-        match self.plan_replacing(span) {
-            Ok((mut plan, taken)) => Ok(self.commit_taking(&mut plan, span, Some(value), taken)),
-            Err(cause) => Err(Rejected { value, cause }),
+    /// The range is empty, or as for [`take_range`](Self::take_range); the value comes back.
+    pub fn replace_range(
+        &mut self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<Removed<E>, Rejected<E, StoreError>> {
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        let mut plan = StorePlan::new(span);
+        match self.plan_replacing(&mut plan) {
+            Ok(taken) => Ok(self.commit_taking(&mut plan, span, Some(value), taken)),
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 
-    fn plan_replacing(&mut self, span: Span) -> Result<(StorePlan, Vec<(Span, E)>), OutOfMemory> {
-        let taken = self.room_for_entries(span)?;
-        Ok((self.tree.plan_and_reserve(span, true)?, taken))
+    fn plan_replacing(&mut self, plan: &mut StorePlan) -> Result<Vec<(Span, E)>, OutOfMemory> {
+        let taken = self.room_for_entries(plan.span)?;
+        self.tree.plan_and_reserve(plan, true)?;
+        Ok(taken)
     }
 
     /// An empty list with room for the entries of a range.

@@ -9,6 +9,7 @@ use freehold_units::{Rejected, Span};
 
 /// Stores that are made final together, or undone together: an `munmap` in the middle of three regions is one.
 ///
+/// It is a version of the tree of its own: the nodes that its stores change are copied first. So a removal takes memory, too.
 /// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
 /// being committed is undone, which cannot fail either. Values that were replaced are kept until then. One that is
 /// leaked (`mem::forget`) counts as committed from the next change of the map on; the values and nodes that it took out of
@@ -25,7 +26,7 @@ use freehold_units::{Rejected, Span};
 /// both.store(Span::new(50, 59).unwrap(), 3)?;
 /// drop(both);
 /// assert_eq!(map.get(15), Some(1));
-/// # Ok::<(), freehold_maple::Rejected<u32, freehold_maple::OutOfMemory>>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     pub(super) map: &'a mut WordMap<E>,
@@ -53,7 +54,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
     #[inline]
     pub(super) fn end_leaked(&mut self) {
-        self.tree.make_final();
+        self.tree.commit_version();
     }
 }
 
@@ -69,10 +70,10 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// There is not enough memory; the stores before stand, and can be committed or dropped.
     pub fn store(&mut self, span: Span, value: E) -> Result<(), Rejected<E, OutOfMemory>> {
-        let mut plan = match self.plan(span, true) {
-            Ok(plan) => plan,
-            Err(cause) => return Err(Rejected { value, cause }),
-        };
+        let mut plan = StorePlan::new(span);
+        if let Err(cause) = self.plan(&mut plan, true) {
+            return Err(Rejected { value, cause });
+        }
         let word = value.into_word();
         self.inserted.push(word);
         self.apply(&mut plan, Some(word));
@@ -84,19 +85,19 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// # Errors
     /// As for [`store`](Self::store).
     pub fn remove_range(&mut self, span: Span) -> Result<(), OutOfMemory> {
-        let mut plan = self.plan(span, false)?;
+        let mut plan = StorePlan::new(span);
+        self.plan(&mut plan, false)?;
         self.apply(&mut plan, None);
         Ok(())
     }
 
-    /// Plans a store, and reserves all memory that the store and its undoing take.
-    fn plan(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
-        self.map.tree.prepare_undo()?;
+    /// Plans a store, and reserves all memory that it takes.
+    fn plan(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
         // The new word, and the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        self.map.tree.plan_and_reserve(span, entry)
+        self.map.tree.plan_in_version(plan, entry)
     }
 
     fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
@@ -106,6 +107,7 @@ impl<E: StoredValue> Transaction<'_, E> {
             self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
             self.subtrees.extend(subtrees);
         } else {
+            self.map.tree.thaw(&mut plan.path);
             self.commit_in_leaf(plan, entry, &mut removed);
         }
         self.removed.extend(removed);

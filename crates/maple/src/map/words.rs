@@ -110,7 +110,7 @@ impl<E: StoredValue> WordMap<E> {
         if let Some(value_of) = value_of
             && !removed.is_empty()
         {
-            drop_all(removed.into_iter().map(value_of));
+            drop_all(removed.drain(..).map(value_of));
         }
     }
 
@@ -227,12 +227,12 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
         let tree = &mut self.map.tree;
         if !self.committed {
-            tree.roll_back();
+            tree.undo_version();
             // SAFETY: these words were stored by the transaction, and its undoing removed them (M7).
             drop_all(self.inserted.drain(..).map(|word| unsafe { E::from_word(word) }));
             return;
         }
-        tree.make_final();
+        tree.commit_version();
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
         let taken_out = core::iter::from_fn(|| {
             loop {

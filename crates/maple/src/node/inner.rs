@@ -106,6 +106,10 @@ impl Inner {
         self.children[slot % FANOUT]
     }
 
+    pub(crate) fn set_child(&mut self, slot: usize, id: NodeId) {
+        self.children[slot] = id;
+    }
+
     #[inline]
     pub(crate) fn gap(&self, slot: usize) -> Extent {
         self.gaps[slot % FANOUT]

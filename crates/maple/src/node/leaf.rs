@@ -311,6 +311,16 @@ impl Leaf {
         self.set_used(Used::new(before.occupied() | one << len, len + 1, entries + one as usize));
     }
 
+    /// Puts the slots of the next leaf behind its own, which end at `last`. There is room.
+    pub(crate) fn append(&mut self, last: u64, next: &Self) {
+        let (low, high) = (self.in_use(), next.in_use());
+        let (len, entries) = (low.len() + high.len(), low.entries() + high.entries());
+        self.set_pivot(low.len() - 1, last);
+        self.words[low.len() + 1..len].copy_from_slice(&next.words[1..high.len()]);
+        self.words[WORDS + 1 - entries..WORDS + 1 - low.entries()].copy_from_slice(next.words());
+        self.set_used(Used::new(low.occupied() | high.occupied() << low.len(), len, entries));
+    }
+
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
         let before = self.in_use();

@@ -46,6 +46,12 @@ impl<V> Slab<V> {
     /// Makes room for so many more values.
     #[inline]
     pub(super) fn reserve(&mut self, values: usize) -> Result<(), OutOfMemory> {
+        let most = self.places.capacity().min(NO_PLACE as usize);
+        if most - self.len() >= values { Ok(()) } else { self.grow(values) }
+    }
+
+    #[cold]
+    fn grow(&mut self, values: usize) -> Result<(), OutOfMemory> {
         let missing = values.saturating_sub(self.vacant_len);
         if missing > (NO_PLACE as usize).saturating_sub(self.places.len()) {
             return Err(OutOfMemory);

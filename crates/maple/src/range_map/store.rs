@@ -32,10 +32,13 @@ impl<V> RangeMap<V> {
     where
         V: Clone,
     {
-        let mut plan = match self.plan_store(&bounds) {
-            Ok(plan) => plan,
-            Err(cause) => return Err(Rejected { value, cause }),
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
         };
+        let mut plan = StorePlan::new(span);
+        if let Err(cause) = self.prepare(&mut plan, true) {
+            return Err(Rejected { value, cause: cause.into() });
+        }
         let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
         self.commit(&mut plan, Some(value), second);
         Ok(())
@@ -64,14 +67,16 @@ impl<V> RangeMap<V> {
         value: V,
         cut: impl FnMut(Span, Span, &V) -> V,
     ) -> Result<(), Rejected<V, StoreError>> {
-        match self.plan_store(&bounds) {
-            Ok(mut plan) => {
-                // The span of an entry's plan is what is stored over.
-                let span = plan.span;
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        let mut plan = StorePlan::new(span);
+        match self.prepare(&mut plan, true) {
+            Ok(()) => {
                 self.commit_with(&mut plan, span, Some(value), cut);
                 Ok(())
             }
-            Err(cause) => Err(Rejected { value, cause }),
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 
@@ -160,7 +165,8 @@ impl<V> RangeMap<V> {
         V: Clone,
     {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        let mut plan = self.prepare(span, false)?;
+        let mut plan = StorePlan::new(span);
+        self.prepare(&mut plan, false)?;
         let second = self.cut_in_two(&plan).map(|number| self.values.get(number).clone());
         self.commit(&mut plan, None, second);
         Ok(())
@@ -184,7 +190,8 @@ impl<V> RangeMap<V> {
         cut: impl FnMut(Span, Span, &V) -> V,
     ) -> Result<(), OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        let mut plan = self.prepare(span, false)?;
+        let mut plan = StorePlan::new(span);
+        self.prepare(&mut plan, false)?;
         self.commit_with(&mut plan, span, None, cut);
         Ok(())
     }
@@ -234,17 +241,11 @@ impl<V> RangeMap<V> {
         self.erase(span.first())
     }
 
-    /// Plans a store over a range, and reserves what it takes.
-    pub(super) fn plan_store(&mut self, bounds: &impl RangeBounds<u64>) -> Result<StorePlan, StoreError> {
-        let span = Span::from_bounds(bounds).ok_or(StoreError::EmptyRange)?;
-        Ok(self.prepare(span, true)?)
-    }
-
     /// Plans a store or a removal, and reserves its nodes, and room for a new value and a second one.
-    pub(super) fn prepare(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
-        let plan = self.numbers.tree.plan_and_reserve(span, entry)?;
-        self.values.reserve(2)?;
-        Ok(plan)
+    #[inline]
+    pub(super) fn prepare(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
+        self.numbers.tree.plan_and_reserve(plan, entry)?;
+        self.values.reserve(2)
     }
 
     /// The number of the entry that a store cuts in two.
@@ -308,5 +309,6 @@ impl<V> RangeMap<V> {
 
 /// Puts a store's values into their places; returns their numbers as words.
 pub(super) fn put_both<V>(values: &mut Slab<V>, value: Option<V>, second: Option<V>) -> [Option<Word>; 2] {
-    [value, second].map(|value| value.map(|value| values.put(value).into_word()))
+    let mut put = |value: V| values.put(value).into_word();
+    [value.map(&mut put), second.map(&mut put)]
 }

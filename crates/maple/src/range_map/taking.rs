@@ -37,7 +37,8 @@ impl<V> RangeMap<V> {
         mut cut: impl FnMut(Span, Span, &V) -> V,
     ) -> Result<Removed<V>, OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
-        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let mut plan = StorePlan::new(span);
+        let taken = self.plan_taking(&mut plan, false)?;
         let ends = self.kept_ends(span, &mut cut);
         Ok(self.commit_taking(&mut plan, span, None, taken, ends, cut))
     }
@@ -62,28 +63,24 @@ impl<V> RangeMap<V> {
         value: V,
         mut cut: impl FnMut(Span, Span, &V) -> V,
     ) -> Result<Removed<V>, Rejected<V, StoreError>> {
-        match self.plan_replacing(&bounds) {
-            Ok((mut plan, taken)) => {
-                let span = plan.span;
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        let mut plan = StorePlan::new(span);
+        match self.plan_taking(&mut plan, true) {
+            Ok(taken) => {
                 let ends = self.kept_ends(span, &mut cut);
                 Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, cut))
             }
-            Err(cause) => Err(Rejected { value, cause }),
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 
-    fn plan_replacing(
-        &mut self,
-        bounds: &impl RangeBounds<u64>,
-    ) -> Result<(StorePlan, Vec<(Span, V)>), StoreError> {
-        let span = Span::from_bounds(bounds).ok_or(StoreError::EmptyRange)?;
-        Ok(self.plan_taking(span, true)?)
-    }
-
     /// Plans a store or a removal, and reserves what it takes, with room for what it returns.
-    fn plan_taking(&mut self, span: Span, entry: bool) -> Result<(StorePlan, Vec<(Span, V)>), OutOfMemory> {
-        let taken = self.numbers.room_for_entries(span)?;
-        Ok((self.prepare(span, entry)?, taken))
+    fn plan_taking(&mut self, plan: &mut StorePlan, entry: bool) -> Result<Vec<(Span, V)>, OutOfMemory> {
+        let taken = self.numbers.room_for_entries(plan.span)?;
+        self.prepare(plan, entry)?;
+        Ok(taken)
     }
 
     /// Does a prepared store over `span`, and returns what it removes. `ends` are the new values of parts that stay; `cut` says
@@ -142,7 +139,8 @@ impl<V: Clone> RangeMap<V> {
     #[doc(alias = "remove")]
     pub fn take_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<Removed<V>, OutOfMemory> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(Removed::new(Vec::new())) };
-        let (mut plan, taken) = self.plan_taking(span, false)?;
+        let mut plan = StorePlan::new(span);
+        let taken = self.plan_taking(&mut plan, false)?;
         let ends = self.cloned_end(&plan);
         Ok(self.commit_taking(&mut plan, span, None, taken, ends, |_, _, value| value.clone()))
     }
@@ -168,12 +166,16 @@ impl<V: Clone> RangeMap<V> {
         bounds: impl RangeBounds<u64>,
         value: V,
     ) -> Result<Removed<V>, Rejected<V, StoreError>> {
-        match self.plan_replacing(&bounds) {
-            Ok((mut plan, taken)) => {
-                let (span, ends) = (plan.span, self.cloned_end(&plan));
+        let Some(span) = Span::from_bounds(&bounds) else {
+            return Err(Rejected { value, cause: StoreError::EmptyRange });
+        };
+        let mut plan = StorePlan::new(span);
+        match self.plan_taking(&mut plan, true) {
+            Ok(taken) => {
+                let ends = self.cloned_end(&plan);
                 Ok(self.commit_taking(&mut plan, span, Some(value), taken, ends, |_, _, value| value.clone()))
             }
-            Err(cause) => Err(Rejected { value, cause }),
+            Err(cause) => Err(Rejected { value, cause: cause.into() }),
         }
     }
 

@@ -90,7 +90,8 @@ impl<V> RangeMap<V> {
     /// Stores a part that was cut as an entry of its own.
     fn store_part(&mut self, part: Option<(Span, V)>) -> Result<(), OutOfMemory> {
         if let Some((part, value)) = part {
-            let mut plan = self.prepare(part, true)?;
+            let mut plan = StorePlan::new(part);
+            self.prepare(&mut plan, true)?;
             self.commit(&mut plan, Some(value), None);
         }
         Ok(())

@@ -41,8 +41,10 @@ impl Tree {
 
     /// Makes `gap`, which begins in the path's leaf and ends in the next one, a gap. Possible if its part in one of the two
     /// leaves is a gap already: the other leaf gives its part away. False if it is not possible; nothing has changed then.
-    pub(super) fn move_edge(&mut self, path: &Path, gap: Span, words: &mut Words) -> bool {
-        let Some((gives_way, next)) = self.giving_way(path, gap) else { return false };
+    pub(super) fn move_edge(&mut self, path: &mut Path, gap: Span, words: &mut Words) -> bool {
+        let Some((gives_way, mut next)) = self.giving_way(path, gap) else { return false };
+        self.thaw(path);
+        self.thaw(&mut next);
         let known = words.len();
         let (edge, shrunk, index) = match gives_way {
             GivesWay::Left => {
@@ -75,7 +77,9 @@ impl Tree {
     /// moves to the path's leaf, so that the store, and later ones that make the entry longer, lie in this leaf alone. False if
     /// the leaf has no room for that, or the store ends elsewhere; nothing has changed then.
     pub(super) fn grow_into_gap(&mut self, path: &mut Path, span: Span, removed: &mut Words) -> bool {
-        let Some(Growth { next, end }) = self.growth(path, span) else { return false };
+        let Some(Growth { mut next, end }) = self.growth(path, span) else { return false };
+        self.thaw(path);
+        self.thaw(&mut next);
         let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
         let leaf = self.leaf(id);
         let known = removed.len();

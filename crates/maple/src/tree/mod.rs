@@ -24,8 +24,8 @@ mod spanning;
 mod split;
 mod store;
 mod underfull;
-mod undo;
 mod validate;
+mod version;
 mod walk;
 
 pub(crate) use build::Builder;
@@ -41,7 +41,7 @@ use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
 use freehold_units::Span;
-use undo::Undo;
+use version::Versions;
 
 /// Which way a walk or a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,7 @@ impl Need {
 }
 
 /// The indexes of a node or a slot, which has one at least.
+#[inline]
 pub(crate) fn indexes(first: u64, last: u64) -> Span {
     Span::new(first, last).expect("M1: no slot and no node is empty")
 }
@@ -82,7 +83,7 @@ pub(crate) struct Tree {
     inners: Pool<Inner, NoneInline>,
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
-    undo: Undo,
+    version: Versions,
     limits: NodeLimits,
 }
 
@@ -95,7 +96,7 @@ impl Tree {
             leaves: Pool::new([Leaf::VACANT]),
             inners: Pool::new(NoneInline),
             taken: 0,
-            undo: Undo::new(),
+            version: Versions::new(),
             limits,
         }
     }
@@ -145,21 +146,23 @@ impl Tree {
         &self.inners[id]
     }
 
-    /// A leaf that is about to be changed.
+    /// A leaf that is about to be changed. In a version, it is its own.
     #[inline]
     fn leaf_mut(&mut self, id: NodeId) -> &mut Leaf {
-        if let Some(changes) = self.undo.changes() {
-            changes.leaves.will_change(id, &self.leaves[id]);
-        }
+        debug_assert!(
+            self.version.open().is_none_or(|version| version.leaves.has(id)),
+            "M9: a leaf is thawed"
+        );
         &mut self.leaves[id]
     }
 
-    /// An inner node that is about to be changed.
+    /// An inner node that is about to be changed. In a version, it is its own.
     #[inline]
     fn inner_mut(&mut self, id: NodeId) -> &mut Inner {
-        if let Some(changes) = self.undo.changes() {
-            changes.inners.will_change(id, &self.inners[id]);
-        }
+        debug_assert!(
+            self.version.open().is_none_or(|version| version.inners.has(id)),
+            "M9: a node is thawed"
+        );
         &mut self.inners[id]
     }
 
@@ -173,8 +176,8 @@ impl Tree {
         self.taken += 1;
         let id = self.leaves.take();
         fill(&mut self.leaves[id]);
-        if let Some(changes) = self.undo.changes() {
-            changes.leaves.made(id);
+        if let Some(version) = self.version.open_mut() {
+            version.leaves.took(id);
         }
         id
     }
@@ -183,24 +186,24 @@ impl Tree {
         self.taken += 1;
         let id = self.inners.take();
         self.inners[id] = inner;
-        if let Some(changes) = self.undo.changes() {
-            changes.inners.made(id);
+        if let Some(version) = self.version.open_mut() {
+            version.inners.took(id);
         }
         id
     }
 
     /// Gives a leaf back whose entries are elsewhere.
     fn free_leaf(&mut self, id: NodeId) {
-        match self.undo.changes() {
-            Some(changes) => changes.leaves.gone(id),
+        match self.version.open_mut() {
+            Some(version) => version.leaves.leave(&mut self.leaves, id),
             None => self.leaves.give_back(id),
         }
     }
 
     /// Gives an inner node back whose children are elsewhere.
     fn free_inner(&mut self, id: NodeId) {
-        match self.undo.changes() {
-            Some(changes) => changes.inners.gone(id),
+        match self.version.open_mut() {
+            Some(version) => version.inners.leave(&mut self.inners, id),
             None => self.inners.give_back(id),
         }
     }
@@ -220,7 +223,7 @@ impl Tree {
 
     /// A copy, with the same words: they are not its own yet.
     pub(crate) fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        if self.undo.is_on() { self.rebuilt() } else { self.copied() }
+        if self.version.open().is_some() { self.rebuilt() } else { self.copied() }
     }
 
     /// Puts another word in the place of each, ascending. Should `other` panic, the words so far are leaked.
@@ -238,10 +241,10 @@ impl Tree {
     fn copied(&self) -> Result<Self, OutOfMemory> {
         let (leaves, inners) = (self.leaves.try_clone()?, self.inners.try_clone()?);
         let Self { root, height, len, limits, .. } = *self;
-        Ok(Self { root, height, len, leaves, inners, taken: 0, undo: Undo::new(), limits })
+        Ok(Self { root, height, len, leaves, inners, taken: 0, version: Versions::new(), limits })
     }
 
-    /// The same words in new nodes, without those that a transaction keeps.
+    /// The same words in new nodes, without those of a transaction's base.
     #[cold]
     fn rebuilt(&self) -> Result<Self, OutOfMemory> {
         let mut copy = Builder::new(self.limits);

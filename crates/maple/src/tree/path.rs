@@ -46,6 +46,11 @@ impl Path {
         &self.steps
     }
 
+    /// The same, to be changed.
+    pub(super) fn steps_mut(&mut self) -> &mut [Step] {
+        &mut self.steps
+    }
+
     /// The steps above the leaf.
     #[inline]
     pub(crate) fn above(&self) -> &[Step] {

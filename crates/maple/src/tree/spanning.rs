@@ -58,6 +58,11 @@ impl Tree {
         subtrees: &mut Subtrees,
     ) {
         let last = span.last();
+        self.thaw(path);
+        // Nodes of the right path that stay have an index behind the store.
+        if let Some(behind) = last.checked_add(1) {
+            self.thaw_at(behind);
+        }
         let mut right = Path::new();
         self.walk(last, &mut right);
         let fork = fork(path, &right);

@@ -83,11 +83,10 @@ impl Tree {
     }
 
     /// Plans a store, and reserves the nodes that it takes.
-    pub(crate) fn plan_and_reserve(&mut self, span: Span, entry: bool) -> Result<StorePlan, OutOfMemory> {
-        let mut plan = StorePlan::new(span);
-        self.plan(&mut plan, entry);
-        self.reserve(&plan)?;
-        Ok(plan)
+    #[inline]
+    pub(crate) fn plan_and_reserve(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
+        self.plan(plan, entry);
+        self.reserve(plan)
     }
 
     /// The word of the entry that a planned store cuts in two, if it does.
@@ -228,7 +227,7 @@ impl Tree {
         removed: &mut Words,
         subtrees: &mut Subtrees,
     ) {
-        if entry.is_none() && self.move_edge(&plan.path, plan.span, removed) {
+        if entry.is_none() && self.move_edge(&mut plan.path, plan.span, removed) {
             return;
         }
         if entry.is_none() || !self.grow_into_gap(&mut plan.path, plan.span, removed) {

@@ -2,6 +2,7 @@
 //!
 //! A walk from the root down mends each node on its path before it goes on below it, so that the node can then lose a child.
 
+use super::path::Step;
 use super::{Tree, indexes};
 use crate::node::{Child, Extent, Inner, NONE, NodeId, Slots};
 use arrayvec::ArrayVec;
@@ -19,7 +20,7 @@ impl Tree {
                 if height == 1 {
                     self.join_leaves(id, left, whole);
                 } else {
-                    self.join_inners(id, left);
+                    self.join_inners(id, left, height);
                 }
                 slot = self.inner(id).slot_of(index);
             }
@@ -60,29 +61,34 @@ impl Tree {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
-        let slots = Slots::of_both(self.leaf(left), left_span, self.leaf(right), right_span);
-        if slots.used(0..slots.len()) <= self.limits.leaf_words {
-            let leaf = slots.leaf(0..slots.len());
-            let gap = leaf.largest_gap(left_span.hull(right_span));
-            *self.leaf_mut(left) = leaf;
+        let (left_leaf, right_leaf) = (self.leaf(left), self.leaf(right));
+        if left_leaf.used() + 1 + right_leaf.used() <= self.limits.leaf_words {
+            // No gap becomes longer: none follows another from one leaf to the next (M2).
+            let gap = inner.gap(slot).max(inner.gap(slot + 1));
+            let right_leaf = right_leaf.clone();
+            let left = self.thaw_child(at(parent, slot), 1);
+            self.leaf_mut(left).append(left_span.last(), &right_leaf);
             self.remove_joined(parent, slot);
             self.inner_mut(parent).set_gap(slot, gap);
             self.free_leaf(right);
             return;
         }
-        let at = slots.split_point(&self.limits);
-        let last = slots.last(at - 1);
-        let (low, high) = (slots.leaf(0..at), slots.leaf(at..slots.len()));
+        let slots = Slots::of_both(left_leaf, left_span, right_leaf, right_span);
+        let half = slots.split_point(&self.limits);
+        let last = slots.last(half - 1);
+        let (low, high) = (slots.leaf(0..half), slots.leaf(half..slots.len()));
         let low_span = indexes(left_span.first(), last);
         let high_span = indexes(last + 1, right_span.last());
         let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));
+        let [left, right] = [slot, slot + 1].map(|slot| self.thaw_child(at(parent, slot), 1));
         *self.leaf_mut(left) = low;
         *self.leaf_mut(right) = high;
         self.set_parted(parent, slot, last, gaps);
     }
 
     /// Merges the inner nodes `slot` and `slot + 1` of a parent, or, if they do not fit one node, makes them of equal size.
-    fn join_inners(&mut self, parent: NodeId, slot: usize) {
+    /// `height` are their levels.
+    fn join_inners(&mut self, parent: NodeId, slot: usize, height: usize) {
         let inner = self.inner(parent);
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let children: ArrayVec<Child, 32> = self
@@ -93,6 +99,7 @@ impl Tree {
         if children.len() <= self.limits.fanout {
             let merged = Inner::from_children(&children);
             let gap = merged.largest_gap();
+            let left = self.thaw_child(at(parent, slot), height);
             *self.inner_mut(left) = merged;
             self.remove_joined(parent, slot);
             self.inner_mut(parent).set_gap(slot, gap);
@@ -103,6 +110,7 @@ impl Tree {
         let last = low[low.len() - 1].last;
         let (low, high) = (Inner::from_children(low), Inner::from_children(high));
         let gaps = (low.largest_gap(), high.largest_gap());
+        let [left, right] = [slot, slot + 1].map(|slot| self.thaw_child(at(parent, slot), height));
         *self.inner_mut(left) = low;
         *self.inner_mut(right) = high;
         self.set_parted(parent, slot, last, gaps);
@@ -123,6 +131,11 @@ impl Tree {
         inner.remove(slot + 1, slot + 2);
         inner.set_pivot(slot, last);
     }
+}
+
+/// The step from a node to its child `slot`.
+fn at(id: NodeId, slot: usize) -> Option<Step> {
+    Some(Step { id, slot: slot as u32 })
 }
 
 /// The indexes of child `slot`; `whole` are the node's.

@@ -1,5 +1,6 @@
 //! Checking every invariant from scratch.
 
+use super::version::{Base, Version};
 use super::{Need, Tree};
 use crate::node::{Extent, NodeId};
 use freehold_units::{Broken, Span, check};
@@ -21,14 +22,38 @@ impl Tree {
             check(seen.entries > 0, "M5", "a tree without entries has no node", 0)?;
         }
         check(seen.entries == self.len, "M5", "there are as many entries as are counted", 0)?;
-        if self.undo.is_on() {
-            // Nodes that are not in the tree any more are kept until the transaction ends.
-            return Ok(());
+        if let Some(version) = self.version.open() {
+            return self.check_base(version);
         }
         check(seen.nodes == self.nodes(), "M6", "a node in use is in the tree", 0)?;
         let leaves = self.leaves.vacant().count() + seen.nodes.leaves == self.leaves.made();
         let inners = self.inners.vacant().count() + seen.nodes.inners == self.inners.made();
         check(leaves && inners, "M6", "a node is vacant or in use", 0)
+    }
+
+    /// Checks that the base of a version is a tree as it was, and shares none of the version's own nodes. Nodes that are in
+    /// neither wait for the transaction's end.
+    fn check_base(&self, version: &Version) -> Result<(), Broken> {
+        let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };
+        let Base { root, height, len } = version.base;
+        if height > 0 {
+            self.check_below(root, height, Span::ALL, &mut seen)?;
+            self.check_shared(root, height)?;
+        }
+        check(seen.entries == len, "M9", "a version's base has as many entries as before", 0)
+    }
+
+    fn check_shared(&self, id: NodeId, height: usize) -> Result<(), Broken> {
+        let is_own = self.version.open().is_some_and(|version| match height {
+            1 => version.leaves.has(id),
+            _ => version.inners.has(id),
+        });
+        check(!is_own, "M9", "a version's base has none of its own nodes", id.into())?;
+        if height == 1 {
+            return Ok(());
+        }
+        let inner = self.inner(id);
+        (0..inner.len()).try_for_each(|slot| self.check_shared(inner.child(slot), height - 1))
     }
 
     /// Checks a subtree; returns its longest gap.

@@ -49,16 +49,12 @@ impl Counter {
     /// # Errors
     /// There is no memory for all of them.
     pub fn bulk(heap: &'static PerCpuHeap, count: usize) -> Result<Vec<Self>, AllocError> {
-        let objects = LazyObject::bulk(heap, count)?;
-        let mut counters = Vec::new();
-        counters.try_reserve_exact(count).map_err(|_| AllocError::OutOfMemory)?;
-        counters.extend(objects.into_iter().map(|object| Self { object, baseline: AtomicU64::new(0) }));
-        Ok(counters)
+        LazyObject::bulk(heap, count, |object| Self { object, baseline: AtomicU64::new(0) })
     }
 
     /// Drops many counters at once, which is faster than one by one.
     pub fn free_bulk(counters: Vec<Self>) {
-        LazyObject::free_bulk(counters.into_iter().map(|counter| counter.object).collect());
+        LazyObject::free_bulk(counters.into_iter().map(|counter| counter.object));
     }
 
     /// Takes the memory now. Afterwards adds take no lock, and may be made in signal handlers.
@@ -73,7 +69,9 @@ impl Counter {
     ///
     /// The first add to a counter of a static takes its memory. While there is none, counts are kept in the counter itself, by
     /// an atomic that all threads share, and each add tries again.
-    #[inline]
+    ///
+    /// Inlined: called, an add takes 1.7 times as long (`freehold bench counters --workload add`).
+    #[inline(always)]
     pub fn add(&self, value: u64) {
         match self.object.get() {
             Some(words) => words.add(0, value),

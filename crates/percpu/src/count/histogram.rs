@@ -10,6 +10,7 @@
 use crate::AllocError;
 use crate::heap::{HeapError, LazyObject, PerCpuHeap};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 /// Bits of a value below its highest one that tell buckets apart.
@@ -47,12 +48,16 @@ fn values_of(bucket: usize) -> (u64, u64) {
 /// let seen = LATENCY_NS.snapshot();
 /// assert_eq!((seen.count(), seen.sum()), (3, 5250));
 /// assert_eq!(seen.quantile(0.5), Some((128, 143)));
+/// assert_eq!(LATENCY_NS.reset(), seen);
+/// assert_eq!(LATENCY_NS.snapshot().count(), 0);
 /// ```
 #[derive(Debug)]
 pub struct Histogram {
     object: LazyObject<WORDS>,
     /// Values that were not recorded, as there was no memory.
     missed: AtomicU64,
+    /// What the slots held at the last reset; `None` stands for nothing.
+    baseline: Mutex<Option<HistogramSnapshot>>,
 }
 
 impl Default for Histogram {
@@ -65,7 +70,7 @@ impl Histogram {
     /// A histogram without values and without memory.
     #[must_use]
     pub const fn new() -> Self {
-        Self { object: LazyObject::new(), missed: AtomicU64::new(0) }
+        Self { object: LazyObject::new(), missed: AtomicU64::new(0), baseline: Mutex::new(None) }
     }
 
     /// A histogram without values in a heap.
@@ -73,7 +78,7 @@ impl Histogram {
     /// # Errors
     /// There is no memory.
     pub fn in_heap(heap: &'static PerCpuHeap) -> Result<Self, AllocError> {
-        Ok(Self { object: LazyObject::in_heap(heap)?, missed: AtomicU64::new(0) })
+        Ok(Self { object: LazyObject::in_heap(heap)?, ..Self::new() })
     }
 
     /// Takes the memory now, as [`Counter::prepare`](super::Counter::prepare).
@@ -109,12 +114,39 @@ impl Histogram {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// What was recorded. A record on its way may be in the sum and not in its bucket, or the other way round.
+    /// What was recorded since the histogram was made or reset. A record on its way may be in the sum and not in its bucket, or
+    /// the other way round.
     #[must_use]
     pub fn snapshot(&self) -> HistogramSnapshot {
+        // Slots that are read under the lock are as far on as those that the last reset saw.
+        let baseline = self.baseline();
+        let now = self.slots();
+        match &*baseline {
+            Some(before) => now.since(before),
+            None => now,
+        }
+    }
+
+    /// Forgets what was recorded. Returns it: each count, and each part of the sum, is in what one reset returns, or in what is
+    /// read later.
+    pub fn reset(&self) -> HistogramSnapshot {
+        let mut baseline = self.baseline();
+        let now = self.slots();
+        match baseline.replace(now.clone()) {
+            Some(before) => now.since(&before),
+            None => now,
+        }
+    }
+
+    /// All that was ever recorded.
+    fn slots(&self) -> HistogramSnapshot {
         let words = self.object.get();
         let word = |index| words.map_or(0, |words| words.sum(index));
         HistogramSnapshot { counts: (0..BUCKETS).map(word).collect(), sum: word(SUM) }
+    }
+
+    fn baseline(&self) -> MutexGuard<'_, Option<HistogramSnapshot>> {
+        self.baseline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex};
 use std::vec::Vec;
 
 /// A heap that is never dropped, and that no check takes for lost.
@@ -90,6 +90,35 @@ fn resets_lose_nothing() {
 }
 
 #[test]
+fn resets_of_a_histogram_lose_nothing() {
+    for heap in heaps() {
+        let histogram = Histogram::in_heap(heap).unwrap();
+        let done = AtomicBool::new(false);
+        let mut taken = (0, 0);
+        std::thread::scope(|scope| {
+            let resetting = scope.spawn(|| {
+                let mut taken = (0, 0);
+                while !done.load(Relaxed) {
+                    let (reset, now) = (histogram.reset(), histogram.snapshot());
+                    taken = (taken.0 + reset.count(), taken.1 + reset.sum());
+                    assert!(now.count() <= THREADS * ADDS && now.sum() <= THREADS * ADDS * 2, "below 0");
+                }
+                taken
+            });
+            let recorders: Vec<_> = (0..THREADS)
+                .map(|_| scope.spawn(|| (0..ADDS).for_each(|add| histogram.record(add % 3))))
+                .collect();
+            recorders.into_iter().for_each(|recorder| recorder.join().unwrap());
+            done.store(true, Relaxed);
+            taken = resetting.join().unwrap();
+        });
+        let rest = histogram.reset();
+        let sum = THREADS * (0..ADDS).map(|add| add % 3).sum::<u64>();
+        assert_eq!((taken.0 + rest.count(), taken.1 + rest.sum()), (THREADS * ADDS, sum), "{}", heap.rung());
+    }
+}
+
+#[test]
 fn approximate_reads_stay_within_their_bound() {
     for heap in heaps() {
         let counter = ApproxCounter::in_heap(heap, 5).unwrap();
@@ -97,13 +126,16 @@ fn approximate_reads_stay_within_their_bound() {
         // What each thread has begun to add, and what it has added.
         let progress: Vec<_> = (0..THREADS).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect();
         let done = AtomicBool::new(false);
+        // The reader is there before the first add, so that it reads meanwhile.
+        let begin = Barrier::new(THREADS as usize + 1);
         std::thread::scope(|scope| {
             let adders: Vec<_> = progress
                 .iter()
                 .map(|(begun, added)| {
-                    let (counter, gauge) = (&counter, &gauge);
+                    let (counter, gauge, begin) = (&counter, &gauge, &begin);
                     scope.spawn(move || {
                         let mut sum = 0;
+                        begin.wait();
                         for add in 0..ADDS {
                             let value = [1, 1, 7, 100][add as usize % 4];
                             sum += value;
@@ -115,10 +147,10 @@ fn approximate_reads_stay_within_their_bound() {
                     })
                 })
                 .collect();
-            let (counter, progress, done) = (&counter, &progress, &done);
+            let (counter, progress, done, begin) = (&counter, &progress, &done, &begin);
             let reader = scope.spawn(move || {
-                let mut reads = 0;
-                while !done.load(Relaxed) {
+                begin.wait();
+                loop {
                     let load = |of: &AtomicU64| of.load(std::sync::atomic::Ordering::SeqCst);
                     let least: u64 = progress.iter().map(|(_, added)| load(added)).sum();
                     let approx = counter.approx();
@@ -126,13 +158,14 @@ fn approximate_reads_stay_within_their_bound() {
                     assert!(approx <= most, "{approx} of at most {most}");
                     let error = counter.max_error(THREADS as u32);
                     assert!(approx + error >= least, "{approx} of at least {least}, error {error}");
-                    reads += 1;
+                    if done.load(Relaxed) {
+                        break;
+                    }
                 }
-                reads
             });
             adders.into_iter().for_each(|adder| adder.join().unwrap());
             done.store(true, Relaxed);
-            assert!(reader.join().unwrap() > 0);
+            reader.join().unwrap();
         });
         let sum: u64 = THREADS * (0..ADDS).map(|add| [1, 1, 7, 100][add as usize % 4]).sum::<u64>();
         assert_eq!(counter.get(), sum);

@@ -129,6 +129,10 @@ impl Magazine {
                 self.dirty.clear();
             }
             self.dirty.push(place);
+            // Cleared now, 64 at once, so that requests find clean ones.
+            if self.dirty.len() == FULL {
+                self.wash(class, source);
+            }
         }
         Ok(())
     }

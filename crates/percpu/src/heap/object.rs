@@ -40,17 +40,23 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         Ok(Self::owning(heap, heap.alloc_place(&Self::REQUEST)?))
     }
 
-    /// Many objects in a heap, or none.
-    pub(crate) fn bulk(heap: &'static PerCpuHeap, count: usize) -> Result<Vec<Self>, AllocError> {
-        let mut places = Vec::new();
-        let mut objects = Vec::new();
-        if places.try_reserve_exact(count).is_err() || objects.try_reserve_exact(count).is_err() {
-            return Err(AllocError::OutOfMemory);
+    /// Many objects in a heap, each in what `with` makes of it, or none.
+    pub(crate) fn bulk<T>(
+        heap: &'static PerCpuHeap,
+        count: usize,
+        with: impl Fn(Self) -> T,
+    ) -> Result<Vec<T>, AllocError> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(count).map_err(|_| AllocError::OutOfMemory)?;
+        // As many as a magazine holds.
+        let mut places = [0; 64];
+        while all.len() < count {
+            let some = places.len().min(count - all.len());
+            // What was made before a refusal is dropped with the list.
+            heap.alloc_places(&Self::REQUEST, &mut places[..some])?;
+            all.extend(places[..some].iter().map(|&place| with(Self::owning(heap, place))));
         }
-        places.resize(count, 0);
-        heap.alloc_places(&Self::REQUEST, &mut places)?;
-        objects.extend(places.into_iter().map(|place| Self::owning(heap, place)));
-        Ok(objects)
+        Ok(all)
     }
 
     /// The owner of a place that was allocated.
@@ -95,23 +101,24 @@ impl<const WORDS: usize> LazyObject<WORDS> {
         Some((heap, (first.addr().get() - heap.units.at(0, 0).addr().get()) as u32))
     }
 
-    /// Frees many objects at once.
-    pub(crate) fn free_bulk(objects: Vec<Self>) {
-        let mut places: Vec<u32> = Vec::new();
-        let Some((heap, _)) = objects.first().and_then(Self::place) else { return };
-        if places.try_reserve_exact(objects.len()).is_err() {
-            return;
-        }
-        // What is of another heap is dropped one by one.
+    /// Frees many objects, as many at once as are of one heap side by side.
+    pub(crate) fn free_bulk(objects: impl Iterator<Item = Self>) {
+        let mut places = [0; 64];
+        let mut kept = 0;
+        let mut heap: Option<&'static PerCpuHeap> = None;
         for mut object in objects {
-            if let Some((of, place)) = object.place()
-                && ptr::eq(of, heap)
-            {
-                *object.first.get_mut() = ptr::null_mut();
-                places.push(place);
+            let Some((of, place)) = object.place() else { continue };
+            if let Some(other) = heap.filter(|heap| kept == places.len() || !ptr::eq(*heap, of)) {
+                other.free_places(&Self::REQUEST, &places[..kept]);
+                kept = 0;
             }
+            *object.first.get_mut() = ptr::null_mut();
+            (heap, places[kept]) = (Some(of), place);
+            kept += 1;
         }
-        heap.free_places(&Self::REQUEST, &places);
+        if let Some(heap) = heap {
+            heap.free_places(&Self::REQUEST, &places[..kept]);
+        }
     }
 }
 

@@ -43,4 +43,14 @@ proptest! {
             prop_assert_eq!(map.find(bit), wanted);
         }
     }
+
+    #[test]
+    fn a_run_is_split_at_every_start(first in 0u32..300, spacing in 1u32..200, count in 1u32..40) {
+        let mut map = ObjectMap::new(16 * BLOCK_BITS).unwrap();
+        let end = first + spacing * count;
+        map.take(&(first..end));
+        map.start_each(first + spacing, end, spacing);
+        let starts: Vec<_> = map.objects().map(|object| object.start).collect();
+        prop_assert_eq!(starts, (first..end).step_by(spacing as usize).collect::<Vec<_>>());
+    }
 }

@@ -8,7 +8,7 @@ use crate::{AllocError, Offset, Request};
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
     /// Places `count` objects side by side, if a chunk that exists has room for all of them; `None` if none has. Each is
     /// freed alone, like any other. The first is at the offset returned, and each of the others
-    /// [`spacing_bytes`](Request::spacing_bytes) behind the one before. Cost: one search, and a bit for each object.
+    /// [`spacing_bytes`](Request::spacing_bytes) behind the one before. Cost: one search, and a step for every 64 bits.
     ///
     /// # Errors
     /// See [`AllocError`]; all of them together must be no larger than the largest object. Nothing is placed then.
@@ -29,9 +29,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         };
         let chunk = self.take(index, bit..bit + checked.bits, &mut ())?;
         let place = self.chunks.at_mut(index);
-        for at in (1..count).map(|nth| bit + nth * spacing) {
-            place.used.start_at(at);
-        }
+        place.used.start_each(bit + spacing, bit + checked.bits, spacing);
         place.objects += count - 1;
         self.objects += u64::from(count - 1);
         Ok(Some(Offset { chunk, offset_bytes: bit * BIT_BYTES }))

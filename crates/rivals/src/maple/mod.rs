@@ -3,6 +3,7 @@
 mod btree_memory;
 mod btreemap;
 mod gaps;
+mod list;
 mod naive;
 mod nodit;
 mod rangemap;
@@ -11,6 +12,7 @@ mod rangemap;
 mod tests;
 
 pub use btreemap::BTreeMapRanges;
+pub use list::ListRanges;
 pub use naive::Naive;
 pub use nodit::NoditRanges;
 pub use rangemap::RangemapRanges;

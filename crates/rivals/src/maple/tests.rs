@@ -1,7 +1,7 @@
 //! The model on the cases that the recorded logs leave out, and every plain map against the simplest there is: a list
 //! of cells.
 
-use super::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
+use super::{BTreeMapRanges, ListRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::Drive;
 use freehold_trace::maple::{
     Answer, Cycled, Driver, End, Engine, Op, RangeDriver, Ranges, Refusal, StoreCall, TreeFlags, Value,
@@ -153,8 +153,33 @@ fn every_map_agrees_with_a_list_of_cells() {
     for base in [0, 1 << 40, MAX - CELLS + 1] {
         for seed in 0..40 {
             agrees_with_cells::<BTreeMapRanges<u64>>(base, seed);
+            agrees_with_cells::<ListRanges<u64>>(base, seed);
             agrees_with_cells::<RangemapRanges>(base, seed);
             agrees_with_cells::<NoditRanges>(base, seed);
         }
+    }
+}
+
+/// The model of maps that merge equal neighbours, against the one there is.
+#[test]
+fn equal_neighbours_merge_where_the_model_merges() {
+    let mut merging = ListRanges::merging();
+    let mut peer = RangemapRanges::new();
+    let mut state = 1u64;
+    for _ in 0..4000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let [first, length, value] = [state >> 59, state >> 54 & 7, state >> 50 & 3];
+        let span = Span::new(first, first + length).unwrap();
+        match value {
+            0 => merging.put(span, None),
+            _ => merging.put(span, Some(value)),
+        }
+        match value {
+            0 => peer.clear(span),
+            _ => peer.store(span, value),
+        }
+        assert!(merging.iter().eq(peer.iter()), "{span} {value}");
+        merging.validate().unwrap();
+        assert_eq!(ListRanges::erase(&mut merging, first).map(|erased| erased.2), peer.erase(first));
     }
 }

@@ -1,12 +1,13 @@
 //! `freehold bench kva`: our engines beside the allocators that one might use instead.
 
-use super::{Options, Progress};
-use crate::commands::replay::describe;
+use super::Options;
+use crate::Progress;
 use crate::engine::{Compared, EngineEntry, find_engines};
 use crate::family::{Entry, FLOOR_NOTE, Kva};
-use crate::measure::bench::{Bench, BenchRun, Budget, bench};
+use crate::record::count;
 use crate::record::{Key, Metric, Results, Stat};
-use crate::view::count;
+use crate::run::bench::{Bench, BenchRun, Budget, bench};
+use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::suite::find_cases;
 use std::collections::HashMap;

@@ -1,12 +1,13 @@
 //! `freehold bench maple`: maps of ranges, ours beside what one might use instead.
 
-use super::{Options, Progress};
+use super::Options;
+use crate::Progress;
 use crate::commands::instructions::of_maps;
-use crate::commands::replay::describe;
 use crate::engine::maple::find_maps;
 use crate::family::{Entry, Tree};
-use crate::measure::maple::bench;
 use crate::record::{Metric, Results, Stat};
+use crate::run::describe;
+use crate::run::maple::bench;
 use crate::workload::maple::{Workload, find_cases};
 
 /// From this size on, fewer rounds do: each is long.

@@ -4,9 +4,9 @@ mod kva;
 mod maple;
 pub mod percpu;
 
-use super::Progress;
+use crate::Progress;
 use crate::failure::Failure;
-use crate::family::Suite;
+use crate::kind::Suite;
 use crate::record::Results;
 use crate::workload::suite::MOST_N;
 use freehold::units::Bytes;

@@ -22,6 +22,8 @@ pub struct EngineEntry {
     pub trees: Option<MakeTrees>,
     /// Makes a map, if it is one to compare with; such an engine is benched.
     pub map: Option<MakeMap>,
+    /// It makes equal neighbours one range, which the kernel does not, and is judged by a model that does.
+    pub merges: bool,
 }
 
 /// Every engine; the first that is benched is what ratios are to.
@@ -31,36 +33,42 @@ pub const ENGINES: &[EngineEntry] = &[
         about: "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
         trees: Some(trees_of::<LinuxTree>),
         map: Some(map::<WordMapRanges>),
+        merges: false,
     },
     EngineEntry {
         engine: "range-map-any",
         about: "RangeMap of any value: a WordMap of numbers, and the values beside it",
         trees: None,
         map: Some(map::<AnyMapRanges>),
+        merges: false,
     },
     EngineEntry {
         engine: "std-btreemap",
         about: "a std BTreeMap from first index to last index and value: what one writes without a special structure",
         trees: None,
         map: Some(map::<BTreeMapRanges<u64>>),
+        merges: false,
     },
     EngineEntry {
         engine: "rangemap",
         about: "the crate rangemap: inclusive ranges in a std BTreeMap, equal neighbours merged",
         trees: None,
         map: Some(map::<RangemapRanges>),
+        merges: true,
     },
     EngineEntry {
         engine: "nodit",
         about: "the crate nodit: intervals in a B-tree of its own",
         trees: None,
         map: Some(map::<NoditRanges>),
+        merges: false,
     },
     EngineEntry {
         engine: "naive",
         about: "a model that keeps a sorted list and follows the recorded rules to the letter",
         trees: Some(trees_of::<Naive>),
         map: None,
+        merges: false,
     },
 ];
 

@@ -10,7 +10,7 @@ mod trees;
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, find_maps, trees};
 pub use map::Map;
+pub(crate) use range_map::no_memory;
 pub use range_map::{AnyMapRanges, WordMapRanges};
-pub(crate) use range_map::{gap, no_memory};
 pub use steps::{GapRequest, MixStep, Steps};
 pub use trees::Trees;

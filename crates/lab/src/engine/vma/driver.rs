@@ -1,6 +1,6 @@
 //! Runs operations on the address spaces of several processes, each a map of its own.
 
-use crate::workload::vma::{AddressSpace, Answer, AreaMap, Call, Change, Fault, Kinds, Nodes, Op};
+use super::{AddressSpace, Answer, AreaMap, Call, Change, Fault, Kinds, Nodes, Op};
 use freehold::units::Probe;
 use freehold_trace::Drive;
 use freehold_trace::maple::Digest;

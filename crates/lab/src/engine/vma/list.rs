@@ -1,9 +1,9 @@
-//! The one list of maps that hold address spaces. A new one is an [`AreaMap`](crate::workload::vma::AreaMap) and a line
+//! The one list of maps that hold address spaces. A new one is an [`AreaMap`](super::AreaMap) and a line
 //! here.
 
+use super::Kinds;
 use super::{Session, Spaces};
 use crate::engine::maple::WordMapRanges;
-use crate::workload::vma::Kinds;
 use freehold_rivals::maple::BTreeMapRanges;
 
 /// Makes spaces whose areas are of these kinds.

@@ -1,7 +1,7 @@
 //! The maps of areas: ours, and what one writes with the standard library.
 
+use super::{AreaMap, Nodes};
 use crate::engine::maple::WordMapRanges;
-use crate::workload::vma::{AreaMap, Nodes};
 use freehold::maple::WordMap;
 use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;

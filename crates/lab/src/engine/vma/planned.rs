@@ -1,7 +1,7 @@
 //! Our range tree, every store planned first, and what each planner asks for noted, or indeed asked for.
 
-use crate::engine::maple::no_memory;
-use crate::workload::vma::{AreaMap, Nodes};
+use super::{AreaMap, Nodes};
+use crate::engine::maple::{WordMapRanges, no_memory};
 use freehold::maple::WordMap;
 use freehold::maple::linux::{Facts, Planner};
 use freehold::units::{Align, Span};
@@ -54,7 +54,7 @@ impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
 /// A range tree that stores by plans.
 #[derive(Debug, Default)]
 pub struct PlannedRanges<A: Ask = Note> {
-    map: WordMap<u64>,
+    ranges: WordMapRanges,
     ask: A,
 }
 
@@ -62,7 +62,7 @@ impl PlannedRanges {
     /// The tree.
     #[must_use]
     pub fn map(&self) -> &WordMap<u64> {
-        &self.map
+        &self.ranges.map
     }
 
     /// The plan that was committed last, if that was after the last question.
@@ -80,9 +80,9 @@ impl PlannedRanges {
     /// What a store, or without a value a removal, would take; nothing is stored.
     pub fn plan(&mut self, span: Span, stores: bool) -> Facts {
         let facts = if stores {
-            self.map.plan_store(span).map(|plan| Facts::of_store(&plan))
+            self.ranges.map.plan_store(span).map(|plan| Facts::of_store(&plan))
         } else {
-            self.map.plan_removal(span).map(|plan| Facts::of_removal(&plan))
+            self.ranges.map.plan_removal(span).map(|plan| Facts::of_removal(&plan))
         };
         facts.unwrap_or_else(|_| no_memory())
     }
@@ -96,21 +96,21 @@ impl<A: Ask> Ranges for PlannedRanges<A> {
     }
 
     fn store(&mut self, span: Span, value: u64) {
-        let plan = self.map.plan_store(span).unwrap_or_else(|_| no_memory());
+        let plan = self.ranges.map.plan_store(span).unwrap_or_else(|_| no_memory());
         self.ask.planned(&Facts::of_store(&plan));
         plan.commit(value);
         self.ask.committed();
     }
 
     fn clear(&mut self, span: Span) {
-        let plan = self.map.plan_removal(span).unwrap_or_else(|_| no_memory());
+        let plan = self.ranges.map.plan_removal(span).unwrap_or_else(|_| no_memory());
         self.ask.planned(&Facts::of_removal(&plan));
         plan.commit();
         self.ask.committed();
     }
 
     fn insert(&mut self, span: Span, value: u64) -> bool {
-        let free = self.map.range(span.first()..=span.last()).next().is_none();
+        let free = self.ranges.map.range(span.first()..=span.last()).next().is_none();
         if free {
             self.store(span, value);
         }
@@ -118,46 +118,45 @@ impl<A: Ask> Ranges for PlannedRanges<A> {
     }
 
     fn erase(&mut self, index: u64) -> Option<u64> {
-        self.map.erase(index).map(|(_, value)| value)
+        self.ranges.erase(index)
     }
 
     fn get(&self, index: u64) -> Option<u64> {
-        self.map.get(index)
+        self.ranges.get(index)
     }
 
     fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.map.iter().map(|(span, value)| (span.first(), span.last(), value))
+        self.ranges.iter()
     }
 
     fn gap(&self, end: End, size: u64, align: Align, window: Span) -> Option<Span> {
-        crate::engine::maple::gap(&self.map, end, size, align, window)
+        self.ranges.gap(end, size, align, window)
     }
 
     fn duplicate(&self) -> Self {
-        let map = self.map.try_clone().unwrap_or_else(|_| no_memory());
-        Self { map, ask: A::default() }
+        Self { ranges: self.ranges.duplicate(), ask: A::default() }
     }
 
     fn bytes(&self) -> usize {
-        self.map.bytes()
+        self.ranges.bytes()
     }
 
     fn validate(&self) -> Result<(), String> {
-        self.map.validate().map_err(|broken| broken.to_string())
+        self.ranges.validate()
     }
 }
 
 impl<A: Ask> AreaMap for PlannedRanges<A> {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
-        let range = self.map.range(span.first()..=span.last());
+        let range = self.ranges.map.range(span.first()..=span.last());
         range.map(|(area, kind)| (area.first(), area.last(), kind))
     }
 
     fn areas(&self) -> u64 {
-        self.map.len()
+        self.ranges.map.len()
     }
 
     fn nodes(&self) -> Option<Nodes> {
-        Some(super::maps::nodes_of(&self.map))
+        Some(super::maps::nodes_of(&self.ranges.map))
     }
 }

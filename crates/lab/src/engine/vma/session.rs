@@ -1,8 +1,8 @@
 //! What sessions of address spaces can do beyond running operations.
 
+use super::{Answer, AreaMap, Kind, Op};
 use super::{Footprint, Spaces};
 use crate::engine::Driven;
-use crate::workload::vma::{Answer, AreaMap, Kind, Op};
 use freehold::units::Span;
 
 /// Address spaces at work.

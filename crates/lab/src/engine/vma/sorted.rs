@@ -2,7 +2,7 @@
 //!
 //! Cost: a store moves everything above it.
 
-use crate::workload::vma::{AreaMap, Nodes};
+use super::{AreaMap, Nodes};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
 

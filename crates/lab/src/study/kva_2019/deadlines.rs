@@ -6,9 +6,9 @@ use super::TOGETHER;
 use super::runs::{Scale, SuiteRuns};
 use crate::engine::EngineEntry;
 use crate::family::Entry;
-use crate::measure::{Budget, Cost, Glitches, Sampled, Sampling, interruptions, ns_per_work};
 use crate::record::{Key, Metric, Results, Stat};
-use crate::view::{count, nanoseconds};
+use crate::record::{count, nanoseconds};
+use crate::run::{Budget, Cost, Glitches, Sampled, Sampling, interruptions, ns_per_work};
 use crate::workload::playback::{AUDIO, BACKGROUND, FRAME, FRAME_BUFFERS, Playback};
 use std::time::Duration;
 

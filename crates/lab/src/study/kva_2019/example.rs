@@ -1,6 +1,6 @@
 //! The talk's worked example: one page, and four pages, out of a tree of five free blocks.
 
-use crate::commands::data_folder;
+use crate::data_folder;
 use crate::record::{Key, Metric, Picture, Results, Stat, Tree, TreeNode, Trees};
 use crate::verify::{Played, play_talk, verify_file};
 use freehold_trace::kva::TalkNode;

@@ -10,14 +10,15 @@ mod runs;
 mod zones;
 
 use super::{Options, engines, traces};
-use crate::commands::replay::{add as add_replay, describe};
-use crate::commands::{Progress, inspect};
+use crate::Progress;
 use crate::engine::EngineEntry;
 use crate::family::{Entry, Kva};
-use crate::measure::{Cost, Counts, Demand, Sampled, SampledRun, Spread, Sum, measure};
 use crate::published;
+use crate::record::Counts;
+use crate::record::count;
 use crate::record::{Figures, Metric, Origin, Results, Series, Stat};
-use crate::view::count;
+use crate::run::{Cost, Demand, Sampled, SampledRun, Spread, Sum, measure};
+use crate::run::{add_demand, add_replay, add_sizes, describe};
 use crate::workload::from_file;
 use crate::workload::suite::CASES;
 use runs::{KERNEL_LOOPS, SAMPLES, Scale, SuiteRuns};
@@ -193,7 +194,7 @@ fn samples(sampled: &Sampled, results: &mut Results) {
         });
         results.series.push(series("progress", run, vec![progress.collect()]));
         if number == 1 {
-            let of = |figure: fn(&crate::measure::Sample) -> u64| {
+            let of = |figure: fn(&crate::run::Sample) -> u64| {
                 vec![run.samples.iter().map(|sample| Some(figure(sample) as f64)).collect()]
             };
             for (line, values) in
@@ -231,8 +232,8 @@ fn trace(
 ) -> anyhow::Result<(String, Demand)> {
     let workload = from_file(file)?;
     tick(&format!("{}: what it asks for", workload.name));
-    let demand = inspect::demand(&workload, results);
-    inspect::sizes(&workload, results);
+    let demand = add_demand(&workload, results);
+    add_sizes(&workload, results);
     for (rank, (size, part)) in (1u64..).zip(demand.commonest(3)) {
         let key = workload.key().op("commonest").param("rank", rank).param("size", size);
         results.of(key).put(Metric::Share, Stat::Total, part, demand.allocations);

@@ -2,10 +2,10 @@
 
 use crate::engine::EngineEntry;
 use crate::failure::Failure;
-use crate::measure::{Piece, Sampled, Sampling, Source};
+use crate::run::{Sampled, Sampling};
 use crate::study::Options;
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
-use crate::workload::{SplitMix, whole_space};
+use crate::workload::{Piece, Source, SplitMix, whole_space};
 use freehold_trace::kva::Op;
 use std::time::Duration;
 

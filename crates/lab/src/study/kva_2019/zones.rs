@@ -1,8 +1,8 @@
 //! The talk's slides on zones: sequential against random placement, and what either leaves of a nested zone.
 
 use crate::family::Entry;
-use crate::measure::{FULL_PERCENT, Way, ZoneRun, Zones};
 use crate::record::{Metric, Picture, Results, Series, Stat, Strip, Strips, zones as bands_of};
+use crate::run::{FULL_PERCENT, Way, ZoneRun, Zones};
 use freehold::units::{Align, Bytes};
 
 /// Those of the other parts, and the placement from the other end, which leaves the first end alone.
@@ -98,7 +98,7 @@ fn lines(zones: &Zones, run: &ZoneRun, results: &mut Results) {
         }
         let size = zone.span.size_saturating() as f64;
         let left = |load: u64| run.at(load).and_then(|point| point.left.get(at));
-        let of = |figure: &dyn Fn(&crate::measure::Left) -> f64| {
+        let of = |figure: &dyn Fn(&crate::run::Left) -> f64| {
             (0..=FULL_PERCENT).map(|load| left(load).map(|left| 100.0 * figure(left))).collect()
         };
         for (id, values) in [

@@ -1,11 +1,12 @@
 //! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
 
 use super::ledger::Ledger;
+use crate::engine::vma::Fault;
 use crate::engine::vma::{Footprint, PlannedRanges, Spaces};
 use crate::family::Maple;
-use crate::measure::vma::{Developed, Film as Filming, name};
+use crate::record::Developed;
+use crate::run::vma::{Film as Filming, name};
 use crate::workload::Workload;
-use crate::workload::vma::Fault;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
 

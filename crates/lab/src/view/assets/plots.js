@@ -2,7 +2,7 @@
 (() => {
 "use strict";
 
-// Lines that coincide must all be seen: the first engine's is solid and lies below, the others let it through.
+// Lines that coincide must all be seen: the default engine's is drawn last, solid and thinner than the others, which are dashed.
 const DASHES = [[], [7, 5], [14, 3], [2, 3]];
 const dashes = (model, line) => model.lines.length > 1 ? DASHES[line.colour % DASHES.length] : [];
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
@@ -13,7 +13,7 @@ const style = name => getComputedStyle(document.documentElement).getPropertyValu
 const count = value => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "_");
 const fixed = value =>
   value >= 1000 ? count(value) : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-const time = ns => ns < 1e4 ? `${ns.toFixed(0)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us`
+const time = ns => ns < 100 ? `${ns.toFixed(1)} ns` : ns < 1e4 ? `${count(ns)} ns` : ns < 1e7 ? `${fixed(ns / 1e3)} us`
   : ns < 1e10 ? `${fixed(ns / 1e6)} ms` : `${fixed(ns / 1e9)} s`;
 const seconds = value => `${value.toFixed(3)} s`;
 const plain = value => String(Number(value.toPrecision(6)));
@@ -35,7 +35,7 @@ const UNITS = {
   },
   count: { say: value => Number.isInteger(value) ? count(value) : fixed(value),
     tick: value => value >= 1000 ? count(value) : plain(value) },
-  ratio: { say: value => value.toFixed(4), tick: plain },
+  ratio: { say: value => value < 10 ? value.toFixed(3) : fixed(value), tick: plain },
   samples: { say: value => `sample ${count(value)}`, tick: count },
   bytes: { say: bytes, tick: bytes },
   percent: { say: value => `${value.toFixed(1)} %`, tick: value => `${plain(value)} %` },
@@ -132,7 +132,7 @@ function series(model, hidden) {
   eachSeries(model, (line, measure, at) => {
     const light = measure.mark === "light" || measure.mark === "rings";
     const colour = style(`--e${line.colour}`) + (light ? "99" : "");
-    const drawn = { label: line.name, stroke: colour, width: light ? 1 : at <= model.measures.length ? 2.6 : 2, spanGaps: false,
+    const drawn = { label: line.name, stroke: colour, width: light ? 1 : line === model.lines[model.lines.length - 1] ? 2 : 3, spanGaps: false,
       dash: dashes(model, line), show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
     if (measure.mark === "points") drawn.points = { show: true, size: 7, fill: colour };
     if (measure.mark === "rings") {
@@ -217,30 +217,38 @@ function sample(model, line) {
   return holder;
 }
 
-// A table with each engine's values at the cursor, or at the end; its names switch the engines off and on.
+// The least and the largest of the values.
+function range(values, say) {
+  const known = values.filter(value => value != null);
+  if (!known.length) return "\u2013";
+  const [least, most] = [Math.min(...known), Math.max(...known)].map(say);
+  return least === most ? least : `${least} \u2013 ${most}`;
+}
+
+// A table with each engine's values at the cursor, or over the whole run; its names switch the engines off and on. The
+// default engine, which is drawn last, comes first.
 function makeLegend(figure, model, toggle) {
   const table = element(figure, "table", { className: "legend" });
   const head = element(element(table, "thead"), "tr");
   const where = element(head, "th");
   for (const measure of model.measures) element(head, "th", { textContent: model.measures.length > 1 ? measure.name : "" });
   const body = element(table, "tbody"), cells = [];
-  for (const line of model.lines) {
+  for (const line of [...model.lines].reverse()) {
     const row = element(body, "tr");
     const button = element(element(row, "th", { scope: "row" }), "button", { type: "button", title: "hide or show" });
     button.append(sample(model, line), line.name);
     button.setAttribute("aria-pressed", "true");
     button.onclick = () => button.setAttribute("aria-pressed", String(toggle(line.name)));
-    for (const measure of model.measures) cells.push(element(row, "td"));
+    const first = 1 + model.lines.indexOf(line) * model.measures.length;
+    model.measures.forEach((measure, at) => cells.push([element(row, "td"), model.data[first + at]]));
   }
+  const say = UNITS[model.y.unit].say;
   return at => {
-    const end = model.data[0].length - 1, shown = at == null ? end : at;
-    const clock = model.clock ? ` (${seconds(model.clock[shown])})` : "";
-    const x = UNITS[model.x.unit].say(model.data[0][shown]) + clock;
-    where.textContent = at == null ? `at the end: ${x}` : `at ${x}`;
-    cells.forEach((cell, number) => {
-      const value = model.data[1 + number][shown];
-      cell.textContent = value == null ? "\u2013" : UNITS[model.y.unit].say(value);
-    });
+    const clock = at != null && model.clock ? ` (${seconds(model.clock[at])})` : "";
+    where.textContent = at == null ? "from least to most" : `at ${UNITS[model.x.unit].say(model.data[0][at])}${clock}`;
+    for (const [cell, values] of cells) {
+      cell.textContent = at == null ? range(values, say) : values[at] == null ? "\u2013" : say(values[at]);
+    }
   };
 }
 

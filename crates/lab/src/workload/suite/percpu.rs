@@ -11,7 +11,7 @@ use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
 use crate::family::{Family, Percpu};
 use crate::workload::SplitMix;
-use crate::workload::percpu::{Deletion, Order, seed_sizes};
+use crate::workload::percpu::{Deletion, Order, SEED};
 use freehold::percpu::Config;
 use freehold::units::{Align, Bytes};
 use freehold_trace::percpu::Op;
@@ -217,15 +217,9 @@ impl PercpuBody {
             Kind::StaleHint => together(ops, self.own, row, |object| request(object, 4, 4)),
             Kind::Deletion => together(ops, self.own, row, grouped),
             _ => {
-                let sizes = seed_sizes();
-                let Some(size) = sizes.get(random.uniform(sizes.len() as u64) as usize) else { return };
+                let Some(size) = SEED.get(random.uniform(SEED.len() as u64) as usize) else { return };
                 let names: Vec<u32> = (self.own..self.own + row).collect();
-                let alloc = |&object: &u32| Op::Alloc {
-                    object,
-                    size_bytes: u64::from(size.bytes),
-                    align: size.align,
-                    atomic: false,
-                };
+                let alloc = |&object: &u32| size.alloc(object);
                 ops.extend(names.iter().map(alloc));
                 ops.extend(order.arrange(&names).into_iter().map(|object| Op::Free { object }));
             }

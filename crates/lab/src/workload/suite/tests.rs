@@ -1,6 +1,6 @@
 use super::{Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase, find_cases};
 use crate::engine::{ENGINES, Session};
-use crate::measure::Checker;
+use crate::family::Checker;
 use crate::workload::whole_space;
 use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Op};

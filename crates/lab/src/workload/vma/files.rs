@@ -3,8 +3,7 @@
 //! What is said of a call depends on what was before: `brk` on where the heap ended, the kind of a shared mapping
 //! without a file on how many there were.
 
-use super::kind::{Kind, Kinds, Shown};
-use super::op::{Call, Caller, Op};
+use crate::engine::vma::{Call, Caller, Kind, Kinds, Op, Scene, Shown};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold::units::Span;
@@ -25,13 +24,6 @@ mod flags {
 
 /// What `mprotect` says of addresses that are not mapped.
 const ENOMEM: Errno = Errno(12);
-
-/// What engines of address spaces are made for.
-#[derive(Clone, Debug, Default)]
-pub struct Scene {
-    /// What areas are when they come.
-    pub kinds: Kinds,
-}
 
 /// A trace as a workload.
 ///

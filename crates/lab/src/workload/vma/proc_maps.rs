@@ -4,7 +4,7 @@
 //!   7f8d91c64000-7f8d91c8a000 r-xp 00001000 fe:00 325835      /usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
 //! ```
 
-use super::kind::Kind;
+use crate::engine::vma::Kind;
 use freehold::units::Span;
 use freehold_trace::{Fields, Lines, TraceError};
 use std::collections::BTreeSet;

@@ -1,8 +1,7 @@
 //! Address spaces held against pages: what every page is, and that areas are as long as they can be.
 
-use super::*;
 use crate::engine::maple::WordMapRanges;
-use crate::engine::vma::{PlannedRanges, SortedAreas, Spaces};
+use crate::engine::vma::*;
 use crate::workload::SplitMix;
 use freehold::units::Span;
 use freehold_rivals::maple::BTreeMapRanges;

@@ -3,8 +3,7 @@
 //! The recording names no tree. A task without threads has one address space, so its tree is the task's; what a fork writes
 //! into the child's tree is left out, and so is what a store does inside, which each engine does in its own way.
 
-use super::files::Scene;
-use super::op::{Call, Op};
+use crate::engine::vma::{Call, Op, Scene};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold_trace::TraceError;

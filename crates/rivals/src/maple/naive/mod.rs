@@ -6,7 +6,7 @@
 
 mod cursor;
 
-use super::BTreeMapRanges;
+use super::ListRanges;
 use cursor::Cursor;
 use freehold_trace::maple::{
     ContentEntry, CursorView, Cycled, End, Engine, Refusal, Step, StoreCall, TreeFlags, Value,
@@ -16,7 +16,7 @@ use freehold_units::{Align, Span};
 /// A tree that is right because it is simple.
 #[derive(Clone, Debug)]
 pub struct Naive {
-    entries: BTreeMapRanges<Value>,
+    entries: ListRanges<Value>,
     /// It allocates.
     alloc: bool,
     /// The last index was handed out by a cyclic allocation, and none has begun again from 0 since.
@@ -53,8 +53,8 @@ impl Naive {
     fn replace(&mut self, span: Span, value: Value) -> Value {
         let (_, _, old) = self.range_at(span.first());
         match value {
-            Value::Null => self.entries.clear(span),
-            value => self.entries.store(span, value),
+            Value::Null => self.entries.put(span, None),
+            value => self.entries.put(span, Some(value)),
         }
         old
     }
@@ -76,7 +76,7 @@ impl Engine for Naive {
     type Cursor = Cursor;
 
     fn new(flags: TreeFlags) -> Self {
-        Self { entries: BTreeMapRanges::new(), alloc: flags.alloc, wrapped: false }
+        Self { entries: ListRanges::new(), alloc: flags.alloc, wrapped: false }
     }
 
     fn store(&mut self, first: u64, last: u64, value: Value) -> Result<(), Refusal> {

@@ -1,0 +1,37 @@
+//! What is being done, for people who wait.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// Tells on standard error what is being done, once it has taken more than a second.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    shown: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        let bar = ProgressBar::hidden();
+        bar.set_style(ProgressStyle::default_spinner());
+        Self { bar, started: Instant::now(), shown: false }
+    }
+}
+
+impl Progress {
+    /// There is progress, of this kind.
+    pub fn tick(&mut self, what: &str) {
+        if !self.shown && self.started.elapsed() > Duration::from_secs(1) {
+            self.shown = true;
+            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+        }
+        self.bar.set_message(what.to_owned());
+        self.bar.tick();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,45 @@
+//! Numbers as people read them.
+
+/// A whole number, its thousands set apart.
+#[must_use]
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with as many decimals as it deserves.
+#[must_use]
+pub fn fixed(value: f64) -> String {
+    if value >= 1000.0 {
+        count(value.round() as u64)
+    } else if value >= 100.0 {
+        format!("{value:.0}")
+    } else if value >= 10.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// A time in nanoseconds, or in the unit in which it is short.
+#[must_use]
+pub fn nanoseconds(ns: f64) -> String {
+    if ns < 100.0 {
+        format!("{ns:.1} ns")
+    } else if ns < 10_000.0 {
+        format!("{} ns", count(ns.round() as u64))
+    } else if ns < 10_000_000.0 {
+        format!("{} us", fixed(ns / 1e3))
+    } else if ns < 10_000_000_000.0 {
+        format!("{} ms", fixed(ns / 1e6))
+    } else {
+        format!("{} s", fixed(ns / 1e9))
+    }
+}

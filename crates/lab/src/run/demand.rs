@@ -1,0 +1,223 @@
+//! What a workload asks for, and how often: sizes, rates, and runs of one size.
+//!
+//! ```text
+//!   sizes   5 5 5 5 5 2 5 5 9      runs of one size: 5, 1, 2, 1
+//!           |-----------|          repeats: allocations of the size of the one before, here 5 of 9
+//! ```
+
+use crate::family::{Family, Life};
+use crate::record::{Counts, Metric, Results, Stat, nanoseconds};
+use crate::workload::Workload;
+use std::collections::BTreeMap;
+
+/// Windows in which the most allocations are looked for, in nanoseconds.
+const WINDOWS_NS: [u64; 3] = [1_000_000, 100_000_000, 1_000_000_000];
+
+/// What a recorded workload asks for. Only the allocations of the measured operations count.
+#[derive(Clone, Debug, Default)]
+pub struct Demand {
+    /// Allocations of each size in bytes.
+    pub sizes: BTreeMap<u64, u64>,
+    /// Allocations.
+    pub allocations: u64,
+    /// Seconds from the first operation to the last; 0 without a clock.
+    pub seconds: f64,
+    /// Lengths of the runs of one size.
+    pub runs: Counts,
+    /// For each run length, the allocations in such runs.
+    pub in_runs: BTreeMap<u64, u64>,
+    /// Most allocations in each of the [`WINDOWS_NS`].
+    pub busiest: [u64; 3],
+}
+
+impl Demand {
+    /// Of a workload.
+    #[must_use]
+    pub fn of<F: Family>(workload: &Workload<F>) -> Self {
+        let mut demand = Self::default();
+        let mut run: Option<(u64, u64)> = None;
+        let mut times = Vec::new();
+        for (at, op) in workload.ops.iter().enumerate() {
+            let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
+            *demand.sizes.entry(size).or_default() += 1;
+            demand.allocations += 1;
+            run = Some(match run {
+                Some((same, length)) if same == size => (size, length + 1),
+                ended => {
+                    demand.note_run(ended);
+                    (size, 1)
+                }
+            });
+            times.extend(workload.at_ns.as_ref().and_then(|at_ns| at_ns.get(at)));
+        }
+        demand.note_run(run);
+        if let Some((first, last)) = workload.at_ns.as_ref().and_then(|at| at.first().zip(at.last())) {
+            demand.seconds = last.saturating_sub(*first) as f64 / 1e9;
+        }
+        demand.busiest = WINDOWS_NS.map(|window_ns| most_within(&times, window_ns));
+        demand
+    }
+
+    fn note_run(&mut self, run: Option<(u64, u64)>) {
+        if let Some((_, length)) = run {
+            self.runs.add(length);
+            *self.in_runs.entry(length).or_default() += length;
+        }
+    }
+
+    /// Allocations a second; `None` without a clock.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.allocations as f64 / self.seconds)
+    }
+
+    /// Share of the allocations whose size is that of the allocation before.
+    #[must_use]
+    pub fn repeats(&self) -> f64 {
+        let others = self.runs.len() as u64;
+        self.allocations.saturating_sub(others) as f64 / self.allocations.max(1) as f64
+    }
+
+    /// The run length that half of the allocations are in, or in a longer one.
+    #[must_use]
+    pub fn middle_run(&self) -> u64 {
+        let mut longer = 0;
+        let middle = self.in_runs.iter().rev().find(|(_, allocations)| {
+            longer += **allocations;
+            2 * longer >= self.allocations
+        });
+        middle.map_or(0, |(&length, _)| length)
+    }
+
+    /// The longest run.
+    #[must_use]
+    pub fn longest_run(&self) -> u64 {
+        self.in_runs.keys().next_back().copied().unwrap_or(0)
+    }
+
+    /// The sizes asked for most, with their shares.
+    #[must_use]
+    pub fn commonest(&self, most: usize) -> Vec<(u64, f64)> {
+        let share = |count: u64| count as f64 / self.allocations.max(1) as f64;
+        let mut sizes: Vec<(u64, f64)> =
+            self.sizes.iter().map(|(&size, &count)| (size, share(count))).collect();
+        sizes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sizes.truncate(most);
+        sizes
+    }
+
+    /// Share of the allocations that are of at most this size.
+    #[must_use]
+    pub fn up_to(&self, size_bytes: u64) -> f64 {
+        let below: u64 = self.sizes.range(..=size_bytes).map(|(_, &count)| count).sum();
+        below as f64 / self.allocations.max(1) as f64
+    }
+
+    /// Share of the allocations that are in runs of at least this length.
+    #[must_use]
+    pub fn in_runs_from(&self, length: u64) -> f64 {
+        let within: u64 = self.in_runs.range(length..).map(|(_, &allocations)| allocations).sum();
+        within as f64 / self.allocations.max(1) as f64
+    }
+}
+
+/// How the allocations come: how many within a time, and how many of one size in a row.
+pub(crate) fn add_demand<F: Family>(workload: &Workload<F>, results: &mut Results) -> Demand {
+    let demand = Demand::of(workload);
+    let key = workload.key().op("demand");
+    if demand.allocations > 0 {
+        results
+            .of(key.clone())
+            .total(Metric::Count, demand.allocations)
+            .some(Metric::Rate, Stat::Total, demand.rate())
+            .put(Metric::Repeats, Stat::Total, demand.repeats(), demand.allocations)
+            .put(Metric::RunLength, Stat::Median, demand.middle_run() as f64, 1)
+            .put(Metric::RunLength, Stat::Max, demand.longest_run() as f64, 1);
+        for (window, most) in WINDOWS_NS.into_iter().zip(demand.busiest).filter(|_| demand.rate().is_some()) {
+            results.of(key.clone().param("window", nanoseconds(window as f64))).total(Metric::Busiest, most);
+        }
+    }
+    demand
+}
+
+/// Allocations by powers of two.
+pub(crate) fn add_sizes<F: Family>(workload: &Workload<F>, results: &mut Results) {
+    let mut classes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    for op in &workload.ops {
+        let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
+        let [count, bytes] = classes.entry(size.max(1).ilog2()).or_default();
+        (*count, *bytes) = (*count + 1, bytes.saturating_add(size));
+    }
+    let all: u64 = classes.values().map(|[count, _]| count).sum();
+    for (log2, [count, bytes]) in classes {
+        results
+            .of(workload.key().op("sizes").param("size", 1u64 << log2))
+            .total(Metric::Count, count)
+            .put(Metric::Share, Stat::Total, count as f64 / all.max(1) as f64, count)
+            .total(Metric::Bytes, bytes);
+    }
+}
+
+/// The most of these ascending times that lie within a window of that length.
+fn most_within(times: &[u64], window_ns: u64) -> u64 {
+    let mut from = 0;
+    let mut most = 0;
+    for (at, &time) in times.iter().enumerate() {
+        while times.get(from).is_some_and(|&first| time - first >= window_ns) {
+            from += 1;
+        }
+        most = most.max(at + 1 - from);
+    }
+    most as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::Space;
+    use freehold::units::Align;
+    use freehold_trace::kva::Op;
+
+    fn recorded(sizes: &[u64], at_ms: &[u64]) -> Workload {
+        let ops = (0..).zip(sizes).map(|(object, &size)| match size {
+            0 => Op::Free { object },
+            size => Op::alloc(object, size),
+        });
+        Workload {
+            name: "small".to_owned(),
+            file: None,
+            description: String::new(),
+            scene: Space { layout: Vec::new(), granule: Align::PAGE },
+            setup: Vec::new(),
+            ops: ops.collect(),
+            at_ns: Some(at_ms.iter().map(|ms| ms * 1_000_000).collect()),
+            objects: sizes.len() as u32,
+            n: None,
+            skipped: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn runs_and_sizes_are_those_of_the_allocations() {
+        // A free within a run does not end it.
+        let demand = Demand::of(&recorded(&[5, 5, 0, 5, 2, 5, 5, 9], &[0, 1, 2, 3, 4, 5, 6, 7]));
+        assert_eq!(demand.allocations, 7);
+        assert_eq!(demand.sizes, BTreeMap::from([(2, 1), (5, 5), (9, 1)]));
+        assert_eq!(demand.in_runs, BTreeMap::from([(1, 2), (2, 2), (3, 3)]));
+        assert_eq!((demand.runs.len(), demand.longest_run(), demand.middle_run()), (4, 3, 2));
+        assert_eq!(demand.repeats(), 3.0 / 7.0);
+        assert_eq!(demand.commonest(1), [(5, 5.0 / 7.0)]);
+        assert_eq!((demand.up_to(4), demand.up_to(9)), (1.0 / 7.0, 1.0));
+        assert_eq!((demand.in_runs_from(1), demand.in_runs_from(3)), (1.0, 3.0 / 7.0));
+    }
+
+    #[test]
+    fn rates_are_per_second_and_windows_half_open() {
+        let demand = Demand::of(&recorded(&[1; 6], &[0, 50, 99, 100, 1999, 2000]));
+        assert_eq!((demand.seconds, demand.rate()), (2.0, Some(3.0)));
+        // Within 1 ms: 1999 and 2000 are a whole millisecond apart. Within 100 ms: 0, 50, 99 or 50, 99, 100.
+        assert_eq!(demand.busiest, [1, 3, 4]);
+        let nothing = Demand::of(&recorded(&[], &[]));
+        assert_eq!((nothing.rate(), nothing.middle_run(), nothing.repeats()), (None, 0, 0.0));
+    }
+}

@@ -1,0 +1,194 @@
+//! Instructions that operations take, which no noisy machine can bend: counted by valgrind's callgrind.
+//!
+//! The program runs itself under valgrind, for one engine alone, so that no other engine's memory lies in its way; the
+//! operations run once for each of their kinds. Of all that happens there only what is inside `measured` is counted:
+//! the runs of operations of that one kind. After the last
+//! of them callgrind writes out how much that was. (It does so only after functions that were entered while it
+//! counted: hence `last` beside `measured`.)
+//!
+//! The driver's share is in the figures, and that of the few instructions around each run of operations: as much for
+//! every engine.
+
+use crate::engine::Driven;
+use crate::failure::Failure;
+use crate::family::{Entry, Family};
+use crate::workload::Workload;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The function whose instructions count, as callgrind finds it.
+const MEASURED: &str = "*run::instructions::measured*";
+/// The function after which it writes them out.
+const LAST: &str = "*run::instructions::last*";
+
+/// Operations of one kind, and the instructions that they took together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Instructions {
+    /// How many operations.
+    pub operations: u64,
+    /// Instructions of all.
+    pub total: u64,
+}
+
+impl Instructions {
+    /// Those of an operation; `None` where there was none.
+    #[must_use]
+    pub fn mean(self) -> Option<f64> {
+        (self.operations > 0).then(|| self.total as f64 / self.operations as f64)
+    }
+
+    /// Several kinds together.
+    #[must_use]
+    pub fn sum(kinds: &[Self]) -> Self {
+        let add =
+            |a: Self, b: &Self| Self { operations: a.operations + b.operations, total: a.total + b.total };
+        kinds.iter().fold(Self::default(), add)
+    }
+}
+
+/// Whether valgrind is installed.
+#[must_use]
+pub fn can_count() -> bool {
+    let mut version = Command::new("valgrind");
+    version
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Runs the program, with arguments that make it call [`run`] for those operations, under callgrind. Returns the
+/// instructions of each kind of operation.
+///
+/// # Errors
+/// Valgrind fails, or does not write what it should.
+pub fn count<F: Family>(arguments: &[&str], ops: &[F::Op]) -> anyhow::Result<Vec<Instructions>> {
+    let operations = operations_of_kinds::<F>(ops);
+    let mut totals = totals(arguments, operations.iter().filter(|&&n| n > 0).count())?.into_iter();
+    let of_kind = |&operations: &u64| {
+        let total = if operations > 0 { totals.next().unwrap_or_default() } else { 0 };
+        Instructions { operations, total }
+    };
+    Ok(operations.iter().map(of_kind).collect())
+}
+
+/// Runs the program with arguments that make it call [`measured`], under callgrind. Returns the instructions up to
+/// each of the `lasts` times that it says that a run is the last.
+///
+/// # Errors
+/// Valgrind fails, or does not write what it should.
+pub fn totals(arguments: &[&str], lasts: usize) -> anyhow::Result<Vec<u64>> {
+    let folder = Scratch::new()?;
+    let out = folder.0.join("out");
+    let ran = Command::new("valgrind")
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg("--collect-atstart=no")
+        .arg(format!("--toggle-collect={MEASURED}"))
+        .arg(format!("--dump-after={LAST}"))
+        .arg(std::env::current_exe()?)
+        .args(arguments)
+        .output()?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        return Err(Failure::Lacking(format!("valgrind failed: {}", said.trim())).into());
+    }
+    (1..=lasts).map(|file| total(&out.with_extension(file.to_string()))).collect()
+}
+
+/// The instructions of one of callgrind's files.
+fn total(file: &Path) -> anyhow::Result<u64> {
+    let text = fs::read_to_string(file)?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals:"));
+    let total = total.and_then(|total| total.trim().parse().ok());
+    total.ok_or_else(|| anyhow::anyhow!("callgrind wrote no total into {}", file.display()))
+}
+
+/// How many operations there are of each of the family's kinds.
+fn operations_of_kinds<F: Family>(ops: &[F::Op]) -> Vec<u64> {
+    let of_kind = |kind| ops.iter().filter(|op| F::kind(op) == kind).count() as u64;
+    (0..F::KINDS.len()).map(of_kind).collect()
+}
+
+/// What the program does under callgrind: sets the engine up and runs the workload's operations, once for each kind
+/// that they have.
+///
+/// # Errors
+/// The engine cannot be made, or answers otherwise in another run.
+pub fn run<F: Family>(entry: &F::Entry, workload: &Workload<F>) -> Result<(), String> {
+    let mut expected: Option<Vec<F::Answer>> = None;
+    let operations = operations_of_kinds::<F>(&workload.ops);
+    for kind in (0..F::KINDS.len()).filter(|&kind| operations.get(kind).is_some_and(|&n| n > 0)) {
+        let answers = run_once::<F>(entry, workload, kind)?;
+        if expected.as_ref().is_some_and(|expected| !entry.repeats(expected, &answers)) {
+            return Err(format!("{} answers otherwise in another run", entry.label()));
+        }
+        expected = Some(answers);
+    }
+    Ok(())
+}
+
+/// Runs all operations on a fresh engine, one run of a kind after the other; those of one kind count.
+fn run_once<F: Family>(
+    entry: &F::Entry,
+    workload: &Workload<F>,
+    counted: usize,
+) -> Result<Vec<F::Answer>, String> {
+    let mut session = entry.start(&workload.scene)?;
+    session.expect_objects(workload.objects);
+    session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+    let mut answers = vec![F::Answer::default(); workload.ops.len()];
+    let mut rest = answers.as_mut_slice();
+    let mut left = operations_of_kinds::<F>(&workload.ops).get(counted).copied().unwrap_or(0);
+    for ops in workload.ops.chunk_by(|a, b| F::kind(a) == F::kind(b)) {
+        let (now, later) = rest.split_at_mut(ops.len());
+        let counts = ops.first().is_some_and(|op| F::kind(op) == counted);
+        left -= if counts { ops.len() as u64 } else { 0 };
+        let mut run = || session.run(ops, now);
+        match (counts, left) {
+            (false, _) => run(),
+            (true, left) => measured(&mut run, left == 0),
+        }
+        rest = later;
+    }
+    Ok(answers)
+}
+
+/// All that is counted; what was counted is written out after a run that is the last.
+#[inline(never)]
+pub fn measured(run: &mut dyn FnMut(), is_last: bool) {
+    if is_last {
+        last(run);
+    } else {
+        run();
+    }
+    // What follows a call keeps the caller on the stack, where callgrind sees it return.
+    black_box(());
+}
+
+#[inline(never)]
+fn last(run: &mut dyn FnMut()) {
+    run();
+    black_box(());
+}
+
+/// A folder that goes with its owner.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("freehold-instructions-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever clears the folder of temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,280 @@
+//! The bench of the family: a case on every engine, the engines in turn; and its records.
+//!
+//! An engine runs operations as `replay` does. Where its objects are is checked before anything is timed, and at the end,
+//! against what any allocator must do: each aligned, within its unit, and apart from the others.
+
+use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::family::{Entry, Family, Percpu};
+use crate::record::{Key, Metric, Results, Stat};
+use crate::run::Sheet;
+use crate::run::turns::in_turn;
+use crate::workload::percpu::{Size, Stage, Work};
+use freehold::percpu::Config;
+use freehold::units::Align;
+use freehold_trace::percpu::{Answer, Footprint, Op};
+use std::time::{Duration, Instant};
+
+/// Where a live object is: its chunk, its first byte and one past its last; and the alignment that was asked for.
+type Placed = (u32, u64, u64, Align);
+
+/// A case of some size, to be run under this name.
+#[derive(Clone)]
+pub struct Job<'a> {
+    /// What records call it.
+    pub workload: &'static str,
+    /// The chunks. Work for later is done when the case says so.
+    pub config: Config,
+    /// What is done.
+    pub work: Work,
+    /// How many objects of one size an engine places: fewer where it is too slow.
+    pub objects: &'a dyn Fn(&EngineEntry) -> u32,
+    /// Timed rounds, where they are not the case's own.
+    pub rounds: usize,
+}
+
+/// An engine at work, where its live objects are, and what was measured.
+pub struct Bench {
+    /// The engine.
+    pub entry: EngineEntry,
+    /// Objects of one size that it places.
+    pub objects: u32,
+    /// Its times.
+    pub sheet: Sheet,
+    /// What it took at some times.
+    pub looks: Vec<(&'static str, Footprint)>,
+    config: Config,
+    session: Box<dyn Session>,
+    /// By name.
+    placed: Vec<Option<Placed>>,
+    answers: Vec<Answer>,
+}
+
+impl Job<'_> {
+    /// Runs it on every engine, which take turns.
+    ///
+    /// # Errors
+    /// An engine cannot be made, cannot place an object, or places one where it may not be.
+    pub fn run(&self, engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> Result<Vec<Bench>, String> {
+        let mut benches = Vec::new();
+        for entry in engines {
+            tick(&format!("{}: checking {}", self.workload, entry.engine));
+            let mut bench = Bench::new(entry, self)?;
+            let objects = bench.objects;
+            self.work.prepare(&mut bench, objects, self.config.unit_bytes)?;
+            benches.push(bench);
+        }
+        let rounds = self.work.rounds(self.rounds);
+        for round in 0..rounds {
+            tick(&format!("{}: round {} of {rounds}", self.workload, round + 1));
+            in_turn(round, &mut benches, |bench: &mut Bench| {
+                if self.work.is_fresh() {
+                    bench.session = session(&bench.entry, self)?;
+                    bench.placed.fill(None);
+                }
+                let objects = bench.objects;
+                self.work.round(bench, objects, round)?;
+                bench.sheet.close();
+                Ok::<(), String>(())
+            })?;
+        }
+        benches.iter().try_for_each(Bench::check)?;
+        Ok(benches)
+    }
+
+    /// Adds what an engine made of it.
+    pub fn record(&self, bench: &Bench, results: &mut Results) {
+        let scene = Scene { config: self.config, balances: false };
+        let key = Percpu::scene_key(&scene, bench.entry.key(self.workload));
+        let sized =
+            |size: &Size| key.clone().param("size", size.bytes).param("align", u64::from(size.align_bytes));
+        match &self.work {
+            Work::Fill(size) => bench.sheet.record(results, &sized(size).param("n", bench.objects)),
+            Work::MassFree(size) => bench.sheet.record(results, &sized(size)),
+            Work::Churn(churn) => {
+                let key = key.clone().param("n", churn.first.len() as u64);
+                bench.sheet.record(results, &key);
+                if !bench.entry.is_floor() {
+                    let pages = bench.session.footprint().populated_pages as f64;
+                    let ratio = pages / churn.ideal_pages.max(1) as f64;
+                    let mut figures = results.of(key);
+                    figures.put(Metric::Pages, Stat::Total, pages, 1);
+                    figures.put(Metric::SpanRatio, Stat::Total, ratio, 1);
+                }
+            }
+            Work::StaleHint(_) | Work::Deletion(..) => {
+                for (op, footprint) in &bench.looks {
+                    let pages = footprint.populated_pages as f64;
+                    results.of(key.clone().op(*op)).put(Metric::Pages, Stat::Total, pages, 1);
+                }
+            }
+        }
+    }
+
+    /// Adds what an engine held while all objects were live.
+    pub fn record_footprint(&self, bench: &Bench, results: &mut Results) {
+        let Work::Fill(size) = &self.work else { return };
+        let Some((_, full)) = bench.looks.iter().find(|(at, _)| *at == "full") else { return };
+        let units = full.chunks.max(1) as f64 * f64::from(self.config.unit_bytes);
+        let key: Key = bench.entry.key("footprint").param("unit_bytes", self.config.unit_bytes);
+        let key = key.param("size", size.bytes).param("align", u64::from(size.align_bytes));
+        let each = full.metadata_bytes as f64 / full.objects.max(1) as f64;
+        results
+            .of(key.param("n", full.objects))
+            .put(Metric::Chunks, Stat::Max, full.chunks as f64, 1)
+            .put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1)
+            .origin(bench.entry.memory())
+            .put(Metric::Metadata, Stat::Max, full.metadata_bytes as f64, 1)
+            .put(Metric::BytesPerItem, Stat::Total, each, full.objects)
+            .put(Metric::MetadataShare, Stat::Total, full.metadata_bytes as f64 / units, 1);
+    }
+}
+
+fn session(entry: &EngineEntry, job: &Job<'_>) -> Result<Box<dyn Session>, String> {
+    let mut session = entry.start(&Scene { config: job.config, balances: false })?;
+    session.expect_objects(job.work.names((job.objects)(entry), job.config.unit_bytes));
+    Ok(session)
+}
+
+impl Bench {
+    fn new(entry: &EngineEntry, job: &Job<'_>) -> Result<Self, String> {
+        let objects = (job.objects)(entry);
+        Ok(Self {
+            entry: *entry,
+            objects,
+            sheet: Sheet::default(),
+            looks: Vec::new(),
+            config: job.config,
+            session: session(entry, job)?,
+            placed: vec![None; job.work.names(objects, job.config.unit_bytes) as usize],
+            answers: Vec::new(),
+        })
+    }
+
+    /// Runs operations; how long they took.
+    fn play(&mut self, ops: &[Op]) -> Result<Duration, String> {
+        self.answers.resize(ops.len(), Answer::default());
+        let before = Instant::now();
+        self.session.run(ops, &mut self.answers);
+        let took = before.elapsed();
+        let mut failed = 0;
+        for (op, answer) in ops.iter().zip(&self.answers) {
+            let place = match (*op, *answer) {
+                (Op::Alloc { size_bytes, align, .. }, Answer::At { chunk, offset_bytes }) => {
+                    let end = offset_bytes + size_bytes.next_multiple_of(self.entry.grain_bytes);
+                    Some((chunk, offset_bytes, end, align))
+                }
+                (Op::Free { .. }, Answer::Freed) => None,
+                _ => {
+                    failed += 1;
+                    None
+                }
+            };
+            if let Some(slot) = self.placed.get_mut(op.object() as usize) {
+                *slot = place;
+            }
+        }
+        match failed {
+            0 => Ok(took),
+            _ => Err(format!("{}: {failed} of {} operations failed", self.entry.engine, ops.len())),
+        }
+    }
+
+    /// Checks the engine's invariants, and its objects if it is judged.
+    fn check(&self) -> Result<(), String> {
+        let engine = self.entry.engine;
+        self.session.validate().map_err(|reason| format!("{engine}: {reason}"))?;
+        if self.entry.is_floor() {
+            return Ok(());
+        }
+        let mut placed: Vec<Placed> = self.placed.iter().copied().flatten().collect();
+        placed.sort_unstable_by_key(|&(chunk, start, ..)| (chunk, start));
+        for (at, &(chunk, start, end, align)) in placed.iter().enumerate() {
+            if !align.divides(start) {
+                let align = align.bytes();
+                return Err(format!("{engine}: {start} of chunk {chunk} is not a multiple of {align}"));
+            }
+            let next = placed.get(at + 1).filter(|next| next.0 == chunk);
+            if end > u64::from(self.config.unit_bytes) || next.is_some_and(|next| next.1 < end) {
+                let reach = "reaches into the next object, or passes the unit";
+                return Err(format!("{engine}: {start} to {end} of chunk {chunk} {reach}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stage for Bench {
+    fn run(&mut self, timed: Option<(&'static str, Option<&'static str>)>, ops: &[Op]) -> Result<(), String> {
+        let took = self.play(ops)?;
+        if let Some(timed) = timed {
+            self.sheet.note(timed, took, if timed.0 == "pair" { ops.len() / 2 } else { ops.len() });
+        }
+        Ok(())
+    }
+
+    fn each(&mut self, ops: &[Op]) -> Result<(), String> {
+        let ns = |took: Duration| took.as_nanos() as f64;
+        let times: Vec<f64> =
+            ops.chunks(1).map(|one| self.play(one).map(ns)).collect::<Result<_, String>>()?;
+        let (sum, count) = (times.iter().sum(), times.len() as u64);
+        let most = times.iter().copied().fold(0.0, f64::max);
+        self.sheet.add(("the first", None), times.first().copied().unwrap_or(0.0), 1);
+        self.sheet.add(("longest of the first", None), most, 1);
+        self.sheet.add(("first 1_000, each", None), sum, count);
+        self.sheet.add(("all, each", None), sum, count);
+        Ok(())
+    }
+
+    fn offset_bytes(&self, object: u32) -> Option<u64> {
+        self.placed.get(object as usize).copied().flatten().map(|(_, start, ..)| start)
+    }
+
+    fn balance(&mut self) {
+        self.session.balance();
+    }
+
+    fn look(&mut self, at: &'static str) -> Result<(), String> {
+        self.looks.push((at, self.session.footprint()));
+        self.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::percpu::{Churn, Deletion, SECOND_HALF, StaleHint};
+
+    fn run(work: Work) -> Vec<Bench> {
+        let config = Config::new(32 << 10, 2);
+        let job = Job { workload: "x", config, work, objects: &|_| 3_000, rounds: 2 };
+        job.run(&Percpu::engines(&[]).unwrap(), &mut |_| {}).unwrap()
+    }
+
+    #[test]
+    fn engines_of_every_grain_come_through_every_case() {
+        let works = [
+            (Work::Fill(SECOND_HALF[1]), 5, 2),
+            (Work::Churn(Churn::new(64, 1_000, 500)), 1, 10),
+            (Work::StaleHint(StaleHint { objects: 20_000, refilled: 5_000 }), 0, 0),
+            (Work::MassFree(Size::new(16, 8)), 5, 2),
+            (Work::Deletion(Deletion { groups: 40, one_in: 11 }, true), 0, 0),
+        ];
+        for (work, lines, rounds) in works {
+            for bench in run(work.clone()) {
+                let what = format!("{work:?} on {}", bench.entry.engine);
+                assert_eq!(bench.sheet.lines.len(), lines, "{what}");
+                for line in &bench.sheet.lines {
+                    assert!(line.ns.len() == rounds && line.ns.iter().all(|&ns| ns >= 0.0), "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_is_no_shorter_than_the_first() {
+        for bench in run(Work::MassFree(Size::new(16, 8))) {
+            let of = |op| &bench.sheet.lines.iter().find(|line| line.timed.0 == op).unwrap().ns;
+            assert!(of("longest of the first").iter().zip(of("the first")).all(|(most, ns)| most >= ns));
+        }
+    }
+}

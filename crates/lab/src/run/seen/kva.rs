@@ -1,0 +1,163 @@
+//! What is seen of a replay of address ranges.
+
+use super::{Bucket, EngineRun, Fragmentation, Replay, Replayable, Watch};
+use crate::engine::{EngineEntry, Session, Takes};
+use crate::family::{Checker, Kva};
+use crate::record::{Figures, Grid, Metric, Panel, Picture, Spaces, Stat, Time};
+use crate::workload::{self, Workload};
+use freehold::units::Span;
+use freehold_trace::kva::{Answer, Op};
+
+impl Replayable for Kva {
+    type Watch = KvaWatch;
+
+    fn workload(name: &str) -> anyhow::Result<Workload> {
+        workload::named(name)
+    }
+
+    /// All engines of exact lowest placement must answer alike.
+    fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
+        let mut exact = runs.iter().filter(|run| run.entry.takes == Takes::Lowest);
+        let Some(first) = exact.next() else { return Ok(()) };
+        for other in exact {
+            let differs = |(a, b): (&Answer, &Answer)| a != b;
+            let at = first.counted.answers.iter().zip(&other.counted.answers).position(differs);
+            if let Some(at) = at {
+                let (a, b) = (first.entry.label(), other.entry.label());
+                return Err(format!("{a} and {b} differ at operation {at}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
+        let state = run.counted.last_state();
+        figures
+            .total(Metric::FreeBlocks, state.free_blocks)
+            .put(Metric::LargestFree, Stat::Total, state.largest_ratio(), 1)
+            .put(Metric::SpanRatio, Stat::Total, state.span_ratio(), 1)
+            .some(Metric::BytesPerItem, Stat::Total, run.counted.seen.bytes_per_free_block);
+    }
+
+    const STATE: &'static [(&'static str, fn(&Fragmentation) -> f64)] = &[
+        ("free-blocks", |state| state.free_blocks as f64),
+        ("span", Fragmentation::span_ratio),
+        ("largest-free", Fragmentation::largest_ratio),
+    ];
+
+    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+        spaces(replay).map(|spaces| ("space", Picture::Spaces(spaces))).into_iter().collect()
+    }
+}
+
+/// Looks at the free blocks, and draws a picture.
+#[derive(Clone, Debug)]
+pub struct KvaWatch {
+    checker: Checker,
+    picture: Grid,
+    space_first: u64,
+}
+
+/// What was seen of a run.
+#[derive(Clone, Debug)]
+pub struct KvaSeen {
+    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
+    pub bytes_per_free_block: Option<f64>,
+    /// Busy and free addresses over time.
+    pub picture: Grid,
+}
+
+impl Watch<Kva> for KvaWatch {
+    type State = Fragmentation;
+    type Seen = KvaSeen;
+
+    fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
+        let layout = &workload.scene.layout;
+        Self {
+            checker: Checker::new(&entry.takes.reach(layout)),
+            picture: Grid::new(workload.ops.len(), points),
+            space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
+        }
+    }
+
+    fn note(&mut self, _: &dyn Session, op: &Op, answer: Answer, at: Option<usize>) -> Result<(), String> {
+        let spans = self.checker.check(op, answer)?;
+        if at.is_none() && spans.is_empty() {
+            return Err("found no room: two objects at one place?".to_owned());
+        }
+        self.picture.placed(op, &spans, at.unwrap_or(0));
+        Ok(())
+    }
+
+    fn state(&self, session: &dyn Session) -> Fragmentation {
+        Fragmentation::of(session, &self.checker, self.space_first)
+    }
+
+    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
+        let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
+        let bytes = session.free_index_bytes().filter(|_| most > 0);
+        let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
+        KvaSeen {
+            bytes_per_free_block: bytes.map(|bytes| bytes as f64 / most as f64),
+            picture: self.picture.finish(self.space_first, u64::try_from(spread).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+/// Pixels across a picture.
+const PIXELS: usize = 400;
+
+/// The address space over time, one panel for engines that placed everything alike; nothing if no engine has one.
+fn spaces(replay: &Replay) -> Option<Spaces> {
+    let workload = &replay.workload;
+    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
+    let hulls = || replay.runs.iter().filter_map(|run| run.counted.seen.picture.hull);
+    let longest_bytes = hulls().map(Span::size_saturating).max().filter(|&bytes| bytes > 0)?;
+    let mut groups: Vec<Vec<&EngineRun>> = Vec::new();
+    for run in replay.runs.iter().filter(|run| run.counted.seen.picture.hull.is_some()) {
+        let alike = |group: &&mut Vec<&EngineRun>| {
+            group.first().is_some_and(|first| {
+                let (a, b) = (&first.counted.seen.picture, &run.counted.seen.picture);
+                first.counted.answers == run.counted.answers && a.hull == b.hull && a.busy == b.busy
+            })
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    let panel = |alike: &Vec<&EngineRun>| {
+        let picture = alike.first()?.counted.seen.picture.clone();
+        let column = |at: usize| {
+            let op = time.operation_at((at as f64 + 0.5) / PIXELS as f64);
+            (op * picture.columns / workload.ops.len().max(1)).min(picture.columns.saturating_sub(1))
+        };
+        Some(Panel {
+            engines: alike.iter().map(|run| run.entry.label()).collect(),
+            text: placed(replay, alike),
+            columns: (0..PIXELS).map(column).collect(),
+            picture,
+        })
+    };
+    let panels = groups.iter().filter_map(panel).collect();
+    let first = hulls().next().map_or(0, Span::first);
+    Some(Spaces { first, longest_bytes, x_title: time.title(), ticks: time.ticks(), panels })
+}
+
+/// How the placements of these engines relate to the first engine's.
+fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
+    let (Some(reference), Some(run)) = (replay.runs.first(), alike.first()) else { return String::new() };
+    let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
+    let placed = |answer: &Answer| matches!(answer, Answer::At(_));
+    let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
+    let allocations = run.counted.work_of(0).len();
+    let others = if alike.len() > 1 { ", all alike" } else { "" };
+    if std::ptr::eq(reference, *run) {
+        return format!("{allocations} allocations{others}");
+    }
+    let first = reference.entry.label();
+    match elsewhere {
+        0 => format!("{allocations} allocations, all where {first} put them{others}"),
+        _ => format!("{elsewhere} of {allocations} allocations elsewhere than {first}{others}"),
+    }
+}

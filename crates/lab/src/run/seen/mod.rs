@@ -1,0 +1,89 @@
+//! What is seen of a replay: of each family with recorded files what looks on while answers are judged, what of it are
+//! figures, lines over time and pictures.
+
+mod fragmentation;
+mod kva;
+mod maple;
+mod percpu;
+
+pub use fragmentation::Fragmentation;
+pub use kva::{KvaSeen, KvaWatch};
+pub use maple::{MapleSeen, MapleWatch};
+pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
+
+use super::{Bucket, EngineRun, Replay};
+use crate::family::Family;
+use crate::record::{Figures, Picture, Results};
+use crate::workload::Workload;
+use std::fmt::Debug;
+
+/// A family with recorded files, which are replayed and looked at.
+pub trait Replayable: Family {
+    /// What looks on.
+    type Watch: Watch<Self>;
+
+    /// The workload of that name: a file's, or one that is made.
+    ///
+    /// # Errors
+    /// There is none.
+    fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
+
+    /// Holds the answers of several engines against each other.
+    ///
+    /// # Errors
+    /// Two that must agree do not.
+    fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
+        let _ = runs;
+        Ok(())
+    }
+
+    /// Adds what was seen of an engine's run.
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>);
+
+    /// Figures of the state over time, by the names of their series.
+    const STATE: &'static [StateLine<Self>];
+
+    /// Pictures of a replay, by their names.
+    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)>;
+
+    /// Adds what is to be said of a workload of this family beside its sizes and lifetimes.
+    fn inspect(workload: &Workload<Self>, results: &mut Results) {
+        let _ = (workload, results);
+    }
+}
+
+/// What a watch saw at a time.
+pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
+/// A figure of the state over time, by the name of its series.
+pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
+/// What it saw in all.
+pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
+
+/// Judges the answers of a run, and notes what they lead to.
+pub trait Watch<F: Replayable>: Sized {
+    /// The state at a time.
+    type State: Copy + Debug + Default;
+    /// The whole run.
+    type Seen: Clone + Debug;
+
+    /// Of a fresh engine, for pictures of so many points in time.
+    fn new(entry: &F::Entry, workload: &Workload<F>, points: usize) -> Self;
+
+    /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn note(
+        &mut self,
+        session: &F::Session,
+        op: &F::Op,
+        answer: F::Answer,
+        at: Option<usize>,
+    ) -> Result<(), String>;
+
+    /// The state now.
+    fn state(&self, session: &F::Session) -> Self::State;
+
+    /// All that was seen.
+    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
+}

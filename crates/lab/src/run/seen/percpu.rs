@@ -1,0 +1,177 @@
+//! What is seen of a replay of per-CPU objects.
+
+use super::{Bucket, EngineRun, Replay, Replayable, Watch};
+use crate::engine::percpu::{EngineEntry, Session};
+use crate::family::{Entry, Judge, Percpu, PercpuJudge};
+use crate::record::{Figures, Metric, Picture, Results, Stat};
+use crate::workload::Workload;
+use crate::workload::percpu::Recorded;
+use freehold::percpu::PAGE_BYTES;
+use freehold_trace::percpu::{Answer, Footprint, Op};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+impl Replayable for Percpu {
+    type Watch = PercpuWatch;
+
+    fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
+        let file = Path::new(name);
+        Ok(Recorded::read(file)?.into_workload(file))
+    }
+
+    fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
+        let seen = &run.counted.seen;
+        figures
+            .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean, 1)
+            .put(Metric::Chunks, Stat::Max, seen.chunks_peak as f64, 1)
+            .some(Metric::PageFill, Stat::Mean, seen.fill())
+            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_object)
+            .total(Metric::MissedPlaces, seen.missed);
+    }
+
+    const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
+        ("pages", |state| state.footprint.populated_pages as f64),
+        ("fill", PercpuState::fill),
+        ("metadata", |state| state.footprint.metadata_bytes as f64),
+    ];
+
+    fn pictures(_: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+        Vec::new()
+    }
+
+    /// Sizes and alignments that are asked for, and how many of the requests cannot wait.
+    fn inspect(workload: &Workload<Self>, results: &mut Results) {
+        let mut by_shape: BTreeMap<(u64, u64), [u64; 2]> = BTreeMap::new();
+        for op in workload.setup.iter().chain(&workload.ops) {
+            let Op::Alloc { size_bytes, align, atomic, .. } = *op else { continue };
+            let asked = by_shape.entry((size_bytes, align.bytes())).or_default();
+            asked[usize::from(atomic)] += 1;
+        }
+        for ((size, align), asked) in by_shape {
+            for (op, count) in
+                ["can wait", "cannot wait"].into_iter().zip(asked).filter(|(_, count)| *count > 0)
+            {
+                let key = workload.key().op(op).param("size", size).param("align", align);
+                results.of(key).total(Metric::Count, count).total(Metric::Bytes, size.saturating_mul(count));
+            }
+        }
+    }
+}
+
+/// Counts pages after every operation.
+#[derive(Clone, Debug)]
+pub struct PercpuWatch {
+    judge: PercpuJudge,
+    pages_peak: u64,
+    pages_sum: u128,
+    /// Live bytes while that many pages had memory, as pages.
+    live_sum: u128,
+    operations: u64,
+}
+
+/// The state at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PercpuState {
+    /// What the engine takes.
+    pub footprint: Footprint,
+    /// Bytes of live objects in a unit.
+    pub live_bytes: u64,
+}
+
+impl PercpuState {
+    /// The share of the pages' memory that is objects.
+    #[must_use]
+    pub fn fill(&self) -> f64 {
+        let bytes = self.footprint.populated_pages * u64::from(PAGE_BYTES);
+        if bytes == 0 { 1.0 } else { self.live_bytes as f64 / bytes as f64 }
+    }
+}
+
+/// What was seen of a run. Pages are those of one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PercpuSeen {
+    /// Chunks, at most, where the run was sampled.
+    pub chunks_peak: u64,
+    /// Pages that have memory, at most.
+    pub pages_peak: u64,
+    /// Pages that have memory, in the mean over all operations.
+    pub pages_mean: f64,
+    /// Pages that the live objects would fill without any gap, in that mean.
+    pub live_pages_mean: f64,
+    /// Bytes of metadata for an object, when there were most objects; `None` if there were none.
+    pub bytes_per_object: Option<f64>,
+    /// Requests that were refused, or had a chunk made for them, though there was a place.
+    pub missed: u64,
+}
+
+impl PercpuSeen {
+    /// The share of the pages' memory that is objects, over the whole run; `None` if there were no pages.
+    #[must_use]
+    pub fn fill(&self) -> Option<f64> {
+        (self.pages_mean > 0.0).then(|| self.live_pages_mean / self.pages_mean)
+    }
+}
+
+impl Watch<Percpu> for PercpuWatch {
+    type State = PercpuState;
+    type Seen = PercpuSeen;
+
+    fn new(entry: &EngineEntry, workload: &Workload<Percpu>, _: usize) -> Self {
+        let judge = PercpuJudge::new(entry, &workload.scene);
+        Self { judge, pages_peak: 0, pages_sum: 0, live_sum: 0, operations: 0 }
+    }
+
+    fn note(
+        &mut self,
+        session: &(dyn Session + 'static),
+        op: &Op,
+        answer: Answer,
+        _: Option<usize>,
+    ) -> Result<(), String> {
+        self.judge.check(op, answer)?;
+        self.judge.checker.see_pages(session);
+        if answer == Answer::NoRoom
+            && let Some(reason) = self.judge.wrongly_refused(op, session)
+        {
+            return Err(format!("{op:?} was refused, though {reason}"));
+        }
+        let pages = session.populated_pages();
+        self.pages_peak = self.pages_peak.max(pages);
+        self.pages_sum += u128::from(pages);
+        self.live_sum += u128::from(self.judge.checker.live_bytes());
+        self.operations += 1;
+        Ok(())
+    }
+
+    fn state(&self, session: &dyn Session) -> PercpuState {
+        PercpuState { footprint: session.footprint(), live_bytes: self.judge.checker.live_bytes() }
+    }
+
+    fn finish(self, _: &dyn Session, buckets: &[Bucket<Percpu>]) -> PercpuSeen {
+        let footprints = || buckets.iter().map(|bucket| bucket.state.footprint);
+        let fullest = footprints().max_by_key(|footprint| footprint.objects);
+        let fullest = fullest.filter(|footprint| footprint.objects > 0);
+        let mean = |sum: u128| sum as f64 / self.operations.max(1) as f64;
+        PercpuSeen {
+            chunks_peak: footprints().map(|footprint| footprint.chunks).max().unwrap_or(0),
+            pages_peak: self.pages_peak,
+            pages_mean: mean(self.pages_sum),
+            live_pages_mean: mean(self.live_sum) / f64::from(PAGE_BYTES),
+            bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
+            missed: self.judge.checker.missed(),
+        }
+    }
+}
+
+/// Adds what a replay says of pages, by the name of its file.
+pub fn record_pages(replay: &Replay<Percpu>, results: &mut Results) {
+    for run in &replay.runs {
+        let seen = &run.counted.seen;
+        results
+            .of(run.entry.key("pages").param("file", replay.workload.name.as_str()))
+            .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean, run.counted.answers.len() as u64)
+            .total(Metric::Refused, run.counted.failures);
+    }
+}

@@ -1,0 +1,211 @@
+//! What became of a case: repeat by repeat, and all repeats together.
+
+use crate::family::Kva;
+use crate::record::Counts;
+use crate::run::median;
+use crate::workload::suite::{CaseInfo, Phase, Refusal, Suited};
+use freehold::units::Tally;
+use std::time::Duration;
+
+/// Operations of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct Ops {
+    /// How many there were in the bodies.
+    pub count: u64,
+    /// Work of those that were counted.
+    pub work: Counts,
+    /// Nanoseconds of those that were timed one by one.
+    pub ns: Counts,
+}
+
+/// How a repeat ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// All of it was done.
+    #[default]
+    Done,
+    /// Its time was over, in this phase.
+    OutOfTime(Phase),
+    /// The engine has no such requests.
+    Lacks,
+    /// An answer was wrong, or an invariant broken.
+    Wrong(String),
+}
+
+/// One repeat.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repeat {
+    pub(super) ended: Ended,
+    /// Loops done.
+    loops: u64,
+    /// Nanoseconds of a loop, for each batch that was timed as a whole, and the loops of that batch.
+    loop_ns: Vec<(f64, u64)>,
+    /// Requests without room.
+    refused: u64,
+    /// The first request that was refused though it should not have been.
+    refused_wrongly: Option<String>,
+    /// Operations by kind.
+    ops: Vec<Ops>,
+}
+
+impl Repeat {
+    /// A request was refused, wrongly if there is a reason why it should not have been.
+    pub(super) fn refused(&mut self, op: &impl std::fmt::Debug, reason: Option<String>) {
+        self.refused += 1;
+        if let Some(reason) = reason
+            && self.refused_wrongly.is_none()
+        {
+            self.refused_wrongly = Some(format!("{op:?} was refused, though {reason}"));
+        }
+    }
+
+    /// A batch of the body: how long its loops took, or the work or the nanoseconds of each operation, as far as they
+    /// were noted.
+    pub(super) fn note<F: Suited>(
+        &mut self,
+        ops: &[F::Op],
+        loops: u64,
+        took: Option<Duration>,
+        tallies: &[Tally],
+        took_ns: &[u64],
+    ) {
+        self.loops += loops;
+        if let Some(took) = took {
+            self.loop_ns.push((took.as_nanos() as f64 / loops.max(1) as f64, loops));
+        }
+        self.ops.resize(F::KINDS.len(), Ops::default());
+        for (at, op) in ops.iter().enumerate() {
+            let Some(of_kind) = self.ops.get_mut(F::kind(op)) else { continue };
+            of_kind.count += 1;
+            if let Some(tally) = tallies.get(at) {
+                of_kind.work.add(F::work(tally));
+            }
+            if let Some(&took) = took_ns.get(at) {
+                of_kind.ns.add(took);
+            }
+        }
+    }
+}
+
+/// A case on an engine.
+#[derive(Clone, Debug)]
+pub struct CaseRun<F: Suited = Kva> {
+    /// The case.
+    pub info: &'static CaseInfo<F>,
+    /// Its size, if it is sized.
+    pub n: Option<u32>,
+    /// The engine.
+    pub entry: F::Entry,
+    /// Repeats that went well.
+    pub passed: u32,
+    /// Repeats that went wrong.
+    pub failed: u32,
+    /// Repeats whose requests were refused, rightly, as the case expects.
+    pub xfailed: u32,
+    /// Times that there was no time for a setup.
+    pub cut: u32,
+    /// Whether the engine lacks its requests.
+    pub lacks: bool,
+    /// Loops asked for in a repeat.
+    pub loops_wanted: u64,
+    /// Loops of the repeats that did not fail.
+    pub loops: u64,
+    /// Requests of these repeats that found no room.
+    pub refused: u64,
+    /// What went wrong first.
+    pub reason: Option<String>,
+    /// Operations by kind.
+    pub ops: Vec<Ops>,
+    /// Nanoseconds of a loop: of each timed batch, with its loops.
+    batches: Vec<(f64, u64)>,
+    /// The median of each repeat.
+    medians_ns: Vec<f64>,
+}
+
+impl<F: Suited> CaseRun<F> {
+    pub(super) fn new(
+        info: &'static CaseInfo<F>,
+        n: Option<u32>,
+        entry: F::Entry,
+        loops_wanted: u64,
+    ) -> Self {
+        Self {
+            info,
+            n,
+            entry,
+            passed: 0,
+            failed: 0,
+            xfailed: 0,
+            cut: 0,
+            lacks: false,
+            loops_wanted,
+            loops: 0,
+            refused: 0,
+            reason: None,
+            ops: vec![Ops::default(); F::KINDS.len()],
+            batches: Vec::new(),
+            medians_ns: Vec::new(),
+        }
+    }
+
+    /// Adds a repeat: judges it, and keeps what was measured if it was not wrong.
+    pub(super) fn add(&mut self, repeat: Repeat) {
+        let wrong = match &repeat.ended {
+            Ended::Wrong(reason) => Some(reason.clone()),
+            _ if repeat.refused_wrongly.is_some() => repeat.refused_wrongly.clone(),
+            _ if repeat.refused > 0 && self.info.refusal == Refusal::Fails => {
+                Some(format!("{} requests were refused: the space is full", repeat.refused))
+            }
+            _ => None,
+        };
+        match (wrong, &repeat.ended) {
+            (Some(reason), _) => {
+                self.failed += 1;
+                self.reason.get_or_insert(reason);
+                return;
+            }
+            (None, Ended::Lacks) => {
+                self.lacks = true;
+                return;
+            }
+            (None, Ended::OutOfTime(Phase::Setup)) => {
+                self.cut += 1;
+                return;
+            }
+            (None, _) if repeat.refused > 0 && self.info.refusal == Refusal::Expected => self.xfailed += 1,
+            (None, _) => self.passed += 1,
+        }
+        self.loops += repeat.loops;
+        self.refused += repeat.refused;
+        for (all, one) in self.ops.iter_mut().zip(&repeat.ops) {
+            all.count += one.count;
+            all.work.extend(&one.work);
+            all.ns.extend(&one.ns);
+        }
+        let ns: Vec<f64> = repeat.loop_ns.iter().map(|&(ns, _)| ns).collect();
+        if !ns.is_empty() {
+            self.medians_ns.push(median(&ns));
+        }
+        self.batches.extend(repeat.loop_ns);
+    }
+
+    /// Repeats that were judged.
+    #[must_use]
+    pub fn repeats(&self) -> u32 {
+        self.passed + self.failed + self.xfailed
+    }
+
+    /// Nanoseconds of a loop, the median batch of each repeat.
+    #[must_use]
+    pub fn medians_ns(&self) -> &[f64] {
+        &self.medians_ns
+    }
+
+    /// The mean time of a loop over all timed batches.
+    #[must_use]
+    pub fn loop_mean_ns(&self) -> Option<f64> {
+        let loops: u64 = self.batches.iter().map(|&(_, loops)| loops).sum();
+        let ns: f64 = self.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();
+        (loops > 0).then(|| ns / loops as f64)
+    }
+}

@@ -1,0 +1,88 @@
+//! What a recorded program's calls meet in its address spaces, and whether that is what the kernel met.
+
+use crate::engine::vma::{Answer, AreaMap, Call, Caller, Fault, Op};
+use crate::engine::vma::{SortedAreas, Spaces};
+use crate::family::Maple;
+use crate::workload::Workload;
+use freehold::units::{Tally, Work};
+use freehold_trace::Drive;
+use std::collections::BTreeMap;
+
+/// What calls of one name did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallCounts {
+    /// Calls.
+    pub calls: u64,
+    /// Areas that they met.
+    pub met: u64,
+    /// Calls that met more than one area.
+    pub met_several: u64,
+    /// Ranges that they stored or emptied.
+    pub stored: u64,
+    /// Calls that stored nothing.
+    pub idle: u64,
+}
+
+/// What all calls did, on areas in a sorted list.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// By name.
+    pub by_name: BTreeMap<&'static str, CallCounts>,
+    /// What was not as it was when it was recorded, by name.
+    pub faults: BTreeMap<(&'static str, Fault), u64>,
+    /// Of each space its operations and the most areas that it had.
+    pub spaces: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Calls {
+    /// Of a workload.
+    #[must_use]
+    pub fn of(workload: &Workload<Maple>) -> Self {
+        let mut calls = Self::default();
+        let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+        for op in &workload.ops {
+            let mut tally = Tally::default();
+            let answer = spaces.run(op, &mut tally);
+            calls.note(op, answer, &tally);
+            let areas = spaces.space(op.space).map_or(0, |space| space.areas().areas());
+            let space = calls.spaces.entry(op.space).or_default();
+            *space = (space.0 + 1, space.1.max(areas));
+        }
+        calls
+    }
+
+    fn note(&mut self, op: &Op, answer: Answer, tally: &Tally) {
+        let name = name(op);
+        let counts = self.by_name.entry(name).or_default();
+        let stored = tally.of(Work::EntryStored);
+        counts.calls += 1;
+        counts.met += u64::from(answer.met);
+        counts.met_several += u64::from(answer.met > 1);
+        counts.stored += stored;
+        counts.idle += u64::from(stored == 0);
+        if let Some(fault) = answer.fault {
+            *self.faults.entry((name, fault)).or_default() += 1;
+        }
+    }
+}
+
+/// What a call is called.
+pub(crate) fn name(op: &Op) -> &'static str {
+    match op.call {
+        Call::Remap { .. } => "mremap()",
+        Call::Fork { .. } => "fork",
+        Call::Exec => "exec",
+        Call::Destroy => "exit",
+        Call::Map { by: Caller::Break, .. } | Call::Unmap { by: Caller::Break, .. } => "brk()",
+        Call::Map { by: Caller::Kernel, .. } | Call::Unmap { by: Caller::Kernel, .. } => "by the kernel",
+        Call::Map { .. } => "mmap()",
+        Call::Unmap { .. } => "munmap()",
+        Call::Protect { .. } => "mprotect()",
+        Call::Advise { .. } => "madvise()",
+        Call::Search { .. } => "gap search",
+        Call::Store { value: Some(_), .. } => "store",
+        Call::Store { value: None, .. } => "erase",
+        Call::Load { .. } => "look-up",
+        Call::Find { .. } => "walk",
+    }
+}

@@ -1,0 +1,182 @@
+//! An address space as a film: its areas, sampled while its process runs.
+//!
+//! ```text
+//!   addresses   |  ##  ###|  a row is no fixed number of bytes: every stretch that was ever an area gets
+//!               |.........|  height by the logarithm of its size, so that a page can be seen beside a
+//!               | ####   #|  reservation of terabytes; stretches that never were are thin lines
+//! ```
+
+use crate::engine::vma::Session;
+use crate::engine::vma::{Call, Class, Op};
+use crate::record::Developed;
+use freehold::units::Span;
+use std::collections::BTreeMap;
+
+/// Points in time.
+const COLUMNS: usize = 480;
+/// Rows of the picture.
+const ROWS: usize = 360;
+/// Bytes of a page, the least that can be told apart.
+const PAGE_BYTES: f64 = 4096.0;
+/// A stretch never mapped that is longer than this parts the picture.
+const FAR_BYTES: u64 = 1 << 36;
+
+/// An address space being filmed.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// The space.
+    space: u32,
+    /// Its operations between two samples.
+    stride: usize,
+    /// Operations of the space so far.
+    ops: usize,
+    samples: Vec<Sample>,
+}
+
+/// The areas at a time.
+#[derive(Clone, Debug)]
+struct Sample {
+    /// The operation, among all.
+    at: usize,
+    areas: Vec<(Span, Class)>,
+}
+
+impl Film {
+    /// Of the space that most operations change.
+    #[must_use]
+    pub fn of_busiest(ops: &[Op]) -> Self {
+        let mut busy: BTreeMap<u32, usize> = BTreeMap::new();
+        for op in ops.iter().filter(|op| changes(op)) {
+            *busy.entry(op.space).or_default() += 1;
+        }
+        let (space, ops) = busy.into_iter().max_by_key(|&(_, ops)| ops).unwrap_or_default();
+        Self { space, stride: ops.div_ceil(COLUMNS).max(1), ops: 0, samples: Vec::new() }
+    }
+
+    /// Operation `at` was run.
+    pub fn note(&mut self, session: &dyn Session, op: &Op, at: usize) {
+        if op.space != self.space || !changes(op) {
+            return;
+        }
+        self.ops += 1;
+        if self.ops.is_multiple_of(self.stride) {
+            let mut areas = Vec::new();
+            session.visit(self.space, &mut |span, kind| areas.push((span, kind.class())));
+            self.samples.push(Sample { at, areas });
+        }
+    }
+
+    /// Paints it.
+    #[must_use]
+    pub fn develop(self) -> Developed {
+        let scale = Scale::of(&self.samples);
+        let mut cells = vec![0; self.samples.len() * ROWS];
+        for (sample, column) in self.samples.iter().zip(cells.chunks_mut(ROWS)) {
+            for &(span, class) in &sample.areas {
+                let number = Class::ALL.iter().position(|(known, _)| *known == class).unwrap_or(0);
+                let [from, until] = scale.rows(span);
+                for cell in column.get_mut(from..until).unwrap_or_default() {
+                    *cell = number as u8 + 1;
+                }
+            }
+        }
+        Developed {
+            space: self.space,
+            at: self.samples.iter().map(|sample| sample.at).collect(),
+            rows: ROWS,
+            cells,
+            begins: scale.begins,
+            areas: self.samples.iter().map(|sample| sample.areas.len() as u64).collect(),
+        }
+    }
+}
+
+/// Whether an operation may change the areas of its space.
+fn changes(op: &Op) -> bool {
+    matches!(
+        op.call,
+        Call::Map { .. }
+            | Call::Unmap { .. }
+            | Call::Protect { .. }
+            | Call::Advise { .. }
+            | Call::Remap { .. }
+    )
+}
+
+/// Which row an address is in.
+struct Scale {
+    /// Addresses at which something begins or ends, with their heights from 0 to 1.
+    heights: BTreeMap<u64, f64>,
+    begins: Vec<(f64, u64)>,
+}
+
+impl Scale {
+    fn of(samples: &[Sample]) -> Self {
+        let ends = |span: Span| [span.first(), span.last().saturating_add(1)];
+        let spans = || samples.iter().flat_map(|sample| sample.areas.iter().map(|area| area.0));
+        let mut heights: BTreeMap<u64, f64> = spans().flat_map(ends).map(|address| (address, 0.0)).collect();
+        // What is mapped at any time: areas going up by one where they begin, and down where they end.
+        let mut edges: BTreeMap<u64, i64> = BTreeMap::new();
+        for [first, end] in spans().map(ends) {
+            *edges.entry(first).or_default() += 1;
+            *edges.entry(end).or_default() -= 1;
+        }
+        let (mut height, mut depth, mut below) = (0.0, 0i64, None);
+        let mut begins = Vec::new();
+        for (&address, place) in &mut heights {
+            let length = below.map(|below: u64| address - below);
+            height += match length {
+                Some(length) if depth > 0 => (1.0 + length as f64 / PAGE_BYTES).log2(),
+                Some(length) => 0.2 * (1.0 + length as f64 / PAGE_BYTES).log2().min(20.0),
+                None => 0.0,
+            };
+            if depth == 0 && length.is_none_or(|length| length > FAR_BYTES) {
+                begins.push((height, address));
+            }
+            *place = height;
+            depth += edges.get(&address).copied().unwrap_or(0);
+            below = Some(address);
+        }
+        let whole = if height > 0.0 { height } else { 1.0 };
+        heights.values_mut().for_each(|place| *place /= whole);
+        begins.iter_mut().for_each(|begin| begin.0 /= whole);
+        Self { heights, begins }
+    }
+
+    /// The rows of an area: at least one.
+    fn rows(&self, span: Span) -> [usize; 2] {
+        let row = |address: u64| self.heights.get(&address).copied().unwrap_or(0.0) * ROWS as f64;
+        let (from, until) = (row(span.first()), row(span.last().saturating_add(1)));
+        let from = (from as usize).min(ROWS - 1);
+        [from, (until.ceil() as usize).clamp(from + 1, ROWS)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(first: u64, pages: u64) -> (Span, Class) {
+        (Span::from_size(first, pages * 4096).unwrap(), Class::Memory)
+    }
+
+    #[test]
+    fn a_page_is_seen_beside_terabytes() {
+        let areas = vec![area(0x1000, 1), area(0x10_0000_0000_0000, 1 << 29)];
+        let film = Film { space: 3, stride: 1, ops: 1, samples: vec![Sample { at: 7, areas }] };
+        let film = film.develop();
+        assert_eq!((film.space, film.at, film.areas), (3, vec![7], vec![2]));
+        let painted = film.cells.iter().filter(|&&cell| cell > 0).count();
+        assert!(film.cells[0] > 0 && painted > ROWS / 2 && painted < ROWS, "{painted}");
+        assert_eq!(
+            film.begins.iter().map(|begin| begin.1).collect::<Vec<_>>(),
+            [0x1000, 0x10_0000_0000_0000]
+        );
+        assert!(film.begins[1].0 > film.begins[0].0);
+    }
+
+    #[test]
+    fn nothing_is_no_film() {
+        assert!(Film::of_busiest(&[]).develop().cells.is_empty());
+    }
+}

@@ -1,0 +1,8 @@
+//! What is measured of address spaces.
+
+mod calls;
+mod film;
+
+pub(crate) use calls::name;
+pub use calls::{CallCounts, Calls};
+pub use film::Film;

@@ -1,0 +1,286 @@
+//! A nested zone: how much of a small range, which some users need, the users of the large range around it take.
+//!
+//! ```text
+//!   outer   |xxxxx.xxx.xx.x...................................|     users without a zone, one after another
+//!   zones   [ low ]              [middle]              [ high ]     a part of each is eaten, or none
+//!
+//!   outer   |..x....x..xx....x...x...x.xx....x....x...x....x..|     the same users, each at a random place
+//! ```
+//!
+//! Users without a zone come two at a time while one of them leaves, so that holes appear while the space fills up.
+//! At random places means from a random address upwards, or anywhere if there is nothing above. Whoever fills the
+//! space knows nothing of the zones, so that one run tells of all of them.
+
+use crate::engine::{EngineEntry, Session};
+use crate::family::Checker;
+use crate::record::Grid;
+use crate::workload::SplitMix;
+use freehold::units::{Align, Span};
+use freehold_trace::kva::{Answer, Op};
+
+const PAGE: u64 = Align::PAGE.bytes();
+/// Pages of the outer range.
+const OUTER_PAGES: u64 = 1 << 16;
+/// The zones are this part of the outer range.
+const ZONE_PART: u64 = 8;
+/// Largest size of a user in pages, with and without a zone.
+const LARGEST_PAGES: u64 = 64;
+/// Hundredths of the outer range that are asked for in the end.
+pub const FULL_PERCENT: u64 = 90;
+/// Columns of the picture.
+const COLUMNS: usize = 360;
+
+/// Where users without a zone go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Where the engine's placement puts them: one after another.
+    Sequential,
+    /// From a random address upwards.
+    Random,
+}
+
+/// A zone within the outer range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// Where it lies.
+    pub name: &'static str,
+    /// The addresses.
+    pub span: Span,
+}
+
+/// The outer range and its zones.
+#[derive(Clone, Debug)]
+pub struct Zones {
+    /// The outer range.
+    pub outer: Span,
+    /// At its low end, in the middle, at its high end.
+    pub zones: Vec<Zone>,
+    /// What its users do.
+    ops: Vec<Op>,
+    /// Hundredths of the outer range that are asked for after each operation.
+    load: Vec<u64>,
+}
+
+/// What is left of a zone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Left {
+    /// Share of the zone that others have taken.
+    pub eaten: f64,
+    /// Bytes of its largest free block.
+    pub largest_bytes: u64,
+}
+
+/// The state of the zones when that much of the outer range was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZonePoint {
+    /// Hundredths of the outer range.
+    pub load_percent: u64,
+    /// In the order of the zones.
+    pub left: Vec<Left>,
+}
+
+/// An engine's run.
+#[derive(Clone, Debug)]
+pub struct ZoneRun {
+    /// The engine.
+    pub entry: EngineEntry,
+    /// Where users went.
+    pub way: Way,
+    /// One for each hundredth.
+    pub points: Vec<ZonePoint>,
+    /// Users that found no room.
+    pub failures: u64,
+    /// Busy addresses over time.
+    pub picture: Grid,
+}
+
+impl Zones {
+    /// The outer range of 256 MiB, and zones of an eighth of it.
+    #[must_use]
+    pub fn new(seed: u64) -> Option<Self> {
+        Self::sized(OUTER_PAGES, seed)
+    }
+
+    fn sized(outer_pages: u64, seed: u64) -> Option<Self> {
+        let (first, size) = (OUTER_PAGES * PAGE, outer_pages * PAGE);
+        let zone_bytes = size / ZONE_PART;
+        let zone =
+            |name, offset: u64| Some(Zone { name, span: Span::from_size(first + offset, zone_bytes)? });
+        let zones = vec![
+            zone("low end", 0)?,
+            zone("middle", (size - zone_bytes) / 2)?,
+            zone("high end", size - zone_bytes)?,
+        ];
+        let (ops, load) = users(outer_pages, seed);
+        Some(Self { outer: Span::from_size(first, size)?, zones, ops, load })
+    }
+
+    /// Largest request of a zone's users, in bytes.
+    #[must_use]
+    pub fn largest_request_bytes() -> u64 {
+        LARGEST_PAGES * PAGE
+    }
+
+    /// How far through the operations that much of the outer range is first asked for, from 0 to 1.
+    #[must_use]
+    pub fn share_at(&self, load_percent: u64) -> f64 {
+        let before = self.load.iter().take_while(|&&load| load < load_percent).count();
+        before as f64 / self.load.len().max(1) as f64
+    }
+
+    /// Fills the outer range; every answer is checked.
+    ///
+    /// # Errors
+    /// The engine gives a wrong answer.
+    pub fn run(&self, entry: &EngineEntry, way: Way, seed: u64) -> Result<ZoneRun, String> {
+        let mut session = (entry.make)(&[self.outer], Align::PAGE)?;
+        let mut checker = Checker::new(&[self.outer]);
+        let mut random = SplitMix::new(seed);
+        let mut picture = Grid::new(self.ops.len(), COLUMNS);
+        let (mut points, mut failures) = (Vec::new(), 0);
+        for (at, (op, &load_percent)) in self.ops.iter().zip(&self.load).enumerate() {
+            let placed = match (way, op) {
+                (Way::Random, Op::Alloc { object, size_bytes, .. }) => {
+                    self.placed_at_random(*object, *size_bytes, &mut random)
+                }
+                _ => op.clone(),
+            };
+            let (mut answer, _) = session.run_counted(&placed);
+            if answer == Answer::NoRoom && placed != *op {
+                answer = session.run_counted(op).0;
+            }
+            let spans = checker.check(op, answer).map_err(|reason| format!("operation {at}: {reason}"))?;
+            picture.placed(op, &spans, at);
+            failures += u64::from(answer == Answer::NoRoom);
+            if points.last().is_none_or(|point: &ZonePoint| point.load_percent < load_percent) {
+                points.push(ZonePoint { load_percent, left: self.left(session.as_ref()) });
+            }
+        }
+        session.validate()?;
+        let picture = picture.finish(self.outer.first(), self.outer.size_saturating());
+        Ok(ZoneRun { entry: *entry, way, points, failures, picture })
+    }
+
+    /// The same request from a random page of the outer range upwards.
+    fn placed_at_random(&self, object: u32, size_bytes: u64, random: &mut SplitMix) -> Op {
+        let pages = self.outer.size_saturating() / PAGE;
+        let first = self.outer.first() + random.uniform(pages) * PAGE;
+        let window = Span::new(first, self.outer.last()).unwrap_or(self.outer);
+        Op::Alloc { object, size_bytes, align: Align::PAGE, window }
+    }
+
+    fn left(&self, session: &dyn Session) -> Vec<Left> {
+        let mut free = vec![(0u64, 0u64); self.zones.len()];
+        session.free_blocks(&mut |block| {
+            for (zone, (sum, largest)) in self.zones.iter().zip(&mut free) {
+                let (first, last) =
+                    (block.first().max(zone.span.first()), block.last().min(zone.span.last()));
+                let bytes = Span::new(first, last).map_or(0, Span::size_saturating);
+                *sum += bytes;
+                *largest = bytes.max(*largest);
+            }
+        });
+        let left = |(zone, (sum, largest_bytes)): (&Zone, (u64, u64))| {
+            let eaten = 1.0 - sum as f64 / zone.span.size_saturating() as f64;
+            Left { eaten, largest_bytes }
+        };
+        self.zones.iter().zip(free).map(left).collect()
+    }
+}
+
+impl ZoneRun {
+    /// The zones when that much of the outer range was asked for.
+    #[must_use]
+    pub fn at(&self, load_percent: u64) -> Option<&ZonePoint> {
+        self.points.iter().find(|point| point.load_percent >= load_percent)
+    }
+
+    /// The load from which on a zone has no room for a request of that size.
+    #[must_use]
+    pub fn refused_from(&self, zone: usize, size_bytes: u64) -> Option<u64> {
+        let short =
+            |point: &&ZonePoint| point.left.get(zone).is_some_and(|left| left.largest_bytes < size_bytes);
+        self.points.iter().find(short).map(|point| point.load_percent)
+    }
+}
+
+/// Two users come, one goes, until the range is as full as it shall be: the operations, and the load after each.
+fn users(outer_pages: u64, seed: u64) -> (Vec<Op>, Vec<u64>) {
+    let mut random = SplitMix::new(seed);
+    let (mut ops, mut load) = (Vec::new(), Vec::new());
+    let mut live: Vec<(u32, u64)> = Vec::new();
+    let (mut next, mut asked) = (0, 0);
+    while asked * 100 < outer_pages * FULL_PERCENT {
+        if ops.len() % 3 == 2 && !live.is_empty() {
+            let (object, pages) = live.swap_remove(random.uniform(live.len() as u64) as usize);
+            asked -= pages;
+            ops.push(Op::Free { object });
+        } else {
+            let pages = 1 + random.uniform(LARGEST_PAGES);
+            live.push((next, pages));
+            asked += pages;
+            ops.push(Op::alloc(next, pages * PAGE));
+            next += 1;
+        }
+        load.push(asked * 100 / outer_pages);
+    }
+    (ops, load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Compared, find_engines};
+
+    fn engine(name: &str) -> EngineEntry {
+        find_engines(&[name.to_owned()], Compared::Always).unwrap()[0]
+    }
+
+    fn pages(first: u64, pages: u64) -> Span {
+        Span::from_size(first * PAGE, pages * PAGE).unwrap()
+    }
+
+    #[test]
+    fn what_is_left_of_a_zone_is_counted_within_it() {
+        let zones = Zones {
+            outer: pages(16, 64),
+            zones: vec![
+                Zone { name: "low end", span: pages(16, 8) },
+                Zone { name: "middle", span: pages(40, 8) },
+            ],
+            ops: (0..3).map(|object| Op::alloc(object, 4 * PAGE)).chain([Op::Free { object: 0 }]).collect(),
+            load: vec![6, 12, 18, 18],
+        };
+        // Pages 16..20, 20..24 and 24..28 taken in turn: half of the first zone, then all of it.
+        let run = zones.run(&engine("rbtree:lowest"), Way::Sequential, 1).unwrap();
+        let eaten: Vec<f64> = run.points.iter().map(|point| point.left[0].eaten).collect();
+        assert_eq!(eaten, [0.5, 1.0, 1.0]);
+        assert!(run.points.iter().all(|point| point.left[1].eaten == 0.0));
+        assert_eq!(run.points[0].left[0].largest_bytes, 4 * PAGE);
+        assert_eq!((run.refused_from(0, 5 * PAGE), run.refused_from(0, 4 * PAGE)), (Some(6), Some(12)));
+        assert_eq!(run.refused_from(1, 8 * PAGE), None);
+        assert_eq!(run.at(7).unwrap().load_percent, 12);
+    }
+
+    #[test]
+    fn sequential_users_spare_the_high_end_and_random_ones_do_not() {
+        let zones = Zones::sized(4096, 3).unwrap();
+        let eaten = |way, engine_name: &str, zone: usize| {
+            zones.run(&engine(engine_name), way, 5).unwrap().at(50).unwrap().left[zone].eaten
+        };
+        for name in ["rbtree:lowest", "btree:lowest", "gap-list"] {
+            assert_eq!(eaten(Way::Sequential, name, 2), 0.0, "{name}: high end");
+            assert!(eaten(Way::Sequential, name, 0) > 0.5, "{name}: low end");
+            assert!(eaten(Way::Random, name, 2) > 0.2, "{name}: high end, random");
+        }
+        assert_eq!(eaten(Way::Sequential, "rbtree:highest", 0), 0.0);
+    }
+
+    #[test]
+    fn users_fill_the_range_as_far_as_they_shall() {
+        let (ops, load) = users(4096, 9);
+        assert_eq!((ops.len(), load.last()), (load.len(), Some(&FULL_PERCENT)));
+        let frees = ops.iter().filter(|op| op.is_free()).count();
+        assert!(ops.len() / frees == 3, "{frees} of {}", ops.len());
+    }
+}

@@ -1,0 +1,266 @@
+//! A private version of the tree: what a transaction changes, until it is committed or dropped.
+//!
+//! ```text
+//!   base   root --------> | inner |          own   root' -------> | inner' |
+//!                         /   |   \                               /   |   \
+//!                     leaf  leaf  leaf                        leaf  leaf'  leaf
+//!                                  \__________ shared ___________/
+//! ```
+//!
+//! The base is the tree as it was when the transaction began. No node of it changes. Before a store changes nodes, it makes
+//! the paths to them the version's own ([`Tree::thaw`]): each node of such a path that is shared with the base is replaced by
+//! a copy, and the links lead to the copies. What then changes the tree in place changes copies alone. To commit is to forget
+//! the base's root; to undo is to go back to it. Neither takes memory, and both are linear in the nodes that the version has
+//! of its own.
+//!
+//! # Invariants
+//! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
+
+use super::path::Step;
+use super::{Need, Path, StorePlan, Tree};
+use crate::OutOfMemory;
+use crate::node::{NodeId, Pool, PoolNode, boxed};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Nodes of one level that a store takes or removes at most. It has two paths, and underfull nodes on both are merged with
+/// neighbours: up to seven times, as each takes a word more at least and a quarter of a leaf is enough.
+const MOST_PER_LEVEL: usize = 2 * (7 + 2);
+
+/// The version, once there was a transaction. Its memory is kept for the next one.
+#[derive(Debug)]
+pub(super) struct Versions(Option<Box<[Version; 1]>>);
+
+/// An open version, and the base that it began from.
+#[derive(Debug, Default)]
+pub(super) struct Version {
+    /// Whether a transaction is open.
+    on: bool,
+    pub(super) leaves: OwnNodes,
+    pub(super) inners: OwnNodes,
+    /// The base.
+    pub(super) base: Base,
+}
+
+/// Where a tree begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Base {
+    pub(super) root: NodeId,
+    pub(super) height: usize,
+    pub(super) len: u64,
+}
+
+/// The nodes of one kind in which a version differs from its base.
+#[derive(Debug, Default)]
+pub(super) struct OwnNodes {
+    /// A bit for each node of the pool: whether it is the version's own.
+    own: Vec<u64>,
+    /// Every node that was taken. One that was given back and taken again is there twice.
+    taken: Vec<NodeId>,
+    /// Nodes of the base that the version does not have any more.
+    gone: Vec<NodeId>,
+}
+
+impl OwnNodes {
+    /// Reserves memory for a store that takes or removes no more than `most` nodes, of a pool of `nodes`.
+    fn reserve(&mut self, most: usize, nodes: usize) -> Result<(), OutOfMemory> {
+        self.taken.try_reserve(most)?;
+        self.gone.try_reserve(most)?;
+        let words = nodes.div_ceil(64);
+        self.own.try_reserve(words.saturating_sub(self.own.len()))?;
+        self.own.resize(words.max(self.own.len()), 0);
+        Ok(())
+    }
+
+    /// Whether a node is the version's own.
+    pub(super) fn has(&self, id: NodeId) -> bool {
+        self.own.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 != 0)
+    }
+
+    fn forget(&mut self, id: NodeId) {
+        self.own[id as usize / 64] &= !(1 << (id % 64));
+    }
+
+    /// A node was taken.
+    pub(super) fn took(&mut self, id: NodeId) {
+        debug_assert!(
+            self.taken.len() < self.taken.capacity(),
+            "M9: memory for what a store takes is reserved"
+        );
+        self.own[id as usize / 64] |= 1 << (id % 64);
+        self.taken.push(id);
+    }
+
+    /// A node leaves the version, its content being elsewhere. It is vacant at once if it is the version's own.
+    pub(super) fn leave<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>, id: NodeId)
+    where
+        I: AsRef<[N]> + AsMut<[N]>,
+    {
+        if self.has(id) {
+            self.forget(id);
+            pool.give_back(id);
+        } else {
+            debug_assert!(
+                self.gone.len() < self.gone.capacity(),
+                "M9: memory for what a store removes is reserved"
+            );
+            self.gone.push(id);
+        }
+    }
+
+    /// The version's own copy of a node that is shared with the base.
+    fn copy<N: PoolNode + Clone, I>(&mut self, pool: &mut Pool<N, I>, id: NodeId) -> NodeId
+    where
+        I: AsRef<[N]> + AsMut<[N]>,
+    {
+        let copy = pool.take();
+        pool[copy] = pool[id].clone();
+        self.took(copy);
+        self.leave(pool, id);
+        copy
+    }
+
+    /// The version becomes the tree: what is left of the base can be used again.
+    fn commit<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>)
+    where
+        I: AsRef<[N]> + AsMut<[N]>,
+    {
+        self.taken.clear();
+        self.own.fill(0);
+        self.gone.drain(..).for_each(|id| pool.give_back(id));
+    }
+
+    /// The base is the tree again: the version's own nodes can be used again.
+    fn undo<N: PoolNode, I>(&mut self, pool: &mut Pool<N, I>)
+    where
+        I: AsRef<[N]> + AsMut<[N]>,
+    {
+        while let Some(id) = self.taken.pop() {
+            if self.has(id) {
+                self.forget(id);
+                pool.give_back(id);
+            }
+        }
+        self.gone.clear();
+    }
+}
+
+impl Versions {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    /// The open version; none if no transaction is open.
+    #[inline]
+    pub(super) fn open(&self) -> Option<&Version> {
+        self.0.as_deref().map(|[version]| version).filter(|version| version.on)
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(super) fn open_mut(&mut self) -> Option<&mut Version> {
+        self.0.as_deref_mut().map(|[version]| version).filter(|version| version.on)
+    }
+}
+
+impl Tree {
+    /// Plans a store in a version of the tree, and reserves all memory that it takes: for its nodes, for copies of nodes, and
+    /// for the lists of both. The first call opens the version.
+    pub(crate) fn plan_in_version(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
+        self.plan(plan, entry);
+        // On each level the node of each path that changes, and a neighbour that an underfull one is joined with.
+        let paths = if plan.is_spanning() { 2 } else { 1 };
+        let need = Need {
+            leaves: plan.need.leaves + 2 * paths,
+            inners: plan.need.inners + 2 * paths * self.height.saturating_sub(1),
+        };
+        self.reserve_nodes(need)?;
+        let [version] = match &mut self.version.0 {
+            Some(version) => &mut **version,
+            none => &mut **none.insert(boxed([Version::default()])?),
+        };
+        version.leaves.reserve(plan.need.leaves + MOST_PER_LEVEL, self.leaves.made())?;
+        version.inners.reserve(plan.need.inners + MOST_PER_LEVEL * self.height, self.inners.made())?;
+        if !version.on {
+            version.on = true;
+            version.base = Base { root: self.root, height: self.height, len: self.len };
+        }
+        Ok(())
+    }
+
+    /// Makes the nodes of a path the version's own. The path leads to the copies then. Other paths through the same nodes
+    /// have to be thawed too before they are used.
+    #[inline]
+    pub(crate) fn thaw(&mut self, path: &mut Path) {
+        if self.version.open().is_some() {
+            self.thaw_nodes(path);
+        }
+    }
+
+    /// Makes the nodes above an index, and its leaf, the version's own.
+    #[inline]
+    pub(super) fn thaw_at(&mut self, index: u64) {
+        if self.version.open().is_some() {
+            let mut path = Path::new();
+            self.walk(index, &mut path);
+            self.thaw_nodes(&mut path);
+        }
+    }
+
+    #[cold]
+    fn thaw_nodes(&mut self, path: &mut Path) {
+        let mut above = None;
+        for (depth, step) in path.steps_mut().iter_mut().enumerate() {
+            step.id = self.thaw_child(above, self.height - depth);
+            above = Some(*step);
+        }
+    }
+
+    /// Makes the node that a step leads to the version's own; without a step, the root. The node that the step is at is the
+    /// version's own, and `height` are the levels of the one that it leads to. Returns that node.
+    pub(super) fn thaw_child(&mut self, above: Option<Step>, height: usize) -> NodeId {
+        let id = above.map_or(self.root, |step| self.inner(step.id).child(step.slot as usize));
+        let Some(version) = self.version.open_mut() else { return id };
+        let is_own = if height == 1 { version.leaves.has(id) } else { version.inners.has(id) };
+        if is_own {
+            return id;
+        }
+        self.taken += 1;
+        let copy = if height == 1 {
+            version.leaves.copy(&mut self.leaves, id)
+        } else {
+            version.inners.copy(&mut self.inners, id)
+        };
+        match above {
+            Some(step) => self.inner_mut(step.id).set_child(step.slot as usize, copy),
+            None => self.root = copy,
+        }
+        copy
+    }
+
+    /// Goes back to the version's base, and ends the version.
+    pub(crate) fn undo_version(&mut self) {
+        let Some(version) = self.version.open_mut() else { return };
+        version.leaves.undo(&mut self.leaves);
+        version.inners.undo(&mut self.inners);
+        let Base { root, height, len } = version.base;
+        (self.root, self.height, self.len) = (root, height, len);
+        version.on = false;
+    }
+
+    /// Makes the version the tree, and ends it.
+    #[inline]
+    pub(crate) fn commit_version(&mut self) {
+        if self.version.open().is_some() {
+            self.end_version();
+        }
+    }
+
+    #[inline(never)]
+    fn end_version(&mut self) {
+        let Some(version) = self.version.open_mut() else { return };
+        version.leaves.commit(&mut self.leaves);
+        version.inners.commit(&mut self.inners);
+        version.on = false;
+    }
+}

@@ -1,0 +1,58 @@
+//! A small HTTP server: hyper on tokio, one handler for all paths.
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::error::Error;
+use std::io::Write;
+use tokio::net::TcpListener;
+
+/// What the server does for its clients.
+pub(crate) const PATHS: [&str; 3] = ["/", "/square", "/primes"];
+
+/// The answer to a path; `None` if there is no such page.
+pub(crate) fn page(path: &str) -> Option<String> {
+    match path {
+        "/" => Some("hello\n".to_owned()),
+        "/square" => Some(format!("{}\n", 12 * 12)),
+        "/primes" => {
+            let is_prime = |n: &u32| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
+            Some(format!("{}\n", (2..500).filter(is_prime).count()))
+        }
+        _ => None,
+    }
+}
+
+/// Answers requests at the address that the program was given, on a thread for each CPU. Says where it listens.
+pub(crate) fn serve(handle: fn(&str) -> Option<String>) -> Result<(), Box<dyn Error>> {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(&address).await?;
+        println!("listening on {}", listener.local_addr()?);
+        std::io::stdout().flush()?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            tokio::spawn(async move {
+                let service = service_fn(move |request: Request<Incoming>| async move {
+                    Ok::<_, Infallible>(response(handle(request.uri().path())))
+                });
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .serve_connection(TokioIo::new(stream), service);
+                // A client that goes away is no concern of the server's.
+                let _ = connection.await;
+            });
+        }
+    })
+}
+
+fn response(page: Option<String>) -> Response<Full<Bytes>> {
+    let status = if page.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let mut response = Response::new(Full::new(Bytes::from(page.unwrap_or_default())));
+    *response.status_mut() = status;
+    response
+}
