@@ -100,6 +100,7 @@ impl PooledSpace {
 
     /// A slot of another slab, which becomes the current one.
     #[cold]
+    #[inline(never)]
     fn refill(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
         self.shards.here().refills.fetch_add(1, Ordering::Relaxed);
         if let Some(span) = self.claim_listed(class) {
@@ -191,6 +192,8 @@ impl PooledSpace {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn alloc_extent(&self, request: &Request) -> Result<Span, AllocError> {
         let mut core = self.lock();
         match self.make_extent(&mut core, request) {

@@ -38,10 +38,12 @@ pub(super) struct Slab {
     claimed: AtomicU32,
     /// Slots whose pages may be resident. A bit is changed by the slot's holder alone.
     warm: AtomicU32,
-    /// The lowest address. Written with the next three while there is no slab.
+    /// The lowest address. Written with the next four while there is no slab.
     base: AtomicU64,
     /// Bytes of a slot.
     slot_bytes: AtomicU64,
+    /// A [`Divider`].
+    divider: AtomicU64,
     /// A class, or [`EXTENT`].
     class: AtomicU32,
     /// The next in a list, plus 1, or 0. Written by who puts the slab into a list.
@@ -75,15 +77,27 @@ impl Layout {
     pub(super) fn slot(&self, slot: u32) -> Span {
         Span::from_size(self.first(slot), self.slot_bytes).expect("S1: a slot lies in the space")
     }
+}
 
-    /// The slot that `address` lies in, or of an extent behind. Any slot if the slab is not there any more: what is read
-    /// of a record that is being written is shown to be wrong by its word alone.
+/// Divides by the size of a slot, without a division: the granule's shift in the low byte, above it 2^32 divided by the
+/// granules of a slot, rounded up. 0 for an extent, all of which is slot 0.
+#[derive(Clone, Copy)]
+struct Divider(u64);
+
+impl Divider {
+    fn new(layout: &Layout) -> Self {
+        let Some(class) = layout.class else { return Self(0) };
+        let granules = u64::from(class.granules());
+        let shift = (layout.slot_bytes / granules).trailing_zeros();
+        Self(((1 << 32) / granules + 1) << 8 | u64::from(shift))
+    }
+
+    /// The slot of a slab that has the byte `offset_bytes` behind its base; any if it has none.
     #[inline]
-    fn slot_at(&self, address: u64) -> u32 {
-        if self.class.is_none() {
-            return 0;
-        }
-        (address.wrapping_sub(self.base) / self.slot_bytes) as u32 % SLOTS
+    fn slot(self, offset_bytes: u64) -> u32 {
+        // A slab has 2^13 granules at most, so the factor's error does not reach the next slot.
+        let granule = offset_bytes >> (self.0 as u8 % 64);
+        (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % SLOTS
     }
 }
 
@@ -109,6 +123,7 @@ impl Slab {
             warm: AtomicU32::new(0),
             base: AtomicU64::new(0),
             slot_bytes: AtomicU64::new(0),
+            divider: AtomicU64::new(0),
             class: AtomicU32::new(0),
             next: AtomicU32::new(0),
         }
@@ -153,6 +168,13 @@ impl Slab {
         }
     }
 
+    /// The slot that `address` lies in, or of an extent behind. Any slot if the slab is not there any more: what is read
+    /// of a record that is being written is shown to be wrong by its word alone.
+    #[inline]
+    fn slot_at(&self, base: u64, address: u64) -> u32 {
+        Divider(self.divider.load(Ordering::Relaxed)).slot(address.wrapping_sub(base))
+    }
+
     /// Writes down a slab or an extent in a record that has none. Nobody else writes to it.
     pub(super) fn prepare(&self, layout: Layout) {
         debug_assert!(!self.word().is_live(), "S4: the record has a slab");
@@ -160,6 +182,7 @@ impl Slab {
         fence(Ordering::Release);
         self.base.store(layout.base, Ordering::Relaxed);
         self.slot_bytes.store(layout.slot_bytes, Ordering::Relaxed);
+        self.divider.store(Divider::new(&layout).0, Ordering::Relaxed);
         self.class.store(layout.class.map_or(EXTENT, |class| class.number() as u32), Ordering::Relaxed);
     }
 
@@ -217,7 +240,7 @@ impl Slab {
                 return Freed::Retired;
             }
             let layout = self.layout();
-            let slot = layout.slot_at(address);
+            let slot = self.slot_at(layout.base, address);
             let bit = 1 << slot;
             let is_free = word.free() & bit != 0 || word.is_purging() && self.claimed() & bit != 0;
             if is_free || layout.first(slot) != address {
@@ -236,7 +259,11 @@ impl Slab {
             let is_extent = layout.class.is_none();
             let owned = !word.is_owned() && free.count_ones() >= list_at || is_extent;
             match self.exchange(word, word.with_free(free).owned(owned || word.is_owned())) {
-                Ok(()) => return Freed::Done { span: layout.slot(slot), owned, is_extent },
+                Ok(()) => {
+                    let span = Span::from_size(address, layout.slot_bytes);
+                    let span = span.expect("S1: a slot lies in the space");
+                    return Freed::Done { span, owned, is_extent };
+                }
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
@@ -259,7 +286,7 @@ impl Slab {
         if word.generation() != generation || !self.is_still(generation) {
             return None;
         }
-        let slot = layout.slot_at(address);
+        let slot = self.slot_at(layout.base, address);
         let is_held = (word.free() | claimed) & (1 << slot) == 0;
         Some(layout.slot(slot)).filter(|span| is_held && span.contains(address))
     }
@@ -350,5 +377,27 @@ impl Slab {
                 Err(now) => word = now,
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dividers_divide() {
+        for shift in [0, 12, 40] {
+            for class in Class::all() {
+                let granules = u64::from(class.granules());
+                let layout = Layout { base: 0, slot_bytes: granules << shift, class: Some(class) };
+                let divider = Divider::new(&layout);
+                for granule in 0..granules * u64::from(SLOTS) {
+                    assert_eq!(u64::from(divider.slot(granule << shift)), granule / granules);
+                }
+            }
+        }
+        let extent = Layout { base: 0, slot_bytes: 1 << 50, class: None };
+        assert_eq!(Divider::new(&extent).slot((1 << 50) - 1), 0);
     }
 }
