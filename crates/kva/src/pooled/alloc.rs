@@ -75,6 +75,19 @@ impl PooledSpace {
     #[inline]
     fn alloc_slot(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
         let name = self.shards.here().pool(class).current();
+        if !name.is_none() {
+            let slab = self.records.at(name.id());
+            if let Some(slot) = slab.try_claim(name.generation(), self.tracks_warm) {
+                // Who holds a slot keeps the slab.
+                return Ok(slot_span(slab.base(), slot, self.slot_bytes(class)));
+            }
+        }
+        self.alloc_with(class, size_bytes, name)
+    }
+
+    /// A slot in every case, of that slab at first.
+    #[inline(never)]
+    fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Span, AllocError> {
         match self.claim(class, name) {
             Some(span) => Ok(span),
             None => self.refill(class, size_bytes),
@@ -82,7 +95,6 @@ impl PooledSpace {
     }
 
     /// A slot of a slab of that class, if it is there and has one.
-    #[inline]
     fn claim(&self, class: Class, name: Name) -> Option<Span> {
         if name.is_none() {
             return None;

@@ -3,6 +3,7 @@
 use super::PooledSpace;
 use super::atomic::Ordering;
 use super::slab::Freed;
+use super::word::Name;
 use crate::FreeError;
 use freehold_units::Span;
 
@@ -21,6 +22,18 @@ impl PooledSpace {
     #[inline]
     pub fn free(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
+        let list_at = self.list_at.load(Ordering::Relaxed);
+        if !name.is_none()
+            && let Some(span) = self.records.at(name.id()).try_free(name.generation(), first, list_at)
+        {
+            return Ok(span);
+        }
+        self.free_named(name, first)
+    }
+
+    /// Frees in every case.
+    #[inline(never)]
+    fn free_named(&self, name: Name, first: u64) -> Result<Span, FreeError> {
         if name.is_none() {
             return Err(self.why_not(first));
         }

@@ -204,6 +204,50 @@ impl Slab {
         self.word().generation() < LAST_GENERATION - 1
     }
 
+    /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
+    #[inline]
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<u32> {
+        let word = self.word();
+        let free = word.free();
+        let warm = if tracks_warm { free & self.warm() } else { free };
+        if !word.is_usual(generation) || warm == 0 {
+            return None;
+        }
+        let slot = warm.trailing_zeros();
+        self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
+        self.keep_warm(tracks_warm, 1 << slot);
+        Some(slot)
+    }
+
+    /// Notes that a slot which the caller holds may have pages.
+    #[inline]
+    fn keep_warm(&self, tracks_warm: bool, bit: u32) {
+        if tracks_warm && self.warm() & bit == 0 {
+            // Relaxed: the exchange that frees the slot orders it.
+            self.warm.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// One attempt of [`Slab::free`] in the usual case; `None` says nothing.
+    #[inline]
+    pub(super) fn try_free(&self, generation: u32, address: u64, list_at: u32) -> Option<Span> {
+        let word = self.word();
+        if !word.is_usual(generation) {
+            return None;
+        }
+        let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
+        let slot = self.slot_at(base, address);
+        let (bit, first) = (1 << slot, base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes)));
+        let free = word.free() | bit;
+        let stays = word.is_owned() || free.count_ones() < list_at;
+        // What becomes its freer's, as an extent does, is not usual.
+        if free == word.free() || first != address || !stays || self.class.load(Ordering::Relaxed) == EXTENT {
+            return None;
+        }
+        self.exchange(word, word.with_free(free)).ok()?;
+        Some(Span::from_size(address, slot_bytes).expect("S1: a slot lies in the space"))
+    }
+
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
     /// Counts exchanges that were repeated.
     #[inline]
@@ -219,10 +263,7 @@ impl Slab {
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
                 Ok(()) => {
-                    if tracks_warm && self.warm() & bit == 0 {
-                        // Relaxed: the exchange that frees the slot orders it.
-                        self.warm.fetch_or(bit, Ordering::Relaxed);
-                    }
+                    self.keep_warm(tracks_warm, bit);
                     return Some(slot);
                 }
                 Err(now) => (word, *retries) = (now, *retries + 1),

@@ -24,6 +24,7 @@ pub(super) const LAST_GENERATION: u32 = (1 << 30) - 1;
 
 impl Word {
     /// A live slab that is owned.
+    #[inline]
     pub(super) fn live(generation: u32, free: u32) -> Self {
         debug_assert!(generation % 2 == 1 && generation <= LAST_GENERATION);
         Self(u64::from(generation) << GENERATION_SHIFT | OWNED | u64::from(free))
@@ -33,6 +34,12 @@ impl Word {
     pub(super) fn retired(generation: u32) -> Self {
         debug_assert!(generation.is_multiple_of(2) && generation <= LAST_GENERATION);
         Self(u64::from(generation) << GENERATION_SHIFT)
+    }
+
+    /// Whether it is of that generation, and no purge holds slots: what most words are.
+    #[inline]
+    pub(super) fn is_usual(self, generation: u32) -> bool {
+        self.0 >> 33 == u64::from(generation) << 1
     }
 
     /// Odd while there is a slab.
