@@ -45,6 +45,13 @@ pub enum LayoutError {
         /// What it was carved with.
         space: Span,
     },
+    /// More addresses than a pooled space can have.
+    TooLarge {
+        /// The span.
+        span: Span,
+        /// The most that there may be with its granule, in bytes.
+        most_bytes: u128,
+    },
     /// No memory for the index.
     OutOfMemory,
 }
@@ -56,6 +63,7 @@ error_messages! { LayoutError + OutOfMemory {
     Self::Occupied { region } => "{region} is in the way";
     Self::Outside { span, space } => "{span} is not all in the space, {space}";
     Self::SubSpace { space } => "a sub-space stays {space}";
+    Self::TooLarge { span, most_bytes } => "{span} has more than {}", Bytes(*most_bytes);
 } }
 
 /// Why a request was not served. The space is unchanged.

@@ -39,7 +39,7 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 mod bplus;
@@ -48,6 +48,8 @@ pub mod by_size;
 mod error;
 mod fit;
 mod index;
+#[cfg(feature = "std")]
+pub mod pooled;
 pub mod rbtree;
 mod regions;
 mod request;
@@ -61,6 +63,8 @@ pub use error::{
 pub use fit::{Fit, Merge};
 pub use freehold_units::{Broken, OutOfMemory};
 pub use index::FreeIndex;
+#[cfg(feature = "std")]
+pub use pooled::PooledSpace;
 pub use rbtree::RbTree;
 pub use request::Request;
 pub use space::{AddressSpace, IntoRegions, PendingMove, Region, Regions, Stats, snapshot};

@@ -1,0 +1,288 @@
+//! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
+
+use super::PooledSpace;
+use super::atomic::{MutexGuard, Ordering};
+use super::class::{Class, SLOTS};
+use super::core::Core;
+use super::slab::Layout;
+use super::word::Name;
+use crate::{AllocError, Request};
+use freehold_units::{Align, Span};
+
+/// Free slots at which a slab goes into a list, so that a refill serves for a while.
+pub(super) const LIST_AT: u32 = 8;
+
+impl PooledSpace {
+    /// Takes `size_bytes` anywhere. The block has at least that many: up to 256 granules it is a slot, whose size is the
+    /// next of four for each doubling; all of it is the caller's.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::alloc_request`].
+    ///
+    /// # Cost
+    /// One exchange of an atomic word. For one in 8 or more another slab is taken from a list, and the core's lock only
+    /// where no list has one. More than 256 granules take the lock. A refusal for want of space looks at every record.
+    #[inline]
+    pub fn alloc(&self, size_bytes: u64) -> Result<Span, AllocError> {
+        match self.class_of(size_bytes)? {
+            Some(class) => self.alloc_slot(class, size_bytes),
+            None => self.alloc_extent(&Request::new(size_bytes)),
+        }
+    }
+
+    /// Takes a range for `request`. What a slot cannot serve is an extent: its own region, at a multiple of 16
+    /// granules, that ends with the size asked for.
+    ///
+    /// # Errors
+    /// See [`AllocError`]; sizes in it are those of the core, whole multiples of 16 granules. Nothing was changed, but
+    /// that slabs without a block may have been given back to the core.
+    pub fn alloc_request(&self, request: &Request) -> Result<Span, AllocError> {
+        let class = self.class_of(request.size_bytes)?;
+        let align_bytes = request.align_bytes;
+        let align = Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?;
+        let anywhere = request.window.covers(self.span) && request.guard_bytes == 0;
+        match class {
+            // Slabs start at multiples of a cell.
+            Some(class) if anywhere && align <= self.cell && align.divides(self.slot_bytes(class)) => {
+                self.alloc_slot(class, request.size_bytes)
+            }
+            _ => self.alloc_extent(request),
+        }
+    }
+
+    /// The class of a size; `None` if none is so large.
+    #[inline]
+    fn class_of(&self, size_bytes: u64) -> Result<Option<Class>, AllocError> {
+        if size_bytes == 0 || !self.granule.divides(size_bytes) {
+            return Err(self.not_a_size(size_bytes));
+        }
+        Ok(Class::of(size_bytes >> self.shift))
+    }
+
+    #[cold]
+    fn not_a_size(&self, size_bytes: u64) -> AllocError {
+        match size_bytes {
+            0 => AllocError::ZeroSize,
+            _ => AllocError::NotGranular { size_bytes, granule: self.granule },
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot_bytes(&self, class: Class) -> u64 {
+        u64::from(class.granules()) << self.shift
+    }
+
+    #[inline]
+    fn alloc_slot(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
+        let name = self.shards.here().pool(class).current();
+        if !name.is_none() {
+            let slab = self.records.at(name.id());
+            if let Some(slot) = slab.try_claim(name.generation(), self.tracks_warm) {
+                // Who holds a slot keeps the slab.
+                return Ok(slot_span(slab.base(), slot, self.slot_bytes(class)));
+            }
+        }
+        self.alloc_with(class, size_bytes, name)
+    }
+
+    /// A slot in every case, of that slab at first.
+    #[inline(never)]
+    fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Span, AllocError> {
+        match self.claim(class, name) {
+            Some(span) => Ok(span),
+            None => self.refill(class, size_bytes),
+        }
+    }
+
+    /// A slot of a slab of that class, if it is there and has one.
+    fn claim(&self, class: Class, name: Name) -> Option<Span> {
+        if name.is_none() {
+            return None;
+        }
+        let slab = self.records.at(name.id());
+        let mut retries = 0;
+        let slot = slab.claim(name.generation(), self.tracks_warm, &mut retries);
+        if retries != 0 {
+            self.shards.here().count_retries(retries);
+        }
+        // Who holds a slot keeps the slab.
+        let (base, slot_bytes) = (slab.base(), self.slot_bytes(class));
+        slot.map(|slot| slot_span(base, slot, slot_bytes))
+    }
+
+    /// A slot of another slab, which becomes the current one.
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
+        self.shards.here().refills.fetch_add(1, Ordering::Relaxed);
+        if let Some(span) = self.claim_listed(class) {
+            return Ok(span);
+        }
+        let mut core = self.lock();
+        match self.make_slab(&mut core, class) {
+            Ok((name, span)) => {
+                drop(core);
+                self.make_current(class, name);
+                Ok(span)
+            }
+            Err(AllocError::OutOfMemory) => Err(AllocError::OutOfMemory),
+            Err(_) => self.alloc_scarce(core, class, size_bytes),
+        }
+    }
+
+    /// A slot of a slab in a list, which becomes the current one.
+    fn claim_listed(&self, class: Class) -> Option<Span> {
+        let pop = || self.shards.here_first().find_map(|shard| shard.pool(class).list.pop(&self.records));
+        // Others may have taken the slots of a slab in a list.
+        while let Some(id) = pop() {
+            let name = Name::new(self.records.at(id).word().generation(), id);
+            let span = self.claim(class, name);
+            self.make_current(class, name);
+            if span.is_some() {
+                return span;
+            }
+        }
+        None
+    }
+
+    fn make_current(&self, class: Class, name: Name) {
+        let before = self.shards.here().pool(class).exchange(name);
+        if !before.is_none() {
+            self.put_aside(before.id());
+        }
+    }
+
+    /// Puts a slab that the caller owns into a list, or gives it up if few of its slots are free: the free that makes them
+    /// enough lists it.
+    pub(super) fn put_aside(&self, id: u32) {
+        let slab = self.records.at(id);
+        if !slab.disown(self.list_at.load(Ordering::Relaxed)) {
+            let class = slab.layout().class.expect("S5: extents are in no list");
+            self.shards.here().pool(class).list.push(&self.records, id);
+        }
+    }
+
+    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(Name, Span), AllocError> {
+        let slot_bytes = self.slot_bytes(class);
+        let size_bytes = slot_bytes.checked_mul(SLOTS.into()).ok_or(AllocError::SizeOverflow)?;
+        let request = Request::new(size_bytes);
+        let (name, layout) =
+            self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
+        Ok((name, layout.slot(0)))
+    }
+
+    /// Where the core has no room for a slab: any free slot of the class; a slab in the place of slabs without a block; an
+    /// extent. From now on slabs are listed with their first free slot.
+    fn alloc_scarce(
+        &self,
+        mut core: MutexGuard<'_, Core>,
+        class: Class,
+        size_bytes: u64,
+    ) -> Result<Span, AllocError> {
+        self.list_at.store(1, Ordering::Relaxed);
+        self.list_all();
+        let current = |shard: &super::shard::Shard| self.claim(class, shard.pool(class).current());
+        if let Some(span) = self.claim_listed(class).or_else(|| self.shards.here_first().find_map(current)) {
+            return Ok(span);
+        }
+        if self.retire_empty(&mut core) > 0
+            && let Ok((name, span)) = self.make_slab(&mut core, class)
+        {
+            drop(core);
+            self.make_current(class, name);
+            return Ok(span);
+        }
+        self.make_extent(&mut core, &Request::new(size_bytes))
+    }
+
+    /// Puts every slab that has a free slot and no owner into a list.
+    fn list_all(&self) {
+        for (id, slab) in self.records.all() {
+            if slab.own() {
+                self.put_aside(id);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_extent(&self, request: &Request) -> Result<Span, AllocError> {
+        let mut core = self.lock();
+        match self.make_extent(&mut core, request) {
+            Err(AllocError::NoSpace { .. } | AllocError::Occupied { .. })
+                if self.retire_empty(&mut core) > 0 =>
+            {
+                self.make_extent(&mut core, request)
+            }
+            done => done,
+        }
+    }
+
+    fn make_extent(&self, core: &mut Core, request: &Request) -> Result<Span, AllocError> {
+        let slot_bytes = request.size_bytes;
+        let cells = self.in_cells(request)?;
+        let (_, layout) = self.make(core, &cells, |base| Layout { base, slot_bytes, class: None })?;
+        Ok(layout.slot(0))
+    }
+
+    /// The request for whole cells that hold a region and its guard, and keep them within the window.
+    fn in_cells(&self, request: &Request) -> Result<Request, AllocError> {
+        let &Request { size_bytes, guard_bytes, align_bytes, window, .. } = request;
+        if !self.granule.divides(guard_bytes) {
+            return Err(AllocError::NotGranular { size_bytes: guard_bytes, granule: self.granule });
+        }
+        let align = Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?;
+        let Some(window) = window.intersection(self.span) else {
+            return Err(AllocError::WindowOutside { window, space: self.span });
+        };
+        let taken_bytes = size_bytes.checked_add(guard_bytes).ok_or(AllocError::SizeOverflow)?;
+        let cells_bytes = self.cell.up(taken_bytes).ok_or(AllocError::SizeOverflow)?;
+        // The last cell may pass the window, but not the region and its guard. The space ends with a cell.
+        let highest = window.highest_fit(taken_bytes, self.cell, u64::MAX);
+        let reach = highest.and_then(|taken| Span::from_size(taken.first(), cells_bytes));
+        let none = AllocError::NoMultiple { size_bytes: taken_bytes, align: align.max(self.cell), window };
+        let room_bytes = window.size_saturating();
+        if taken_bytes > room_bytes {
+            return Err(AllocError::TooLarge { size_bytes: taken_bytes, room_bytes });
+        }
+        let window = Span::new(window.first(), reach.ok_or(none)?.last()).ok_or(none)?;
+        Ok(Request::new(cells_bytes).align(align).window(window))
+    }
+
+    /// Gives slabs without a block back to the core. Returns how many bytes of addresses they had.
+    ///
+    /// All slabs that shards and lists have are looked at: who holds the core's lock and finds none has missed none but
+    /// those that other threads are about to use.
+    pub(super) fn retire_empty(&self, core: &mut Core) -> u64 {
+        let mut bytes = 0u64;
+        for shard in self.shards.here_first() {
+            for class in Class::all() {
+                let pool = shard.pool(class);
+                let current = pool.exchange(Name::NONE);
+                let current = (!current.is_none()).then(|| current.id());
+                for id in pool.list.take_all(&self.records).chain(current) {
+                    match self.retire(core, id) {
+                        Some(region) => bytes = bytes.saturating_add(region.size_saturating()),
+                        None => self.put_aside(id),
+                    }
+                }
+            }
+        }
+        if bytes > 0 {
+            self.list_at.store(LIST_AT, Ordering::Relaxed);
+        }
+        bytes
+    }
+
+    /// Gives slabs without a block back to the core, as allocations do that find no room. Returns how many bytes of
+    /// addresses they had. Slabs with warm slots stay.
+    pub fn trim(&self) -> u64 {
+        self.retire_empty(&mut self.lock())
+    }
+}
+
+/// The addresses of a slot.
+#[inline]
+fn slot_span(base: u64, slot: u32, slot_bytes: u64) -> Span {
+    Span::from_size(base + u64::from(slot) * slot_bytes, slot_bytes).expect("S1: a slot lies in the space")
+}

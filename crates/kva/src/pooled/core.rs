@@ -1,0 +1,109 @@
+//! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
+
+use super::PooledSpace;
+use super::atomic::{MutexGuard, Ordering};
+use super::slab::{Layout, Slab};
+use super::word::Name;
+use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
+use freehold_units::{Align, Span};
+use std::sync::{PoisonError, TryLockError};
+use std::vec::Vec;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Core {
+    /// Each region is a slab's or an extent's, and has its record's number. The granule is a cell.
+    pub(super) space: AddressSpace<u32>,
+    /// Numbers of records without slab. There is room for the numbers of all records.
+    free_ids: Vec<u32>,
+    /// The lowest number that was not used yet.
+    pub(super) next_id: u32,
+    /// Times that the lock was taken.
+    pub(super) locks: u64,
+}
+
+impl Core {
+    pub(super) fn new(span: Span, cell: Align) -> Result<Self, LayoutError> {
+        let space = AddressSpace::new(span, cell, Placement::Lowest)?;
+        Ok(Self { space, free_ids: Vec::new(), next_id: 0, locks: 0 })
+    }
+
+    /// A number whose record has no slab. It stays unused until `take_id`.
+    fn spare_id(&mut self, space: &PooledSpace) -> Result<u32, OutOfMemory> {
+        if let Some(&id) = self.free_ids.last() {
+            return Ok(id);
+        }
+        let id = self.next_id;
+        space.records.reserve(id)?;
+        self.free_ids.try_reserve(id as usize + 1)?;
+        Ok(id)
+    }
+
+    /// The number that `spare_id` gave is in use.
+    fn take_id(&mut self) {
+        if self.free_ids.pop().is_none() {
+            self.next_id += 1;
+        }
+    }
+
+    /// Numbers that no slab has, sorted.
+    pub(super) fn unused_ids(&self) -> Vec<u32> {
+        let mut ids = self.free_ids.clone();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+impl PooledSpace {
+    /// The core. No system call and no destructor of a caller's type runs under this lock.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
+        let mut core = match self.core.try_lock() {
+            Ok(core) => core,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.lock_waits.fetch_add(1, Ordering::Relaxed);
+                // What was under a panic is whole: only broken invariants panic, and `validate` tells.
+                self.core.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+        };
+        core.locks += 1;
+        core
+    }
+
+    /// Makes a slab or an extent where `request`, in cells, has room. Its first slot is the caller's, who also owns it.
+    pub(super) fn make(
+        &self,
+        core: &mut Core,
+        request: &Request,
+        layout: impl FnOnce(u64) -> Layout,
+    ) -> Result<(Name, Layout), AllocError> {
+        let id = core.spare_id(self)?;
+        let region = core.space.alloc(request, id)?;
+        if let Err(error) = self.map.reserve(region) {
+            core.space.free(region.first()).expect("S1: a region that was just made is there");
+            return Err(error.into());
+        }
+        core.take_id();
+        let (slab, layout) = (self.records.at(id), layout(region.first()));
+        slab.prepare(layout);
+        let name = Name::new(slab.next_generation(), id);
+        self.map.set(region, name);
+        slab.publish(self.tracks_warm);
+        Ok((name, layout))
+    }
+
+    /// Gives the addresses of a slab or an extent back to the core, if it can be retired. The caller owns it. Returns what
+    /// went back.
+    pub(super) fn retire(&self, core: &mut Core, id: u32) -> Option<Span> {
+        let slab: &Slab = self.records.at(id);
+        if !slab.retire() {
+            return None;
+        }
+        let (region, _) = core.space.free(slab.layout().base).expect("S1: a slab is a region of the core");
+        self.map.set(region, Name::NONE);
+        if slab.is_reusable() {
+            core.free_ids.push(id);
+        }
+        Some(region)
+    }
+}

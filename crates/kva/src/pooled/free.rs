@@ -1,0 +1,107 @@
+//! Freeing by address, and finding the block at any address.
+
+use super::PooledSpace;
+use super::atomic::Ordering;
+use super::slab::Freed;
+use super::word::Name;
+use crate::FreeError;
+use freehold_units::Span;
+
+impl PooledSpace {
+    /// Frees the block that starts at `first`. Returns its addresses.
+    ///
+    /// What the block's holder did before happens before what the next holder does.
+    ///
+    /// # Errors
+    /// [`FreeError::AlreadyFree`], [`FreeError::Interior`], [`FreeError::Unknown`]; nothing was changed. Of several threads that
+    /// free a block at one time, one succeeds. An address that has been handed out again is its new holder's, whoever
+    /// frees it.
+    ///
+    /// # Cost
+    /// One exchange of an atomic word. An extent takes the core's lock, unless it waits to be purged; so does a refusal.
+    #[inline]
+    pub fn free(&self, first: u64) -> Result<Span, FreeError> {
+        let name = self.map.name_at(first);
+        let list_at = self.list_at.load(Ordering::Relaxed);
+        if !name.is_none()
+            && let Some(span) = self.records.at(name.id()).try_free(name.generation(), first, list_at)
+        {
+            return Ok(span);
+        }
+        self.free_named(name, first)
+    }
+
+    /// Frees in every case.
+    #[inline(never)]
+    fn free_named(&self, name: Name, first: u64) -> Result<Span, FreeError> {
+        if name.is_none() {
+            return Err(self.why_not(first));
+        }
+        let mut retries = 0;
+        let list_at = self.list_at.load(Ordering::Relaxed);
+        let freed = self.records.at(name.id()).free(name.generation(), first, list_at, &mut retries);
+        if retries != 0 {
+            self.shards.here().count_retries(retries);
+        }
+        match freed {
+            Freed::Done { span, owned: false, .. } => Ok(span),
+            Freed::Done { span, is_extent, .. } => {
+                self.keep(name.id(), is_extent);
+                Ok(span)
+            }
+            Freed::AlreadyFree { block } => Err(FreeError::AlreadyFree { address: first, block }),
+            Freed::Interior { region } => Err(FreeError::Interior { address: first, region }),
+            Freed::Retired => Err(self.why_not(first)),
+        }
+    }
+
+    /// What becomes of a slab that has enough free slots, and of a free extent.
+    #[cold]
+    fn keep(&self, id: u32, is_extent: bool) {
+        if !is_extent {
+            self.put_aside(id);
+        } else if !self.tracks_warm {
+            self.retire_extent(id);
+        }
+    }
+
+    /// Gives a free cold extent back to the core. The caller owns it.
+    pub(super) fn retire_extent(&self, id: u32) {
+        let retired = self.retire(&mut self.lock(), id);
+        debug_assert!(retired.is_some(), "S4: who frees an extent is alone in retiring it");
+    }
+
+    /// Why nothing is freed at an address that no live slab or extent had.
+    #[cold]
+    fn why_not(&self, address: u64) -> FreeError {
+        let mut core = self.lock();
+        if core.space.region_at(address).is_some() {
+            // A slab was made here since.
+            let block = Span::new(self.granule.down(address), address | self.granule.mask());
+            let block = block.expect("S1: an address lies in its granule");
+            return FreeError::AlreadyFree { address, block };
+        }
+        match core.space.free(address) {
+            Err(error) => error,
+            Ok(_) => unreachable!("S1: no region of the core has the address"),
+        }
+    }
+
+    /// The block that `address` belongs to, at its start or anywhere inside, if it is held. No lock, no write.
+    ///
+    /// The answer is exact for a block that is held for as long as the call takes, and none for an address that is free as
+    /// long.
+    ///
+    /// # Cost
+    /// The page map, the record, the word once more.
+    #[inline]
+    #[must_use]
+    #[doc(alias = "find_vmap_area")]
+    pub fn locate(&self, address: u64) -> Option<Span> {
+        let name = self.map.name_at(address);
+        if name.is_none() {
+            return None;
+        }
+        self.records.at(name.id()).held_at(name.generation(), address)
+    }
+}

@@ -1,0 +1,180 @@
+//! The page map: from any address to the slab or extent that has it, by two loads.
+//!
+//! ```text
+//!   address  | top: which 4096 cells | cell: 16 granules | within the cell |
+//!                      |                    |
+//!   tops      [ cover, cells ] ----> [ name, name, ... 4096 ]
+//! ```
+//!
+//! What covers all cells of a top is written there once, so that an extent of a terabyte takes as many stores as it has
+//! tops, and no cells.
+//!
+//! # Invariants
+//! S1: a cell names at most one live slab or extent, itself or by its top: the one whose region of the core has it. Cells
+//! are written under the core's lock alone.
+
+use super::atomic::{AtomicU64, Ordering};
+use super::word::Name;
+use crate::OutOfMemory;
+use freehold_units::Span;
+use std::boxed::Box;
+use std::sync::OnceLock;
+use std::vec::Vec;
+
+/// Cells of a top.
+pub(super) const CELLS: u64 = 4096;
+/// Tops that a map may have: 2^48 bytes at a granule of 4 KiB.
+pub(super) const MAX_TOPS: u64 = 1 << 20;
+
+type Cells = [AtomicU64; CELLS as usize];
+
+#[derive(Debug)]
+struct Top {
+    /// What has all the cells.
+    cover: AtomicU64,
+    /// Made before the first name is written to one of them.
+    cells: OnceLock<Box<Cells>>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct PageMap {
+    /// Where the first cell starts.
+    first: u64,
+    cell_shift: u32,
+    tops: Box<[Top]>,
+}
+
+/// The cells of one top that a span has.
+struct Part<'a> {
+    top: &'a Top,
+    first: usize,
+    last: usize,
+}
+
+impl Part<'_> {
+    fn is_whole(&self) -> bool {
+        self.first == 0 && self.last + 1 == CELLS as usize
+    }
+}
+
+impl PageMap {
+    /// A map of `span`, which is made of cells of `1 << cell_shift` bytes and has at most [`MAX_TOPS`] tops.
+    pub(super) fn new(span: Span, cell_shift: u32) -> Result<Self, OutOfMemory> {
+        let cells = ((span.last() - span.first()) >> cell_shift) + 1;
+        let count = cells.div_ceil(CELLS);
+        debug_assert!(count <= MAX_TOPS);
+        let mut tops = Vec::new();
+        tops.try_reserve_exact(count as usize)?;
+        tops.resize_with(count as usize, || Top { cover: AtomicU64::new(0), cells: OnceLock::new() });
+        Ok(Self { first: span.first(), cell_shift, tops: tops.into_boxed_slice() })
+    }
+
+    /// What has the cell of `address`. None if nothing has, or the address is not of the map.
+    #[inline]
+    pub(super) fn name_at(&self, address: u64) -> Name {
+        // Below the first, it is beyond all tops.
+        let cell = address.wrapping_sub(self.first) >> self.cell_shift;
+        let Some(top) = self.tops.get((cell / CELLS) as usize) else { return Name::NONE };
+        // Acquire: pairs with the Release of `set`.
+        let name = match top.cells.get() {
+            Some(cells) => cells[(cell % CELLS) as usize].load(Ordering::Acquire),
+            None => 0,
+        };
+        Name(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
+    }
+
+    /// The parts of a span, which is of the map and made of cells.
+    fn parts(&self, span: Span) -> impl Iterator<Item = Part<'_>> {
+        let cell_of = |address: u64| (address - self.first) >> self.cell_shift;
+        let (first, last) = (cell_of(span.first()), cell_of(span.last()));
+        (first / CELLS..=last / CELLS).map(move |top| Part {
+            top: &self.tops[top as usize],
+            first: (first.max(top * CELLS) % CELLS) as usize,
+            last: (last.min(top * CELLS + (CELLS - 1)) % CELLS) as usize,
+        })
+    }
+
+    /// Makes the cells that [`PageMap::set`] writes to.
+    pub(super) fn reserve(&self, span: Span) -> Result<(), OutOfMemory> {
+        for part in self.parts(span).filter(|part| !part.is_whole()) {
+            if part.top.cells.get().is_none() {
+                let mut cells = Vec::new();
+                cells.try_reserve_exact(CELLS as usize)?;
+                cells.resize_with(CELLS as usize, || AtomicU64::new(0));
+                let cells: Box<Cells> = cells.try_into().expect("S1: there are as many cells");
+                part.top.cells.set(cells).expect("S1: cells are made under the core's lock");
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a name, or none, to all cells of a span that was reserved.
+    pub(super) fn set(&self, span: Span, name: Name) {
+        for part in self.parts(span) {
+            if part.is_whole() {
+                part.top.cover.store(name.0, Ordering::Release);
+                continue;
+            }
+            let cells = part.top.cells.get().expect("S1: cells are reserved before they are written");
+            for cell in &cells[part.first..=part.last] {
+                cell.store(name.0, Ordering::Release);
+            }
+        }
+    }
+
+    /// The first address of each cell that has a name, with the name.
+    pub(super) fn named(&self) -> impl Iterator<Item = (u64, Name)> {
+        let address = |cell: u64| self.first + (cell << self.cell_shift);
+        (0..).zip(&self.tops).flat_map(move |(at, top)| {
+            let name = |cell: &AtomicU64| Name(cell.load(Ordering::Acquire));
+            let cells = top.cells.get().into_iter().flat_map(|cells| cells.iter());
+            let own = (at * CELLS..).zip(cells.map(name));
+            let cover = std::iter::once((at * CELLS, name(&top.cover)));
+            own.chain(cover)
+                .filter(|(_, name)| !name.is_none())
+                .map(move |(cell, name)| (address(cell), name))
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let cells = self.tops.iter().filter(|top| top.cells.get().is_some()).count();
+        self.tops.len() * size_of::<Top>() + cells * size_of::<Cells>()
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    const CELL: u64 = 0x1_0000;
+    const TOP: u64 = CELL * CELLS;
+
+    #[test]
+    fn names_are_where_they_were_written() {
+        let first = u64::MAX - 5 * TOP + 1;
+        let map = PageMap::new(Span::new(first, u64::MAX).unwrap(), 16).unwrap();
+        let name = Name::new(1, 7);
+        // Ends within tops on both sides, and covers one; one that is all of a top; one cell, the last there is.
+        for (offset, size) in [(TOP - CELL, TOP + 2 * CELL), (2 * TOP, TOP), (5 * TOP - CELL, CELL)] {
+            let span = Span::from_size(first + offset, size).unwrap();
+            map.reserve(span).unwrap();
+            map.set(span, name);
+            for cell in (0..5 * CELLS).map(|cell| first + cell * CELL) {
+                let within = span.contains(cell);
+                assert_eq!(map.name_at(cell), if within { name } else { Name::NONE }, "{cell:#x} {span}");
+                assert_eq!(map.name_at(cell + (CELL - 1)), map.name_at(cell));
+            }
+            let tops = size / TOP;
+            assert_eq!(
+                map.named().count() as u64,
+                if tops == 1 { 1 + (size - TOP) / CELL } else { size / CELL }
+            );
+            map.set(span, Name::NONE);
+            assert_eq!(map.named().count(), 0);
+        }
+        assert_eq!(map.name_at(first - 1), Name::NONE);
+        assert_eq!(map.name_at(0), Name::NONE);
+    }
+}

@@ -1,0 +1,167 @@
+//! An address space for many threads: slots of slabs at the price of an atomic exchange, any address found without a lock.
+//!
+//! ```text
+//!   shard of CPU 0      current slab of each class, lists of others          alloc: one exchange clears a bit
+//!   shard of CPU 1      ...
+//!                            |
+//!   records             | generation, free bits | warm bits | base |  ...    32 slots of one size in each slab
+//!                            |
+//!   page map            address -> the record that has it                    free: one exchange sets the bit
+//!                            |
+//!   core, under a lock  AddressSpace: slabs and extents are its regions      asked once for 32 blocks, or for a large one
+//! ```
+//!
+//! A request of up to 256 granules gets a slot. What is larger, or must lie at an alignment or in a window, is an extent, a
+//! region of the core. A free slot stays with its slab; a slab goes back to the core once all its slots are free and there is
+//! need, or [`PooledSpace::trim`] is called.
+//!
+//! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is warm until it was purged: free
+//! memory that is handed out again as it is. [`PooledSpace::take_warm`] hands warm slots to who gives their pages back to the
+//! system, which needs no lock.
+//!
+//! # Invariants
+//! S1: a cell of the page map names at most one live slab or extent. S2: a set free bit means that nobody holds the slot.
+//! S3: free and not warm means no resident pages. S4: a slab is retired by one exchange of its word, after which
+//! nothing is done to its generation. S5: a slab that has an owner is a shard's current one or in one list; no lock is
+//! held over a system call for memory, or a `Drop`.
+//!
+//! # Cost
+//! An allocation and a free are one exchange each. The core's lock is taken for each slab, for each extent, and to tell why
+//! nothing was freed. A record takes 64 bytes, the page map 8 for each 16 granules in use.
+//!
+//! Source: the talk's wish to split the allocator's locks; the pools of Linux 6.9 are per CPU as well.
+
+mod alloc;
+mod atomic;
+mod class;
+mod core;
+mod free;
+mod list;
+mod map;
+mod purge;
+mod records;
+mod shard;
+mod slab;
+mod stats;
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests;
+mod validate;
+mod word;
+
+use crate::LayoutError;
+use atomic::{AtomicU32, AtomicU64, Mutex};
+use freehold_units::{Align, Span};
+use std::fmt;
+
+pub use purge::Batch;
+pub use stats::Stats;
+
+/// Granules of a cell of the page map: where slabs and extents start and end.
+const CELL_GRANULES: u64 = 16;
+
+/// Hands out ranges of a space to many threads. See the [module](self).
+///
+/// ```
+/// use freehold_kva::PooledSpace;
+/// use freehold_units::{Align, Span};
+///
+/// let terabyte = Span::from_size(0x10_0000_0000, 1 << 40).unwrap();
+/// let space = PooledSpace::new(terabyte, Align::PAGE)?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             let block = space.alloc(0x1_0000).unwrap();
+///             assert_eq!(space.locate(block.last()), Some(block));
+///             assert_eq!(space.free(block.first()), Ok(block));
+///             assert!(space.free(block.first()).is_err());
+///         });
+///     }
+/// });
+/// space.trim();
+/// assert_eq!(space.stats().unused_bytes, 1 << 40);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PooledSpace {
+    span: Span,
+    granule: Align,
+    /// Of a granule.
+    shift: u32,
+    cell: Align,
+    /// Whether free slots are warm until they were purged.
+    tracks_warm: bool,
+    /// Free slots at which a slab without owner is put into a list: fewer once the core has no room.
+    list_at: AtomicU32,
+    map: map::PageMap,
+    records: records::Records,
+    shards: shard::Shards,
+    core: Mutex<core::Core>,
+    lock_waits: AtomicU64,
+    /// Where the next purge begins. Held while one claims.
+    purge: Mutex<u32>,
+}
+
+impl PooledSpace {
+    /// A space of addresses alone.
+    ///
+    /// # Errors
+    /// [`LayoutError::NotGranular`] unless `span` starts and ends on multiples of 16 granules; [`LayoutError::TooLarge`] for more
+    /// than 2^36 granules, 2^48 bytes of pages; [`LayoutError::OutOfMemory`].
+    pub fn new(span: Span, granule: Align) -> Result<Self, LayoutError> {
+        Self::with(span, granule, false)
+    }
+
+    /// A space of addresses with memory behind them: what was freed is warm until [`PooledSpace::give_back`] says that its pages
+    /// are gone. Extents wait for that before their addresses are used again, and slabs with warm slots stay slabs. So on
+    /// [`NoSpace`](crate::AllocError::NoSpace) a caller purges everything and asks again.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::new`].
+    pub fn for_memory(span: Span, granule: Align) -> Result<Self, LayoutError> {
+        Self::with(span, granule, true)
+    }
+
+    fn with(span: Span, granule: Align, tracks_warm: bool) -> Result<Self, LayoutError> {
+        let cell = granule.bytes().checked_mul(CELL_GRANULES).and_then(Align::new);
+        let cell = cell.ok_or(LayoutError::NotGranular { span, granule })?;
+        let cell_shift = cell.bytes().trailing_zeros();
+        let core = core::Core::new(span, cell)?;
+        let most_bytes = u128::from(map::MAX_TOPS * map::CELLS) << cell_shift;
+        if span.size_bytes() > most_bytes {
+            return Err(LayoutError::TooLarge { span, most_bytes });
+        }
+        Ok(Self {
+            span,
+            granule,
+            shift: granule.bytes().trailing_zeros(),
+            cell,
+            tracks_warm,
+            list_at: AtomicU32::new(alloc::LIST_AT),
+            map: map::PageMap::new(span, cell_shift)?,
+            records: records::Records::new(),
+            shards: shard::Shards::new()?,
+            core: Mutex::new(core),
+            lock_waits: AtomicU64::new(0),
+            purge: Mutex::new(0),
+        })
+    }
+
+    /// The addresses that it hands out.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// What every size and address is a multiple of.
+    #[must_use]
+    pub fn granule(&self) -> Align {
+        self.granule
+    }
+}
+
+impl fmt::Debug for PooledSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("PooledSpace");
+        shown.field("span", &self.span).field("granule", &self.granule).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! Warm slots: what is free and may have resident pages, handed out to be purged.
+//!
+//! ```text
+//!   take_warm ----------> the caller gives pages back ----------> give_back
+//!   claims the slots,     any system call, no lock held           free and cold; a cold extent goes to the core
+//!   as an alloc would                                             (a batch that is dropped: free and warm as before)
+//! ```
+
+use super::PooledSpace;
+use super::atomic::Ordering;
+use freehold_units::{Bytes, OutOfMemory, Span};
+use std::fmt;
+use std::sync::PoisonError;
+use std::vec::Vec;
+
+/// Free memory that a purge holds: nobody is given it until the batch comes back.
+///
+/// [`PooledSpace::give_back`] says that its pages are gone. If it is dropped instead, as when a system call failed, its
+/// slots are free and warm as they were.
+#[must_use = "a batch that is dropped was not purged"]
+pub struct Batch<'a> {
+    space: &'a PooledSpace,
+    claims: Vec<Claim>,
+    bytes: u64,
+}
+
+/// Slots of one slab.
+#[derive(Clone, Copy)]
+struct Claim {
+    id: u32,
+    slots: u32,
+}
+
+impl Batch<'_> {
+    /// The bytes to purge.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.bytes.into()
+    }
+
+    /// Whether there is nothing to purge.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty()
+    }
+
+    /// The addresses to purge: for each slab its runs of slots, in address order.
+    pub fn spans(&self) -> impl Iterator<Item = Span> {
+        self.claims.iter().flat_map(|claim| {
+            let layout = self.space.records.at(claim.id).layout();
+            runs(claim.slots).map(move |(first, last)| layout.slot(first).hull(layout.slot(last)))
+        })
+    }
+
+    fn end(&mut self, purged: bool) {
+        let list_at = self.space.list_at.load(Ordering::Relaxed);
+        while let Some(Claim { id, .. }) = self.claims.pop() {
+            let slab = self.space.records.at(id);
+            let is_extent = slab.layout().class.is_none();
+            if slab.end_purge(purged, list_at) {
+                if is_extent {
+                    self.space.retire_extent(id);
+                } else {
+                    self.space.put_aside(id);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.end(false);
+    }
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+/// The first and last of each run of set bits, lowest first.
+fn runs(mut bits: u32) -> impl Iterator<Item = (u32, u32)> {
+    std::iter::from_fn(move || {
+        let first = bits.trailing_zeros();
+        let length = bits.checked_shr(first)?.trailing_ones();
+        // Above the run.
+        bits &= u32::MAX.checked_shl(first + length).unwrap_or(0);
+        Some((first, first + length - 1))
+    })
+}
+
+impl PooledSpace {
+    /// Phase 1 of a purge: takes free warm memory until it has `budget` bytes, the last block in whole. The next call goes
+    /// on behind. Empty if nothing is warm, or the space is not [for memory](PooledSpace::for_memory).
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is none to write down a single claim. With some written down, the batch ends there.
+    ///
+    /// # Cost
+    /// Up to one look at every record.
+    pub fn take_warm(&self, budget: impl Into<Bytes>) -> Result<Batch<'_>, OutOfMemory> {
+        let budget = u64::try_from(budget.into().0).unwrap_or(u64::MAX);
+        let mut batch = Batch { space: self, claims: Vec::new(), bytes: 0 };
+        if !self.tracks_warm {
+            return Ok(batch);
+        }
+        // One purge at a time claims. The next one begins where this one ends.
+        let mut cursor = self.purge.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = *cursor;
+        let behind = self.records.all().filter(|(id, _)| *id >= start);
+        for (id, slab) in behind.chain(self.records.all().take_while(|(id, _)| *id < start)) {
+            if batch.bytes >= budget {
+                break;
+            }
+            match batch.claims.try_reserve(1) {
+                Err(error) if batch.claims.is_empty() => return Err(error.into()),
+                Err(_) => break,
+                Ok(()) => {}
+            }
+            *cursor = id;
+            if let Some(slots) = slab.claim_warm(budget - batch.bytes) {
+                batch.claims.push(Claim { id, slots });
+                let bytes = slab.layout().slot_bytes.saturating_mul(slots.count_ones().into());
+                batch.bytes = batch.bytes.saturating_add(bytes);
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Phase 2: the pages of a batch are gone; its slots are free and cold. They go back to the space that the batch is
+    /// from.
+    pub fn give_back(&self, mut batch: Batch<'_>) {
+        batch.end(true);
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_those_of_the_bits() {
+        for bits in [0, 1, u32::MAX, 1 << 31, 0b1011_0111, 0xf000_000f, u32::MAX - 1] {
+            let found: Vec<(u32, u32)> = runs(bits).collect();
+            let of = |&(first, last): &(u32, u32)| (first..=last).map(|bit| 1u32 << bit).sum::<u32>();
+            assert_eq!(found.iter().map(of).sum::<u32>(), bits);
+            assert!(found.windows(2).all(|pair| pair[0].1 + 1 < pair[1].0), "{found:?}");
+        }
+    }
+}

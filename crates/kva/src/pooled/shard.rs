@@ -1,0 +1,115 @@
+//! Shards: for each CPU and class the slab that slots come from, and a list of others with free slots.
+
+use super::atomic::{AtomicU64, Ordering};
+use super::class::{CLASSES, Class};
+use super::list::List;
+use super::word::Name;
+use crate::OutOfMemory;
+use freehold_sys::rseq::{self, Index, Sequence};
+use freehold_sys::{thread_slot, topology};
+use std::boxed::Box;
+use std::vec::Vec;
+
+/// More CPUs share shards.
+const MAX_SHARDS: u32 = 64;
+
+/// What a shard has of a class.
+#[derive(Debug)]
+pub(super) struct Pool {
+    /// The name of the slab that slots come from, which the shard owns; 0 is none.
+    current: AtomicU64,
+    /// Other slabs with free slots.
+    pub(super) list: List,
+}
+
+impl Pool {
+    /// Acquire: pairs with the Release of `exchange`.
+    #[inline]
+    pub(super) fn current(&self) -> Name {
+        Name(self.current.load(Ordering::Acquire))
+    }
+
+    /// Makes a slab that the caller owns the current one, or none. The caller owns what is returned, if that is one.
+    pub(super) fn exchange(&self, name: Name) -> Name {
+        Name(self.current.swap(name.0, Ordering::AcqRel))
+    }
+}
+
+/// The pools of one CPU, on cache lines of their own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Shard {
+    pools: [Pool; CLASSES],
+    /// Allocations that the current slab could not serve.
+    pub(super) refills: AtomicU64,
+    /// Exchanges of words that were repeated.
+    pub(super) retries: AtomicU64,
+}
+
+impl Shard {
+    fn new() -> Self {
+        let pool = || Pool { current: AtomicU64::new(0), list: List::new() };
+        Self {
+            pools: std::array::from_fn(|_| pool()),
+            refills: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn pool(&self, class: Class) -> &Pool {
+        &self.pools[class.number()]
+    }
+
+    /// Counts repeated exchanges.
+    #[inline]
+    pub(super) fn count_retries(&self, retries: u32) {
+        if retries != 0 {
+            self.retries.fetch_add(retries.into(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// All shards, and how a thread finds its own.
+#[derive(Debug)]
+pub(super) struct Shards {
+    shards: Box<[Shard]>,
+    /// Tells the CPU; absent where the kernel or the C library does not.
+    sequence: Sequence,
+}
+
+impl Shards {
+    pub(super) fn new() -> Result<Self, OutOfMemory> {
+        let cpus = topology::possible_cpus();
+        let count = cpus.clamp(1, MAX_SHARDS).next_power_of_two() as usize;
+        let mut shards = Vec::new();
+        shards.try_reserve_exact(count)?;
+        shards.resize_with(count, Shard::new);
+        let found = rseq::detect().ok().and_then(|found| Sequence::new(found, Index::CpuId, cpus, 0));
+        Ok(Self { shards: shards.into_boxed_slice(), sequence: found.unwrap_or(Sequence::absent()) })
+    }
+
+    /// The number of this thread's shard now: its CPU's, or one that stays with the thread. It is a hint; any other would
+    /// do.
+    #[inline]
+    fn number(&self) -> usize {
+        let number = self.sequence.index().unwrap_or_else(thread_slot::number);
+        // The count is a power of two.
+        number as usize & (self.shards.len() - 1)
+    }
+
+    #[inline]
+    pub(super) fn here(&self) -> &Shard {
+        &self.shards[self.number()]
+    }
+
+    /// All shards, this thread's first.
+    pub(super) fn here_first(&self) -> impl Iterator<Item = &Shard> {
+        let (before, from) = self.shards.split_at(self.number());
+        from.iter().chain(before)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.shards)
+    }
+}

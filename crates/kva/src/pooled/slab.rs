@@ -1,0 +1,444 @@
+//! The record of a slab or an extent, and everything that is done to its word.
+//!
+//! ```text
+//!             base                                                        base + 32 slots
+//!   address   |  slot 0  |  slot 1  |  slot 2  |  ...  |  slot 31  |
+//!   free         0          1          1                  0              held, free, free, held
+//!   warm         1          0          1                  1              free and warm: pages may be resident
+//! ```
+//!
+//! An extent is a slab of one slot.
+//!
+//! # Invariants
+//! S2: a set free bit means that nobody holds the slot. A purge holds slots by having cleared their bits, and names them
+//! in `claimed` before it does. S3: free and not warm means no resident pages: who holds a slot is alone in changing its
+//! warm bit. S4: a slab is retired by one exchange, after which nothing is done to its generation.
+//!
+//! Where a slab lies and what its slots measure is written before its word is, and read after it. A change to the word
+//! shows that the slab was the same until then: words of a new generation differ.
+
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+use super::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use super::class::{Class, SLOTS};
+use super::word::{LAST_GENERATION, Word};
+use freehold_units::Span;
+
+/// What stands for a class in a record of an extent.
+const EXTENT: u32 = u32::MAX;
+
+/// A slab, an extent, or a record that awaits its next. On a cache line of its own.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Slab {
+    /// A [`Word`].
+    word: AtomicU64,
+    /// Slots that a purge holds, while the word says so.
+    claimed: AtomicU32,
+    /// Slots whose pages may be resident. A bit is changed by the slot's holder alone.
+    warm: AtomicU32,
+    /// The lowest address. Written with the next four while there is no slab.
+    base: AtomicU64,
+    /// Bytes of a slot.
+    slot_bytes: AtomicU64,
+    /// A [`Divider`].
+    divider: AtomicU64,
+    /// A class, or [`EXTENT`].
+    class: AtomicU32,
+    /// The next in a list, plus 1, or 0. Written by who puts the slab into a list.
+    pub(super) next: AtomicU32,
+}
+
+/// Where a slab lies and how it is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) base: u64,
+    pub(super) slot_bytes: u64,
+    /// `None` of an extent.
+    pub(super) class: Option<Class>,
+}
+
+impl Layout {
+    /// The bits of all slots.
+    #[inline]
+    pub(super) fn all(&self) -> u32 {
+        if self.class.is_some() { u32::MAX } else { 1 }
+    }
+
+    /// Where a slot starts.
+    #[inline]
+    fn first(&self, slot: u32) -> u64 {
+        self.base.wrapping_add(u64::from(slot).wrapping_mul(self.slot_bytes))
+    }
+
+    /// The addresses of a slot, which the slab has.
+    #[inline]
+    pub(super) fn slot(&self, slot: u32) -> Span {
+        Span::from_size(self.first(slot), self.slot_bytes).expect("S1: a slot lies in the space")
+    }
+}
+
+/// Divides by the size of a slot, without a division: the granule's shift in the low byte, above it 2^32 divided by the
+/// granules of a slot, rounded up. 0 for an extent, all of which is slot 0.
+#[derive(Clone, Copy)]
+struct Divider(u64);
+
+impl Divider {
+    fn new(layout: &Layout) -> Self {
+        let Some(class) = layout.class else { return Self(0) };
+        let granules = u64::from(class.granules());
+        let shift = (layout.slot_bytes / granules).trailing_zeros();
+        Self(((1 << 32) / granules + 1) << 8 | u64::from(shift))
+    }
+
+    /// The slot of a slab that has the byte `offset_bytes` behind its base; any if it has none.
+    #[inline]
+    fn slot(self, offset_bytes: u64) -> u32 {
+        // A slab has 2^13 granules at most, so the factor's error does not reach the next slot.
+        let granule = offset_bytes >> (self.0 as u8 % 64);
+        (granule.wrapping_mul(self.0 >> 8) >> 32) as u32 % SLOTS
+    }
+}
+
+/// What came of an attempt to free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freed {
+    /// The slot is free. `owned` if the caller has the slab now, and must put it into a list or retire it.
+    Done { span: Span, owned: bool, is_extent: bool },
+    /// The address is not the start of the slot that it lies in or behind, which is held.
+    Interior { region: Span },
+    /// The slot was free.
+    AlreadyFree { block: Span },
+    /// The slab is not of the generation.
+    Retired,
+}
+
+impl Slab {
+    /// A record that was never used.
+    pub(super) fn unused() -> Self {
+        Self {
+            word: AtomicU64::new(Word::retired(0).0),
+            claimed: AtomicU32::new(0),
+            warm: AtomicU32::new(0),
+            base: AtomicU64::new(0),
+            slot_bytes: AtomicU64::new(0),
+            divider: AtomicU64::new(0),
+            class: AtomicU32::new(0),
+            next: AtomicU32::new(0),
+        }
+    }
+
+    /// Acquire: pairs with the Release of whoever wrote the word, above all with `publish`.
+    #[inline]
+    pub(super) fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Acquire))
+    }
+
+    pub(super) fn warm(&self) -> u32 {
+        self.warm.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn claimed(&self) -> u32 {
+        self.claimed.load(Ordering::Relaxed)
+    }
+
+    /// Acquire, and the retiring exchange is a Release and an Acquire: what was read of the record before happened before
+    /// the record is written anew.
+    #[inline]
+    fn exchange(&self, seen: Word, new: Word) -> Result<(), Word> {
+        let done = self.word.compare_exchange(seen.0, new.0, Ordering::AcqRel, Ordering::Acquire);
+        done.map(drop).map_err(Word)
+    }
+
+    /// The lowest address of a slab that has a slot of the caller's.
+    #[inline]
+    pub(super) fn base(&self) -> u64 {
+        self.base.load(Ordering::Relaxed)
+    }
+
+    /// What the record says, after a look at the word of a live slab.
+    #[inline]
+    pub(super) fn layout(&self) -> Layout {
+        let class = self.class.load(Ordering::Relaxed);
+        Layout {
+            base: self.base.load(Ordering::Relaxed),
+            slot_bytes: self.slot_bytes.load(Ordering::Relaxed),
+            class: (class != EXTENT).then(|| Class::at(class as usize)),
+        }
+    }
+
+    /// The slot that `address` lies in, or of an extent behind. Any slot if the slab is not there any more: what is read
+    /// of a record that is being written is shown to be wrong by its word alone.
+    #[inline]
+    fn slot_at(&self, base: u64, address: u64) -> u32 {
+        Divider(self.divider.load(Ordering::Relaxed)).slot(address.wrapping_sub(base))
+    }
+
+    /// Writes down a slab or an extent in a record that has none. Nobody else writes to it.
+    pub(super) fn prepare(&self, layout: Layout) {
+        debug_assert!(!self.word().is_live(), "S4: the record has a slab");
+        // Pairs with the fence in `is_still`: who reads what is written below then sees that the last slab is gone.
+        fence(Ordering::Release);
+        self.base.store(layout.base, Ordering::Relaxed);
+        self.slot_bytes.store(layout.slot_bytes, Ordering::Relaxed);
+        self.divider.store(Divider::new(&layout).0, Ordering::Relaxed);
+        self.class.store(layout.class.map_or(EXTENT, |class| class.number() as u32), Ordering::Relaxed);
+    }
+
+    /// The generation that `publish` will give.
+    pub(super) fn next_generation(&self) -> u32 {
+        self.word().generation() + 1
+    }
+
+    /// Lets everyone see what was prepared, with the first slot held by the caller, who owns the slab.
+    pub(super) fn publish(&self, tracks_warm: bool) {
+        self.warm.store(u32::from(tracks_warm), Ordering::Relaxed);
+        let word = Word::live(self.next_generation(), self.layout().all() & !1);
+        // Release: who sees the word sees what was written before, cells of the page map included.
+        self.word.store(word.0, Ordering::Release);
+    }
+
+    /// Whether the record can have another slab.
+    pub(super) fn is_reusable(&self) -> bool {
+        self.word().generation() < LAST_GENERATION - 1
+    }
+
+    /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
+    #[inline]
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<u32> {
+        let word = self.word();
+        let free = word.free();
+        let warm = if tracks_warm { free & self.warm() } else { free };
+        if !word.is_usual(generation) || warm == 0 {
+            return None;
+        }
+        let slot = warm.trailing_zeros();
+        self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
+        self.keep_warm(tracks_warm, 1 << slot);
+        Some(slot)
+    }
+
+    /// Notes that a slot which the caller holds may have pages.
+    #[inline]
+    fn keep_warm(&self, tracks_warm: bool, bit: u32) {
+        if tracks_warm && self.warm() & bit == 0 {
+            // Relaxed: the exchange that frees the slot orders it.
+            self.warm.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// One attempt of [`Slab::free`] in the usual case; `None` says nothing.
+    #[inline]
+    pub(super) fn try_free(&self, generation: u32, address: u64, list_at: u32) -> Option<Span> {
+        let word = self.word();
+        if !word.is_usual(generation) {
+            return None;
+        }
+        let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
+        let slot = self.slot_at(base, address);
+        let (bit, first) = (1 << slot, base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes)));
+        let free = word.free() | bit;
+        let stays = word.is_owned() || free.count_ones() < list_at;
+        // What becomes its freer's, as an extent does, is not usual.
+        if free == word.free() || first != address || !stays || self.class.load(Ordering::Relaxed) == EXTENT {
+            return None;
+        }
+        self.exchange(word, word.with_free(free)).ok()?;
+        Some(Span::from_size(address, slot_bytes).expect("S1: a slot lies in the space"))
+    }
+
+    /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
+    /// Counts exchanges that were repeated.
+    #[inline]
+    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<u32> {
+        let mut word = self.word();
+        loop {
+            let free = word.free();
+            if word.generation() != generation || free == 0 {
+                return None;
+            }
+            let warm = if tracks_warm { free & self.warm() } else { 0 };
+            let slot = if warm != 0 { warm } else { free }.trailing_zeros();
+            let bit = 1 << slot;
+            match self.exchange(word, word.with_free(free & !bit)) {
+                Ok(()) => {
+                    self.keep_warm(tracks_warm, bit);
+                    return Some(slot);
+                }
+                Err(now) => (word, *retries) = (now, *retries + 1),
+            }
+        }
+    }
+
+    /// Frees the slot that starts at `address`, which is not below the base of the slab of that generation. A slab that
+    /// nobody owns and that has `list_at` free slots becomes the caller's, and so does an extent.
+    #[inline]
+    pub(super) fn free(&self, generation: u32, address: u64, list_at: u32, retries: &mut u32) -> Freed {
+        let mut word = self.word();
+        loop {
+            if word.generation() != generation {
+                return Freed::Retired;
+            }
+            let layout = self.layout();
+            let slot = self.slot_at(layout.base, address);
+            let bit = 1 << slot;
+            let is_free = word.free() & bit != 0 || word.is_purging() && self.claimed() & bit != 0;
+            if is_free || layout.first(slot) != address {
+                if !self.is_still(generation) {
+                    return Freed::Retired;
+                }
+                let region = layout.slot(slot);
+                let behind = Span::new(region.first(), address).expect("S1: cells begin with what has them");
+                // The rest of an extent's last cell is as free as the extent.
+                return match is_free {
+                    true => Freed::AlreadyFree { block: region.hull(behind) },
+                    false => Freed::Interior { region },
+                };
+            }
+            let free = word.free() | bit;
+            let is_extent = layout.class.is_none();
+            let owned = !word.is_owned() && free.count_ones() >= list_at || is_extent;
+            match self.exchange(word, word.with_free(free).owned(owned || word.is_owned())) {
+                Ok(()) => {
+                    let span = Span::from_size(address, layout.slot_bytes);
+                    let span = span.expect("S1: a slot lies in the space");
+                    return Freed::Done { span, owned, is_extent };
+                }
+                Err(now) => (word, *retries) = (now, *retries + 1),
+            }
+        }
+    }
+
+    /// Whether what was read of the record since its word was seen is of that generation.
+    #[inline]
+    fn is_still(&self, generation: u32) -> bool {
+        // What was read before the fence was read before the word is.
+        fence(Ordering::Acquire);
+        Word(self.word.load(Ordering::Relaxed)).generation() == generation
+    }
+
+    /// The held slot that has `address`, if the slab is of that generation.
+    #[inline]
+    pub(super) fn held_at(&self, generation: u32, address: u64) -> Option<Span> {
+        let word = self.word();
+        let layout = self.layout();
+        let claimed = if word.is_purging() { self.claimed() } else { 0 };
+        if word.generation() != generation || !self.is_still(generation) {
+            return None;
+        }
+        let slot = self.slot_at(layout.base, address);
+        let is_held = (word.free() | claimed) & (1 << slot) == 0;
+        Some(layout.slot(slot)).filter(|span| is_held && span.contains(address))
+    }
+
+    /// Makes the caller the owner of a slab that has free slots and no owner.
+    pub(super) fn own(&self) -> bool {
+        let mut word = self.word();
+        while word.is_live() && !word.is_owned() && word.free() != 0 {
+            match self.exchange(word, word.owned(true)) {
+                Ok(()) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// What its owner does who has no use for it: gives it up. False, and it is still the caller's, if it has `list_at` free
+    /// slots.
+    pub(super) fn disown(&self, list_at: u32) -> bool {
+        let mut word = self.word();
+        while word.free().count_ones() < list_at {
+            match self.exchange(word, word.owned(false)) {
+                Ok(()) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Ends the slab, if all slots are free and none is warm. The caller owns it, and has the core's lock.
+    pub(super) fn retire(&self) -> bool {
+        let word = self.word();
+        debug_assert!(word.is_live() && word.is_owned(), "S4: who retires a slab owns it");
+        let generation = word.generation();
+        if word.free() != self.layout().all() || self.warm() != 0 {
+            return false;
+        }
+        if self.exchange(word, Word::retired(generation + 1)).is_err() {
+            return false;
+        }
+        if self.warm() == 0 {
+            return true;
+        }
+        // A slot was held and freed between the two looks at `warm`. Nobody has touched the record since the exchange, and
+        // what was refused meanwhile was free.
+        self.word.store(Word::live(generation, word.free()).0, Ordering::Release);
+        false
+    }
+
+    /// Claims free warm slots for a purge, the highest, until they have `budget_bytes`. One purge at a time claims: the
+    /// caller holds the purge's lock. `None` if there are none, or a purge that has not ended holds some.
+    pub(super) fn claim_warm(&self, budget_bytes: u64) -> Option<u32> {
+        let mut word = self.word();
+        while word.is_live() && !word.is_purging() {
+            let mut claimed = word.free() & self.warm();
+            let most = budget_bytes.div_ceil(self.layout().slot_bytes);
+            while u64::from(claimed.count_ones()) > most {
+                claimed &= claimed - 1;
+            }
+            if claimed == 0 {
+                return None;
+            }
+            // Before the exchange, whose Release lets everyone see it who sees its word.
+            self.claimed.store(claimed, Ordering::Relaxed);
+            match self.exchange(word, word.with_free(word.free() & !claimed).purging(true)) {
+                Ok(()) => return Some(claimed),
+                Err(now) => word = now,
+            }
+        }
+        None
+    }
+
+    /// Ends what `claim_warm` began: slots are free again, and cold if they were purged. True if the caller owns the slab
+    /// now: one that nobody owned and that has `list_at` free slots, or a cold extent.
+    pub(super) fn end_purge(&self, purged: bool, list_at: u32) -> bool {
+        let claimed = self.claimed();
+        if purged {
+            self.warm.fetch_and(!claimed, Ordering::Relaxed);
+        }
+        let is_extent = self.layout().class.is_none();
+        let mut word = self.word();
+        loop {
+            debug_assert!(word.is_purging() && word.free() & claimed == 0, "S2: the purge holds its slots");
+            let free = word.free() | claimed;
+            let owned = !is_extent && !word.is_owned() && free.count_ones() >= list_at;
+            match self.exchange(word, word.with_free(free).purging(false).owned(owned || word.is_owned())) {
+                Ok(()) => return owned || is_extent && purged,
+                Err(now) => word = now,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dividers_divide() {
+        for shift in [0, 12, 40] {
+            for class in Class::all() {
+                let granules = u64::from(class.granules());
+                let layout = Layout { base: 0, slot_bytes: granules << shift, class: Some(class) };
+                let divider = Divider::new(&layout);
+                for granule in 0..granules * u64::from(SLOTS) {
+                    assert_eq!(u64::from(divider.slot(granule << shift)), granule / granules);
+                }
+            }
+        }
+        let extent = Layout { base: 0, slot_bytes: 1 << 50, class: None };
+        assert_eq!(Divider::new(&extent).slot((1 << 50) - 1), 0);
+    }
+}

@@ -1,0 +1,73 @@
+//! The figures of a pooled space.
+
+use super::PooledSpace;
+use super::atomic::Ordering;
+
+/// What a pooled space holds, and what its threads did. While other threads work, figures are of slightly different times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Slabs of 32 slots.
+    pub slabs: u64,
+    /// Extents, those that wait to be purged included.
+    pub extents: u64,
+    /// Blocks that are held.
+    pub blocks: u64,
+    /// Bytes of held blocks.
+    pub held_bytes: u64,
+    /// Bytes of free slots, and of extents that wait to be purged.
+    pub ready_bytes: u64,
+    /// Of these, bytes that may have resident pages.
+    pub warm_bytes: u64,
+    /// Bytes that purges hold.
+    pub purging_bytes: u64,
+    /// Bytes that neither slabs nor extents have.
+    pub unused_bytes: u128,
+    /// Bytes of memory for records, page map, shards and the core's index.
+    pub index_bytes: usize,
+    /// Times that the core's lock was taken.
+    pub core_locks: u64,
+    /// Of these, times that a thread waited for it.
+    pub core_lock_waits: u64,
+    /// Allocations that a shard's current slab could not serve.
+    pub refills: u64,
+    /// Exchanges of a slab's word that were repeated, since another thread's came first.
+    pub retries: u64,
+}
+
+impl PooledSpace {
+    /// The figures of the space. Cost: a look at every record, and the core's lock.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let core = self.lock();
+        let space = core.space.stats();
+        let mut stats = Stats {
+            unused_bytes: space.free_bytes,
+            index_bytes: space.busy_index_bytes
+                + self.records.bytes()
+                + self.map.bytes()
+                + self.shards.bytes(),
+            core_locks: core.locks,
+            core_lock_waits: self.lock_waits.load(Ordering::Relaxed),
+            ..Stats::default()
+        };
+        for shard in self.shards.here_first() {
+            stats.refills += shard.refills.load(Ordering::Relaxed);
+            stats.retries += shard.retries.load(Ordering::Relaxed);
+        }
+        // Under the lock, records do not change hands.
+        for (_, slab) in self.records.all().filter(|(_, slab)| slab.word().is_live()) {
+            let (word, layout) = (slab.word(), slab.layout());
+            let claimed = if word.is_purging() { slab.claimed() } else { 0 };
+            let bytes = |slots: u32| layout.slot_bytes.saturating_mul(slots.count_ones().into());
+            let held = layout.all() & !(word.free() | claimed);
+            *if layout.class.is_some() { &mut stats.slabs } else { &mut stats.extents } += 1;
+            stats.blocks += u64::from(held.count_ones());
+            stats.held_bytes = stats.held_bytes.saturating_add(bytes(held));
+            stats.ready_bytes = stats.ready_bytes.saturating_add(bytes(word.free()));
+            stats.warm_bytes = stats.warm_bytes.saturating_add(bytes(word.free() & slab.warm()));
+            stats.purging_bytes = stats.purging_bytes.saturating_add(bytes(claimed));
+        }
+        stats
+    }
+}

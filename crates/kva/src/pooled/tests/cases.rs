@@ -1,0 +1,243 @@
+//! Cases of their own: errors, exhaustion, extents, purges.
+
+use super::super::PooledSpace;
+use crate::{AllocError, FreeError, LayoutError, Request};
+use freehold_units::{Align, Span};
+use std::vec::Vec;
+
+const CELL: u64 = 0x1_0000;
+const BASE: u64 = 0x7000_0000_0000;
+
+fn space(cells: u64) -> PooledSpace {
+    PooledSpace::new(Span::from_size(BASE, cells * CELL).unwrap(), Align::PAGE).unwrap()
+}
+
+fn memory(cells: u64) -> PooledSpace {
+    PooledSpace::for_memory(Span::from_size(BASE, cells * CELL).unwrap(), Align::PAGE).unwrap()
+}
+
+fn free_blocks(space: &PooledSpace) -> Vec<Span> {
+    space.lock().space.free_blocks().collect()
+}
+
+#[test]
+fn layouts_that_are_refused() {
+    let refused = |first, size, granule| {
+        let span = Span::from_size(first, size).unwrap();
+        PooledSpace::new(span, Align::new(granule).unwrap()).unwrap_err()
+    };
+    assert!(matches!(refused(0, CELL / 2, 4096), LayoutError::NotGranular { .. }));
+    assert!(matches!(refused(4096, CELL, 4096), LayoutError::NotGranular { .. }));
+    assert!(matches!(refused(0, 1 << 62, 1 << 62), LayoutError::NotGranular { .. }));
+    let most_bytes = 1 << 48;
+    let error = refused(0, (1 << 48) + CELL, 4096);
+    assert!(matches!(error, LayoutError::TooLarge { most_bytes: most, .. } if most == most_bytes), "{error}");
+    let whole = PooledSpace::new(Span::ALL, Align::new(1 << 28).unwrap()).unwrap();
+    let block = whole.alloc(1 << 63).unwrap();
+    assert_eq!(whole.locate(1 << 62), Some(block));
+    whole.validate().unwrap();
+}
+
+#[test]
+fn sizes_that_are_refused() {
+    let space = space(64);
+    assert_eq!(space.alloc(0), Err(AllocError::ZeroSize));
+    assert_eq!(space.alloc(100), Err(AllocError::NotGranular { size_bytes: 100, granule: Align::PAGE }));
+    let request = Request::new(4096);
+    let not_granular = AllocError::NotGranular { size_bytes: 1, granule: Align::PAGE };
+    assert_eq!(space.alloc_request(&request.guard(1)), Err(not_granular));
+    let not_power = AllocError::NotPowerOfTwo { align_bytes: 3 };
+    assert_eq!(space.alloc_request(&request.align_bytes(3)), Err(not_power));
+    let outside = Span::new(0, 0xffff).unwrap();
+    assert!(matches!(
+        space.alloc_request(&request.window(outside)),
+        Err(AllocError::WindowOutside { window, .. }) if window == outside
+    ));
+    let end = !0xfff;
+    assert_eq!(space.alloc_request(&Request::new(end).guard(end)), Err(AllocError::SizeOverflow));
+    assert_eq!(space.alloc(end), Err(AllocError::SizeOverflow));
+    assert!(matches!(space.alloc(65 * CELL), Err(AllocError::TooLarge { .. })));
+    // A window that starts behind the last start of a cell in it.
+    let sliver = Span::from_size(BASE + 4096, 8192).unwrap();
+    assert!(matches!(space.alloc_request(&request.window(sliver)), Err(AllocError::NoMultiple { .. })));
+    assert_eq!(free_blocks(&space), [space.span()]);
+}
+
+#[test]
+fn wrong_frees_are_told() {
+    let space = space(1024);
+    let small = space.alloc(0x2000).unwrap();
+    let large = space.alloc_request(&Request::new(300 << 12).guard(0x1000)).unwrap();
+    assert_eq!(
+        space.free(small.first() + 0x1000),
+        Err(FreeError::Interior { address: small.first() + 0x1000, region: small })
+    );
+    for address in [large.first() + 0x5000, large.last() + 1] {
+        assert_eq!(space.free(address), Err(FreeError::Interior { address, region: large }));
+    }
+    for address in [BASE - 1, 0, u64::MAX, space.span().last() + 1] {
+        assert_eq!(space.free(address), Err(FreeError::Unknown { address }));
+    }
+    for block in [small, large] {
+        assert_eq!(space.free(block.first()), Ok(block));
+        let address = block.first();
+        let again = space.free(address).unwrap_err();
+        assert!(
+            matches!(again, FreeError::AlreadyFree { address: at, block: free } if at == address && free.contains(at))
+        );
+    }
+    // Behind the slab, where nothing ever was.
+    let address = space.span().last();
+    let block = *free_blocks(&space).last().unwrap();
+    assert_eq!(space.free(address), Err(FreeError::AlreadyFree { address, block }));
+}
+
+#[test]
+fn exhausted_and_freed_one_block_remains() {
+    for granules in [1, 3, 10, 16, 100, 256, 400] {
+        let space = space(1024);
+        let mut blocks = Vec::new();
+        while let Ok(block) = space.alloc(granules << 12) {
+            blocks.push(block);
+        }
+        let held: u128 = blocks.iter().map(|block| block.size_bytes()).sum();
+        // Slabs, and then extents where there is no room for one.
+        let slot = blocks[0].size_bytes().next_multiple_of(CELL.into());
+        assert!(space.span().size_bytes() - held.next_multiple_of(slot) < slot * 32, "{granules}");
+        assert!(free_blocks(&space).iter().all(|block| block.size_bytes() < slot));
+        space.validate().unwrap();
+        assert!(matches!(space.alloc(granules << 12), Err(AllocError::NoSpace { .. })));
+        // Every other one first, so that no slab is empty for long.
+        let (even, odd): (Vec<Span>, Vec<Span>) =
+            blocks.into_iter().partition(|block| block.first() / (granules << 12) % 2 == 0);
+        for block in even.into_iter().chain(odd) {
+            assert_eq!(space.free(block.first()), Ok(block));
+        }
+        space.trim();
+        assert_eq!(free_blocks(&space), [space.span()], "{granules}");
+        space.validate().unwrap();
+    }
+}
+
+#[test]
+fn slabs_without_a_block_make_room_for_other_sizes() {
+    let space = space(32);
+    let fill = |granules: u64| {
+        let mut blocks = Vec::new();
+        while let Ok(block) = space.alloc(granules << 12) {
+            blocks.push(block);
+        }
+        blocks
+    };
+    for granules in [1, 8, 2, 16, 512, 1] {
+        let blocks = fill(granules);
+        let held: u128 = blocks.iter().map(|block| block.size_bytes()).sum();
+        assert_eq!(held, space.span().size_bytes(), "{granules}");
+        blocks.iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
+    }
+}
+
+#[test]
+fn the_last_free_slots_are_found() {
+    let space = space(64);
+    let mut blocks: Vec<Span> = std::iter::from_fn(|| space.alloc(4096).ok()).collect();
+    assert_eq!(blocks.len(), 64 * 16);
+    // One free slot in a slab here and there, which no list has.
+    for place in [5, 100, 777] {
+        let block = blocks[place];
+        space.free(block.first()).unwrap();
+        assert_eq!(space.alloc(4096), Ok(block));
+    }
+    blocks.drain(..).for_each(|block| assert_eq!(space.free(block.first()), Ok(block)));
+    space.trim();
+    assert_eq!(free_blocks(&space), [space.span()]);
+}
+
+#[test]
+fn an_extent_may_be_as_large_as_the_space() {
+    let size = 1 << 44;
+    let space = PooledSpace::new(Span::from_size(0, size).unwrap(), Align::PAGE).unwrap();
+    let before = space.stats().index_bytes;
+    let block = space.alloc(size).unwrap();
+    assert_eq!((block.first(), space.locate(size / 3)), (0, Some(block)));
+    // No cell of the page map was written.
+    assert!(space.stats().index_bytes < before + 0x1_0000);
+    assert_eq!(space.free(0), Ok(block));
+    assert_eq!(space.locate(size / 3), None);
+}
+
+#[test]
+fn windows_end_within_a_cell() {
+    let space = space(16);
+    let window = Span::from_size(BASE + 3 * CELL - 0x1000, CELL + 0x3000).unwrap();
+    let request = Request::new(0x1000).guard(0x1000).window(window);
+    let block = space.alloc_request(&request.align_bytes(CELL)).unwrap();
+    assert_eq!(block.first(), BASE + 3 * CELL);
+    // The next cell has room for the region and its guard, and for no more.
+    assert_eq!(space.alloc_request(&request).map(Span::first), Ok(BASE + 4 * CELL));
+    assert!(matches!(space.alloc_request(&request), Err(AllocError::NoSpace { .. })));
+    let tighter = Span::new(window.first(), window.last() - 1).unwrap();
+    space.free(BASE + 4 * CELL).unwrap();
+    assert!(space.alloc_request(&request.window(tighter)).is_err());
+}
+
+#[test]
+fn a_free_slot_is_warm_until_it_was_purged() {
+    let space = memory(1024);
+    let blocks: Vec<Span> = (0..40).map(|_| space.alloc(0x4000).unwrap()).collect();
+    let large = space.alloc(400 << 12).unwrap();
+    assert!(space.take_warm(u64::MAX).unwrap().is_empty());
+    for block in &blocks[3..] {
+        space.free(block.first()).unwrap();
+    }
+    space.free(large.first()).unwrap();
+    let warm = 37 * 0x4000 + (400 << 12);
+    assert_eq!(space.stats().warm_bytes, warm);
+    let some = space.take_warm(3 * 0x4000_u64).unwrap();
+    assert_eq!(some.bytes(), (3 * 0x4000).into());
+    // Runs of slots are one span.
+    assert_eq!(some.spans().count(), 1);
+    space.give_back(some);
+    assert_eq!(space.stats().warm_bytes, warm - 3 * 0x4000);
+    // Warm slots before cold ones.
+    let again = space.alloc(0x4000).unwrap();
+    assert_eq!(space.stats().warm_bytes, warm - 4 * 0x4000);
+    space.free(again.first()).unwrap();
+    // Dropped: as it was.
+    drop(space.take_warm(u64::MAX).unwrap());
+    assert_eq!(space.stats().warm_bytes, warm - 3 * 0x4000);
+    assert_eq!(space.stats().extents, 1);
+    let rest = space.take_warm(u64::MAX).unwrap();
+    space.give_back(rest);
+    assert_eq!((space.stats().warm_bytes, space.stats().extents), (0, 0));
+    blocks[..3].iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
+    space.trim();
+    assert_eq!(space.stats().slabs, 1, "a warm slab stays");
+    let last = space.take_warm(u64::MAX).unwrap();
+    space.give_back(last);
+    space.trim();
+    assert_eq!(free_blocks(&space), [space.span()]);
+}
+
+#[test]
+fn random_replacement_rarely_takes_the_lock() {
+    let space = PooledSpace::new(Span::from_size(BASE, 1 << 36).unwrap(), Align::PAGE).unwrap();
+    let sizes = [1, 2, 4, 5, 16];
+    let mut random = 1u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) as usize % below
+    };
+    let count = if cfg!(miri) { 200 } else { 10_000 };
+    let mut blocks: Vec<Span> = (0..count).map(|at| space.alloc(sizes[at % 5] << 12).unwrap()).collect();
+    let before = space.stats();
+    let operations = 20 * count;
+    for _ in 0..operations {
+        let place = next(count);
+        space.free(blocks[place].first()).unwrap();
+        blocks[place] = space.alloc(sizes[next(5)] << 12).unwrap();
+    }
+    let locks = space.stats().core_locks - before.core_locks;
+    assert!(16 * locks < 2 * operations as u64, "{locks} locks in {operations} pairs");
+    space.validate().unwrap();
+}

@@ -1,0 +1,216 @@
+//! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever overlapped;
+//! at the end everything is freed, and one block must remain.
+
+use super::super::PooledSpace;
+use crate::FreeError;
+use freehold_units::{Align, Span};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::vec::Vec;
+
+const ROUNDS: usize = if cfg!(miri) { 60 } else { 40_000 };
+const THREADS: u32 = 4;
+const CELLS: u64 = 96;
+const GRANULE: u64 = 4096;
+
+/// Who holds each granule, by number; 0 is nobody. Written by holders, who have no other way to know of each other.
+struct Owners(Vec<AtomicU32>);
+
+impl Owners {
+    fn new() -> Self {
+        Self((0..CELLS * 16).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    fn of(&self, block: Span) -> &[AtomicU32] {
+        let (first, last) = (block.first() / GRANULE, block.last() / GRANULE);
+        &self.0[first as usize..=last as usize]
+    }
+
+    /// Relaxed: the space itself must order a free before the next allocation of the same addresses.
+    fn change(&self, block: Span, from: u32, to: u32) {
+        for owner in self.of(block) {
+            let was = owner.swap(to, Ordering::Relaxed);
+            assert_eq!(was, from, "{block}: two holders, or a stale one");
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+}
+
+fn space(memory: bool) -> PooledSpace {
+    let make = if memory { PooledSpace::for_memory } else { PooledSpace::new };
+    make(Span::from_size(0, CELLS * 16 * GRANULE).unwrap(), Align::PAGE).unwrap()
+}
+
+fn end(space: &PooledSpace) {
+    let batch = space.take_warm(u64::MAX).unwrap();
+    space.give_back(batch);
+    space.trim();
+    space.validate().unwrap();
+    assert!(space.lock().space.free_blocks().eq([space.span()]), "{:?}", space.stats());
+}
+
+/// Replaces blocks at random in a space that is nearly exhausted, trims and purges meanwhile, and frees others' blocks.
+fn work(space: &PooledSpace, owners: &Owners, handed: &[AtomicU64], thread: u32) -> u64 {
+    let mut random = Random(thread.into());
+    let mut blocks: Vec<Span> = Vec::new();
+    let mut refused = 0;
+    for _ in 0..ROUNDS {
+        match random.below(16) {
+            0..=6 => {
+                let granules = [1, 1, 2, 3, 16, 40, 300][random.below(7) as usize];
+                match space.alloc(granules * GRANULE) {
+                    Ok(block) => {
+                        owners.change(block, 0, thread);
+                        assert_eq!(space.locate(block.last()), Some(block));
+                        blocks.push(block);
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+            7..=12 if !blocks.is_empty() => {
+                let block = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
+                owners.change(block, thread, 0);
+                assert_eq!(space.free(block.first()), Ok(block));
+            }
+            13 if !blocks.is_empty() => {
+                // Hands a block to whoever comes by.
+                let block = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
+                owners.change(block, thread, u32::MAX);
+                let place = &handed[random.below(handed.len() as u64) as usize];
+                let other = place.swap(block.first() + 1, Ordering::AcqRel);
+                if let Some(first) = other.checked_sub(1) {
+                    let block = space.locate(first).unwrap();
+                    owners.change(block, u32::MAX, 0);
+                    assert_eq!(space.free(first), Ok(block));
+                }
+            }
+            14 => match space.take_warm(random.below(64) * GRANULE).unwrap() {
+                batch if random.below(4) == 0 => drop(batch),
+                batch => {
+                    for span in batch.spans() {
+                        owners.change(span, 0, u32::MAX - thread);
+                        owners.change(span, u32::MAX - thread, 0);
+                    }
+                    space.give_back(batch);
+                }
+            },
+            15 if random.below(64) == 0 => _ = space.trim(),
+            _ => {}
+        }
+    }
+    for block in blocks {
+        owners.change(block, thread, 0);
+        assert_eq!(space.free(block.first()), Ok(block));
+    }
+    refused
+}
+
+#[test]
+fn blocks_never_overlap_and_none_is_lost() {
+    for memory in [false, true] {
+        let (space, owners) = (space(memory), Owners::new());
+        let handed: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
+        let refused: u64 = std::thread::scope(|scope| {
+            let workers: Vec<_> = (1..=THREADS)
+                .map(|thread| {
+                    let (space, owners, handed) = (&space, &owners, &handed);
+                    scope.spawn(move || work(space, owners, handed, thread))
+                })
+                .collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+        });
+        assert!(cfg!(miri) || refused > 0, "the space was never exhausted");
+        for place in handed {
+            if let Some(first) = place.into_inner().checked_sub(1) {
+                space.free(first).unwrap();
+            }
+        }
+        end(&space);
+    }
+}
+
+/// Several threads free the same blocks, and others trim, so that slabs are retired beneath them: each block is freed once.
+#[test]
+fn double_frees_are_caught_beside_retiring() {
+    let space = space(false);
+    let rounds = if cfg!(miri) { 3 } else { 400 };
+    for round in 0..rounds {
+        let granules = [1, 3, 16, 300][round % 4];
+        let blocks: Vec<Span> = (0..64).map_while(|_| space.alloc(granules * GRANULE).ok()).collect();
+        let start = Barrier::new(3);
+        let done = AtomicBool::new(false);
+        let free_all = || {
+            start.wait();
+            let mut freed = 0;
+            for block in &blocks {
+                match space.free(block.first()) {
+                    Ok(span) => {
+                        assert_eq!(span, *block);
+                        freed += 1;
+                    }
+                    Err(FreeError::AlreadyFree { address, block: free }) => {
+                        assert!(address == block.first() && free.contains(address));
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            freed
+        };
+        let freed: usize = std::thread::scope(|scope| {
+            let trimmer = scope.spawn(|| {
+                start.wait();
+                while !done.load(Ordering::Relaxed) {
+                    space.trim();
+                }
+            });
+            let workers = [scope.spawn(free_all), scope.spawn(free_all)];
+            let freed = workers.map(|worker| worker.join().unwrap()).iter().sum();
+            done.store(true, Ordering::Relaxed);
+            trimmer.join().unwrap();
+            freed
+        });
+        assert_eq!(freed, blocks.len());
+        end(&space);
+    }
+}
+
+/// Readers look up blocks that live, while others come and go around them.
+#[test]
+fn what_lives_is_always_found() {
+    let space = space(false);
+    let kept: Vec<Span> = [1, 2, 16, 300].map(|granules| space.alloc(granules * GRANULE).unwrap()).into();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut looks = 0u64;
+            while !done.load(Ordering::Relaxed) || looks == 0 {
+                for &block in &kept {
+                    assert_eq!(space.locate(block.first()), Some(block));
+                    assert_eq!(space.locate(block.last()), Some(block));
+                    // Whatever else is found has the address.
+                    let other = block.last() + 1;
+                    assert!(space.locate(other).is_none_or(|found| found.contains(other)));
+                }
+                looks += 1;
+            }
+        });
+        let handed: Vec<AtomicU64> = Vec::from([AtomicU64::new(0)]);
+        let owners = Owners::new();
+        work(&space, &owners, &handed, 1);
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        if let Some(first) = handed[0].load(Ordering::Relaxed).checked_sub(1) {
+            space.free(first).unwrap();
+        }
+    });
+    kept.iter().for_each(|block| assert_eq!(space.free(block.first()), Ok(*block)));
+    end(&space);
+}

@@ -1,0 +1,116 @@
+//! Checking the whole space from scratch.
+
+use super::PooledSpace;
+use super::class::{Class, SLOTS};
+use super::core::Core;
+use super::slab::Slab;
+use super::word::Name;
+use freehold_units::{Broken, Span, check};
+use std::vec::Vec;
+
+impl PooledSpace {
+    /// Checks every invariant of the space, and those of its core. Other threads must leave the space alone meanwhile: what
+    /// they are in the middle of may be called broken. Cost: linear, and by the addresses that are taken.
+    ///
+    /// # Errors
+    /// The first invariant that fails, by its number in `INVARIANTS.md`.
+    pub fn validate(&self) -> Result<(), Broken> {
+        let core = self.lock();
+        core.space.validate()?;
+        let owned = self.check_owners()?;
+        for region in core.space.regions() {
+            self.check_region(region.span(), *region.value(), &owned)?;
+        }
+        for (address, name) in self.map.named() {
+            let region = core.space.region_at(address);
+            let same = region.is_some_and(|region| *region.value() == name.id());
+            check(same, "S1", "a cell names what the core has there", address)?;
+        }
+        self.check_ids(&core)
+    }
+
+    /// The region of a slab or an extent.
+    fn check_region(&self, region: Span, id: u32, owned: &[u32]) -> Result<(), Broken> {
+        let base = region.first();
+        let slab = self.records.at(id);
+        let (word, layout) = (slab.word(), slab.layout());
+        check(
+            word.is_live() && layout.base == base,
+            "S1",
+            "a region of the core is that of a live record",
+            base,
+        )?;
+        let ends = match layout.class {
+            Some(class) => {
+                let whole = u128::from(layout.slot_bytes) * u128::from(SLOTS) == region.size_bytes();
+                whole && layout.slot_bytes == self.slot_bytes(class)
+            }
+            None => region.covers(layout.slot(0)) && self.granule.divides(layout.slot_bytes),
+        };
+        check(ends, "S1", "slots are of the class's size and fill the region", base)?;
+        let name = Name::new(word.generation(), id);
+        let mut cells = (base..=region.last()).step_by(self.cell.bytes() as usize);
+        let named = cells.all(|address| self.map.name_at(address) == name);
+        check(named, "S1", "the cells of a region name its record", base)?;
+        check_slots(slab, self.tracks_warm)?;
+        let is_owned = owned.binary_search(&id).is_ok();
+        let own = layout.class.is_none() || word.is_owned() == is_owned;
+        check(own, "S5", "an owned slab is a shard's current one or in a list", base)
+    }
+
+    /// The slabs that shards and lists have, sorted: each once.
+    fn check_owners(&self) -> Result<Vec<u32>, Broken> {
+        let mut owned = Vec::new();
+        for shard in self.shards.here_first() {
+            for class in Class::all() {
+                let pool = shard.pool(class);
+                let from = owned.len();
+                owned.extend(pool.list.ids(&self.records));
+                let current = pool.current();
+                if !current.is_none() {
+                    owned.push(current.id());
+                    let same = self.records.at(current.id()).word().generation() == current.generation();
+                    check(same, "S5", "a shard's current slab is live", current.id().into())?;
+                }
+                for &id in &owned[from..] {
+                    let slab = self.records.at(id);
+                    let fits = slab.word().is_live() && slab.layout().class == Some(class);
+                    check(fits, "S5", "what a list has is a slab of its class", id.into())?;
+                }
+            }
+        }
+        owned.sort_unstable();
+        let once = owned.windows(2).all(|pair| pair[0] != pair[1]);
+        check(once, "S5", "a slab has one owner", 0)?;
+        Ok(owned)
+    }
+
+    /// Numbers are those of regions, or unused, or used up.
+    fn check_ids(&self, core: &Core) -> Result<(), Broken> {
+        let unused = core.unused_ids();
+        let once = unused.windows(2).all(|pair| pair[0] != pair[1]);
+        check(once, "S4", "a number is unused once", 0)?;
+        let mut used = 0;
+        for (id, slab) in self.records.all() {
+            let is_unused = id >= core.next_id || unused.binary_search(&id).is_ok();
+            used += usize::from(slab.word().is_live());
+            let known = is_unused || slab.word().is_live() || !slab.is_reusable();
+            check(known, "S4", "a record without slab can be used again, or is used up", id.into())?;
+            check(!is_unused || !slab.word().is_live(), "S4", "no unused record has a slab", id.into())?;
+        }
+        check(used == core.space.len(), "S1", "each live record has a region of the core", 0)
+    }
+}
+
+fn check_slots(slab: &Slab, tracks_warm: bool) -> Result<(), Broken> {
+    let (word, layout) = (slab.word(), slab.layout());
+    let claimed = if word.is_purging() { slab.claimed() } else { 0 };
+    let base = layout.base;
+    check(word.free() & claimed == 0, "S2", "no free slot is held by a purge", base)?;
+    check((word.free() | claimed) & !layout.all() == 0, "S2", "free slots are slots", base)?;
+    check(!word.is_purging() || claimed != 0, "S2", "a purge of a slab holds slots of it", base)?;
+    let held = layout.all() & !(word.free() | claimed);
+    let warm = if tracks_warm { held | claimed } else { 0 };
+    check(slab.warm() & warm == warm, "S3", "held slots are warm", base)?;
+    check(tracks_warm || slab.warm() == 0, "S3", "nothing is warm where no memory is", base)
+}

@@ -1,0 +1,109 @@
+//! The word of a slab: which of its slots are free, and of which generation of the slab that is said.
+//!
+//! ```text
+//!   63            34  33       32      31            0
+//!   | generation    | purging | owned | free          |
+//! ```
+//!
+//! All of it changes by one compare-and-swap, so what is read of a slab of one generation is never acted upon in another.
+
+/// What a slab's atomic word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(pub(super) u64);
+
+/// A slab of a generation: what cells of the page map and shards hold. 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Name(pub(super) u64);
+
+const GENERATION_SHIFT: u32 = 34;
+const PURGING: u64 = 1 << 33;
+const OWNED: u64 = 1 << 32;
+
+/// Generations end here: a record that has reached the last is not used again.
+pub(super) const LAST_GENERATION: u32 = (1 << 30) - 1;
+
+impl Word {
+    /// A live slab that is owned.
+    #[inline]
+    pub(super) fn live(generation: u32, free: u32) -> Self {
+        debug_assert!(generation % 2 == 1 && generation <= LAST_GENERATION);
+        Self(u64::from(generation) << GENERATION_SHIFT | OWNED | u64::from(free))
+    }
+
+    /// A record without slab.
+    pub(super) fn retired(generation: u32) -> Self {
+        debug_assert!(generation.is_multiple_of(2) && generation <= LAST_GENERATION);
+        Self(u64::from(generation) << GENERATION_SHIFT)
+    }
+
+    /// Whether it is of that generation, and no purge holds slots: what most words are.
+    #[inline]
+    pub(super) fn is_usual(self, generation: u32) -> bool {
+        self.0 >> 33 == u64::from(generation) << 1
+    }
+
+    /// Odd while there is a slab.
+    #[inline]
+    pub(super) fn generation(self) -> u32 {
+        (self.0 >> GENERATION_SHIFT) as u32
+    }
+
+    pub(super) fn is_live(self) -> bool {
+        self.generation() % 2 == 1
+    }
+
+    /// The slots that nobody holds.
+    #[inline]
+    pub(super) fn free(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Whether a purge holds slots, and the record's `claimed` says which.
+    #[inline]
+    pub(super) fn is_purging(self) -> bool {
+        self.0 & PURGING != 0
+    }
+
+    /// Whether the slab is a shard's current one, in a list, or with a thread that puts it there.
+    #[inline]
+    pub(super) fn is_owned(self) -> bool {
+        self.0 & OWNED != 0
+    }
+
+    #[inline]
+    pub(super) fn with_free(self, free: u32) -> Self {
+        Self(self.0 & !u64::from(u32::MAX) | u64::from(free))
+    }
+
+    pub(super) fn purging(self, purging: bool) -> Self {
+        Self(if purging { self.0 | PURGING } else { self.0 & !PURGING })
+    }
+
+    pub(super) fn owned(self, owned: bool) -> Self {
+        Self(if owned { self.0 | OWNED } else { self.0 & !OWNED })
+    }
+}
+
+impl Name {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn new(generation: u32, id: u32) -> Self {
+        Self(u64::from(generation) << 32 | u64::from(id))
+    }
+
+    #[inline]
+    pub(super) fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(super) fn id(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// No slab has generation 0.
+    #[inline]
+    pub(super) fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+}
