@@ -46,6 +46,8 @@ struct Shared {
     until: Option<Instant>,
     /// Threads that add, while they do.
     adding: Mutex<Vec<Thread>>,
+    /// Whether the first thread was interrupted.
+    begun: AtomicBool,
     done: AtomicBool,
 }
 
@@ -107,6 +109,7 @@ fn on_heap(
         adds_left: AtomicU64::new(storm.adds),
         until: share.map(|share| Instant::now() + share),
         adding: Mutex::default(),
+        begun: AtomicBool::new(false),
         done: AtomicBool::new(false),
     };
     let before = interruptions();
@@ -115,7 +118,12 @@ fn on_heap(
         let adders: Vec<_> =
             shared.progressed.iter().map(|at| scope.spawn(move || shared.adds(at))).collect();
         let reader = scope.spawn(move || shared.reads(threads));
-        let weather = scope.spawn(move || shared.weather());
+        let weather = scope.spawn(move || {
+            let weather = shared.weather();
+            // If it failed before it began, nobody waits for it.
+            shared.begun.store(true, SeqCst);
+            weather
+        });
         let added = adders.into_iter().map(|adder| adder.join()).collect::<Result<Vec<Added>, _>>();
         shared.done.store(true, SeqCst);
         (added, reader.join(), weather.join())
@@ -173,6 +181,10 @@ impl Shared {
     fn adds(&self, at: &Progressed) -> Added {
         let me = Thread::current();
         self.adding().push(me);
+        // However few the adds are, they are interrupted.
+        while !self.begun.load(SeqCst) {
+            threads::pause();
+        }
         let mut added = Added::default();
         loop {
             let left = self.adds_left.fetch_update(SeqCst, SeqCst, |left| Some(left.saturating_sub(STEP)));
@@ -228,6 +240,7 @@ impl Shared {
                 let moved = next.next().is_some_and(|&cpu| thread.move_to(cpu).is_ok());
                 weather.moves += u64::from(moved);
             }
+            self.begun.fetch_or(weather.signals > 0, SeqCst);
             threads::pause();
         }
         Ok(weather)
