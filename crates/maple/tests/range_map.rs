@@ -445,13 +445,13 @@ fn run(nodes: Nodes, ops: &[Op]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if cfg!(miri) { 2 } else { 400 },
+        cases: if cfg!(miri) { 1 } else { 400 },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
 
     #[test]
-    fn agrees_with_one_cell_for_each_index(bytes in prop::collection::vec(any::<[u8; 4]>(), 0..(if cfg!(miri) { 40 } else { 300 }))) {
+    fn agrees_with_one_cell_for_each_index(bytes in prop::collection::vec(any::<[u8; 4]>(), 0..(if cfg!(miri) { 12 } else { 300 }))) {
         let ops: Vec<Op> = bytes.into_iter().map(Op::from_bytes).collect();
         // A panic is part of the test: it is not printed each time.
         let hook = std::panic::take_hook();

@@ -92,7 +92,7 @@ fn change(map: &MapleTree<Arc<u32>>, model: &mut Model, over: Span, value: Optio
 #[test]
 fn what_the_model_answers() {
     let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
-    let (width, steps) = if cfg!(miri) { (150, 60) } else { (2500, 6000) };
+    let (width, steps) = if cfg!(miri) { (150, 30) } else { (2500, 6000) };
     let (map, mut model) = filled(width / STRIDE, true);
     let mut random = Random(7);
     for step in 0..steps {
@@ -142,7 +142,7 @@ const ROUND: usize = 24;
 fn readers_that_stopped_see_one_moment() {
     let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
     for (entries, height, every) in [(48, 3, 1), (240, 4, 31)] {
-        let every = if cfg!(miri) { 60 * every } else { every };
+        let every = if cfg!(miri) { 300 * every } else { every };
         let of = |at: u64| [0, 3, 6, 7, 9].map(|off| STRIDE * at + off);
         let ends: Vec<u64> = (0..entries).flat_map(of).step_by(every).chain([u64::MAX]).collect();
         let pairs =
@@ -246,7 +246,7 @@ fn values_wait_for_readers() {
 fn threads_see_each_store_wholly() {
     let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
     const PAIRS: u64 = 40;
-    let stores = if cfg!(miri) { 60 } else { 30_000 };
+    let stores = if cfg!(miri) { 20 } else { 30_000 };
     let map = MapleTree::<u64>::with_nodes(Nodes::Small);
     for at in 0..PAIRS {
         map.store(span(100 * at, 100 * at + 99), 0).unwrap();

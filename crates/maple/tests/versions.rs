@@ -94,7 +94,7 @@ fn the_base_stays_as_it_was() {
         for (entries, height, every) in [(48, 3, 1), (240, 4, 13)] {
             let (mut map, model) = filled(entries, gaps);
             assert!(map.height() >= height, "{entries} entries make {} levels", map.height());
-            let every = if cfg!(miri) { 40 * every } else { every };
+            let every = if cfg!(miri) { 200 * every } else { every };
             all_in_versions(&mut map, &model, &ends(entries, every), None);
         }
     }
@@ -104,7 +104,7 @@ fn the_base_stays_as_it_was() {
 #[test]
 fn a_second_store_in_the_same_version() {
     let (mut map, model) = filled(100, true);
-    let ends = ends(100, if cfg!(miri) { 150 } else { 17 });
+    let ends = ends(100, if cfg!(miri) { 400 } else { 17 });
     let top = STRIDE * 100;
     for over in [span(0, 4), span(333, 444), span(95, 96), span(0, top), span(top - 40, u64::MAX)] {
         for entry in [true, false] {
