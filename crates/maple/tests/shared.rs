@@ -142,7 +142,7 @@ const ROUND: usize = 24;
 fn readers_that_stopped_see_one_moment() {
     let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
     for (entries, height, every) in [(48, 3, 1), (240, 4, 31)] {
-        let every = if cfg!(miri) { 300 * every } else { every };
+        let every = if cfg!(miri) { 1500 * every } else { every };
         let of = |at: u64| [0, 3, 6, 7, 9].map(|off| STRIDE * at + off);
         let ends: Vec<u64> = (0..entries).flat_map(of).step_by(every).chain([u64::MAX]).collect();
         let pairs =
