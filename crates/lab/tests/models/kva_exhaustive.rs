@@ -88,7 +88,7 @@ fn every_short_string_agrees_with_brute_force() {
 }
 
 #[test]
-#[ignore = "a minute; a step of .ci/run"]
+#[ignore = "it takes minutes; a step of .ci/run with DEEP=1"]
 fn every_longer_string_agrees_with_brute_force() {
     agree(6);
 }
