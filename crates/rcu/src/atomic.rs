@@ -13,6 +13,16 @@ pub(crate) use std::sync::{
 
 use std::sync::PoisonError;
 
+/// A `const fn`; under loom, whose atomics are made at run time, a plain one.
+macro_rules! const_but_under_loom {
+    ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])* $visibility const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])* $visibility fn $($rest)*
+    };
+}
+
 /// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook must not spread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -27,10 +27,10 @@ pub struct Domain {
 }
 
 impl Domain {
+    const_but_under_loom! {
     /// A domain that has writers issue barriers, if the kernel grants that.
-    #[cfg(not(loom))]
     #[must_use]
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             epoch: AtomicU64::new(EPOCH),
             fenced: AtomicBool::new(true),
@@ -41,18 +41,6 @@ impl Domain {
             refused_barriers: AtomicU64::new(0),
         }
     }
-
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Self {
-            epoch: AtomicU64::new(EPOCH),
-            fenced: AtomicBool::new(true),
-            barrier: OnceLock::new(),
-            slots: Slots::new(),
-            registration: Mutex::new(()),
-            grace_periods: AtomicU64::new(0),
-            refused_barriers: AtomicU64::new(0),
-        }
     }
 
     /// A domain with a fence in each guard, and none of the interrupts that barriers on all threads cost the others.

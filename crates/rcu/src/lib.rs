@@ -52,6 +52,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "only a broken invariant stops there, and is named")]
 
+#[macro_use]
 mod atomic;
 mod backlog;
 mod barrier;

@@ -54,14 +54,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    #[cfg(not(loom))]
-    const fn new() -> Self {
-        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
-    }
-
-    #[cfg(loom)]
+    const_but_under_loom! {
     fn new() -> Self {
         Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
+    }
     }
 
     /// One more guard. The first publishes the epoch.
