@@ -40,11 +40,14 @@ pub struct Backlog<'d, T> {
     /// Records behind all batches.
     open: usize,
     limit: usize,
+    /// Records that may be retired: what was reserved, but for what was retired since.
+    room: usize,
     stats: BacklogStats,
 }
 
 impl<'d, T> Backlog<'d, T> {
-    /// An empty backlog that holds at most `limit` records. It asks for no memory yet.
+    /// An empty backlog that grants no request while `limit` records wait. One request may take it above that, however large it
+    /// is: a request for more than the limit would be refused for ever otherwise. It asks for no memory yet.
     #[must_use]
     pub fn new(domain: &'d Domain, limit: usize) -> Self {
         Self {
@@ -53,6 +56,7 @@ impl<'d, T> Backlog<'d, T> {
             batches: VecDeque::new(),
             open: 0,
             limit,
+            room: 0,
             stats: BacklogStats::default(),
         }
     }
@@ -63,27 +67,29 @@ impl<'d, T> Backlog<'d, T> {
         self.domain
     }
 
-    /// Makes sure that `more` records can be [retired](Self::retire). It polls if that is due, or if there is no room otherwise.
+    /// Makes sure that `more` records can be [retired](Self::retire). It polls if that is due, or if too many wait.
     ///
     /// # Errors
     /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or the kernel's
     /// refusal of a barrier. Records that left are with `reclaim` also then; nothing else changed.
     pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
-        if self.open >= POLL || (self.is_full_for(more) && self.held() > 0) {
+        if self.open >= POLL || (self.is_full() && self.held() > 0) {
             self.poll(reclaim)?;
         }
-        if self.is_full_for(more) {
+        if self.is_full() {
             let held = self.held();
             self.stats.refused += 1;
             return Err(BacklogError::Full { held, limit: self.limit });
         }
         // A poll asks for no memory: room for its batches is made here.
         let room = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(more));
-        room.map_err(|_| BacklogError::OutOfMemory)
+        room.map_err(|_| BacklogError::OutOfMemory)?;
+        self.room = self.room.max(more);
+        Ok(())
     }
 
-    fn is_full_for(&self, more: usize) -> bool {
-        self.records.len().checked_add(more).is_none_or(|all| all > self.limit)
+    fn is_full(&self) -> bool {
+        self.records.len() >= self.limit
     }
 
     /// Takes a record of what was unlinked before. Needs no memory, and never fails within what was reserved.
@@ -93,9 +99,8 @@ impl<'d, T> Backlog<'d, T> {
     #[doc(alias = "call_rcu")]
     #[inline]
     pub fn retire(&mut self, record: T) -> Result<(), T> {
-        if self.records.len() == self.records.capacity() || self.records.len() == self.limit {
-            return Err(record);
-        }
+        let Some(room) = self.room.checked_sub(1) else { return Err(record) };
+        self.room = room;
         self.records.push_back(record);
         self.open += 1;
         self.stats.retired += 1;

@@ -182,6 +182,12 @@ impl Vacate {
         self.reach
     }
 
+    /// How many words fewer the leaf uses afterwards: the entry's, and a pivot for each gap that the slot merges with.
+    #[cfg(feature = "std")]
+    pub(crate) fn words_less(&self) -> usize {
+        1 + usize::from(self.gap_below) + usize::from(self.gap_above)
+    }
+
     /// Makes the change; returns the entry.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf) -> Word {

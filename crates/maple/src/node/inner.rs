@@ -16,23 +16,27 @@ use core::hint::select_unpredictable;
 /// Children of a full node.
 pub(crate) const FANOUT: usize = 16;
 
+/// The last index of each child but the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Pivots([u64; FANOUT - 1]);
+
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Inner {
-    /// Last index of each child but the last.
-    pivots: [u64; FANOUT - 1],
+    pub(crate) pivots: Pivots,
     /// Children.
     len: u8,
-    children: [NodeId; FANOUT],
+    pub(crate) children: [NodeId; FANOUT],
     /// Longest gap below each child.
-    gaps: [Extent; FANOUT],
+    pub(crate) gaps: [Extent; FANOUT],
 }
 
 const _: () = assert!(size_of::<Inner>() == 256);
 
 impl PoolNode for Inner {
     const VACANT: Self = Self {
-        pivots: [u64::MAX; FANOUT - 1],
+        pivots: Pivots([u64::MAX; FANOUT - 1]),
         len: 0,
         children: [NONE; FANOUT],
         gaps: [Extent::NONE; FANOUT],
@@ -56,6 +60,33 @@ pub(crate) struct Child {
     pub(crate) last: u64,
 }
 
+impl Pivots {
+    /// The child that has the index.
+    #[inline]
+    pub(crate) fn slot_of(&self, index: u64) -> usize {
+        let Self(pivots) = self;
+        let quarter = usize::from(pivots[3] < index)
+            + usize::from(pivots[7] < index)
+            + usize::from(pivots[11] < index);
+        let base = quarter * 4;
+        let rest = [base, base + 1, base + 2].map(|at| usize::from(pivots[at] < index));
+        base + rest[0] + rest[1] + rest[2]
+    }
+
+    /// The last index of child `slot`; `u64::MAX` of the last.
+    #[inline]
+    pub(crate) fn last_of(&self, slot: usize) -> u64 {
+        self.0.get(slot).copied().unwrap_or(u64::MAX)
+    }
+
+    /// The first index of child `slot`; 0 of the first.
+    #[inline]
+    pub(crate) fn start_of(&self, slot: usize) -> u64 {
+        // Which child it is no branch can foretell.
+        select_unpredictable(slot == 0, 0, self.0[slot.saturating_sub(1)].wrapping_add(1))
+    }
+}
+
 impl Inner {
     /// A node of these children, at most 16.
     pub(crate) fn from_children(children: &[Child]) -> Self {
@@ -64,7 +95,7 @@ impl Inner {
             node.children[slot] = child.id;
             node.gaps[slot] = child.gap;
             if slot + 1 < children.len() {
-                node.pivots[slot] = child.last;
+                node.pivots.0[slot] = child.last;
             }
         }
         node.len = children.len() as u8;
@@ -93,12 +124,7 @@ impl Inner {
     /// The child that has the index.
     #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
-        let quarter = usize::from(self.pivots[3] < index)
-            + usize::from(self.pivots[7] < index)
-            + usize::from(self.pivots[11] < index);
-        let base = quarter * 4;
-        let rest = [base, base + 1, base + 2].map(|at| usize::from(self.pivots[at] < index));
-        base + rest[0] + rest[1] + rest[2]
+        self.pivots.slot_of(index)
     }
 
     #[inline]
@@ -118,14 +144,13 @@ impl Inner {
     /// The last index of child `slot`; `u64::MAX` of the last, whatever the node's own last index is.
     #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
-        self.pivots.get(slot).copied().unwrap_or(u64::MAX)
+        self.pivots.last_of(slot)
     }
 
     /// The first index of child `slot`; 0 of the first, whatever the node's own first index is.
     #[inline]
     pub(crate) fn start(&self, slot: usize) -> u64 {
-        // Which child it is no branch can foretell.
-        select_unpredictable(slot == 0, 0, self.pivots[slot.saturating_sub(1)].wrapping_add(1))
+        self.pivots.start_of(slot)
     }
 
     #[inline]
@@ -135,7 +160,7 @@ impl Inner {
 
     pub(crate) fn set_pivot(&mut self, slot: usize, last: u64) {
         if slot + 1 < self.len() {
-            self.pivots[slot] = last;
+            self.pivots.0[slot] = last;
         }
     }
 
@@ -150,8 +175,8 @@ impl Inner {
         let len = self.len();
         self.children.copy_within(slot + 1..len, slot + 2);
         self.gaps.copy_within(slot + 1..len, slot + 2);
-        self.pivots.copy_within(slot..len - 1, slot + 1);
-        self.pivots[slot] = last;
+        self.pivots.0.copy_within(slot..len - 1, slot + 1);
+        self.pivots.0[slot] = last;
         self.children[slot + 1] = id;
         self.gaps[slot + 1] = gap;
         self.len += 1;
@@ -165,11 +190,11 @@ impl Inner {
         self.children.copy_within(to..len, from);
         self.gaps.copy_within(to..len, from);
         if to < len {
-            self.pivots.copy_within(to..len - 1, from);
+            self.pivots.0.copy_within(to..len - 1, from);
         }
         let left = len - gone;
         self.len = left as u8;
-        self.pivots[left.saturating_sub(1)..].fill(u64::MAX);
+        self.pivots.0[left.saturating_sub(1)..].fill(u64::MAX);
         self.children[left..].fill(NONE);
         self.gaps[left..].fill(Extent::NONE);
     }

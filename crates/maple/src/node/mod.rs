@@ -10,7 +10,7 @@ mod leaf;
 pub(crate) use edit::{Edit, Fill, Replace, Slots};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
-pub(crate) use inner::{Child, Inner};
+pub(crate) use inner::{Child, FANOUT, Inner, Pivots};
 pub(crate) use leaf::Leaf;
 
 /// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with
@@ -46,7 +46,7 @@ impl NodeLimits {
     }
 
     /// All of a node.
-    pub(crate) const FULL: Self = Self::new(leaf::WORDS, inner::FANOUT);
+    pub(crate) const FULL: Self = Self::new(leaf::WORDS, FANOUT);
     const SMALL: Self = Self::new(11, 6);
 
     const fn new(leaf_words: usize, fanout: usize) -> Self {
@@ -54,7 +54,7 @@ impl NodeLimits {
         let limits = Self { leaf_words, leaf_min: leaf_words / 4, fanout, inner_min };
         // Two neighbours that are too many for one node share so that neither is underfull, even when one of them then
         // loses a child; and a full leaf that is split beside any of its slots has room for four words more in either half.
-        assert!(limits.fanout <= inner::FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
+        assert!(limits.fanout <= FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
         assert!(limits.leaf_words <= leaf::WORDS && limits.leaf_words >= 10);
         assert!(limits.leaf_min + 2 <= limits.leaf_words / 2);
         limits

@@ -9,20 +9,23 @@
 //! root or in another node may read that node, under a guard, while the writer takes, changes and gives back others.
 //!
 //! # Invariants
-//! A node that readers can reach is not changed (M10): the tree changes nodes of its open version alone, which no reader has
-//! seen, and a node is given back after a grace period. Chunks stay where they are as long as one of the two has them (M11).
+//! Of a node that readers can reach, nothing changes but links and gaps of an inner node (M10): the tree changes nodes that no
+//! reader has seen yet, and a node is given back after a grace period. Links are atomic. Readers look neither at gaps nor at the
+//! number of children, so they never have a reference to a whole inner node. Chunks stay where they are as long as one of the
+//! two has them (M11).
 
 #![allow(unsafe_code)]
 
 use crate::OutOfMemory;
-use crate::node::{Inner, Leaf, NONE, NodeId, PoolNode};
-use crate::tree::{Memory, NodePool};
+use crate::node::{Extent, FANOUT, Inner, Leaf, NONE, NodeId, Pivots, PoolNode};
+use crate::tree::{InnerPool, Memory, NodePool};
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::sync::Arc;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ops::{Index, IndexMut};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Nodes of the first chunk; each other has twice as many as the one before.
 const FIRST: usize = 64;
@@ -76,20 +79,58 @@ impl<T> Chunks<T> {
     #[inline]
     fn at(&self, id: NodeId) -> *mut T {
         let (chunk, at) = place(id);
-        // Relaxed: who has the number has it from the writer, by way of the root's Release, which came after the chunk's store.
+        // Relaxed: who has the number has it from the writer, by way of a link's Release, which came after the chunk's store.
         let first = self.chunks[chunk].load(Ordering::Relaxed);
         debug_assert!(!first.is_null(), "M11: a node's chunk is there");
         first.wrapping_add(at)
     }
+}
 
-    /// A node that a reader has reached.
+impl Chunks<Leaf> {
+    /// A leaf that a reader has reached.
     ///
     /// # Safety
-    /// The number came from a published root or node that is within reach of a guard for as long as `self` is borrowed.
+    /// The number came from the root or a link that was published, within reach of a guard for as long as `self` is borrowed.
     #[inline]
-    pub(super) unsafe fn read(&self, id: NodeId) -> &T {
-        // SAFETY: the node was made and initialised before it was published, and nobody changes it while it can be reached (M10).
+    pub(super) unsafe fn leaf(&self, id: NodeId) -> &Leaf {
+        // SAFETY: the leaf was initialised before it was published, and nobody changes it while it can be reached (M10).
         unsafe { &*self.at(id) }
+    }
+}
+
+impl Chunks<Inner> {
+    /// An inner node that a reader has reached.
+    ///
+    /// # Safety
+    /// As for [`leaf`](Chunks::leaf).
+    #[inline]
+    pub(super) unsafe fn inner(&self, id: NodeId) -> PublishedInner<'_> {
+        PublishedInner { node: self.at(id), reached: PhantomData }
+    }
+}
+
+/// An inner node that others may change where M10 allows it.
+#[derive(Clone, Copy)]
+pub(super) struct PublishedInner<'r> {
+    node: *mut Inner,
+    reached: PhantomData<&'r Inner>,
+}
+
+impl<'r> PublishedInner<'r> {
+    /// The indexes that part its children.
+    #[inline]
+    pub(super) fn pivots(self) -> &'r Pivots {
+        // SAFETY: they were written before the node was published, and never change while it can be reached (M10).
+        unsafe { &(*self.node).pivots }
+    }
+
+    /// The child of that slot now.
+    #[inline]
+    pub(super) fn child(self, slot: usize) -> NodeId {
+        // SAFETY: the node is there, and while it can be reached its links change by `set_child` alone, atomically.
+        let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.node).children[slot % FANOUT]) };
+        // Acquire: pairs with the Release of `set_child`, so that the child is seen as it was built.
+        link.load(Ordering::Acquire)
     }
 }
 
@@ -217,6 +258,24 @@ impl<T: PoolNode> NodePool<T> for Arena<T> {
     }
 }
 
+impl InnerPool for Arena<Inner> {
+    #[inline]
+    fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
+        self.assert_made(id);
+        // SAFETY: the node is initialised, and gaps are the writer's alone (M10).
+        unsafe { (&raw mut (*self.chunks.at(id)).gaps[slot % FANOUT]).write(gap) };
+    }
+
+    #[inline]
+    fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId) {
+        self.assert_made(id);
+        // SAFETY: the node is initialised, and readers load its links atomically (M10).
+        let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.chunks.at(id)).children[slot % FANOUT]) };
+        // Release: pairs with the Acquire of `PublishedInner::child`.
+        link.store(child, Ordering::Release);
+    }
+}
+
 impl<T> fmt::Debug for Arena<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Arena")
@@ -248,8 +307,7 @@ mod tests {
             ids.push((id, ptr::from_ref(&arena[id])));
         }
         for &(id, place) in &ids {
-            // SAFETY: the node was taken, and the arena is not changed.
-            assert!(ptr::eq(unsafe { chunks.read(id) }, place));
+            assert!(ptr::eq(chunks.at(id), place));
         }
         assert_eq!(
             (arena.in_use(), arena.count_vacant(), arena.bytes()),

@@ -15,11 +15,14 @@
 
 mod arena;
 mod read;
+mod transaction;
 mod view;
 mod words;
 mod write;
+mod writer;
 
-pub use read::{Entries, Reading};
+pub use read::{Entries, OwnedReading, Reading, Snapshot};
+pub use transaction::Transaction;
 
 use crate::entry::StoredValue;
 use crate::node::{Inner, Leaf, NodeLimits, Nodes};
@@ -28,11 +31,11 @@ use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
 use core::fmt;
 use core::marker::PhantomData;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 use freehold_rcu::BacklogStats;
 use freehold_units::Broken;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use write::Writer;
+use writer::Writer;
 
 /// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
 /// stores.
@@ -66,6 +69,8 @@ use write::Writer;
 pub struct MapleTree<E: StoredValue> {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
     root: AtomicU64,
+    /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
+    moments: AtomicUsize,
     leaves: Arc<Chunks<Leaf>>,
     inners: Arc<Chunks<Inner>>,
     writer: Mutex<Writer>,
@@ -93,6 +98,7 @@ impl<E: StoredValue> MapleTree<E> {
         let (leaves, inners) = (Arena::new(), Arena::new());
         Self {
             root: AtomicU64::new(0),
+            moments: AtomicUsize::new(0),
             leaves: leaves.chunks(),
             inners: inners.chunks(),
             writer: Mutex::new(Writer::new(Tree::<Shared>::of_pools(limits, leaves, inners), Self::BACKLOG)),

@@ -1,16 +1,17 @@
-//! A published version of the tree, as a reader walks it.
+//! The tree as a reader walks it.
 
 #![allow(unsafe_code)]
 
 use super::Reading;
-use super::arena::Chunks;
+use super::arena::{Chunks, PublishedInner};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, NodeId};
 use crate::tree::{Base, indexes};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
-/// A version that stays as it is for `'r`.
+/// The nodes behind a root, which are there for `'r`.
 #[derive(Clone, Copy)]
 pub(super) struct View<'r> {
     leaves: &'r Chunks<Leaf>,
@@ -18,9 +19,9 @@ pub(super) struct View<'r> {
     root: Root,
 }
 
-/// Where a version begins: the root's number, and from bit 32 on the tree's levels.
-#[derive(Clone, Copy)]
-pub(super) struct Root(pub(super) u64);
+/// Where a tree begins: the root's number, and from bit 32 on the tree's levels.
+#[derive(Clone, Copy, Debug)]
+pub struct Root(pub(super) u64);
 
 impl Root {
     pub(super) fn of(base: Base) -> Self {
@@ -33,29 +34,40 @@ impl Root {
     }
 
     #[inline]
-    pub(super) fn height(self) -> usize {
+    fn height(self) -> usize {
         (self.0 >> 32) as usize
     }
 }
 
-impl<'r> View<'r> {
-    /// # Safety
-    /// The root was published by the writer of these chunks, and loaded with Acquire under a guard that is held for `'r`.
-    #[inline]
-    unsafe fn new(leaves: &'r Chunks<Leaf>, inners: &'r Chunks<Inner>, root: Root) -> Self {
-        Self { leaves, inners, root }
-    }
+/// A reader on its way from the root down to an index. Between two steps, the writer may do anything.
+#[derive(Clone, Copy)]
+pub(super) struct Walk {
+    id: NodeId,
+    /// Levels of the node.
+    height: usize,
+    /// The node's indexes.
+    first: u64,
+    last: u64,
+}
 
+impl Walk {
+    #[inline]
+    pub(super) fn new(root: Root) -> Self {
+        Self { id: root.id(), height: root.height(), first: 0, last: u64::MAX }
+    }
+}
+
+impl<'r> View<'r> {
     #[inline]
     fn leaf(&self, id: NodeId) -> &'r Leaf {
-        // SAFETY: the number is the root's or comes from an inner node of the version, whose nodes are within the guard's reach.
-        unsafe { self.leaves.read(id) }
+        // SAFETY: the number is the root's or comes from a link, loaded within the time of the guard that `'r` lies in.
+        unsafe { self.leaves.leaf(id) }
     }
 
     #[inline]
-    fn inner(&self, id: NodeId) -> &'r Inner {
+    fn inner(&self, id: NodeId) -> PublishedInner<'r> {
         // SAFETY: as for `leaf`.
-        unsafe { self.inners.read(id) }
+        unsafe { self.inners.inner(id) }
     }
 
     /// The entry at an index.
@@ -68,37 +80,111 @@ impl<'r> View<'r> {
         let mut id = self.root.id();
         for _ in 1..height {
             let inner = self.inner(id);
-            id = inner.child(inner.slot_of(index));
+            id = inner.child(inner.pivots().slot_of(index));
         }
         let leaf = self.leaf(id);
         leaf.entry(leaf.slot_of(index))
     }
 
-    /// The leaf that has the index, and its indexes. A version without nodes is one gap.
+    /// The leaf that has the index, and its indexes. A tree without nodes is one gap.
     pub(super) fn leaf_at(&self, index: u64) -> (&'r Leaf, Span) {
-        let height = self.root.height();
-        if height == 0 {
-            return (&Leaf::EMPTY, Span::ALL);
+        let mut walk = Walk::new(self.root);
+        loop {
+            if let Some(found) = self.step(&mut walk, index) {
+                return found;
+            }
         }
-        let (mut id, mut first, mut last) = (self.root.id(), 0, u64::MAX);
-        for _ in 1..height {
-            let inner = self.inner(id);
-            let slot = inner.slot_of(index);
-            first = first.max(inner.start(slot));
-            last = last.min(inner.pivot(slot));
-            id = inner.child(slot);
+    }
+
+    /// Goes one level down, to a child or to the leaf that has the index. The leaf comes with its indexes: a node's never change
+    /// while it can be reached, and who takes its place has the same (M10).
+    #[inline]
+    pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(&'r Leaf, Span)> {
+        match walk.height {
+            0 => Some((&Leaf::EMPTY, Span::ALL)),
+            1 => Some((self.leaf(walk.id), indexes(walk.first, walk.last))),
+            _ => {
+                let inner = self.inner(walk.id);
+                let pivots = inner.pivots();
+                let slot = pivots.slot_of(index);
+                walk.first = walk.first.max(pivots.start_of(slot));
+                walk.last = walk.last.min(pivots.last_of(slot));
+                walk.id = inner.child(slot);
+                walk.height -= 1;
+                None
+            }
         }
-        (self.leaf(id), indexes(first, last))
     }
 }
 
-impl<E: StoredValue> Reading<'_, E> {
-    /// The version that is published now.
+/// What keeps what a reader reaches, and says where the reader begins. All kinds of it are here: each is or has a guard of the
+/// domain in which the maps retire.
+pub trait Keep {
+    /// Where the tree begins, of one whose root is `published`.
+    fn root(&self, published: &AtomicU64) -> Root;
+}
+
+fn newest(published: &AtomicU64) -> Root {
+    // Acquire: pairs with the Release in `MapleTree::publish_root`, so that the root is seen as it was built.
+    Root(published.load(Ordering::Acquire))
+}
+
+impl Keep for Guard<'static> {
+    #[inline]
+    fn root(&self, published: &AtomicU64) -> Root {
+        newest(published)
+    }
+}
+
+impl Keep for OwnedGuard<'static> {
+    #[inline]
+    fn root(&self, published: &AtomicU64) -> Root {
+        newest(published)
+    }
+}
+
+/// A moment of the map. While it is counted, stores change nothing that can be reached from its root, links neither.
+#[derive(Debug)]
+pub struct Moment<'a> {
+    root: Root,
+    count: &'a AtomicUsize,
+    _guard: OwnedGuard<'static>,
+}
+
+impl<'a> Moment<'a> {
+    /// The present moment of a map whose lock the caller holds.
+    pub(super) fn new(
+        published: &AtomicU64,
+        count: &'a AtomicUsize,
+        guard: OwnedGuard<'static>,
+    ) -> Self {
+        // Relaxed: the writer looks at it under the lock.
+        count.fetch_add(1, Ordering::Relaxed);
+        Self { root: newest(published), count, _guard: guard }
+    }
+}
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        // Release: pairs with the Acquire in `MapleTree::is_frozen`. Who counts no moment any more comes after its reader's loads.
+        self.count.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Keep for Moment<'_> {
+    #[inline]
+    fn root(&self, _published: &AtomicU64) -> Root {
+        self.root
+    }
+}
+
+impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
+    /// The tree as it is now, or at the reader's moment.
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
-        // Acquire: pairs with the Release in `MapleTree::publish`, so that the version's nodes are seen as they were built.
-        let root = Root(self.map.root.load(Ordering::Acquire));
-        // SAFETY: the map's writer published it, and the guard lives as long as `self` is borrowed.
-        unsafe { View::new(&self.map.leaves, &self.map.inners, root) }
+        let Self { map, keep } = self;
+        // The map's writer published the root, and the guard lives as long as `self` is borrowed: what is behind the root, and
+        // behind each link that is loaded within that time, is not reused.
+        View { leaves: &map.leaves, inners: &map.inners, root: keep.root(&map.root) }
     }
 }

@@ -6,8 +6,13 @@
 
 #![allow(unsafe_code)]
 
-use super::{MapleTree, Reading};
+use super::{MapleTree, Reading, Transaction};
 use crate::entry::{StoredValue, Word};
+use crate::error::WriteError;
+use crate::map::drop_all;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::mem;
 
 // SAFETY: the tree's words are values of `E`, which the map owns; its other pointers are nothing else.
 unsafe impl<E: StoredValue + Send> Send for MapleTree<E> {}
@@ -15,7 +20,7 @@ unsafe impl<E: StoredValue + Send> Send for MapleTree<E> {}
 // values that share with its own, hence `Send`. What changes it holds its lock.
 unsafe impl<E: StoredValue + Send + Sync> Sync for MapleTree<E> {}
 
-impl<E: StoredValue> Reading<'_, E> {
+impl<E: StoredValue, K> Reading<'_, E, K> {
     /// The value of a word that the guard's view has.
     #[inline]
     pub(super) fn borrow<'r>(&'r self, word: Word) -> E::Ref<'r>
@@ -45,5 +50,53 @@ impl<E: StoredValue> MapleTree<E> {
     pub(super) fn value(word: Word) -> E {
         // SAFETY: the word stands for a value that nobody else has (M7).
         unsafe { E::from_word(word) }
+    }
+}
+
+impl<E: StoredValue> Transaction<'_, E> {
+    /// The value of a word in the version.
+    pub(super) fn borrow<'r>(&'r self, word: Word) -> E::Ref<'r>
+    where
+        E: 'r,
+    {
+        // SAFETY: the word is in the version (M7), and what leaves it is not dropped before the transaction is, which outlives `'r`.
+        unsafe { E::borrow(word) }
+    }
+}
+
+/// Words that are in no tree that anybody reads, to be dropped as values.
+pub(super) struct Values<E: StoredValue>(Vec<Word>, PhantomData<E>);
+
+impl<E: StoredValue> Values<E> {
+    pub(super) fn new(words: Vec<Word>) -> Self {
+        Self(words, PhantomData)
+    }
+
+    pub(super) fn reserve(&mut self, more: usize) -> Result<(), WriteError> {
+        self.0.try_reserve(more).map_err(|_| WriteError::OutOfMemory)
+    }
+
+    /// Takes a word for which there is room.
+    pub(super) fn push(&mut self, word: Word) {
+        self.0.push(word);
+    }
+
+    /// The words are in the tree now.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<E: StoredValue> Default for Values<E> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<E: StoredValue> Drop for Values<E> {
+    fn drop(&mut self) {
+        if mem::needs_drop::<E>() {
+            drop_all(self.0.drain(..).map(MapleTree::<E>::value));
+        }
     }
 }

@@ -1,70 +1,17 @@
-//! Writing: under the lock, in a version that is published whole.
+//! Storing: under the lock, one writer at a time.
 
 use super::MapleTree;
-use super::arena::Shared;
-use super::view::Root;
-use crate::entry::{StoredValue, Word};
+use super::words::Values;
+use super::writer::{Way, Writer};
+use crate::entry::StoredValue;
 use crate::error::WriteError;
 use crate::map::{NewWord, drop_all};
-use crate::tree::{Need, Retired, StorePlan, Subtrees, Tree, Words};
-use alloc::vec::Vec;
+use crate::tree::{StorePlan, Subtrees, Words, indexes};
 use core::mem;
 use core::ops::RangeBounds;
 use core::sync::atomic::Ordering;
-use freehold_rcu::{Backlog, BacklogStats, Domain};
-use freehold_units::{Broken, Rejected, Span};
+use freehold_units::{Rejected, Span};
 use std::sync::{MutexGuard, PoisonError};
-
-/// What only the thread has that writes.
-#[derive(Debug)]
-pub(super) struct Writer {
-    /// The published version, or one that is being built.
-    pub(super) tree: Tree<Shared>,
-    backlog: Backlog<'static, Retired>,
-    /// Nodes in the backlog.
-    waiting: Need,
-    /// Words that no reader can have any more. Their values are dropped once the lock is given back, as a drop may do anything.
-    dead: Vec<Word>,
-}
-
-impl Writer {
-    pub(super) fn new(tree: Tree<Shared>, limit: usize) -> Self {
-        let backlog = Backlog::new(Domain::global(), limit);
-        Self { tree, backlog, waiting: Need::default(), dead: Vec::new() }
-    }
-
-    pub(super) fn stats(&self) -> BacklogStats {
-        self.backlog.stats()
-    }
-
-    pub(super) fn validate(&self) -> Result<(), Broken> {
-        self.tree.validate(self.waiting)
-    }
-}
-
-/// Takes back what no reader can reach. There is room for its words.
-fn reclaim(tree: &mut Tree<Shared>, waiting: &mut Need, dead: &mut Vec<Word>, record: Retired) {
-    match record {
-        Retired::Leaf(id) => {
-            waiting.leaves -= 1;
-            tree.reuse_leaf(id);
-        }
-        Retired::Inner(id) => {
-            waiting.inners -= 1;
-            tree.reuse_inner(id);
-        }
-        Retired::Word(word) => dead.push(word),
-    }
-}
-
-/// A version that is being built. It is undone unless it is published.
-struct Unpublished<'w>(&'w mut Tree<Shared>);
-
-impl Drop for Unpublished<'_> {
-    fn drop(&mut self) {
-        self.0.undo_version();
-    }
-}
 
 impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
@@ -89,28 +36,25 @@ impl<E: StoredValue> MapleTree<E> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
         let mut writer = self.lock();
         let mut plan = StorePlan::new(span);
-        let planned = writer.tree.plan_in_version(&mut plan, true).map_err(WriteError::from);
-        let planned = planned.and_then(|()| {
-            let taken = is_insert && !plan.is_free();
-            if taken { Err(WriteError::Occupied(writer.tree.first_entry(&plan))) } else { Ok(()) }
-        });
-        if let Err(cause) = planned {
-            writer.tree.undo_version();
-            return Err(Rejected { value, cause });
-        }
+        let way = match self.plan_put(&mut writer, &mut plan, is_insert) {
+            Ok(way) => way,
+            Err(cause) => return Err(Rejected { value, cause }),
+        };
         // A split may panic: then the value is dropped.
         let entry = NewWord::new(value);
-        let written = self.write(&mut writer, &mut plan, Some(entry.word()));
-        let result = match written {
-            Ok(()) => {
-                entry.stored();
-                Ok(())
-            }
-            Err(cause) => Err(Rejected { value: entry.into_value(), cause }),
-        };
-        // Drops may panic: the new value is in the tree by now, or back.
+        self.commit(&mut writer, &mut plan, way, Some(&entry));
+        entry.stored();
         Self::unlock(writer);
-        result
+        Ok(())
+    }
+
+    #[inline]
+    fn plan_put(&self, writer: &mut Writer, plan: &mut StorePlan, is_insert: bool) -> Result<Way, WriteError> {
+        writer.tree.plan(plan, true);
+        if is_insert && !plan.is_free() {
+            return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
+        }
+        self.prepare(writer, plan)
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
@@ -119,7 +63,10 @@ impl<E: StoredValue> MapleTree<E> {
     /// There is no memory, or readers hold back too much; nothing has changed then.
     pub fn remove_range(&self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        self.remove(self.lock(), span)
+        let writer = self.lock();
+        let mut plan = StorePlan::new(span);
+        writer.tree.plan(&mut plan, false);
+        self.remove(writer, plan)
     }
 
     /// Removes the whole entry that an index is in; returns its range.
@@ -129,81 +76,83 @@ impl<E: StoredValue> MapleTree<E> {
     #[doc(alias = "mtree_erase")]
     pub fn erase(&self, index: u64) -> Result<Option<Span>, WriteError> {
         let writer = self.lock();
-        let slot = writer.tree.slot_of(index);
-        if slot.entry.is_none() {
+        let tree = &writer.tree;
+        if tree.height() == 0 {
             return Ok(None);
         }
-        self.remove(writer, slot.span)?;
-        Ok(Some(slot.span))
+        let mut plan = StorePlan::new(Span::ALL);
+        let leaf = tree.walk(index, &mut plan.path);
+        let slot = plan.path.leaf().slot as usize;
+        if !leaf.has_entry(slot) {
+            return Ok(None);
+        }
+        let (first, last) = leaf.span(slot, plan.path.whole);
+        let span = indexes(first, last);
+        tree.plan_erase(&mut plan, leaf, span);
+        self.remove(writer, plan)?;
+        Ok(Some(span))
     }
 
-    fn remove(&self, mut writer: MutexGuard<'_, Writer>, span: Span) -> Result<(), WriteError> {
-        let mut plan = StorePlan::new(span);
-        if let Err(cause) = writer.tree.plan_in_version(&mut plan, false) {
-            writer.tree.undo_version();
-            return Err(cause.into());
+    fn remove(&self, mut writer: MutexGuard<'_, Writer>, mut plan: StorePlan) -> Result<(), WriteError> {
+        if plan.is_free() {
+            return Ok(());
         }
-        let written = self.write(&mut writer, &mut plan, None);
+        let way = self.prepare(&mut writer, &plan)?;
+        self.commit(&mut writer, &mut plan, way, None);
         Self::unlock(writer);
-        written
-    }
-
-    /// Does a store that was planned in a version, and publishes that. On an error the version is undone.
-    fn write(
-        &self,
-        writer: &mut Writer,
-        plan: &mut StorePlan,
-        entry: Option<Word>,
-    ) -> Result<(), WriteError> {
-        let Writer { tree, backlog, waiting, dead } = writer;
-        // Words that the backlog gives back, and one that is split for nothing.
-        let version = Unpublished(tree);
-        if mem::needs_drop::<E>() {
-            dead.try_reserve(backlog.held() + 1).map_err(|_| WriteError::OutOfMemory)?;
-        }
-        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
-        let mut second = None;
-        let split = |word| *second.insert(Self::split(word));
-        version.0.store_in_version(plan, entry, split, &mut words, &mut subtrees);
-
-        // What the old version alone has; of values that need no drop, only the nodes.
-        let is_kept = |record: &Retired| mem::needs_drop::<E>() || !matches!(record, Retired::Word(_));
-        let mut records = version.0.gone_len();
-        let mut count = |record| records += usize::from(is_kept(&record));
-        words.iter().for_each(|&word| count(Retired::Word(word)));
-        subtrees.iter().for_each(|&subtree| version.0.retire_subtree(subtree, &mut count));
-        let room = backlog.reserve(records, |record| reclaim(version.0, waiting, dead, record));
-        if let Err(cause) = room {
-            drop(version);
-            dead.extend(second.filter(|_| mem::needs_drop::<E>()));
-            return Err(cause.into());
-        }
-
-        // Release: pairs with the Acquire in `Reading::view`. The one store that readers see (M12).
-        self.root.store(Root::of(version.0.base()).0, Ordering::Release);
-        let mut retire = |record| {
-            match record {
-                Retired::Leaf(_) => waiting.leaves += 1,
-                Retired::Inner(_) => waiting.inners += 1,
-                Retired::Word(_) => {}
-            }
-            if is_kept(&record) {
-                backlog.retire(record).expect("M12: room for what is retired is reserved");
-            }
-        };
-        words.iter().for_each(|&word| retire(Retired::Word(word)));
-        subtrees.iter().for_each(|&subtree| version.0.retire_subtree(subtree, &mut retire));
-        version.0.publish_version(&mut retire);
         Ok(())
     }
 
-    /// Gives the lock back, and drops the values that no reader can have any more.
-    fn unlock(mut writer: MutexGuard<'_, Writer>) {
-        if !writer.dead.is_empty() {
-            let dead = mem::take(&mut writer.dead);
-            drop(writer);
-            drop_all(dead.into_iter().map(Self::value));
+    /// Reserves what a planned store takes; says how it is to be done.
+    #[inline]
+    fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
+        let way = if writer.tree.is_low(plan) && !self.is_frozen() { Way::Low } else { Way::Version };
+        let prepared = writer.prepare::<E>(plan, way);
+        prepared.inspect_err(|_| writer.undo()).map(|()| way)
+    }
+
+    /// Does a prepared store. Readers see it from then on.
+    #[inline]
+    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<&NewWord<E>>) {
+        let entry = entry.map(NewWord::word);
+        match way {
+            Way::Low => {
+                let second = writer.tree.cut_word(plan).map(Self::split);
+                writer.store_low::<E>(&self.root, plan, entry, second);
+            }
+            Way::Version => {
+                let version = Unpublished(writer);
+                let second = version.0.tree.cut_word(plan).map(Self::split);
+                version.0.store_in_version(plan, entry, second);
+                version.0.publish::<E>(&self.root, self.is_frozen());
+            }
         }
+    }
+
+    /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.
+    #[inline]
+    pub(super) fn is_frozen(&self) -> bool {
+        // Acquire: pairs with the Release of `Moment::drop`.
+        self.moments.load(Ordering::Acquire) > 0
+    }
+
+    /// Gives the lock back, and drops the values that no reader can have any more: their drops may panic.
+    #[inline]
+    pub(super) fn unlock(mut writer: MutexGuard<'_, Writer>) {
+        if !writer.dead.is_empty() {
+            let dead = Values::<E>::new(mem::take(&mut writer.dead));
+            drop(writer);
+            drop(dead);
+        }
+    }
+}
+
+/// A version that is being built. It is undone unless it was published.
+struct Unpublished<'w>(&'w mut Writer);
+
+impl Drop for Unpublished<'_> {
+    fn drop(&mut self) {
+        self.0.undo();
     }
 }
 
@@ -211,15 +160,12 @@ impl<E: StoredValue> Drop for MapleTree<E> {
     /// Nobody reads a map that is dropped: nothing waits. Nodes go with their chunks. Should a value's drop panic, values that are
     /// not dropped yet may be leaked.
     fn drop(&mut self) {
-        let Writer { tree, backlog, .. } = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        backlog.take_all(|record| {
-            if let Retired::Word(word) = record {
-                drop(Self::value(word));
-            }
-        });
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {
             return;
         }
+        let tree = &mut writer.tree;
         let (mut words, mut all) = (Words::new(), Subtrees::new());
         all.extend(tree.take_root());
         drop_all(core::iter::from_fn(|| tree.next_removed(&mut words, &mut all)).map(Self::value));

@@ -71,7 +71,7 @@ impl<M: Memory> Tree<M> {
             if known == longest {
                 return;
             }
-            self.inner_mut(step.id).set_gap(slot, longest);
+            self.set_gap(step.id, slot, longest);
             let Some(above) = depth.checked_sub(1).and_then(|above| steps.get(above)) else { return };
             let most = self.inner(above.id).gap(above.slot as usize);
             if longest < most {

@@ -1,14 +1,14 @@
 //! Where the nodes of a tree are.
 
 use crate::OutOfMemory;
-use crate::node::{Inner, Leaf, NodeId, NoneInline, Pool, PoolNode};
+use crate::node::{Extent, Inner, Leaf, NodeId, NoneInline, Pool, PoolNode};
 use core::fmt::Debug;
 use core::ops::IndexMut;
 
 /// The memory of a tree's nodes: a pool for each kind.
 pub(crate) trait Memory {
     type Leaves: NodePool<Leaf>;
-    type Inners: NodePool<Inner>;
+    type Inners: InnerPool;
 }
 
 /// The nodes of one kind, by their numbers. Memory is asked for in [`reserve`](Self::reserve) alone.
@@ -36,6 +36,15 @@ pub(crate) trait NodePool<T>: IndexMut<NodeId, Output = T> + Debug {
 
     /// How many numbers the list of vacant nodes has; at most one more than there are nodes, even if the list is broken.
     fn count_vacant(&self) -> usize;
+}
+
+/// Inner nodes, of which others may read a published one while these parts of it change.
+pub(crate) trait InnerPool: NodePool<Inner> {
+    /// Notes the longest gap below a child. Who reads without the writer's lock does not look at it.
+    fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent);
+
+    /// Puts a node with the same indexes in the place of a child. Who reads goes to one of the two.
+    fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId);
 }
 
 /// Pools in the tree itself, for a tree with one owner. The first leaf lies in the tree: a map of a few entries has no other
@@ -82,5 +91,17 @@ impl<T: PoolNode + Debug, I: AsRef<[T]> + AsMut<[T]> + Debug> NodePool<T> for Po
 
     fn count_vacant(&self) -> usize {
         self.vacant().count()
+    }
+}
+
+impl<I: AsRef<[Inner]> + AsMut<[Inner]> + Debug> InnerPool for Pool<Inner, I> {
+    #[inline]
+    fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
+        self[id].set_gap(slot, gap);
+    }
+
+    #[inline]
+    fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId) {
+        self[id].set_child(slot, child);
     }
 }

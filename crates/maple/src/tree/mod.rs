@@ -33,7 +33,7 @@ mod walk;
 
 pub(crate) use build::Builder;
 pub(crate) use leaves::{LeafAt, Parent};
-pub(crate) use memory::{InPlace, Memory, NodePool};
+pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool};
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
 pub(crate) use publish::Retired;
@@ -45,7 +45,7 @@ pub(crate) use store::{StoreKind, StorePlan, replace_edit};
 
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
+use crate::node::{Extent, Inner, Leaf, NONE, NodeId, NodeLimits, NoneInline, Pool, PoolNode};
 use freehold_units::Span;
 pub(crate) use version::Base;
 use version::Versions;
@@ -173,6 +173,16 @@ impl<M: Memory> Tree<M> {
             "M9: a node is thawed"
         );
         &mut self.inners[id]
+    }
+
+    /// Notes the longest gap below a child, of a node that others may read. In a version, it is its own.
+    #[inline]
+    fn set_gap(&mut self, id: NodeId, slot: usize, gap: Extent) {
+        debug_assert!(
+            self.version.open().is_none_or(|version| version.inners.has(id)),
+            "M9: a node is thawed"
+        );
+        self.inners.set_gap(id, slot, gap);
     }
 
     #[inline(never)]

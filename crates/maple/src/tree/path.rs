@@ -63,6 +63,14 @@ impl Path {
         *self.steps.last().expect("M3: a path ends in a leaf")
     }
 
+    /// Goes to a copy of the leaf.
+    #[cfg(feature = "std")]
+    pub(super) fn set_leaf(&mut self, id: NodeId) {
+        if let Some(step) = self.steps.last_mut() {
+            step.id = id;
+        }
+    }
+
     /// Goes to another slot of the leaf.
     #[inline]
     pub(crate) fn set_slot(&mut self, slot: usize) {

@@ -1,10 +1,26 @@
-//! What a shared tree needs of a version: what it leaves behind is handed over, not reused.
+//! What a shared tree needs: stores are made where no reader is, and then appear by one store of a link.
+//!
+//! ```text
+//!   one leaf changes      | inner |            more changes     | inner |
+//!                         /   |   \ <- the link                 /   |   \ <- the lowest link above all
+//!                     leaf  leaf  leaf'                     leaf  leaf  inner'
+//!                                                                      /     \
+//!                                                                   leaf'   leaf
+//! ```
+//!
+//! Most stores change one leaf, and its indexes stay: a copy of the leaf is changed, and takes its place. Any other store is
+//! made in a version. Of its copies, those at the top differ from their originals in one child alone: they are given back, and
+//! the link is the one below them. What the tree had before is handed over, not reused: readers may be there.
 
-use super::{Memory, NodePool, StorePlan, Subtree, Subtrees, Tree, Words};
+use super::path::Step;
+use super::version::MOST_PER_LEVEL;
+use super::{Base, InnerPool, Memory, NodePool, Path, StoreKind, StorePlan, Subtree, Subtrees, Tree, Words};
 use crate::entry::Word;
-use crate::node::NodeId;
+use crate::node::{Edit, NodeId};
+use crate::tree::MOST_WORDS;
+use freehold_units::Span;
 
-/// What a published version leaves behind.
+/// What is not in the tree any more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Retired {
     Leaf(NodeId),
@@ -13,6 +29,63 @@ pub(crate) enum Retired {
 }
 
 impl<M: Memory> Tree<M> {
+    /// Whether a planned store changes one leaf, and neither splits it nor leaves it underfull.
+    #[inline]
+    pub(crate) fn is_low(&self, plan: &StorePlan) -> bool {
+        let (before, after) = match &plan.kind {
+            StoreKind::NewRoot | StoreKind::Spanning => return false,
+            StoreKind::InLeaf(Edit::Fill(_)) => return true,
+            StoreKind::InLeaf(Edit::Vacate(edit)) => {
+                let before = self.leaf_of(&plan.path).used();
+                (before, before - edit.words_less())
+            }
+            StoreKind::InLeaf(Edit::Replace(edit)) => (edit.words_before(), edit.words_after()),
+        };
+        // A leaf that is the root may have any number of entries but none.
+        let least = if self.height == 1 { 1 } else { self.limits.leaf_min };
+        after <= self.limits.leaf_words && after >= least.min(before)
+    }
+
+    /// The most nodes and words together that a store takes out of the tree, but for subtrees that lie within its range.
+    pub(crate) fn most_around(&self) -> usize {
+        MOST_WORDS + 2 * MOST_PER_LEVEL * self.height
+    }
+
+    /// The most nodes and words together that lie within a range: each leaf, its words, and no more inner nodes than leaves.
+    pub(crate) fn most_between(&self, span: Span) -> usize {
+        let (mut path, mut most) = (Path::new(), 0);
+        let mut next = Some(span.first());
+        while let Some(index) = next.filter(|&index| index <= span.last()) {
+            most += 2 + self.walk(index, &mut path).entries();
+            next = path.whole.last().checked_add(1);
+        }
+        most
+    }
+
+    /// Does a [low](Self::is_low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
+    /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
+    /// root.
+    #[inline]
+    pub(crate) fn store_in_copy(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: Option<Word>,
+        words: &mut Words,
+    ) -> NodeId {
+        let old = plan.path.leaf().id;
+        self.taken += 1;
+        let copy = self.leaves.take();
+        self.leaves[copy] = self.leaves[old].clone();
+        plan.path.set_leaf(copy);
+        self.commit(plan, entry, |_| second.expect("M7: a cut entry has a second word"), words);
+        match plan.path.above().last() {
+            Some(parent) => self.inners.set_child(parent.id, parent.slot as usize, copy),
+            None => self.root = copy,
+        }
+        old
+    }
+
     /// Does a store that was planned in the open version.
     pub(crate) fn store_in_version(
         &mut self,
@@ -35,13 +108,54 @@ impl<M: Memory> Tree<M> {
         self.version.open().map_or(0, |version| version.leaves.gone_len() + version.inners.gone_len())
     }
 
-    /// Makes the version the tree, as [`commit_version`](Self::commit_version) does, but hands over the nodes that its base
-    /// alone has.
-    pub(crate) fn publish_version(&mut self, retire: &mut impl FnMut(Retired)) {
+    /// Makes the version the tree by a store of one link: the lowest, or that to the root if `whole` or if there is no lower.
+    /// `set_root` stores the latter. Then hands over the nodes that the base alone has.
+    pub(crate) fn publish_version(
+        &mut self,
+        whole: bool,
+        set_root: impl FnOnce(Base),
+        retire: &mut impl FnMut(Retired),
+    ) {
+        let lowest = if whole { None } else { self.lowest_link() };
+        match lowest {
+            Some((step, child)) => self.inners.set_child(step.id, step.slot as usize, child),
+            None => set_root(self.base()),
+        }
         let Some(version) = self.version.open_mut() else { return };
         version.leaves.commit(|id| retire(Retired::Leaf(id)));
         version.inners.commit(|id| retire(Retired::Inner(id)));
         version.close();
+    }
+
+    /// The lowest link of the base behind which all lies that the version has of its own, and the node that comes there. The
+    /// version's copies of the nodes above are given back: these are in the tree again. None if that is the link to the root.
+    fn lowest_link(&mut self) -> Option<(Step, NodeId)> {
+        let version = self.version.open_mut()?;
+        let base = version.base;
+        let (mut own, mut old, mut lowest) = (self.root, base.root, None);
+        // A node of the version is the child of another if all levels between are its own (M9).
+        let levels = if self.height == base.height { self.height } else { 1 };
+        for _ in 1..levels {
+            let (copy, original) = (&self.inners[own], &self.inners[old]);
+            if copy.len() != original.len() || copy.pivots != original.pivots {
+                break;
+            }
+            let mut parted = (0..copy.len()).filter(|&slot| copy.child(slot) != original.child(slot));
+            let (Some(slot), None) = (parted.next(), parted.next()) else { break };
+            let (child, old_child, gaps) = (copy.child(slot), original.child(slot), copy.gaps);
+            if !version.inners.give_copy_back(&mut self.inners, own, old) {
+                break;
+            }
+            for (slot, gap) in gaps.into_iter().enumerate() {
+                self.inners.set_gap(old, slot, gap);
+            }
+            lowest = Some((Step { id: old, slot: slot as u32 }, child));
+            (own, old) = (child, old_child);
+        }
+        if lowest.is_some() {
+            self.root = base.root;
+        }
+        lowest
     }
 
     /// Hands over every node and every word of a subtree that was removed.

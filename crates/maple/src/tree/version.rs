@@ -17,7 +17,7 @@
 //! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
 
 use super::path::Step;
-use super::{Memory, Need, NodePool, Path, StorePlan, Tree};
+use super::{InnerPool, Memory, Need, NodePool, Path, StorePlan, Tree};
 use crate::OutOfMemory;
 use crate::node::{NodeId, boxed};
 use alloc::boxed::Box;
@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 /// Nodes of one level that a store takes or removes at most. It has two paths, and underfull nodes on both are merged with
 /// neighbours: up to seven times, as each takes a word more at least and a quarter of a leaf is enough.
-const MOST_PER_LEVEL: usize = 2 * (7 + 2);
+pub(super) const MOST_PER_LEVEL: usize = 2 * (7 + 2);
 
 /// The version, once there was a transaction. Its memory is kept for the next one.
 #[derive(Debug)]
@@ -123,6 +123,23 @@ impl OwnNodes {
         self.gone.drain(..).for_each(gone);
     }
 
+    /// Makes a copy vacant that turned out to be no other than its original, which is in the version again. False if they are
+    /// not copy and original; nothing has changed then.
+    #[cfg(feature = "std")]
+    pub(super) fn give_copy_back<N>(
+        &mut self,
+        pool: &mut impl NodePool<N>,
+        copy: NodeId,
+        original: NodeId,
+    ) -> bool {
+        let place = self.gone.iter().position(|&id| id == original).filter(|_| self.has(copy));
+        let Some(place) = place else { return false };
+        self.gone.swap_remove(place);
+        self.forget(copy);
+        pool.give_back(copy);
+        true
+    }
+
     /// How many nodes of the base the version does not have any more.
     #[cfg(feature = "std")]
     pub(super) fn gone_len(&self) -> usize {
@@ -167,10 +184,15 @@ impl Versions {
 }
 
 impl<M: Memory> Tree<M> {
-    /// Plans a store in a version of the tree, and reserves all memory that it takes: for its nodes, for copies of nodes, and
-    /// for the lists of both. The first call opens the version.
+    /// Plans a store in a version of the tree, and reserves all memory that it takes.
     pub(crate) fn plan_in_version(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
         self.plan(plan, entry);
+        self.reserve_in_version(plan)
+    }
+
+    /// Reserves all memory that a planned store takes in a version of the tree: for its nodes, for copies of nodes, and for the
+    /// lists of both. The first call opens the version.
+    pub(crate) fn reserve_in_version(&mut self, plan: &StorePlan) -> Result<(), OutOfMemory> {
         // On each level the node of each path that changes, and a neighbour that an underfull one is joined with.
         let paths = if plan.is_spanning() { 2 } else { 1 };
         let need = Need {
@@ -236,7 +258,7 @@ impl<M: Memory> Tree<M> {
             version.inners.copy(&mut self.inners, id)
         };
         match above {
-            Some(step) => self.inner_mut(step.id).set_child(step.slot as usize, copy),
+            Some(step) => self.inners.set_child(step.id, step.slot as usize, copy),
             None => self.root = copy,
         }
         copy

@@ -1,0 +1,189 @@
+//! What only the thread has that writes.
+
+use super::arena::Shared;
+use super::view::Root;
+use crate::entry::{StoredValue, Word};
+use crate::error::WriteError;
+use crate::tree::{
+    Base, MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Words,
+};
+use alloc::vec::Vec;
+use core::mem;
+use core::sync::atomic::{AtomicU64, Ordering};
+use freehold_rcu::{Backlog, BacklogStats, Domain};
+use freehold_units::Broken;
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// The published tree, or a version of it that is being built.
+    pub(super) tree: Tree<Shared>,
+    backlog: Backlog<'static, Retired>,
+    /// Nodes in the backlog.
+    waiting: Need,
+    /// Words that no reader can have any more. Their values are dropped once the lock is given back, as a drop may do anything.
+    pub(super) dead: Vec<Word>,
+    /// What the open version has removed, but for nodes of its base.
+    words: Vec<Word>,
+    subtrees: Vec<Subtree>,
+    /// The most nodes and words in those subtrees.
+    below: usize,
+}
+
+/// What a store takes, and how it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In a copy of one leaf.
+    Low,
+    /// In a version, which is published by its lowest link.
+    Version,
+}
+
+impl Writer {
+    pub(super) fn new(tree: Tree<Shared>, limit: usize) -> Self {
+        Self {
+            tree,
+            backlog: Backlog::new(Domain::global(), limit),
+            waiting: Need::default(),
+            dead: Vec::new(),
+            words: Vec::new(),
+            subtrees: Vec::new(),
+            below: 0,
+        }
+    }
+
+    pub(super) fn stats(&self) -> BacklogStats {
+        self.backlog.stats()
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Broken> {
+        self.tree.validate(self.waiting)
+    }
+
+    /// Reserves all that a planned store takes, so that it cannot fail. A version is open then, if it is done in one.
+    #[inline]
+    pub(super) fn prepare<E: StoredValue>(&mut self, plan: &StorePlan, way: Way) -> Result<(), WriteError> {
+        if mem::needs_drop::<E>() {
+            // Those that the backlog gives back.
+            self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
+        }
+        match way {
+            Way::Low => {
+                self.reserve_records(1 + MOST_WORDS)?;
+                Ok(self.tree.reserve_nodes(Need { leaves: 1, inners: 0 })?)
+            }
+            Way::Version => self.prepare_version(plan),
+        }
+    }
+
+    fn prepare_version(&mut self, plan: &StorePlan) -> Result<(), WriteError> {
+        let between = if plan.is_spanning() { self.tree.most_between(plan.span) } else { 0 };
+        let below = self.below + between;
+        let known = self.words.len() + self.tree.gone_len() + below;
+        self.reserve_records(known + self.tree.most_around())?;
+        let Self { tree, words, subtrees, .. } = self;
+        let most_subtrees = MOST_SUBTREES_PER_LEVEL * tree.height();
+        let lists = words.try_reserve(MOST_WORDS).and_then(|()| subtrees.try_reserve(most_subtrees));
+        lists.map_err(|_| WriteError::OutOfMemory)?;
+        tree.reserve_in_version(plan)?;
+        self.below = below;
+        Ok(())
+    }
+
+    /// Makes room for so many records, and takes back what no reader can reach any more.
+    #[inline]
+    fn reserve_records(&mut self, records: usize) -> Result<(), WriteError> {
+        let Self { tree, backlog, waiting, dead, .. } = self;
+        let reclaim = |record| match record {
+            Retired::Leaf(id) => {
+                waiting.leaves -= 1;
+                tree.reuse_leaf(id);
+            }
+            Retired::Inner(id) => {
+                waiting.inners -= 1;
+                tree.reuse_inner(id);
+            }
+            Retired::Word(word) => dead.push(word),
+        };
+        Ok(backlog.reserve(records, reclaim)?)
+    }
+
+    /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
+    /// is cut in two.
+    #[inline]
+    pub(super) fn store_low<E: StoredValue>(
+        &mut self,
+        root: &AtomicU64,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: Option<Word>,
+    ) {
+        let mut words = Words::new();
+        let old = self.tree.store_in_copy(plan, entry, second, &mut words);
+        if plan.path.above().is_empty() {
+            publish_root(root, self.tree.base());
+        }
+        let Self { backlog, waiting, .. } = self;
+        let mut retire = |record| retire::<E>(backlog, waiting, record);
+        retire(Retired::Leaf(old));
+        words.iter().for_each(|&word| retire(Retired::Word(word)));
+    }
+
+    /// Does a prepared store in the open version.
+    pub(super) fn store_in_version(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        second: Option<Word>,
+    ) {
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        let second = |_| second.expect("M7: a cut entry has a second word");
+        self.tree.store_in_version(plan, entry, second, &mut words, &mut subtrees);
+        self.words.extend(words);
+        self.subtrees.extend(subtrees);
+    }
+
+    /// Makes the open version the tree: readers see all its stores from then on. `frozen` if nothing may change that can be
+    /// reached from the root.
+    pub(super) fn publish<E: StoredValue>(&mut self, root: &AtomicU64, frozen: bool) {
+        let Self { tree, backlog, waiting, words, subtrees, below, .. } = self;
+        let mut retire = |record| retire::<E>(backlog, waiting, record);
+        tree.publish_version(frozen, |base| publish_root(root, base), &mut retire);
+        words.drain(..).for_each(|word| retire(Retired::Word(word)));
+        subtrees.drain(..).for_each(|subtree| tree.retire_subtree(subtree, &mut retire));
+        *below = 0;
+    }
+
+    /// Undoes the open version, if there is one. The words that were put into it are the caller's.
+    pub(super) fn undo(&mut self) {
+        self.tree.undo_version();
+        self.words.clear();
+        self.subtrees.clear();
+        self.below = 0;
+    }
+
+    /// Takes back what waits, without waiting: nobody reads any more.
+    pub(super) fn take_back(&mut self, mut dead: impl FnMut(Word)) {
+        self.backlog.take_all(|record| {
+            if let Retired::Word(word) = record {
+                dead(word);
+            }
+        });
+    }
+}
+
+/// Lets a node or a word wait for its readers. Words whose values need no drop have nothing to wait for.
+#[inline]
+fn retire<E: StoredValue>(backlog: &mut Backlog<'static, Retired>, waiting: &mut Need, record: Retired) {
+    match record {
+        Retired::Leaf(_) => waiting.leaves += 1,
+        Retired::Inner(_) => waiting.inners += 1,
+        Retired::Word(_) if !mem::needs_drop::<E>() => return,
+        Retired::Word(_) => {}
+    }
+    backlog.retire(record).expect("M12: room for what is retired is reserved");
+}
+
+/// Release: pairs with the Acquire of readers, so that they see the root as it was built.
+fn publish_root(root: &AtomicU64, base: Base) {
+    root.store(Root::of(base).0, Ordering::Release);
+}
