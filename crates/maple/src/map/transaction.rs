@@ -105,12 +105,12 @@ impl<E: StoredValue> Transaction<'_, E> {
         if plan.is_spanning() {
             let mut subtrees = Subtrees::new();
             self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
-            self.subtrees.extend(subtrees);
+            self.subtrees.extend_from_slice(&subtrees);
         } else {
             self.map.tree.thaw(&mut plan.path);
             self.commit_in_leaf(plan, entry, &mut removed);
         }
-        self.removed.extend(removed);
+        self.removed.extend_from_slice(&removed);
     }
 
     /// Makes the stores final.

@@ -65,9 +65,8 @@ impl Pivots {
     #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
         let Self(pivots) = self;
-        let quarter = usize::from(pivots[3] < index)
-            + usize::from(pivots[7] < index)
-            + usize::from(pivots[11] < index);
+        let quarter =
+            usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);
         let base = quarter * 4;
         let rest = [base, base + 1, base + 2].map(|at| usize::from(pivots[at] < index));
         base + rest[0] + rest[1] + rest[2]

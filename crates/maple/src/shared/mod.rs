@@ -21,7 +21,7 @@ mod words;
 mod write;
 mod writer;
 
-pub use read::{Entries, OwnedReading, Reading, Snapshot};
+pub use read::{Entries, Gaps, OwnedReading, Reading, Snapshot};
 pub use transaction::Transaction;
 
 use crate::entry::StoredValue;

@@ -2,13 +2,12 @@
 
 use super::MapleTree;
 use super::view::{Keep, Moment};
-use crate::entry::{StoredValue, Word};
-use crate::node::Leaf;
-use crate::tree::indexes;
+use crate::OutOfMemory;
+use crate::entry::StoredValue;
+use crate::tree::{LeafAt, Leaves, Slots, indexes};
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
-use crate::OutOfMemory;
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
@@ -78,8 +77,9 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
         let (leaf, whole) = self.view().leaf_at(index);
-        let (span, word) = slot(leaf, whole, index);
-        (span, word.map(|word| self.borrow(word)))
+        let slot = leaf.slot_of(index);
+        let (first, last) = leaf.span(slot, whole);
+        (indexes(first, last), leaf.entry(slot).map(|word| self.borrow(word)))
     }
 
     /// The entry that an index is in.
@@ -97,100 +97,88 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
 
     /// The entries that have an index within the bounds, ascending; those at the ends may reach beyond the bounds.
     #[doc(alias = "mas_for_each")]
+    #[inline]
     #[must_use]
     pub fn range(&self, bounds: impl RangeBounds<u64>) -> Entries<'_, E, K> {
-        Entries { slots: self.slots(bounds) }
+        Entries { reading: self, slots: Slots::new(self, Span::from_bounds(&bounds)) }
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.
-    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> impl DoubleEndedIterator<Item = Span> {
-        self.slots(bounds).filter_map(|(span, word)| word.is_none().then_some(span))
-    }
-
-    fn slots(&self, bounds: impl RangeBounds<u64>) -> Slots<'_, E, K> {
-        Slots { reading: self, open: Span::from_bounds(&bounds), ends: [None; 2] }
+    #[must_use]
+    pub fn gaps(&self, bounds: impl RangeBounds<u64>) -> Gaps<'_, E, K> {
+        Gaps { slots: Slots::new(self, Span::from_bounds(&bounds)) }
     }
 }
 
-/// The slot of a leaf that has the index.
-fn slot(leaf: &Leaf, whole: Span, index: u64) -> (Span, Option<Word>) {
-    let slot = leaf.slot_of(index);
-    let (first, last) = leaf.span(slot, whole);
-    (indexes(first, last), leaf.entry(slot))
-}
+/// The leaves that a reader finds: each by a walk from the root. A node above a leaf, kept for the next leaf, might have left the
+/// tree since, and its children might be older than the call.
+impl<'r, E: StoredValue, K: Keep> Leaves<'r> for &'r Reading<'r, E, K> {
+    const CHANGE: bool = true;
+    type Parent = ();
+    const NO_PARENT: () = ();
 
-/// Slots that overlap some indexes, from both ends.
-///
-/// It reads a leaf to its end, and then walks to the next from the root. A node above the leaf, kept for that, might have left
-/// the tree, and its children might be older than the call.
-struct Slots<'r, E: StoredValue, K> {
-    reading: &'r Reading<'r, E, K>,
-    /// The indexes that neither end has passed.
-    open: Option<Span>,
-    /// The leaf of the front and of the back, once there is one.
-    ends: [Option<(&'r Leaf, Span)>; 2],
-}
-
-impl<E: StoredValue, K: Keep> Slots<'_, E, K> {
-    /// The slot that has the index, one of `end`'s.
-    fn at(&mut self, end: usize, index: u64) -> (Span, Option<Word>) {
-        let known = self.ends[end].filter(|(_, whole)| whole.contains(&index));
-        let (leaf, whole) = known.unwrap_or_else(|| self.reading.view().leaf_at(index));
-        self.ends[end] = Some((leaf, whole));
-        slot(leaf, whole, index)
+    fn leaf_at(self, index: u64) -> LeafAt<'r, ()> {
+        let (leaf, whole) = self.view().leaf_at(index);
+        LeafAt { leaf, whole, parent: () }
     }
-}
 
-impl<E: StoredValue, K: Keep> Iterator for Slots<'_, E, K> {
-    type Item = (Span, Option<Word>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let open = self.open?;
-        let slot = self.at(0, open.first());
-        self.open = open.above(slot.0);
-        Some(slot)
-    }
-}
-
-impl<E: StoredValue, K: Keep> DoubleEndedIterator for Slots<'_, E, K> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let open = self.open?;
-        let slot = self.at(1, open.last());
-        self.open = open.below(slot.0);
-        Some(slot)
-    }
-}
-
-impl<E: StoredValue, K> Clone for Slots<'_, E, K> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
+    fn leaf_behind(self, first: u64, (): ()) -> LeafAt<'r, ()> {
+        self.leaf_at(first)
     }
 }
 
 /// Entries in ascending order of their indexes, or from the back in descending order.
-pub struct Entries<'r, E: StoredValue, K = Guard<'static>> {
-    slots: Slots<'r, E, K>,
+pub struct Entries<'r, E: StoredValue, K: Keep = Guard<'static>> {
+    reading: &'r Reading<'r, E, K>,
+    slots: Slots<'r, &'r Reading<'r, E, K>, true>,
 }
 
 impl<'r, E: StoredValue, K: Keep> Iterator for Entries<'r, E, K> {
     type Item = (Span, E::Ref<'r>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let reading = self.slots.reading;
-        self.slots.find_map(|(span, word)| Some((span, reading.borrow(word?))))
+        let span = self.slots.next()?;
+        Some((span, self.reading.borrow(self.slots.next_word())))
     }
 }
 
 impl<E: StoredValue, K: Keep> DoubleEndedIterator for Entries<'_, E, K> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let reading = self.slots.reading;
-        self.slots.by_ref().rev().find_map(|(span, word)| Some((span, reading.borrow(word?))))
+        let (span, word) = self.slots.next_back()?;
+        Some((span, self.reading.borrow(word?)))
+    }
+}
+
+/// Gaps in ascending order, or from the back in descending order; whole, even where they reach beyond the range.
+pub struct Gaps<'r, E: StoredValue, K: Keep = Guard<'static>> {
+    slots: Slots<'r, &'r Reading<'r, E, K>, false>,
+}
+
+impl<E: StoredValue, K: Keep> Iterator for Gaps<'_, E, K> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        self.slots.next()
+    }
+}
+
+impl<E: StoredValue, K: Keep> DoubleEndedIterator for Gaps<'_, E, K> {
+    fn next_back(&mut self) -> Option<Span> {
+        self.slots.next_back().map(|(span, _)| span)
     }
 }
 
 impl<E: StoredValue, K: Keep> FusedIterator for Entries<'_, E, K> {}
+impl<E: StoredValue, K: Keep> FusedIterator for Gaps<'_, E, K> {}
 
-impl<E: StoredValue, K> Clone for Entries<'_, E, K> {
+impl<E: StoredValue, K: Keep> Clone for Entries<'_, E, K> {
+    fn clone(&self) -> Self {
+        Self { reading: self.reading, slots: self.slots.clone() }
+    }
+}
+
+impl<E: StoredValue, K: Keep> Clone for Gaps<'_, E, K> {
     fn clone(&self) -> Self {
         Self { slots: self.slots.clone() }
     }
@@ -200,6 +188,12 @@ impl<'r, E: StoredValue, K: Keep> fmt::Debug for Entries<'r, E, K>
 where
     E::Ref<'r>: fmt::Debug,
 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<E: StoredValue, K: Keep> fmt::Debug for Gaps<'_, E, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }

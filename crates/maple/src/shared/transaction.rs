@@ -103,12 +103,7 @@ impl<E: StoredValue> Transaction<'_, E> {
         Ok(())
     }
 
-    fn put(
-        &mut self,
-        span: Option<Span>,
-        value: E,
-        is_insert: bool,
-    ) -> Result<(), Rejected<E, WriteError>> {
+    fn put(&mut self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
         let mut plan = StorePlan::new(span);
         self.writer.tree.plan(&mut plan, true);

@@ -153,11 +153,7 @@ pub struct Moment<'a> {
 
 impl<'a> Moment<'a> {
     /// The present moment of a map whose lock the caller holds.
-    pub(super) fn new(
-        published: &AtomicU64,
-        count: &'a AtomicUsize,
-        guard: OwnedGuard<'static>,
-    ) -> Self {
+    pub(super) fn new(published: &AtomicU64, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
         // Relaxed: the writer looks at it under the lock.
         count.fetch_add(1, Ordering::Relaxed);
         Self { root: newest(published), count, _guard: guard }

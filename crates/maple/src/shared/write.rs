@@ -49,7 +49,12 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     #[inline]
-    fn plan_put(&self, writer: &mut Writer, plan: &mut StorePlan, is_insert: bool) -> Result<Way, WriteError> {
+    fn plan_put(
+        &self,
+        writer: &mut Writer,
+        plan: &mut StorePlan,
+        is_insert: bool,
+    ) -> Result<Way, WriteError> {
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
             return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
@@ -66,7 +71,7 @@ impl<E: StoredValue> MapleTree<E> {
         let writer = self.lock();
         let mut plan = StorePlan::new(span);
         writer.tree.plan(&mut plan, false);
-        self.remove(writer, plan)
+        self.remove(writer, &mut plan)
     }
 
     /// Removes the whole entry that an index is in; returns its range.
@@ -89,16 +94,16 @@ impl<E: StoredValue> MapleTree<E> {
         let (first, last) = leaf.span(slot, plan.path.whole);
         let span = indexes(first, last);
         tree.plan_erase(&mut plan, leaf, span);
-        self.remove(writer, plan)?;
+        self.remove(writer, &mut plan)?;
         Ok(Some(span))
     }
 
-    fn remove(&self, mut writer: MutexGuard<'_, Writer>, mut plan: StorePlan) -> Result<(), WriteError> {
+    fn remove(&self, mut writer: MutexGuard<'_, Writer>, plan: &mut StorePlan) -> Result<(), WriteError> {
         if plan.is_free() {
             return Ok(());
         }
-        let way = self.prepare(&mut writer, &plan)?;
-        self.commit(&mut writer, &mut plan, way, None);
+        let way = self.prepare(&mut writer, plan)?;
+        self.commit(&mut writer, plan, way, None);
         Self::unlock(writer);
         Ok(())
     }

@@ -138,8 +138,8 @@ impl Writer {
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
         let second = |_| second.expect("M7: a cut entry has a second word");
         self.tree.store_in_version(plan, entry, second, &mut words, &mut subtrees);
-        self.words.extend(words);
-        self.subtrees.extend(subtrees);
+        self.words.extend_from_slice(&words);
+        self.subtrees.extend_from_slice(&subtrees);
     }
 
     /// Makes the open version the tree: readers see all its stores from then on. `frozen` if nothing may change that can be

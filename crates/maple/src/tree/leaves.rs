@@ -4,13 +4,29 @@ use super::{Tree, indexes};
 use crate::node::{Inner, Leaf, PoolNode};
 use freehold_units::Span;
 
+/// Where an iteration finds its leaves.
+pub(crate) trait Leaves<'a>: Copy {
+    /// Whether leaves are replaced by others while they are gone through.
+    const CHANGE: bool;
+    /// What leads from a leaf to the next.
+    type Parent: Copy;
+    /// That of a tree without nodes.
+    const NO_PARENT: Self::Parent;
+
+    /// The leaf that has the index. A tree without nodes is gone through as a leaf that is one gap.
+    fn leaf_at(self, index: u64) -> LeafAt<'a, Self::Parent>;
+
+    /// The leaf that has the index behind the last of a leaf with this parent.
+    fn leaf_behind(self, first: u64, parent: Self::Parent) -> LeafAt<'a, Self::Parent>;
+}
+
 /// A leaf, and where it is below its parent.
 #[derive(Clone, Copy)]
-pub(crate) struct LeafAt<'a> {
+pub(crate) struct LeafAt<'a, P> {
     pub(crate) leaf: &'a Leaf,
     /// The leaf's indexes.
     pub(crate) whole: Span,
-    pub(crate) parent: Parent<'a>,
+    pub(crate) parent: P,
 }
 
 /// An inner node above a leaf; of a leaf that is the root, one without children.
@@ -23,23 +39,24 @@ pub(crate) struct Parent<'a> {
     last: u64,
 }
 
-impl LeafAt<'_> {
+impl<P> LeafAt<'_, P> {
     /// What a tree without nodes is gone through as: a leaf that is one gap.
-    pub(crate) const OF_NO_NODE: Self = LeafAt {
-        leaf: &Leaf::EMPTY,
-        whole: Span::ALL,
-        parent: Parent { inner: &Inner::VACANT, slot: 0, last: u64::MAX },
-    };
+    pub(crate) const fn of_no_node(parent: P) -> Self {
+        LeafAt { leaf: &Leaf::EMPTY, whole: Span::ALL, parent }
+    }
 }
 
-impl Tree {
-    /// The leaf that has the index. A tree without nodes is gone through as a leaf that is one gap.
+impl<'a> Leaves<'a> for &'a Tree {
+    const CHANGE: bool = false;
+    type Parent = Parent<'a>;
+    const NO_PARENT: Parent<'a> = Parent { inner: &Inner::VACANT, slot: 0, last: u64::MAX };
+
     #[inline(never)]
-    pub(crate) fn leaf_at(&self, index: u64) -> LeafAt<'_> {
+    fn leaf_at(self, index: u64) -> LeafAt<'a, Parent<'a>> {
+        let mut parent = Self::NO_PARENT;
         if self.height == 0 {
-            return LeafAt::OF_NO_NODE;
+            return LeafAt::of_no_node(parent);
         }
-        let LeafAt { mut parent, .. } = LeafAt::OF_NO_NODE;
         let (mut first, mut last) = (0, u64::MAX);
         let mut id = self.root;
         for _ in 1..self.height {
@@ -53,9 +70,8 @@ impl Tree {
         LeafAt { leaf: self.leaf(id), whole: indexes(first, last), parent }
     }
 
-    /// The leaf that starts at `first`, behind one of this parent.
     #[inline]
-    pub(crate) fn leaf_behind<'a>(&'a self, first: u64, parent: Parent<'a>) -> LeafAt<'a> {
+    fn leaf_behind(self, first: u64, parent: Parent<'a>) -> LeafAt<'a, Parent<'a>> {
         let Parent { mut inner, mut slot, last: mut end } = parent;
         slot += 1;
         if slot >= inner.len() {
@@ -66,7 +82,9 @@ impl Tree {
         let whole = indexes(first, inner.pivot(slot).min(end));
         LeafAt { leaf: self.leaf(inner.child(slot)), whole, parent }
     }
+}
 
+impl Tree {
     /// The inner node whose first leaf starts at `first`, and its last index. There is one: a leaf that is the root has none
     /// behind it.
     #[inline(never)]

@@ -23,6 +23,7 @@ mod publish;
 mod removed;
 mod search;
 mod slot_pos;
+mod slots;
 mod spanning;
 mod split;
 mod store;
@@ -32,7 +33,8 @@ mod version;
 mod walk;
 
 pub(crate) use build::Builder;
-pub(crate) use leaves::{LeafAt, Parent};
+#[cfg(feature = "std")]
+pub(crate) use leaves::{LeafAt, Leaves};
 pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool};
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
@@ -40,6 +42,7 @@ pub(crate) use publish::Retired;
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;
+pub(crate) use slots::Slots;
 pub(crate) use spanning::fork;
 pub(crate) use store::{StoreKind, StorePlan, replace_edit};
 

@@ -1,0 +1,181 @@
+//! Going through the slots of a tree, upwards and downwards.
+//!
+//! A leaf is gone through bit by bit of its `occupied`. Bits of slots outside the range, or that the other end has passed,
+//! are cleared when a leaf is entered and when the back moves. So a step of the front looks for its next bit and checks
+//! nothing else, unless leaves change in the meantime. An end is a few words whose addresses never escape, so LLVM keeps them in
+//! registers; a step is short enough to be inlined into the adapters of the standard library.
+
+use super::leaves::{LeafAt, Leaves};
+use crate::entry::Word;
+use crate::node::Leaf;
+use core::ptr;
+use freehold_units::Span;
+
+/// One end of an iteration: a leaf, and the slots of it that are still to come.
+#[derive(Clone, Copy)]
+struct End<'a, P> {
+    leaf: &'a Leaf,
+    /// The leaf's indexes.
+    whole: Span,
+    parent: P,
+    /// The leaf's last slot.
+    last: usize,
+    /// A bit for each slot to come.
+    slots: u64,
+    /// The number of the word of the next slot to come.
+    word: usize,
+}
+
+/// What an iteration is over: slots with an entry, or gaps.
+#[derive(Clone, Copy)]
+struct Over<L, const ENTRIES: bool> {
+    leaves: L,
+    /// The indexes that no end has passed: slots that overlap them are to come. None if no slot is to come. What the front has
+    /// passed is taken out where leaves change alone; elsewhere its own leaf says it.
+    open: Option<Span>,
+}
+
+/// The slots of a kind whose ranges overlap some indexes, from both ends.
+#[derive(Clone)]
+pub(crate) struct Slots<'a, L: Leaves<'a>, const ENTRIES: bool> {
+    over: Over<L, ENTRIES>,
+    front: End<'a, L::Parent>,
+    /// None until it is asked for.
+    back: Option<End<'a, L::Parent>>,
+}
+
+impl<'a, P: Copy> End<'a, P> {
+    /// The slots of a leaf up to the last index that is open.
+    #[inline]
+    fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a, P>) -> Self {
+        let LeafAt { leaf, whole, parent } = at;
+        let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
+        if open.last() < whole.last() {
+            slots &= leaf.slots_to(open.last());
+        }
+        Self { leaf, whole, parent, last: leaf.len() - 1, slots: u64::from(slots), word: Leaf::FIRST_WORD }
+    }
+
+    /// Without the slots before the first index that is open.
+    #[inline]
+    fn cut_before(mut self, open: Span) -> Self {
+        if self.whole.first() < open.first() {
+            let (slot, rank) = self.leaf.slot_and_rank_of(open.first());
+            self.slots &= u64::MAX << slot;
+            self.word -= rank;
+        }
+        self
+    }
+
+    /// Goes on to the next leaf with a slot of the kind. False if there is none.
+    #[inline]
+    fn go_up<L: Leaves<'a, Parent = P>, const ENTRIES: bool>(&mut self, over: &Over<L, ENTRIES>) -> bool {
+        loop {
+            let first = self.whole.last().wrapping_add(1);
+            let Some(open) = over.open.and_then(|open| Span::new(first, open.last())) else { return false };
+            if first == 0 {
+                return false;
+            }
+            *self =
+                Self::enter::<ENTRIES>(open, over.leaves.leaf_behind(first, self.parent)).cut_before(open);
+            if self.slots != 0 {
+                return true;
+            }
+        }
+    }
+
+    /// Goes on to the nearest leaf before with a slot of the kind; stays if this leaf has one. In the leaf of the front, slots
+    /// that the front has passed do not count. False if there is no such leaf.
+    fn go_down<L: Leaves<'a, Parent = P>, const ENTRIES: bool>(
+        &mut self,
+        over: &Over<L, ENTRIES>,
+        open: Span,
+        front: &Self,
+    ) -> bool {
+        loop {
+            let met = self.is_with(front);
+            if met {
+                self.slots &= front.slots;
+            }
+            if self.slots != 0 || met {
+                return self.slots != 0;
+            }
+            let below = self.whole.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
+            let Some(open) = below else { return false };
+            *self = Self::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open);
+        }
+    }
+
+    /// Whether both ends are in the same leaf.
+    fn is_with(&self, other: &Self) -> bool {
+        ptr::eq(self.leaf, other.leaf)
+    }
+
+    /// The indexes of a slot.
+    #[inline]
+    fn span(&self, slot: usize) -> Option<Span> {
+        let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
+        let span = Span::new(first, last);
+        debug_assert!(span.is_some(), "M1: no slot is empty");
+        span
+    }
+}
+
+impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
+    #[inline]
+    pub(crate) fn new(leaves: L, span: Option<Span>) -> Self {
+        let over = Over { leaves, open: span };
+        let front = match span {
+            Some(open) => End::enter::<ENTRIES>(open, leaves.leaf_at(open.first())).cut_before(open),
+            None => End { slots: 0, ..End::enter::<ENTRIES>(Span::ALL, LeafAt::of_no_node(L::NO_PARENT)) },
+        };
+        Self { over, front, back: None }
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Span> {
+        if self.front.slots == 0 && !self.front.go_up(&self.over) {
+            return None;
+        }
+        let slot = self.front.slots.trailing_zeros() as usize;
+        self.front.slots &= self.front.slots - 1;
+        let span = self.front.span(slot)?;
+        if L::CHANGE {
+            // The back may have passed the slot in another leaf.
+            let open = self.over.open.filter(|open| span.first() <= open.last())?;
+            self.over.open = open.above(span);
+        }
+        Some(span)
+    }
+
+    /// The word of the entry that [`next`](Self::next) gave.
+    #[inline]
+    pub(crate) fn next_word(&mut self) -> Word {
+        let word = self.front.leaf.word(self.front.word);
+        self.front.word = self.front.word.wrapping_sub(1);
+        word
+    }
+
+    pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
+        let Self { over, front, back } = self;
+        let open = over.open?;
+        let end = back.get_or_insert_with(|| {
+            End::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open)
+        });
+        if !end.go_down(over, open, front) {
+            return None;
+        }
+        let slot = end.slots.ilog2() as usize;
+        let span = end.span(slot)?;
+        if L::CHANGE && span.last() < open.first() {
+            return None;
+        }
+        end.slots &= !(1 << slot);
+        if end.is_with(front) {
+            front.slots &= !(1 << slot);
+        }
+        // Without what this slot has, and what is behind it.
+        over.open = span.first().checked_sub(1).and_then(|last| Span::new(open.first(), last));
+        Some((span, end.leaf.entry(slot)))
+    }
+}
