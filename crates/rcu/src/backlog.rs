@@ -17,6 +17,9 @@ use std::fmt;
 /// Open records at which `reserve` polls: few enough that what is reused is still in the cache, enough to share a barrier.
 const POLL: usize = 512;
 
+/// Records that room is made for beyond a request.
+const AHEAD: usize = 64;
+
 /// Batches that are told apart. Behind a reader that stalls, more of them say nothing.
 const BATCHES: usize = 8;
 
@@ -40,8 +43,9 @@ pub struct Backlog<'d, T> {
     /// Records behind all batches.
     open: usize,
     limit: usize,
-    /// Records that may be retired: what was reserved, but for what was retired since.
+    /// Records that may be retired: for which there is memory.
     room: usize,
+    /// Counts of closed batches; what follows from others is filled in when it is asked for.
     stats: BacklogStats,
 }
 
@@ -72,7 +76,17 @@ impl<'d, T> Backlog<'d, T> {
     /// # Errors
     /// [`Full`](BacklogError::Full) if readers hold back too much, [`OutOfMemory`](BacklogError::OutOfMemory), or the kernel's
     /// refusal of a barrier. Records that left are with `reclaim` also then; nothing else changed.
+    #[inline]
     pub fn reserve(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
+        if more <= self.room && self.open < POLL && !self.is_full() {
+            Ok(())
+        } else {
+            self.make_room(more, reclaim)
+        }
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self, more: usize, reclaim: impl FnMut(T)) -> Result<(), BacklogError> {
         if self.open >= POLL || (self.is_full() && self.held() > 0) {
             self.poll(reclaim)?;
         }
@@ -81,13 +95,16 @@ impl<'d, T> Backlog<'d, T> {
             self.stats.refused += 1;
             return Err(BacklogError::Full { held, limit: self.limit });
         }
+        // Some more than was asked for, so that the next requests need not come here.
+        let room = more.saturating_add(AHEAD);
         // A poll asks for no memory: room for its batches is made here.
-        let room = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(more));
-        room.map_err(|_| BacklogError::OutOfMemory)?;
-        self.room = self.room.max(more);
+        let reserved = self.batches.try_reserve(BATCHES).and_then(|()| self.records.try_reserve(room));
+        reserved.map_err(|_| BacklogError::OutOfMemory)?;
+        self.room = room;
         Ok(())
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
         self.records.len() >= self.limit
     }
@@ -95,7 +112,8 @@ impl<'d, T> Backlog<'d, T> {
     /// Takes a record of what was unlinked before. Needs no memory, and never fails within what was reserved.
     ///
     /// # Errors
-    /// The record comes back if no room was [reserved](Self::reserve) for it.
+    /// The record comes back if there is no room for it. There is for those that were [reserved](Self::reserve), and may be for some
+    /// more.
     #[doc(alias = "call_rcu")]
     #[inline]
     pub fn retire(&mut self, record: T) -> Result<(), T> {
@@ -103,8 +121,6 @@ impl<'d, T> Backlog<'d, T> {
         self.room = room;
         self.records.push_back(record);
         self.open += 1;
-        self.stats.retired += 1;
-        self.stats.peak = self.stats.peak.max(self.records.len());
         Ok(())
     }
 
@@ -145,6 +161,8 @@ impl<'d, T> Backlog<'d, T> {
     /// Makes a batch of what is open.
     fn close(&mut self, epoch: u64) {
         let records = std::mem::take(&mut self.open);
+        self.stats.retired += records as u64;
+        self.stats.peak = self.stats.peak.max(self.records.len());
         if records == 0 {
             return;
         }
@@ -162,7 +180,6 @@ impl<'d, T> Backlog<'d, T> {
             while batch.records > 0 {
                 // Counted first: `reclaim` may panic, and its record is gone then.
                 batch.records -= 1;
-                self.stats.reclaimed += 1;
                 done += 1;
                 reclaim(self.records.pop_front().expect("R6: a batch's records are in the queue"));
             }
@@ -180,7 +197,17 @@ impl<'d, T> Backlog<'d, T> {
     /// What it did so far.
     #[must_use]
     pub fn stats(&self) -> BacklogStats {
-        BacklogStats { held: self.records.len(), limit: self.limit, ..self.stats }
+        let held = self.records.len();
+        let retired = self.stats.retired + self.open as u64;
+        let peak = self.stats.peak.max(held);
+        BacklogStats {
+            held,
+            peak,
+            limit: self.limit,
+            retired,
+            reclaimed: retired - held as u64,
+            ..self.stats
+        }
     }
 }
 

@@ -82,13 +82,29 @@ fn a_reader_that_stalls_has_the_backlog_refuse_at_its_limit_and_nothing_is_lost(
         let refused = backlog.reserve(more, |early| panic!("{early} came back early"));
         assert_eq!(refused, Err(BacklogError::Full { held: 3000, limit: 3000 }));
     }
-    assert_eq!(backlog.retire(3000), Err(3000), "nothing was reserved");
     assert_eq!((backlog.stats().peak, backlog.stats().refused), (capacity, 3));
     drop(guard);
     let mut came = Vec::new();
     backlog.reserve(1, |number| came.push(number)).unwrap();
     assert!(came.iter().copied().eq(0..3000));
     retire(&mut backlog, 3000..3001);
+}
+
+#[test]
+fn a_request_beyond_the_limit_is_granted_where_less_waits() {
+    let domain = Domain::new();
+    let mut backlog = Backlog::new(&domain, 10);
+    assert_eq!(backlog.retire(0), Err(0), "nothing was reserved");
+    retire(&mut backlog, 0..9);
+    backlog.reserve(500, drop).unwrap();
+    (9..509).for_each(|number| backlog.retire(number).unwrap());
+    let mut came = Vec::new();
+    backlog.reserve(1, |number| came.push(number)).unwrap();
+    assert!(came.iter().copied().eq(0..509));
+    let stalled = domain.reader().unwrap();
+    let _guard = stalled.read();
+    (0..10).for_each(|number| backlog.retire(number).unwrap());
+    assert_eq!(backlog.reserve(1, drop), Err(BacklogError::Full { held: 10, limit: 10 }));
 }
 
 #[test]

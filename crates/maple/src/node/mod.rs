@@ -10,7 +10,9 @@ mod leaf;
 pub(crate) use edit::{Edit, Fill, Replace, Slots};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
-pub(crate) use inner::{Child, FANOUT, Inner, Pivots};
+#[cfg(feature = "std")]
+pub(crate) use inner::Pivots;
+pub(crate) use inner::{Child, FANOUT, Inner};
 pub(crate) use leaf::Leaf;
 
 /// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with

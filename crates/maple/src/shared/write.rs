@@ -3,7 +3,7 @@
 use super::MapleTree;
 use super::words::Values;
 use super::writer::{Way, Writer};
-use crate::entry::StoredValue;
+use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::{NewWord, drop_all};
 use crate::tree::{StorePlan, Subtrees, Words, indexes};
@@ -42,7 +42,7 @@ impl<E: StoredValue> MapleTree<E> {
         };
         // A split may panic: then the value is dropped.
         let entry = NewWord::new(value);
-        self.commit(&mut writer, &mut plan, way, Some(&entry));
+        self.commit(&mut writer, &mut plan, way, Some(entry.word()));
         entry.stored();
         Self::unlock(writer);
         Ok(())
@@ -109,7 +109,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// Reserves what a planned store takes; says how it is to be done.
-    #[inline]
+    #[inline(always)]
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
         let way = if writer.tree.is_low(plan) && !self.is_frozen() { Way::Low } else { Way::Version };
         let prepared = writer.prepare::<E>(plan, way);
@@ -117,21 +117,21 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// Does a prepared store. Readers see it from then on.
-    #[inline]
-    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<&NewWord<E>>) {
-        let entry = entry.map(NewWord::word);
-        match way {
-            Way::Low => {
-                let second = writer.tree.cut_word(plan).map(Self::split);
-                writer.store_low::<E>(&self.root, plan, entry, second);
-            }
-            Way::Version => {
-                let version = Unpublished(writer);
-                let second = version.0.tree.cut_word(plan).map(Self::split);
-                version.0.store_in_version(plan, entry, second);
-                version.0.publish::<E>(&self.root, self.is_frozen());
-            }
+    #[inline(always)]
+    fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<Word>) {
+        if way == Way::Version {
+            return self.commit_version(writer, plan, entry);
         }
+        let second = writer.tree.cut_word(plan).map(Self::split);
+        writer.store_low::<E>(&self.root, plan, entry, second);
+    }
+
+    #[inline(never)]
+    fn commit_version(&self, writer: &mut Writer, plan: &mut StorePlan, entry: Option<Word>) {
+        let version = Unpublished(writer);
+        let second = version.0.tree.cut_word(plan).map(Self::split);
+        version.0.store_in_version(plan, entry, second);
+        version.0.publish::<E>(&self.root, self.is_frozen());
     }
 
     /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.
@@ -144,7 +144,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// Gives the lock back, and drops the values that no reader can have any more: their drops may panic.
     #[inline]
     pub(super) fn unlock(mut writer: MutexGuard<'_, Writer>) {
-        if !writer.dead.is_empty() {
+        if mem::needs_drop::<E>() && !writer.dead.is_empty() {
             let dead = Values::<E>::new(mem::take(&mut writer.dead));
             drop(writer);
             drop(dead);

@@ -6,18 +6,27 @@ use core::fmt::Debug;
 use core::ops::IndexMut;
 
 /// The memory of a tree's nodes: a pool for each kind.
-pub(crate) trait Memory {
+pub(crate) trait Memory: Debug {
     type Leaves: NodePool<Leaf>;
     type Inners: InnerPool;
 }
 
+/// How the nodes of a pool are numbered.
+pub(crate) trait Numbers: Debug {
+    /// How many nodes were made before a node.
+    fn number(id: NodeId) -> usize;
+}
+
 /// The nodes of one kind, by their numbers. Memory is asked for in [`reserve`](Self::reserve) alone.
-pub(crate) trait NodePool<T>: IndexMut<NodeId, Output = T> + Debug {
+pub(crate) trait NodePool<T>: Numbers + IndexMut<NodeId, Output = T> {
     /// Makes vacant nodes until `count` can be taken.
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory>;
 
     /// Takes a node that was reserved.
     fn take(&mut self) -> NodeId;
+
+    /// Makes a node that was taken the copy of another. Neither owns anything.
+    fn copy(&mut self, from: NodeId, to: NodeId);
 
     /// Gives a node back. It is vacant then.
     fn give_back(&mut self, id: NodeId);
@@ -57,7 +66,14 @@ impl Memory for InPlace {
     type Inners = Pool<Inner, NoneInline>;
 }
 
-impl<T: PoolNode + Debug, I: AsRef<[T]> + AsMut<[T]> + Debug> NodePool<T> for Pool<T, I> {
+impl<T: Debug, I: Debug> Numbers for Pool<T, I> {
+    #[inline]
+    fn number(id: NodeId) -> usize {
+        id as usize
+    }
+}
+
+impl<T: PoolNode + Clone + Debug, I: AsRef<[T]> + AsMut<[T]> + Debug> NodePool<T> for Pool<T, I> {
     #[inline]
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
         self.reserve(count)
@@ -66,6 +82,10 @@ impl<T: PoolNode + Debug, I: AsRef<[T]> + AsMut<[T]> + Debug> NodePool<T> for Po
     #[inline]
     fn take(&mut self) -> NodeId {
         self.take()
+    }
+
+    fn copy(&mut self, from: NodeId, to: NodeId) {
+        self[to] = self[from].clone();
     }
 
     #[inline]

@@ -35,7 +35,7 @@ mod walk;
 pub(crate) use build::Builder;
 #[cfg(feature = "std")]
 pub(crate) use leaves::{LeafAt, Leaves};
-pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool};
+pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool, Numbers};
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
 pub(crate) use publish::Retired;
@@ -92,7 +92,7 @@ pub(crate) struct Tree<M: Memory = InPlace> {
     inners: M::Inners,
     /// Nodes taken since the tree was made; it never falls.
     taken: u64,
-    version: Versions,
+    version: Versions<M>,
     limits: NodeLimits,
 }
 

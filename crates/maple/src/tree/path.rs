@@ -65,6 +65,7 @@ impl Path {
 
     /// Goes to a copy of the leaf.
     #[cfg(feature = "std")]
+    #[inline]
     pub(super) fn set_leaf(&mut self, id: NodeId) {
         if let Some(step) = self.steps.last_mut() {
             step.id = id;

@@ -15,6 +15,7 @@
 use super::path::Step;
 use super::version::MOST_PER_LEVEL;
 use super::{Base, InnerPool, Memory, NodePool, Path, StoreKind, StorePlan, Subtree, Subtrees, Tree, Words};
+use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Edit, NodeId};
 use crate::tree::MOST_WORDS;
@@ -30,7 +31,7 @@ pub(crate) enum Retired {
 
 impl<M: Memory> Tree<M> {
     /// Whether a planned store changes one leaf, and neither splits it nor leaves it underfull.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_low(&self, plan: &StorePlan) -> bool {
         let (before, after) = match &plan.kind {
             StoreKind::NewRoot | StoreKind::Spanning => return false,
@@ -44,6 +45,12 @@ impl<M: Memory> Tree<M> {
         // A leaf that is the root may have any number of entries but none.
         let least = if self.height == 1 { 1 } else { self.limits.leaf_min };
         after <= self.limits.leaf_words && after >= least.min(before)
+    }
+
+    /// Reserves the node that a [low](Self::is_low) store takes.
+    #[inline]
+    pub(crate) fn reserve_leaf(&mut self) -> Result<(), OutOfMemory> {
+        self.leaves.reserve(1)
     }
 
     /// The most nodes and words together that a store takes out of the tree, but for subtrees that lie within its range.
@@ -65,20 +72,20 @@ impl<M: Memory> Tree<M> {
     /// Does a [low](Self::is_low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
     /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
     /// root.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store_in_copy(
         &mut self,
         plan: &mut StorePlan,
         entry: Option<Word>,
         second: Option<Word>,
-        words: &mut Words,
+        removed: &mut impl Extend<Word>,
     ) -> NodeId {
         let old = plan.path.leaf().id;
         self.taken += 1;
         let copy = self.leaves.take();
-        self.leaves[copy] = self.leaves[old].clone();
+        self.leaves.copy(old, copy);
         plan.path.set_leaf(copy);
-        self.commit(plan, entry, |_| second.expect("M7: a cut entry has a second word"), words);
+        self.commit(plan, entry, |_| second.expect("M7: a cut entry has a second word"), removed);
         match plan.path.above().last() {
             Some(parent) => self.inners.set_child(parent.id, parent.slot as usize, copy),
             None => self.root = copy,

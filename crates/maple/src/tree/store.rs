@@ -90,6 +90,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// The word of the entry that a planned store cuts in two, if it does.
+    #[inline]
     pub(crate) fn cut_word(&self, plan: &StorePlan) -> Option<Word> {
         match &plan.kind {
             StoreKind::InLeaf(Edit::Replace(edit)) if edit.splits_entry() => {
@@ -209,7 +210,7 @@ impl<M: Memory> Tree<M> {
         plan: &StorePlan,
         entry: Option<Word>,
         duplicate: impl FnOnce(Word) -> Word,
-        removed: &mut Words,
+        removed: &mut impl Extend<Word>,
     ) {
         match &plan.kind {
             StoreKind::InLeaf(edit) => self.edit_leaf(plan, edit, entry, duplicate, removed),
@@ -269,7 +270,7 @@ impl<M: Memory> Tree<M> {
         edit: &Edit,
         entry: Option<Word>,
         duplicate: impl FnOnce(Word) -> Word,
-        removed: &mut Words,
+        removed: &mut impl Extend<Word>,
     ) {
         let path = &plan.path;
         let id = path.leaf().id;
@@ -283,7 +284,7 @@ impl<M: Memory> Tree<M> {
             Edit::Vacate(vacate) => {
                 let limits = self.limits;
                 let leaf = self.leaf_mut(id);
-                removed.push(vacate.apply(leaf));
+                removed.extend([vacate.apply(leaf)]);
                 let is_underfull = leaf.used() < limits.leaf_min;
                 self.len -= 1;
                 self.gap_grown(path, vacate.reach());
@@ -303,7 +304,7 @@ impl<M: Memory> Tree<M> {
         edit: &Replace,
         entry: Option<Word>,
         duplicate: impl FnOnce(Word) -> Word,
-        removed: &mut Words,
+        removed: &mut impl Extend<Word>,
     ) {
         let limits = self.limits;
         let leaf = self.leaf_mut(path.leaf().id);

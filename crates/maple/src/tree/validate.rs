@@ -35,7 +35,7 @@ impl<M: Memory> Tree<M> {
 
     /// Checks that the base of a version is a tree as it was, and shares none of the version's own nodes. Nodes that are in
     /// neither wait for the transaction's end.
-    fn check_base(&self, version: &Version) -> Result<(), Broken> {
+    fn check_base(&self, version: &Version<M>) -> Result<(), Broken> {
         let mut seen = Seen { nodes: Need::default(), entries: 0, gap_before: false };
         let Base { root, height, len } = version.base;
         if height > 0 {

@@ -17,11 +17,12 @@
 //! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
 
 use super::path::Step;
-use super::{InnerPool, Memory, Need, NodePool, Path, StorePlan, Tree};
+use super::{InnerPool, Memory, Need, NodePool, Numbers, Path, StorePlan, Tree};
 use crate::OutOfMemory;
 use crate::node::{NodeId, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 /// Nodes of one level that a store takes or removes at most. It has two paths, and underfull nodes on both are merged with
 /// neighbours: up to seven times, as each takes a word more at least and a quarter of a leaf is enough.
@@ -29,21 +30,21 @@ pub(super) const MOST_PER_LEVEL: usize = 2 * (7 + 2);
 
 /// The version, once there was a transaction. Its memory is kept for the next one.
 #[derive(Debug)]
-pub(super) struct Versions(Option<Box<[Version; 1]>>);
+pub(super) struct Versions<M: Memory>(Option<Box<[Version<M>; 1]>>);
 
 /// An open version, and the base that it began from.
-#[derive(Debug, Default)]
-pub(super) struct Version {
+#[derive(Debug)]
+pub(super) struct Version<M: Memory> {
     /// Whether a transaction is open.
     on: bool,
-    pub(super) leaves: OwnNodes,
-    pub(super) inners: OwnNodes,
+    pub(super) leaves: OwnNodes<M::Leaves>,
+    pub(super) inners: OwnNodes<M::Inners>,
     /// The base.
     pub(super) base: Base,
 }
 
 /// Where a tree begins.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Base {
     pub(crate) root: NodeId,
     pub(crate) height: usize,
@@ -52,17 +53,21 @@ pub(crate) struct Base {
 }
 
 /// The nodes of one kind in which a version differs from its base.
-#[derive(Debug, Default)]
-pub(super) struct OwnNodes {
-    /// A bit for each node of the pool: whether it is the version's own.
+#[derive(Debug)]
+pub(super) struct OwnNodes<P> {
+    /// A bit for each node of the pool, in the order in which they were made: whether it is the version's own.
     own: Vec<u64>,
     /// Every node that was taken. One that was given back and taken again is there twice.
     taken: Vec<NodeId>,
     /// Nodes of the base that the version does not have any more.
     gone: Vec<NodeId>,
+    pool: PhantomData<fn() -> P>,
 }
 
-impl OwnNodes {
+impl<P: Numbers> OwnNodes<P> {
+    const fn new() -> Self {
+        Self { own: Vec::new(), taken: Vec::new(), gone: Vec::new(), pool: PhantomData }
+    }
     /// Reserves memory for a store that takes or removes no more than `most` nodes, of a pool of `nodes`.
     fn reserve(&mut self, most: usize, nodes: usize) -> Result<(), OutOfMemory> {
         self.taken.try_reserve(most)?;
@@ -75,11 +80,13 @@ impl OwnNodes {
 
     /// Whether a node is the version's own.
     pub(super) fn has(&self, id: NodeId) -> bool {
-        self.own.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 != 0)
+        let number = P::number(id);
+        self.own.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 != 0)
     }
 
     fn forget(&mut self, id: NodeId) {
-        self.own[id as usize / 64] &= !(1 << (id % 64));
+        let number = P::number(id);
+        self.own[number / 64] &= !(1 << (number % 64));
     }
 
     /// A node was taken.
@@ -88,12 +95,16 @@ impl OwnNodes {
             self.taken.len() < self.taken.capacity(),
             "M9: memory for what a store takes is reserved"
         );
-        self.own[id as usize / 64] |= 1 << (id % 64);
+        let number = P::number(id);
+        self.own[number / 64] |= 1 << (number % 64);
         self.taken.push(id);
     }
 
     /// A node leaves the version, its content being elsewhere. It is vacant at once if it is the version's own.
-    pub(super) fn leave<N>(&mut self, pool: &mut impl NodePool<N>, id: NodeId) {
+    pub(super) fn leave<N>(&mut self, pool: &mut P, id: NodeId)
+    where
+        P: NodePool<N>,
+    {
         if self.has(id) {
             self.forget(id);
             pool.give_back(id);
@@ -107,9 +118,12 @@ impl OwnNodes {
     }
 
     /// The version's own copy of a node that is shared with the base.
-    fn copy<N: Clone>(&mut self, pool: &mut impl NodePool<N>, id: NodeId) -> NodeId {
+    fn copy<N>(&mut self, pool: &mut P, id: NodeId) -> NodeId
+    where
+        P: NodePool<N>,
+    {
         let copy = pool.take();
-        pool[copy] = pool[id].clone();
+        pool.copy(id, copy);
         self.took(copy);
         self.leave(pool, id);
         copy
@@ -126,12 +140,10 @@ impl OwnNodes {
     /// Makes a copy vacant that turned out to be no other than its original, which is in the version again. False if they are
     /// not copy and original; nothing has changed then.
     #[cfg(feature = "std")]
-    pub(super) fn give_copy_back<N>(
-        &mut self,
-        pool: &mut impl NodePool<N>,
-        copy: NodeId,
-        original: NodeId,
-    ) -> bool {
+    pub(super) fn give_copy_back<N>(&mut self, pool: &mut P, copy: NodeId, original: NodeId) -> bool
+    where
+        P: NodePool<N>,
+    {
         let place = self.gone.iter().position(|&id| id == original).filter(|_| self.has(copy));
         let Some(place) = place else { return false };
         self.gone.swap_remove(place);
@@ -147,7 +159,10 @@ impl OwnNodes {
     }
 
     /// The base is the tree again: the version's own nodes can be used again.
-    fn undo<N>(&mut self, pool: &mut impl NodePool<N>) {
+    fn undo<N>(&mut self, pool: &mut P)
+    where
+        P: NodePool<N>,
+    {
         while let Some(id) = self.taken.pop() {
             if self.has(id) {
                 self.forget(id);
@@ -158,27 +173,32 @@ impl OwnNodes {
     }
 }
 
-impl Version {
+impl<M: Memory> Version<M> {
+    const fn new() -> Self {
+        let base = Base { root: 0, height: 0, len: 0 };
+        Self { on: false, leaves: OwnNodes::new(), inners: OwnNodes::new(), base }
+    }
+
     /// The transaction has ended.
     pub(super) fn close(&mut self) {
         self.on = false;
     }
 }
 
-impl Versions {
+impl<M: Memory> Versions<M> {
     pub(super) const fn new() -> Self {
         Self(None)
     }
 
     /// The open version; none if no transaction is open.
     #[inline]
-    pub(super) fn open(&self) -> Option<&Version> {
+    pub(super) fn open(&self) -> Option<&Version<M>> {
         self.0.as_deref().map(|[version]| version).filter(|version| version.on)
     }
 
     /// The same, to be changed.
     #[inline]
-    pub(super) fn open_mut(&mut self) -> Option<&mut Version> {
+    pub(super) fn open_mut(&mut self) -> Option<&mut Version<M>> {
         self.0.as_deref_mut().map(|[version]| version).filter(|version| version.on)
     }
 }
@@ -203,7 +223,7 @@ impl<M: Memory> Tree<M> {
         let base = self.base();
         let [version] = match &mut self.version.0 {
             Some(version) => &mut **version,
-            none => &mut **none.insert(boxed([Version::default()])?),
+            none => &mut **none.insert(boxed([Version::new()])?),
         };
         version.leaves.reserve(plan.need.leaves + MOST_PER_LEVEL, self.leaves.made())?;
         version.inners.reserve(plan.need.inners + MOST_PER_LEVEL * self.height, self.inners.made())?;
