@@ -15,6 +15,8 @@
 
 mod arena;
 mod read;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod view;
 mod words;

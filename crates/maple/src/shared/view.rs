@@ -50,14 +50,13 @@ pub(super) struct Walk {
     last: u64,
 }
 
-impl Walk {
-    #[inline]
-    pub(super) fn new(root: Root) -> Self {
-        Self { id: root.id(), height: root.height(), first: 0, last: u64::MAX }
-    }
-}
-
 impl<'r> View<'r> {
+    /// From the root.
+    #[inline]
+    pub(super) fn walk(&self) -> Walk {
+        Walk { id: self.root.id(), height: self.root.height(), first: 0, last: u64::MAX }
+    }
+
     #[inline]
     fn leaf(&self, id: NodeId) -> &'r Leaf {
         // SAFETY: the number is the root's or comes from a link, loaded within the time of the guard that `'r` lies in.
@@ -88,7 +87,7 @@ impl<'r> View<'r> {
 
     /// The leaf that has the index, and its indexes. A tree without nodes is one gap.
     pub(super) fn leaf_at(&self, index: u64) -> (&'r Leaf, Span) {
-        let mut walk = Walk::new(self.root);
+        let mut walk = self.walk();
         loop {
             if let Some(found) = self.step(&mut walk, index) {
                 return found;

@@ -17,6 +17,8 @@ mod edge;
 mod gaps;
 mod leaves;
 mod memory;
+#[cfg(all(test, feature = "std"))]
+mod mutant;
 mod path;
 #[cfg(feature = "std")]
 mod publish;
@@ -36,6 +38,8 @@ pub(crate) use build::Builder;
 #[cfg(feature = "std")]
 pub(crate) use leaves::{LeafAt, Leaves};
 pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool, Numbers};
+#[cfg(all(test, feature = "std"))]
+pub(crate) use mutant::SHARES_EQUAL_COPIES;
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
 pub(crate) use publish::Retired;

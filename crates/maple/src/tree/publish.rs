@@ -123,6 +123,8 @@ impl<M: Memory> Tree<M> {
         set_root: impl FnOnce(Base),
         retire: &mut impl FnMut(Retired),
     ) {
+        #[cfg(test)]
+        self.share_equal_copies();
         let lowest = if whole { None } else { self.lowest_link() };
         match lowest {
             Some((step, child)) => self.inners.set_child(step.id, step.slot as usize, child),

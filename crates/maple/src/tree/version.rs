@@ -152,6 +152,11 @@ impl<P: Numbers> OwnNodes<P> {
         true
     }
 
+    #[cfg(test)]
+    pub(super) fn gone(&self) -> &[NodeId] {
+        &self.gone
+    }
+
     /// How many nodes of the base the version does not have any more.
     #[cfg(feature = "std")]
     pub(super) fn gone_len(&self) -> usize {

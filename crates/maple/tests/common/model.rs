@@ -1,6 +1,7 @@
 //! The model that a map is held against: entries in a sorted list, every question answered by going through it.
 
 use freehold_units::{Align, Span};
+use std::vec::Vec;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Model(pub(crate) Vec<(Span, u32)>);

@@ -1,0 +1,176 @@
+//! Readers that are stopped between any two loads, on trees of three and four levels: what they answer must have been so at some
+//! moment since they began. And mutants of the writer, which this must catch.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+
+#[path = "../../tests/common/model.rs"]
+#[allow(dead_code, reason = "other tests ask more of it")]
+mod model;
+
+use super::view::Walk;
+use super::{MapleTree, Reading};
+use crate::node::Nodes;
+use crate::tree::{SHARES_EQUAL_COPIES, indexes};
+use freehold_units::Span;
+use model::Model;
+use std::vec::Vec;
+
+/// From one entry to the next.
+const STRIDE: u64 = 10;
+
+type Map = MapleTree<u32>;
+
+/// A store, or a removal.
+type Op = (Span, Option<u32>);
+
+fn span(first: u64, last: u64) -> Span {
+    Span::new(first, last).unwrap()
+}
+
+/// So many entries on small nodes, gaps between them if `gaps`; their model too.
+fn filled(entries: u64, gaps: bool) -> (Map, Model) {
+    let (map, mut model) = (Map::with_nodes(Nodes::Small), Model::default());
+    for at in 0..entries {
+        let first = STRIDE * at;
+        apply(&map, &mut model, (span(first, first + if gaps { 6 } else { STRIDE - 1 }), Some(at as u32)));
+    }
+    (map, model)
+}
+
+fn apply(map: &Map, model: &mut Model, (over, value): Op) {
+    match value {
+        Some(value) => {
+            map.store(over, value).unwrap();
+            model.store(over, value);
+        }
+        None => {
+            map.remove_range(over).unwrap();
+            model.remove_range(over);
+        }
+    }
+}
+
+/// A look-up that has gone some steps.
+struct Reader<'r> {
+    reading: &'r Reading<'r, u32>,
+    walk: Walk,
+    index: u64,
+    answer: Option<(Span, Option<u32>)>,
+}
+
+impl<'r> Reader<'r> {
+    fn new(reading: &'r Reading<'r, u32>, index: u64, steps: usize) -> Self {
+        let mut reader = Self { reading, walk: reading.view().walk(), index, answer: None };
+        reader.go(steps);
+        reader
+    }
+
+    fn go(&mut self, steps: usize) {
+        for _ in 0..steps {
+            if self.answer.is_none()
+                && let Some((leaf, whole)) = self.reading.view().step(&mut self.walk, self.index)
+            {
+                let slot = leaf.slot_of(self.index);
+                let (first, last) = leaf.span(slot, whole);
+                self.answer =
+                    Some((indexes(first, last), leaf.entry(slot).map(|word| self.reading.borrow(word))));
+            }
+        }
+    }
+}
+
+/// How a store of the test is made.
+#[derive(Clone, Copy, PartialEq)]
+enum Writer {
+    /// As a map does.
+    Whole,
+    /// In two steps, each of which readers see.
+    InTwo,
+}
+
+/// Has readers of all indexes go some steps, then the first store, some steps, the second, and the rest. Returns how many gave an
+/// answer that was never so.
+fn wrong_answers(entries: u64, gaps: bool, ops: [Op; 2], indexes: &[u64], writer: Writer) -> usize {
+    let (map, mut model) = filled(entries, gaps);
+    let height = map.height();
+    let reading = map.read();
+    let readers = indexes.iter().flat_map(|&index| {
+        let stops = (0..=height).flat_map(|first| (0..=height - first).map(move |second| (first, second)));
+        stops.map(move |(first, second)| (index, first, second))
+    });
+    let mut readers: Vec<_> =
+        readers.map(|(index, first, second)| (Reader::new(&reading, index, first), second)).collect();
+    let slots = |model: &Model| indexes.iter().map(|&index| model.slot(index)).collect::<Vec<_>>();
+    let mut moments = std::vec![slots(&model)];
+    for op in ops {
+        if writer == Writer::InTwo {
+            map.remove_range(op.0).unwrap();
+            readers.iter_mut().for_each(|(reader, _)| reader.go(1));
+        }
+        apply(&map, &mut model, op);
+        moments.push(slots(&model));
+        readers.iter_mut().for_each(|(reader, steps)| reader.go(std::mem::take(steps)));
+    }
+    map.validate().unwrap();
+    let was_so = |reader: &Reader<'_>| {
+        let place = indexes.iter().position(|&index| index == reader.index).unwrap();
+        moments.iter().any(|moment| Some(moment[place]) == reader.answer)
+    };
+    readers.iter_mut().for_each(|(reader, _)| reader.go(height + 1));
+    readers.iter().filter(|(reader, _)| !was_so(reader)).count()
+}
+
+/// Whether no reader is wrong about any pair of stores and removals between some indexes.
+fn all_are_right(entries: u64, gaps: bool, ends: &[u64], writer: Writer) -> bool {
+    let spans: Vec<_> = ends
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &first)| ends[at..].iter().map(move |&last| span(first, last)))
+        .collect();
+    let ops = |value: u32| spans.iter().flat_map(move |&over| [(over, Some(value)), (over, None)]);
+    let mut pairs = ops(1 << 20).flat_map(|first| ops(1 << 21).map(move |second| [first, second]));
+    pairs.all(|ops| wrong_answers(entries, gaps, ops, ends, writer) == 0)
+}
+
+/// Indexes around the edge between the root's first two children: of the last entry before it and the first behind it, the first
+/// and the last index, and two between. Thinned out to each `every`th.
+fn ends(entries: u64, gaps: bool, every: usize) -> Vec<u64> {
+    let (map, _) = filled(entries, gaps);
+    let writer = map.lock();
+    let edge = writer.tree.inner(writer.tree.base().root).pivot(0) / STRIDE;
+    let offs = if gaps { [0, 2, 3, 6] } else { [0, 2, 3, 9] };
+    (edge - 1..=edge + 1).flat_map(|at| offs.map(|off| STRIDE * at + off)).step_by(every).collect()
+}
+
+#[test]
+fn every_answer_was_so_at_some_moment() {
+    // Under Miri, which takes a second for each tree, a few.
+    for (entries, height, every) in [(48, 3, 1), (240, 4, 3)] {
+        for gaps in [true, false] {
+            assert!(filled(entries, gaps).0.height() >= height);
+            let ends = ends(entries, gaps, if cfg!(miri) { 8 } else { every });
+            assert!(all_are_right(entries, gaps, &ends, Writer::Whole), "{entries} entries, gaps: {gaps}");
+        }
+    }
+}
+
+/// A store that appears in two steps is caught.
+#[test]
+#[cfg_attr(miri, ignore = "it looks at no memory that the others do not")]
+fn a_store_in_two_steps_is_caught() {
+    assert!(!all_are_right(48, true, &ends(48, true, 3), Writer::InTwo));
+}
+
+/// The nodes behind a store that ends in the first slot of a node keep their content, though their first index moves. A writer that
+/// shares them between the old tree and the new one is caught, on three levels and more: on two, no link is below such a node.
+#[test]
+#[cfg_attr(miri, ignore = "it looks at no memory that the others do not")]
+fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
+    SHARES_EQUAL_COPIES.set(true);
+    let right = [48, 12].map(|entries| {
+        let ends = ends(entries, false, 1);
+        (filled(entries, false).0.height(), all_are_right(entries, false, &ends, Writer::Whole))
+    });
+    SHARES_EQUAL_COPIES.set(false);
+    assert_eq!(right, [(3, false), (2, true)]);
+}
