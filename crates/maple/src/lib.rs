@@ -91,7 +91,9 @@ pub use shared::MapleTree;
 #[cfg(feature = "std")]
 pub mod maple_tree {
     pub use crate::error::WriteError;
-    pub use crate::shared::{Entries, Gaps, MapleTree, OwnedReading, Reading, Snapshot, Transaction};
+    pub use crate::shared::{
+        Entries, Gaps, MapleTree, OwnedReading, Reading, Reclaimed, Snapshot, Transaction,
+    };
 }
 
 /// The map of words: what its iterators, cursors and entries are called.

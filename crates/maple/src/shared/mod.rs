@@ -1,17 +1,22 @@
 //! The shared map: any thread reads without a lock while one at a time writes.
 //!
 //! ```text
-//!   readers   guard, load the root --> | inner | --> leaf --> word
-//!                  |                       (nothing that they reach changes)
-//!   writer    lock, version: copies of what changes --> one store of the root --> retire what the old version alone has
+//!   readers   guard, root --> | inner | --link--> leaf --> word
+//!   writer    lock, plan --> copies of what changes --> one store of the lowest link above --> retire what they replace
 //! ```
 //!
-//! A store builds a version of the tree (`tree/version.rs`) in memory whose nodes never move (`arena.rs`), and publishes it by
-//! one store of the root word. Nodes and values that it leaves behind wait until no reader can reach them
-//! ([`freehold_rcu`]); they are reused, and dropped, by later stores.
+//! A store changes copies, in memory whose nodes never move (`arena.rs`), and has them take the originals' place by one store of a
+//! link or of the root (`tree/publish.rs`). What it replaces waits until no reader can reach it ([`freehold_rcu`]), and is
+//! reused, or dropped, by later stores. As long as somebody has a snapshot, the link is the root.
+//!
+//! # Why a look-up is right
+//! A node that a reader can reach changes in its links alone, and who takes a child's place has the same indexes (M10). So
+//! wherever a reader is, what it goes on to has the indexes that it was told on its way, also in a node that has left the tree:
+//! it comes to the leaf that was the index's at some moment within the look-up. What one store changes lies behind one link
+//! (M12): who has seen a part of it and goes on from the root sees the rest.
 //!
 //! # Invariants
-//! What readers can reach does not change (M10). Chunks never move (M11). Each store is one Release store of the root (M12).
+//! M10, M12; chunks never move (M11).
 
 mod arena;
 mod read;
@@ -25,6 +30,7 @@ mod writer;
 
 pub use read::{Entries, Gaps, OwnedReading, Reading, Snapshot};
 pub use transaction::Transaction;
+pub use words::Reclaimed;
 
 use crate::entry::StoredValue;
 use crate::node::{Inner, Leaf, NodeLimits, Nodes};
@@ -60,14 +66,19 @@ use writer::Writer;
 /// ```
 ///
 /// # What a read sees
-/// Each call of a [`Reading`] sees the map as it is at one moment within the call: every store wholly or not at all, and never a
-/// range that was not stored. An iterator sees the moment in which it was made, to its end. Later calls see that moment or
-/// a later one.
+/// Each look-up sees the map as it is at one moment within the call: every store and every
+/// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later one on the same thread
+/// sees that moment or a later one.
+///
+/// An iterator goes from leaf to leaf: each item was so at some moment since it was made. Items ascend, an entry that nobody
+/// touches meanwhile comes once, and who has seen a part of a store sees the rest of it further on. A [`Snapshot`] is the map
+/// at one moment, whatever is asked of it.
 ///
 /// # Memory, and what fails
-/// A store, a removal too, copies the nodes that it changes, from the root down. What is replaced is reused or dropped after a
-/// grace period, by a later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and
-/// values, stores are refused ([`WriteError::Full`](crate::maple_tree::WriteError::Full)). What is refused has changed nothing.
+/// A store, a removal too, copies the nodes that it changes. What is replaced is reused or dropped after a grace period, by a
+/// later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
+/// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
+/// removes. Readers of one map hold back what others retire. What is refused has changed nothing.
 pub struct MapleTree<E: StoredValue> {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
     root: AtomicU64,

@@ -4,7 +4,7 @@ use super::MapleTree;
 use super::view::{Keep, Moment};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
-use crate::tree::{LeafAt, Leaves, Slots, indexes};
+use crate::tree::{LeafAt, Leaves, Slots};
 use core::fmt;
 use core::iter::FusedIterator;
 use core::ops::RangeBounds;
@@ -55,11 +55,18 @@ impl<E: StoredValue> MapleTree<E> {
         Ok(Reading { map: self, keep: Moment::new(&self.root, &self.moments, guard) })
     }
 
-    /// Another value like the one at an index, to be kept: of an `Arc`, one that counts.
+    /// The entry that an index is in, with another value like its own, to be kept: of an `Arc`, one that counts.
+    #[must_use]
+    pub fn entry_owned(&self, index: u64) -> Option<(Span, E)> {
+        let reading = self.read();
+        let (span, word) = reading.view().slot_at(index);
+        Some((span, reading.owned(word?)))
+    }
+
+    /// The value of that.
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        let reading = self.read();
-        reading.view().get(index).map(|word| reading.owned(word))
+        self.entry_owned(index).map(|(_, value)| value)
     }
 }
 
@@ -76,10 +83,8 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     #[doc(alias = "mas_walk")]
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
-        let (leaf, whole) = self.view().leaf_at(index);
-        let slot = leaf.slot_of(index);
-        let (first, last) = leaf.span(slot, whole);
-        (indexes(first, last), leaf.entry(slot).map(|word| self.borrow(word)))
+        let (span, word) = self.view().slot_at(index);
+        (span, word.map(|word| self.borrow(word)))
     }
 
     /// The entry that an index is in.

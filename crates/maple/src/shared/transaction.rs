@@ -1,7 +1,7 @@
 //! Several stores that readers see at once, or none of them.
 
 use super::MapleTree;
-use super::words::Values;
+use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
@@ -18,7 +18,7 @@ use std::sync::MutexGuard;
 /// It holds the writer's lock. All memory is asked for by each store, and a store is refused where readers hold back too much:
 /// [`commit`](Self::commit) takes no memory, waits for nobody and cannot fail. So it is also the plan of a single store: who has
 /// something to do between the last thing that can fail and the store, does it before the commit. What is dropped without being
-/// committed has changed nothing.
+/// committed has changed nothing. One that is leaked keeps the lock for ever.
 ///
 /// ```
 /// use freehold_maple::MapleTree;
@@ -29,32 +29,23 @@ use std::sync::MutexGuard;
 /// moving.remove_range(0..100)?;
 /// moving.store(500..600, 1)?;
 /// assert_eq!((moving.get(550), map.read().get(550)), (Some(1), None));
-/// moving.commit();
+/// drop(moving.commit());
 /// assert_eq!((map.read().get(50), map.read().get(550)), (None, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
-    // Dropped in this order: values are, which may do anything, once the lock is given back.
     writer: MutexGuard<'a, Writer>,
-    /// What was put into the version. Dropped if that is.
-    inserted: Values<E>,
-    /// What no reader can have any more.
-    dead: Values<E>,
-    committed: bool,
+    /// What was put into the version, and is dropped if that is: after the field above has given the lock back, as a drop may do
+    /// anything.
+    inserted: Reclaimed<E>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
     /// Begins stores that readers see at once. Waits for the writer.
     #[must_use]
     pub fn transaction(&self) -> Transaction<'_, E> {
-        Transaction {
-            map: self,
-            writer: self.lock(),
-            inserted: Values::default(),
-            dead: Values::default(),
-            committed: false,
-        }
+        Transaction { map: self, writer: self.lock(), inserted: Reclaimed::default() }
     }
 }
 
@@ -138,21 +129,18 @@ impl<E: StoredValue> Transaction<'_, E> {
         }
     }
 
-    /// Has readers see all stores, from now on and at once.
-    pub fn commit(mut self) {
-        self.committed = true;
+    /// Has readers see all stores, from now on and at once. Hands over what no reader can have any more, of removals before.
+    pub fn commit(mut self) -> Reclaimed<E> {
+        self.writer.publish::<E>(&self.map.root, self.map.is_frozen());
+        self.inserted.forget();
+        Reclaimed::new(mem::take(&mut self.writer.dead))
     }
 }
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
-        if self.committed {
-            self.writer.publish::<E>(&self.map.root, self.map.is_frozen());
-            self.inserted.forget();
-        } else {
-            self.writer.undo();
-        }
-        self.dead = Values::new(mem::take(&mut self.writer.dead));
+        // Nothing, if it was committed.
+        self.writer.undo();
     }
 }
 

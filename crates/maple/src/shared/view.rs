@@ -95,6 +95,14 @@ impl<'r> View<'r> {
         }
     }
 
+    /// The range that an index is in, with its entry; without one, the whole gap.
+    pub(super) fn slot_at(&self, index: u64) -> (Span, Option<Word>) {
+        let (leaf, whole) = self.leaf_at(index);
+        let slot = leaf.slot_of(index);
+        let (first, last) = leaf.span(slot, whole);
+        (indexes(first, last), leaf.entry(slot))
+    }
+
     /// Goes one level down, to a child or to the leaf that has the index. The leaf comes with its indexes: a node's never change
     /// while it can be reached, and who takes its place has the same (M10).
     #[inline]

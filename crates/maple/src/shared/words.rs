@@ -11,6 +11,7 @@ use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::drop_all;
 use alloc::vec::Vec;
+use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 
@@ -64,10 +65,21 @@ impl<E: StoredValue> Transaction<'_, E> {
     }
 }
 
-/// Words that are in no tree that anybody reads, to be dropped as values.
-pub(super) struct Values<E: StoredValue>(Vec<Word>, PhantomData<E>);
+/// Values that were removed, and that no reader can have any more: dropped with it. They are of removals before, whose readers have
+/// left since.
+///
+/// Operations drop them once they have given the map's lock back. Who holds a lock of their own, which such a drop may want to
+/// take, has them handed over instead, and drops them later.
+#[must_use = "values that were removed are dropped here"]
+pub struct Reclaimed<E: StoredValue>(Vec<Word>, PhantomData<E>);
 
-impl<E: StoredValue> Values<E> {
+// SAFETY: its words are values that it owns.
+unsafe impl<E: StoredValue + Send> Send for Reclaimed<E> {}
+// SAFETY: shared, it gives out nothing.
+unsafe impl<E: StoredValue> Sync for Reclaimed<E> {}
+
+impl<E: StoredValue> Reclaimed<E> {
+    /// Words that are in no tree that anybody reads, each of which stands for a value.
     pub(super) fn new(words: Vec<Word>) -> Self {
         Self(words, PhantomData)
     }
@@ -87,16 +99,23 @@ impl<E: StoredValue> Values<E> {
     }
 }
 
-impl<E: StoredValue> Default for Values<E> {
+impl<E: StoredValue> Default for Reclaimed<E> {
     fn default() -> Self {
         Self::new(Vec::new())
     }
 }
 
-impl<E: StoredValue> Drop for Values<E> {
+impl<E: StoredValue> Drop for Reclaimed<E> {
+    #[inline]
     fn drop(&mut self) {
-        if mem::needs_drop::<E>() {
+        if mem::needs_drop::<E>() && !self.0.is_empty() {
             drop_all(self.0.drain(..).map(MapleTree::<E>::value));
         }
+    }
+}
+
+impl<E: StoredValue> fmt::Debug for Reclaimed<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reclaimed").field("len", &self.0.len()).finish()
     }
 }

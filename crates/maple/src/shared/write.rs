@@ -1,7 +1,7 @@
 //! Storing: under the lock, one writer at a time.
 
 use super::MapleTree;
-use super::words::Values;
+use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
@@ -20,7 +20,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// The range is empty, there is no memory, or readers hold back too much; nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
-        self.put(Span::from_bounds(&bounds), value, false)
+        self.put(Span::from_bounds(&bounds), value, false).map(drop)
     }
 
     /// Stores a value over a range that is free.
@@ -29,10 +29,28 @@ impl<E: StoredValue> MapleTree<E> {
     /// The range overlaps an entry, or as for [`store`](Self::store).
     #[doc(alias = "mtree_insert_range")]
     pub fn insert(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
+        self.insert_reclaiming(bounds, value).map(drop)
+    }
+
+    /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    ///
+    /// # Errors
+    /// As for [`insert`](Self::insert).
+    pub fn insert_reclaiming(
+        &self,
+        bounds: impl RangeBounds<u64>,
+        value: E,
+    ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
         self.put(Span::from_bounds(&bounds), value, true)
     }
 
-    fn put(&self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
+    #[inline]
+    fn put(
+        &self,
+        span: Option<Span>,
+        value: E,
+        is_insert: bool,
+    ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
         let mut writer = self.lock();
         let mut plan = StorePlan::new(span);
@@ -44,8 +62,7 @@ impl<E: StoredValue> MapleTree<E> {
         let entry = NewWord::new(value);
         self.commit(&mut writer, &mut plan, way, Some(entry.word()));
         entry.stored();
-        Self::unlock(writer);
-        Ok(())
+        Ok(Reclaimed::new(mem::take(&mut writer.dead)))
     }
 
     #[inline]
@@ -71,7 +88,7 @@ impl<E: StoredValue> MapleTree<E> {
         let writer = self.lock();
         let mut plan = StorePlan::new(span);
         writer.tree.plan(&mut plan, false);
-        self.remove(writer, &mut plan)
+        self.remove(writer, &mut plan).map(drop)
     }
 
     /// Removes the whole entry that an index is in; returns its range.
@@ -80,32 +97,42 @@ impl<E: StoredValue> MapleTree<E> {
     /// As for [`remove_range`](Self::remove_range).
     #[doc(alias = "mtree_erase")]
     pub fn erase(&self, index: u64) -> Result<Option<Span>, WriteError> {
+        self.erase_reclaiming(index).map(|(erased, _)| erased)
+    }
+
+    /// The same, where what no reader can have any more, of removals before, is handed over and not dropped here.
+    ///
+    /// # Errors
+    /// As for [`remove_range`](Self::remove_range).
+    pub fn erase_reclaiming(&self, index: u64) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
         let writer = self.lock();
         let tree = &writer.tree;
         if tree.height() == 0 {
-            return Ok(None);
+            return Ok((None, Reclaimed::default()));
         }
         let mut plan = StorePlan::new(Span::ALL);
         let leaf = tree.walk(index, &mut plan.path);
         let slot = plan.path.leaf().slot as usize;
         if !leaf.has_entry(slot) {
-            return Ok(None);
+            return Ok((None, Reclaimed::default()));
         }
         let (first, last) = leaf.span(slot, plan.path.whole);
         let span = indexes(first, last);
         tree.plan_erase(&mut plan, leaf, span);
-        self.remove(writer, &mut plan)?;
-        Ok(Some(span))
+        let reclaimed = self.remove(writer, &mut plan)?;
+        Ok((Some(span), reclaimed))
     }
 
-    fn remove(&self, mut writer: MutexGuard<'_, Writer>, plan: &mut StorePlan) -> Result<(), WriteError> {
-        if plan.is_free() {
-            return Ok(());
+    fn remove(
+        &self,
+        mut writer: MutexGuard<'_, Writer>,
+        plan: &mut StorePlan,
+    ) -> Result<Reclaimed<E>, WriteError> {
+        if !plan.is_free() {
+            let way = self.prepare(&mut writer, plan)?;
+            self.commit(&mut writer, plan, way, None);
         }
-        let way = self.prepare(&mut writer, plan)?;
-        self.commit(&mut writer, plan, way, None);
-        Self::unlock(writer);
-        Ok(())
+        Ok(Reclaimed::new(mem::take(&mut writer.dead)))
     }
 
     /// Reserves what a planned store takes; says how it is to be done.
@@ -139,16 +166,6 @@ impl<E: StoredValue> MapleTree<E> {
     pub(super) fn is_frozen(&self) -> bool {
         // Acquire: pairs with the Release of `Moment::drop`.
         self.moments.load(Ordering::Acquire) > 0
-    }
-
-    /// Gives the lock back, and drops the values that no reader can have any more: their drops may panic.
-    #[inline]
-    pub(super) fn unlock(mut writer: MutexGuard<'_, Writer>) {
-        if mem::needs_drop::<E>() && !writer.dead.is_empty() {
-            let dead = Values::<E>::new(mem::take(&mut writer.dead));
-            drop(writer);
-            drop(dead);
-        }
     }
 }
 
