@@ -1,11 +1,15 @@
 //! Why an operation was refused: one small enum per question, each carrying what is in the way.
 
 mod moves;
+#[cfg(feature = "std")]
+mod shared;
 mod sub_space;
 
 use freehold_units::{Align, Bytes, Span, error_messages};
 
 pub use moves::MoveError;
+#[cfg(feature = "std")]
+pub use shared::SharedError;
 pub use sub_space::{AdoptError, ReturnError};
 
 /// Why a space was not laid out, or its layout not changed. The space is unchanged.

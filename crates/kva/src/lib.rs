@@ -53,10 +53,14 @@ pub mod pooled;
 pub mod rbtree;
 mod regions;
 mod request;
+#[cfg(feature = "std")]
+pub mod shared;
 mod space;
 
 pub use btree::{BTree, Placement};
 pub use by_size::BySize;
+#[cfg(feature = "std")]
+pub use error::SharedError;
 pub use error::{
     AdoptError, AllocError, FreeError, LayoutError, MoveError, Rejected, ResizeError, ReturnError,
 };
@@ -67,4 +71,6 @@ pub use index::FreeIndex;
 pub use pooled::PooledSpace;
 pub use rbtree::RbTree;
 pub use request::Request;
+#[cfg(feature = "std")]
+pub use shared::SharedSpace;
 pub use space::{AddressSpace, IntoRegions, PendingMove, Region, Regions, Stats, snapshot};

@@ -29,7 +29,7 @@ use std::sync::MutexGuard;
 /// moving.remove_range(0..100)?;
 /// moving.store(500..600, 1)?;
 /// assert_eq!((moving.get(550), map.read().get(550)), (Some(1), None));
-/// drop(moving.commit());
+/// moving.commit();
 /// assert_eq!((map.read().get(50), map.read().get(550)), (None, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -70,7 +70,6 @@ impl<E: StoredValue> Transaction<'_, E> {
 ///
 /// Operations drop them once they have given the map's lock back. Who holds a lock of their own, which such a drop may want to
 /// take, has them handed over instead, and drops them later.
-#[must_use = "values that were removed are dropped here"]
 pub struct Reclaimed<E: StoredValue>(Vec<Word>, PhantomData<E>);
 
 // SAFETY: its words are values that it owns.

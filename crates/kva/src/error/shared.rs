@@ -1,0 +1,71 @@
+//! Why a change of a shared space was refused.
+
+use super::{AllocError, FreeError, MoveError};
+use core::fmt;
+use freehold_maple::maple_tree::WriteError;
+
+/// Why a shared space stayed as it was: its addresses say no, for the reasons of an [`AddressSpace`](crate::AddressSpace), or those
+/// who read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SharedError<C> {
+    /// As an [`AddressSpace`](crate::AddressSpace) refuses it.
+    Refused(C),
+    /// Readers hold back so much that was removed before that nothing more is. They have to leave first.
+    Readers {
+        /// Nodes and values that wait for readers.
+        held: usize,
+        /// The most that may wait.
+        limit: usize,
+    },
+    /// The kernel refuses the barrier that tells when readers have left.
+    NoGracePeriod,
+    /// No memory for the tree that readers look at.
+    OutOfMemory,
+}
+
+impl<C: fmt::Display> fmt::Display for SharedError<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(cause) => cause.fmt(f),
+            Self::Readers { held, limit } => {
+                write!(f, "readers hold back {held} of at most {limit} nodes and values")
+            }
+            Self::NoGracePeriod => {
+                f.write_str("the kernel refuses the barrier that tells when readers have left")
+            }
+            Self::OutOfMemory => f.write_str("out of memory"),
+        }
+    }
+}
+
+impl<C: fmt::Debug + fmt::Display> core::error::Error for SharedError<C> {}
+
+impl<C> From<WriteError> for SharedError<C> {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Full { held, limit } => Self::Readers { held, limit },
+            WriteError::NoGracePeriod => Self::NoGracePeriod,
+            WriteError::OutOfMemory => Self::OutOfMemory,
+            error => unreachable!("K17: what the space hands out is free in the tree: {error}"),
+        }
+    }
+}
+
+impl From<AllocError> for SharedError<AllocError> {
+    fn from(cause: AllocError) -> Self {
+        Self::Refused(cause)
+    }
+}
+
+impl From<FreeError> for SharedError<FreeError> {
+    fn from(cause: FreeError) -> Self {
+        Self::Refused(cause)
+    }
+}
+
+impl From<MoveError> for SharedError<MoveError> {
+    fn from(cause: MoveError) -> Self {
+        Self::Refused(cause)
+    }
+}

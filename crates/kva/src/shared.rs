@@ -1,0 +1,300 @@
+//! An address space for many threads that is looked up far more often than it is changed: a VMM's devices, a process's mappings.
+//!
+//! ```text
+//!   core, under a lock    AddressSpace<()>     |####|......|########|.....|     where things go
+//!   busy, written there   MapleTree<Arc<V>>    |nic |      |  disk  |           who has an address, read without a lock
+//! ```
+//!
+//! What is allocated is published once its addresses are taken, and what is freed is unpublished before they are free. So who
+//! looks an address up never finds the region before the present one.
+//!
+//! Invariant: K17 outside of the lock, `busy` has the usable addresses of each region of the core, and no others; of a region that
+//! is moving, those of both places.
+//!
+//! Source: the talk's wish to split the allocator's locks: its look-ups need none here.
+
+use crate::error::SharedError;
+use crate::{
+    AddressSpace, AllocError, FreeError, LayoutError, MoveError, PendingMove, Placement, Request, Stats,
+};
+use freehold_maple::MapleTree;
+use freehold_maple::maple_tree::{Reading, Snapshot};
+use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Hands out ranges of a space to many threads, which look up who has an address without a lock.
+///
+/// ```
+/// use freehold_kva::{Placement, Request, SharedSpace};
+/// use freehold_units::{Align, Span};
+/// use std::sync::Arc;
+///
+/// let bus = SharedSpace::new(Span::new(0xc000_0000, 0xffff_ffff).unwrap(), Align::PAGE, Placement::Lowest)?;
+/// let nic = bus.alloc(&Request::natural(0x4000), Arc::new("nic"))?;
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         let reading = bus.read();
+///         assert_eq!(reading.entry_at(nic.first() + 0x123), Some((nic, &"nic")));
+///     });
+///     scope.spawn(|| bus.alloc(&Request::new(0x1000), Arc::new("uart")));
+/// });
+/// assert_eq!(*bus.free(nic.first())?.1, "nic");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Cost
+/// A look-up is one of [`MapleTree`]: a guard and a walk, whatever writers do. A change takes the lock, and is a change of an
+/// [`AddressSpace`] and a store of the tree. Values are dropped after a grace period, by later changes, when no lock is held.
+pub struct SharedSpace<V> {
+    /// Where things go. Who holds its lock writes `busy`.
+    core: Mutex<AddressSpace<()>>,
+    busy: MapleTree<Arc<V>>,
+}
+
+impl<V> SharedSpace<V> {
+    /// A space over `span`, whose sizes and addresses are multiples of the granule.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::new`].
+    pub fn new(span: Span, granule: Align, placement: Placement) -> Result<Self, LayoutError> {
+        Self::with_layout(&[span], granule, placement)
+    }
+
+    /// A space over several spans, in any order, with holes between them.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::with_layout`].
+    pub fn with_layout(spans: &[Span], granule: Align, placement: Placement) -> Result<Self, LayoutError> {
+        let core = AddressSpace::with_layout(spans, granule, placement)?;
+        Ok(Self { core: Mutex::new(core), busy: MapleTree::new() })
+    }
+
+    /// Nothing panics while it is held but for a broken invariant.
+    fn lock(&self) -> MutexGuard<'_, AddressSpace<()>> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to read, on this thread. [`Reading::entry_at`] tells the region that an address is in, and its value; guards belong
+    /// to nobody. A region that is moving is found at both places.
+    #[inline]
+    #[must_use]
+    pub fn read(&self) -> Reading<'_, Arc<V>> {
+        self.busy.read()
+    }
+
+    /// The regions as they are at this moment. While it lives, changes cost more: [`MapleTree::snapshot`].
+    ///
+    /// # Errors
+    /// No memory for a guard.
+    pub fn snapshot(&self) -> Result<Snapshot<'_, Arc<V>>, OutOfMemory> {
+        self.busy.snapshot()
+    }
+
+    /// The region that an address is in, with its value to keep.
+    #[doc(alias = "find_vmap_area")]
+    #[must_use]
+    pub fn region_at(&self, address: u64) -> Option<(Span, Arc<V>)> {
+        self.busy.entry_owned(address)
+    }
+
+    /// Takes a range for `request`, and keeps the value with it. Returns the usable addresses, without guard.
+    ///
+    /// # Errors
+    /// The value comes back with the reason; nothing was changed.
+    #[doc(alias = "alloc_vmap_area")]
+    pub fn alloc(&self, request: &Request, value: Arc<V>) -> Result<Span, RejectedValue<V>> {
+        self.publish(value, |core| core.alloc(request, ()))
+    }
+
+    /// Takes exactly these addresses, and keeps the value with them.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::alloc_at`] says why; the value comes back, and nothing was changed.
+    pub fn alloc_at(&self, span: Span, value: Arc<V>) -> Result<Span, RejectedValue<V>> {
+        self.publish(value, |core| core.alloc_at(span, ()))
+    }
+
+    fn publish(
+        &self,
+        value: Arc<V>,
+        alloc: impl FnOnce(&mut AddressSpace<()>) -> Result<Span, crate::Rejected<()>>,
+    ) -> Result<Span, RejectedValue<V>> {
+        let mut core = self.lock();
+        let span = match alloc(&mut core) {
+            Ok(span) => span,
+            Err(rejected) => return Err(Rejected { value, cause: SharedError::Refused(rejected.cause) }),
+        };
+        let stored = self.busy.insert_reclaiming(span, value);
+        if stored.is_err() {
+            core.free(span.first()).expect("K17: what was just allocated can be freed");
+        }
+        drop(core);
+        // What no reader has any more is dropped here, with no lock.
+        match stored {
+            Ok(_reclaimed) => Ok(span),
+            Err(Rejected { value, cause }) => Err(Rejected { value, cause: cause.into() }),
+        }
+    }
+
+    /// Frees the region that starts at `first`, its guard with it: from now on nobody finds it. Who found it before keeps its value
+    /// as long as it reads. Returns its usable addresses and the value.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::free`], or what removing it from the tree needs is refused; nothing was changed.
+    #[doc(alias = "free_vmap_area")]
+    pub fn free(&self, first: u64) -> Result<(Span, Arc<V>), SharedError<FreeError>> {
+        let mut core = self.lock();
+        if core
+            .region_at(first)
+            .is_none_or(|region| region.span().first() != first || region.moving_to().is_some())
+        {
+            let refused = core.free(first).err();
+            return Err(SharedError::Refused(
+                refused.expect("K17: no region starts there that can be freed"),
+            ));
+        }
+        let (_, value) = self.busy.entry_owned(first).expect("K17: a region is in the tree");
+        let erased = self.busy.erase_reclaiming(first)?;
+        let (span, ()) = core.free(first).expect("K17: a region that does not move can be freed");
+        drop(core);
+        drop(erased);
+        Ok((span, value))
+    }
+
+    /// Takes the place at `to` for the region that starts at `first`, and keeps the old one: it is found at both.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::begin_move`], or what the tree needs is refused; nothing was changed.
+    pub fn begin_move(&self, first: u64, to: u64) -> Result<PendingMove, SharedError<MoveError>> {
+        let mut core = self.lock();
+        let pending = core.begin_move(first, to)?;
+        let added = places(&core, pending).expect("K17: a move that was begun is pending").added();
+        let (_, value) = self.busy.entry_owned(first).expect("K17: a region is in the tree");
+        let stored = self.busy.insert_reclaiming(added, value);
+        if stored.is_err() {
+            core.cancel_move(pending).expect("K17: a move that was begun can be cancelled");
+        }
+        drop(core);
+        match stored {
+            Ok(_reclaimed) => Ok(pending),
+            Err(Rejected { cause, .. }) => Err(cause.into()),
+        }
+    }
+
+    /// Ends a move at the new place. Readers see the region there alone, from one moment to the next. Returns its new addresses.
+    ///
+    /// # Errors
+    /// As [`AddressSpace::commit_move`], or what the tree needs is refused; the move stays pending then, and may be tried again.
+    pub fn commit_move(&self, pending: PendingMove) -> Result<Span, SharedError<MoveError>> {
+        let mut core = self.lock();
+        let Some(places) = places(&core, pending) else { return Err(core.commit_move(pending).into_error()) };
+        let (_, value) = self.busy.entry_owned(places.old.first()).expect("K17: a region is in the tree");
+        let mut both = self.busy.transaction();
+        both.remove_range(places.old)?;
+        both.store(places.new, value).map_err(|rejected| rejected.cause)?;
+        let new = core.commit_move(pending)?;
+        let reclaimed = both.commit();
+        drop(core);
+        drop(reclaimed);
+        Ok(new)
+    }
+
+    /// Ends a move at the old place; the new one becomes free.
+    ///
+    /// # Errors
+    /// As [`commit_move`](Self::commit_move).
+    pub fn cancel_move(&self, pending: PendingMove) -> Result<(), SharedError<MoveError>> {
+        let mut core = self.lock();
+        let Some(places) = places(&core, pending) else { return Err(core.cancel_move(pending).into_error()) };
+        let mut without = self.busy.transaction();
+        without.remove_range(places.added())?;
+        core.cancel_move(pending)?;
+        let reclaimed = without.commit();
+        drop(core);
+        drop(reclaimed);
+        Ok(())
+    }
+
+    /// The number of regions. Waits for the lock.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether nothing is allocated. Waits for the lock.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The figures of the space. Waits for the lock.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.lock().stats()
+    }
+
+    /// Checks every invariant from scratch. Waits for the lock.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn validate(&self) -> Result<(), Broken> {
+        let core = self.lock();
+        core.validate()?;
+        self.busy.validate()?;
+        let reading = self.busy.read();
+        let mut known = 0;
+        for region in core.regions() {
+            let old = region.span();
+            let added = region.moving_to().map(|new| Places { old, new }.added());
+            for place in [Some(old), added].into_iter().flatten() {
+                let found = reading.entry_at(place.first()).is_some_and(|(span, _)| span == place);
+                check(found, "K17", "a region is in the tree", place.first())?;
+                known += 1;
+            }
+        }
+        check(known == self.busy.len(), "K17", "what is in the tree is a region", 0)
+    }
+}
+
+/// A value that was not taken, and why.
+pub type RejectedValue<V> = Rejected<Arc<V>, SharedError<AllocError>>;
+
+/// The usable addresses of a region that is moving.
+struct Places {
+    old: Span,
+    new: Span,
+}
+
+impl Places {
+    /// What the new place has beyond the old.
+    fn added(&self) -> Span {
+        let Self { old, new } = *self;
+        let beyond = if new.overlaps(old) { new.below(old).or_else(|| new.above(old)) } else { Some(new) };
+        beyond.expect("K16: a region moves")
+    }
+}
+
+/// The places of a move, unless it has ended.
+fn places(core: &AddressSpace<()>, pending: PendingMove) -> Option<Places> {
+    let region = core.region_at(pending.first()).filter(|region| region.span().first() == pending.first())?;
+    let new = region.moving_to().filter(|new| new.first() == pending.to())?;
+    Some(Places { old: region.span(), new })
+}
+
+/// The error of an operation that the space is known to refuse.
+trait Refused {
+    fn into_error(self) -> SharedError<MoveError>;
+}
+
+impl<T> Refused for Result<T, MoveError> {
+    fn into_error(self) -> SharedError<MoveError> {
+        SharedError::Refused(self.err().expect("K17: a move that is not pending has ended"))
+    }
+}
+
+impl<V> fmt::Debug for SharedSpace<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedSpace").field("core", &*self.lock()).finish_non_exhaustive()
+    }
+}
