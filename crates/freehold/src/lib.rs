@@ -6,8 +6,8 @@
 //! | [`maple`] | maps ranges to values, and finds the gaps between them; stores that cannot fail |
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
-//! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are
-//! `kva::PooledSpace`, for many threads, and `percpu::PerCpuHeap` with counters. With the feature `serde`, spans,
+//! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
+//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, and `percpu::PerCpuHeap` with counters. With the feature `serde`, spans,
 //! alignments and maps can be serialized.
 //!
 //! ```
