@@ -121,7 +121,7 @@ fn cyclic_searches_outside_their_window() {
 }
 
 fn built(nodes: Nodes) {
-    for count in (0..200u64).step_by(if cfg!(miri) { 40 } else { 1 }) {
+    for count in (0..200u64).step_by(if cfg!(miri) { 100 } else { 1 }) {
         for (stride, size) in [(1, 1), (16, 8), (3, 3)] {
             let entries = (0..count).map(|at| (span(stride * at, stride * at + size - 1), at as u32));
             let map = WordMap::<u32>::from_sorted_with_nodes(nodes, entries.clone()).unwrap();

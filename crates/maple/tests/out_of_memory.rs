@@ -151,6 +151,7 @@ fn single_stores_on_small_nodes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "small nodes take the same steps, and Miri a minute")]
 fn single_stores_on_full_nodes() {
     all_fail_in_turn(Nodes::Full);
 }

@@ -195,7 +195,7 @@ fn slots_are_added_and_used_again() {
 /// Threads that end take no slot with them. In a process of its own the count would be exact; here other tests run too.
 #[test]
 fn short_threads_leave_no_slots_behind() {
-    let threads = if cfg!(miri) { 50 } else { 10_000 };
+    let threads = if cfg!(miri) { 40 } else { 10_000 };
     for _ in 0..threads {
         std::thread::spawn(|| drop(read())).join().unwrap();
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 const LIVE: u64 = 0x11FE;
 const POISON: u64 = 0xDEAD;
 const LINKS: usize = 4;
-const ROUNDS: u64 = if cfg!(miri) { 300 } else { 50_000 };
+const ROUNDS: u64 = if cfg!(miri) { 100 } else { 50_000 };
 
 struct Node {
     state: u64,

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::vec::Vec;
 
-const ROUNDS: usize = if cfg!(miri) { 60 } else { 40_000 };
+const ROUNDS: usize = if cfg!(miri) { 20 } else { 40_000 };
 const THREADS: u32 = 4;
 const CELLS: u64 = 96;
 const GRANULE: u64 = 4096;
