@@ -9,6 +9,7 @@ pub(crate) use model::Model;
 use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, WriteError};
 use freehold_units::Span;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// From one entry to the next.
@@ -115,4 +116,27 @@ pub(crate) fn change(map: &Map, model: &mut Model, over: Span, value: Option<u32
         None => with_room(|| map.remove_range(over)).unwrap(),
     }
     change_model(model, over, value);
+}
+
+/// How often each of two readers on threads of their own has looked: on a machine that is busy, a writer would be done before they
+/// run at all.
+#[derive(Default)]
+pub(crate) struct Looks([AtomicU64; 2]);
+
+impl Looks {
+    pub(crate) fn looked(&self, reader: usize) {
+        self.0[reader].fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Waits until both have looked once more.
+    pub(crate) fn wait(&self) {
+        let before = self.counts();
+        while self.counts().iter().zip(before).any(|(now, before)| *now == before) {
+            std::thread::yield_now();
+        }
+    }
+
+    pub(crate) fn counts(&self) -> [u64; 2] {
+        [0, 1].map(|reader: usize| self.0[reader].load(Ordering::SeqCst))
+    }
 }
