@@ -365,3 +365,17 @@ fn maps_that_come_and_go() {
         }
     }
 }
+
+#[test]
+fn ranges_without_an_index() {
+    let _beside_others = beside_others();
+    for entries in [0, 3, 48] {
+        let (map, _) = filled(entries, true);
+        let reading = map.read();
+        for first in [0, 5, 7, 65, u64::MAX] {
+            assert_eq!((reading.range(first..first).next(), reading.gaps(first..first).next()), (None, None));
+            let last = reading.range(first..first).next_back();
+            assert_eq!((last, reading.gaps(first..first).next_back()), (None, None));
+        }
+    }
+}

@@ -14,6 +14,9 @@ use freehold_units::Span;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// Whether an iterator goes up, what it gave so far, and the rest of it.
+type Walk<'r> = (bool, Vec<Slot>, Box<dyn Iterator<Item = Slot> + 'r>);
+
 /// Moves an entry from one range to another.
 fn try_move(map: &MapleTree<u64>, from: Span, to: Span, value: u64) -> Result<(), WriteError> {
     let mut moving = map.transaction();
@@ -40,6 +43,7 @@ fn an_entry_moves_up(nodes: Nodes) {
         for up in [true, false] {
             let (map, looks, moved) = (&map, &looks, &moved);
             scope.spawn(move || {
+                let looker = looks.begin(usize::from(up));
                 loop {
                     let from = moved.load(Ordering::SeqCst);
                     let reading = map.read();
@@ -54,7 +58,7 @@ fn an_entry_moves_up(nodes: Nodes) {
                         let seen = (from..(from + 6).min(places)).rev().filter(|&place| has(place)).count();
                         assert!(seen <= 1, "{seen} times from {from} on");
                     }
-                    looks.looked(usize::from(up));
+                    looker.looked();
                     if from + 1 == places {
                         return;
                     }
@@ -99,6 +103,7 @@ fn iterators_on_threads_see_no_older_second() {
             for up in [true, false] {
                 let (map, looks, done) = (&map, &looks, &done);
                 scope.spawn(move || {
+                    let looker = looks.begin(usize::from(up));
                     let mut newest = 0;
                     loop {
                         let last_look = done.load(Ordering::SeqCst);
@@ -114,7 +119,7 @@ fn iterators_on_threads_see_no_older_second() {
                         };
                         assert!(newest <= first && first <= second, "{first}, then {second}, up: {up}");
                         newest = second;
-                        looks.looked(usize::from(up));
+                        looker.looked();
                         if last_look {
                             assert_eq!(newest, stores);
                             return;
@@ -171,7 +176,7 @@ fn iterators_between_two_steps_see_no_older_second() {
         }
         let (map, mut model) = filled(entries, at % 2 == 0);
         let reading = map.read();
-        let mut walks: Vec<(bool, Vec<Slot>, Box<dyn Iterator<Item = Slot>>)> = Vec::new();
+        let mut walks: Vec<Walk<'_>> = Vec::new();
         for stop in (0..=entries as usize).step_by(if cfg!(miri) { 5 } else { 3 }) {
             let mut up = reading.iter().map(|(at, value)| (at, Some(*value)));
             walks.push((true, up.by_ref().take(stop).collect(), Box::new(up)));

@@ -32,7 +32,7 @@ fn a_large_removal() {
             map.store(span(at * 2, at * 2), Arc::clone(&value)).unwrap();
         }
         let reading = map.read();
-        let seen = reading.get(7 * 2).map(|seen| std::ptr::from_ref(seen));
+        let seen = reading.get(7 * 2).map(std::ptr::from_ref);
         assert_eq!(seen, Some(Arc::as_ptr(&value)));
         let limit = Map::BACKLOG;
         if transaction {

@@ -73,7 +73,7 @@ impl Scene {
             self.finished.store(u64::from(number), Ordering::SeqCst);
             stores.push(ops);
             drop(stores);
-            if number as usize % (STORES / 12) == 0 {
+            if (number as usize).is_multiple_of(STORES / 12) {
                 self.looks.wait();
             }
         }
@@ -109,6 +109,7 @@ impl Scene {
 
     /// Asks again and again. Readings and snapshots go to the other reader now and then, and come from there.
     fn read<'m>(&'m self, reader: usize, to: &Sender<Sent<'m>>, from: &Receiver<Sent<'m>>) -> Vec<Event> {
+        let looker = self.looks.begin(reader);
         let (mut random, mut events) = (Random(reader as u64 + 21), Vec::new());
         loop {
             let is_last = self.done.load(Ordering::SeqCst);
@@ -152,7 +153,7 @@ impl Scene {
             while events.len() > ANSWERS {
                 events.swap_remove(random.below(events.len() as u64) as usize);
             }
-            self.looks.looked(reader);
+            looker.looked();
             if is_last {
                 return events;
             }

@@ -266,6 +266,26 @@ fn a_drop_that_panics_as_a_transaction_is_dropped() {
     assert!(values.iter().all(|value| Arc::strong_count(value) == 1));
 }
 
+/// A thread that panics amid a transaction has changed nothing, and the map goes on.
+#[test]
+fn a_panic_amid_a_transaction() {
+    let _alone = alone();
+    let (map, values) = fuses();
+    let before = entries(&map);
+    let counts = || values.iter().map(Arc::strong_count).collect::<Vec<_>>();
+    let was = counts();
+    let panics = || {
+        let mut inside = map.transaction();
+        inside.store(span(3, 250), Fuse(Arc::clone(&values[40]))).unwrap();
+        inside.remove_range(span(260, 300)).unwrap();
+        panic!("amid");
+    };
+    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+    assert_eq!((entries(&map), counts()), (before, was));
+    map.store(span(3, 250), Fuse(Arc::clone(&values[40]))).unwrap();
+    assert_eq!(entries(&map).len(), 1 + 1 + 15);
+}
+
 /// Fails where an operation waits for ever.
 fn ends(operation: impl FnOnce() + Send + 'static) {
     let (done, ended) = channel();

@@ -1,6 +1,6 @@
 //! A counted value that panics, or calls back, when it is told to.
 
-#![allow(unsafe_code, reason = "an entry type of the tests' own")]
+#![allow(clippy::panic, unsafe_code, reason = "an entry type of the tests' own")]
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use freehold_maple::{StoredValue, Word};

@@ -8,12 +8,13 @@ use freehold_maple::maple_tree::{MapleTree, Transaction, WriteError};
 use freehold_units::Span;
 use std::sync::Arc;
 
-/// A map of one value, in so many places, which touch on every second map.
+/// A map of one value, in so many places; an odd number of them touch.
 pub(crate) fn map_of(nodes: Nodes, entries: u64, value: &Arc<u32>) -> Map {
     let map = MapleTree::with_nodes(nodes);
     for at in (0..entries).step_by(2).chain((1..entries).step_by(2)) {
         let first = STRIDE * at;
-        map.store(span(first, first + if entries % 2 == 0 { 6 } else { 9 }), Arc::clone(value)).unwrap();
+        map.store(span(first, first + if entries.is_multiple_of(2) { 6 } else { 9 }), Arc::clone(value))
+            .unwrap();
     }
     map
 }

@@ -9,7 +9,7 @@ pub(crate) use model::Model;
 use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, WriteError};
 use freehold_units::Span;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// From one entry to the next.
@@ -121,22 +121,42 @@ pub(crate) fn change(map: &Map, model: &mut Model, over: Span, value: Option<u32
 /// How often each of two readers on threads of their own has looked: on a machine that is busy, a writer would be done before they
 /// run at all.
 #[derive(Default)]
-pub(crate) struct Looks([AtomicU64; 2]);
+pub(crate) struct Looks {
+    counts: [AtomicU64; 2],
+    /// One has ended, or panicked: nobody waits for it.
+    ended: AtomicBool,
+}
+
+/// A reader, as long as it looks.
+pub(crate) struct Looker<'l>(&'l Looks, usize);
 
 impl Looks {
-    pub(crate) fn looked(&self, reader: usize) {
-        self.0[reader].fetch_add(1, Ordering::SeqCst);
+    pub(crate) fn begin(&self, reader: usize) -> Looker<'_> {
+        Looker(self, reader)
     }
 
     /// Waits until both have looked once more.
     pub(crate) fn wait(&self) {
         let before = self.counts();
-        while self.counts().iter().zip(before).any(|(now, before)| *now == before) {
+        let behind = || self.counts().iter().zip(before).any(|(now, before)| *now == before);
+        while behind() && !self.ended.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
     }
 
     pub(crate) fn counts(&self) -> [u64; 2] {
-        [0, 1].map(|reader: usize| self.0[reader].load(Ordering::SeqCst))
+        [0, 1].map(|reader: usize| self.counts[reader].load(Ordering::SeqCst))
+    }
+}
+
+impl Looker<'_> {
+    pub(crate) fn looked(&self) {
+        self.0.counts[self.1].fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Looker<'_> {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::SeqCst);
     }
 }
