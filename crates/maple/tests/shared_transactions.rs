@@ -14,6 +14,7 @@ use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, Snapshot, Transaction, WriteError};
 use freehold_units::Span;
 use fuse::{DROP_CALLS, DROP_PANICS, Fuse, SPLIT_PANICS};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Weak};
@@ -298,16 +299,22 @@ fn ends(operation: impl FnOnce() + Send + 'static) {
     thread.join().unwrap();
 }
 
-/// A value that uses its map as it is dropped: stores into it, and reads.
-struct Uses(Weak<MapleTree<Arc<Uses>>>);
+thread_local! {
+    /// Values that used their map.
+    static USED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A value that uses its map as it is dropped: stores into it, and reads. And what all of them share, to be counted.
+struct Uses(Weak<MapleTree<Arc<Uses>>>, Arc<()>);
 
 impl Drop for Uses {
     fn drop(&mut self) {
         if let Some(map) = self.0.upgrade() {
+            USED.set(USED.get() + 1);
             let index = 1_000_000 + map.len();
-            let _ = map.store(index..=index, Arc::new(Uses(Weak::new())));
+            let _ = map.store(index..=index, Arc::new(Uses(Weak::new(), Arc::clone(&self.1))));
             let _ = map.transaction().slot_at(index);
-            let _ = map.snapshot().map(|snapshot| snapshot.iter().count());
+            let _ = map.snapshot().map(|snapshot| snapshot.iter().next().is_some());
         }
     }
 }
@@ -316,26 +323,33 @@ impl Drop for Uses {
 fn drops_use_the_map() {
     let _alone = alone();
     ends(|| {
-        let map = Arc::new(MapleTree::with_nodes(Nodes::Small));
-        let value = || Arc::new(Uses(Arc::downgrade(&map)));
-        let entries = || map.read().iter().count();
+        let (map, all) = (Arc::new(MapleTree::with_nodes(Nodes::Small)), Arc::new(()));
+        let value = || Arc::new(Uses(Arc::downgrade(&map), Arc::clone(&all)));
         for round in 0..if cfg!(miri) { 3 } else { 300 } {
-            // Dropped: its values are, and have stored something since.
-            let before = entries();
+            // Dropped: its values are.
+            let before = USED.get();
             let mut inside = map.transaction();
             inside.store(5..9, value()).unwrap_or_else(|_| panic!("no memory"));
             inside.store(20..=20, value()).unwrap_or_else(|_| panic!("no memory"));
             drop(inside);
-            assert_eq!(entries(), before + 2);
+            assert!(USED.get() >= before + 2);
             // Committed: those that it replaces are dropped by a store that comes later.
             let mut inside = map.transaction();
             inside.store(round * 3..round * 3 + 9, value()).unwrap_or_else(|_| panic!("no memory"));
             inside.remove_range(round * 3 + 4..=round * 3 + 5).unwrap();
             inside.commit();
+            // And without a transaction.
+            for index in 2000..2004 {
+                map.store(index..=index, value()).unwrap_or_else(|_| panic!("no memory"));
+            }
+            map.erase(2000).unwrap();
+            map.remove_range(2001..2003).unwrap();
             map.validate().unwrap();
         }
         let polls = map.backlog();
-        assert!(cfg!(miri) || polls.reclaimed > 0, "{polls:?}");
+        assert!(cfg!(miri) || polls.reclaimed > 1000 && USED.get() > 1000, "{polls:?}");
+        drop(map);
+        assert_eq!(Arc::strong_count(&all), 1);
     });
 }
 
