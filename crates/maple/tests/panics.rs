@@ -1,61 +1,16 @@
 //! What a value does that panics when it is dropped or split: the map is whole afterwards, every other value is dropped
 //! once, and what is leaked is what the documents say.
 
-#![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "an entry type of the test's own")]
+#![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "a test counts an `Arc` by hand")]
 
-use freehold_maple::{Nodes, StoredValue, Word, WordMap};
+#[path = "common/fuse.rs"]
+mod fuse;
+
+use freehold_maple::{Nodes, WordMap};
 use freehold_units::Span;
-use std::cell::Cell;
-use std::mem::ManuallyDrop;
+use fuse::{DROP_PANICS, Fuse, SPLIT_PANICS};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-thread_local! {
-    /// The value whose next drop panics.
-    static DROP_PANICS: Cell<Option<u32>> = const { Cell::new(None) };
-    static SPLIT_PANICS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A counted value that panics when it is told to.
-struct Fuse(Arc<u32>);
-
-impl Drop for Fuse {
-    fn drop(&mut self) {
-        if DROP_PANICS.get() == Some(*self.0) {
-            DROP_PANICS.set(None);
-            panic!("dropped");
-        }
-    }
-}
-
-unsafe impl StoredValue for Fuse {
-    type Ref<'a> = u32;
-
-    fn into_word(self) -> Word {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not used again.
-        unsafe { std::ptr::read(&this.0) }.into_word()
-    }
-
-    unsafe fn from_word(word: Word) -> Self {
-        // SAFETY: the caller's promise is the same.
-        Self(unsafe { Arc::from_word(word) })
-    }
-
-    unsafe fn borrow<'a>(word: Word) -> u32
-    where
-        Self: 'a,
-    {
-        // SAFETY: the caller's promise is the same.
-        *unsafe { Arc::<u32>::borrow(word) }
-    }
-
-    unsafe fn split(word: Word) -> Word {
-        assert!(!SPLIT_PANICS.replace(false), "split");
-        // SAFETY: the caller's promise is the same.
-        unsafe { Arc::<u32>::split(word) }
-    }
-}
 
 type Map = WordMap<Fuse>;
 

@@ -2,97 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "common/shared.rs"]
 mod common;
+#[path = "common/fuse.rs"]
+mod fuse;
 
-use common::model::Model;
+use common::{Random, STRIDE, alone, beside_others, change, compare, filled, span, store, with_room};
+use freehold_maple::Nodes;
 use freehold_maple::maple_tree::{MapleTree, WriteError};
-use freehold_maple::{Nodes, StoredValue, Word};
 use freehold_units::Span;
+use fuse::{Fuse, SPLIT_PANICS};
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-
-/// From one entry to the next.
-const STRIDE: u64 = 10;
-
-fn span(first: u64, last: u64) -> Span {
-    Span::new(first, last).unwrap()
-}
-
-/// Readers hold back what every map of the process retired: the test with one that stalls runs alone.
-static STALLED: RwLock<()> = RwLock::new(());
-
-/// Random numbers, the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    fn span(&mut self, width: u64) -> Span {
-        let first = self.below(width);
-        let len = if self.below(8) == 0 { self.below(width) } else { self.below(25) };
-        span(first, if self.below(50) == 0 { u64::MAX } else { (first + len).min(width) })
-    }
-}
-
-/// Asks again while readers of other tests hold too much back: their threads may not run for a while.
-fn with_room<T>(mut attempt: impl FnMut() -> Result<T, WriteError>) -> Result<T, WriteError> {
-    loop {
-        match attempt() {
-            Err(WriteError::Full { .. }) => std::thread::yield_now(),
-            done => return done,
-        }
-    }
-}
-
-fn store(map: &MapleTree<Arc<u32>>, over: Span, value: u32) {
-    with_room(|| map.store(over, Arc::new(value)).map_err(|refused| refused.cause)).unwrap();
-}
-
-/// A map and its model with so many entries on small nodes, gaps between them if `gaps`.
-fn filled(entries: u64, gaps: bool) -> (MapleTree<Arc<u32>>, Model) {
-    let (map, mut model) = (MapleTree::with_nodes(Nodes::Small), Model::default());
-    for at in 0..entries {
-        let first = STRIDE * at;
-        let over = span(first, first + if gaps { 6 } else { STRIDE - 1 });
-        store(&map, over, at as u32);
-        model.store(over, at as u32);
-    }
-    (map, model)
-}
-
-fn compare(map: &MapleTree<Arc<u32>>, model: &Model) {
-    map.validate().unwrap();
-    let reading = map.read();
-    assert!(reading.iter().map(|(at, value)| (at, *value)).eq(model.0.iter().copied()));
-    assert!(reading.iter().rev().map(|(at, value)| (at, *value)).eq(model.0.iter().rev().copied()));
-    assert!(reading.gaps(..).eq(model.gaps()));
-    assert_eq!(map.len(), model.0.len() as u64);
-}
-
-/// One change of both.
-fn change(map: &MapleTree<Arc<u32>>, model: &mut Model, over: Span, value: Option<u32>) {
-    match value {
-        Some(value) => {
-            store(map, over, value);
-            model.store(over, value);
-        }
-        None => {
-            with_room(|| map.remove_range(over)).unwrap();
-            model.remove_range(over);
-        }
-    }
-}
 
 #[test]
 fn what_the_model_answers() {
-    let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     let (width, steps) = if cfg!(miri) { (150, 30) } else { (2500, 6000) };
     let (map, mut model) = filled(width / STRIDE, true);
     let mut random = Random(7);
@@ -141,7 +68,7 @@ const ROUND: usize = 24;
 /// and down. Each is the map as it was when it began, whatever was changed and reused in the meantime.
 #[test]
 fn a_snapshot_stays_as_it_was() {
-    let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     for (entries, height, every) in [(48, 3, 1), (240, 4, 31)] {
         let every = if cfg!(miri) { 1500 * every } else { every };
         let of = |at: u64| [0, 3, 6, 7, 9].map(|off| STRIDE * at + off);
@@ -184,7 +111,7 @@ fn a_snapshot_stays_as_it_was() {
 #[test]
 #[cfg_attr(miri, ignore = "it takes thousands of stores to fill the backlog")]
 fn a_reader_that_stalls() {
-    let _alone = STALLED.write().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let value = Arc::new(7);
     let map = MapleTree::new();
     for at in 0..64 {
@@ -223,7 +150,7 @@ fn a_reader_that_stalls() {
 /// A value that a reader has stays while the reader does, also if it has left the map.
 #[test]
 fn values_wait_for_readers() {
-    let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     let map = MapleTree::new();
     let value = Arc::new(String::from("first"));
     map.store(0..100, Arc::clone(&value)).unwrap();
@@ -246,7 +173,7 @@ fn values_wait_for_readers() {
 /// through the map never finds them unequal, and never a range that was not stored.
 #[test]
 fn threads_see_each_store_wholly() {
-    let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     const PAIRS: u64 = 40;
     let stores = if cfg!(miri) { 20 } else { 30_000 };
     let map = MapleTree::<u64>::with_nodes(Nodes::Small);
@@ -295,64 +222,28 @@ fn threads_see_each_store_wholly() {
     map.validate().unwrap();
 }
 
-thread_local! {
-    static SPLIT_PANICS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// A value whose split panics when it is told to.
-struct Splits(Arc<u32>);
-
-#[allow(unsafe_code, reason = "an entry type of the test's own")]
-// SAFETY: words are those of the `Arc`.
-unsafe impl StoredValue for Splits {
-    type Ref<'a> = u32;
-
-    fn into_word(self) -> Word {
-        self.0.into_word()
-    }
-
-    unsafe fn from_word(word: Word) -> Self {
-        // SAFETY: the caller's promise is the same.
-        Self(unsafe { Arc::from_word(word) })
-    }
-
-    unsafe fn borrow<'a>(word: Word) -> u32
-    where
-        Self: 'a,
-    {
-        // SAFETY: the caller's promise is the same.
-        *unsafe { Arc::<u32>::borrow(word) }
-    }
-
-    unsafe fn split(word: Word) -> Word {
-        assert!(!SPLIT_PANICS.replace(false), "split");
-        // SAFETY: the caller's promise is the same.
-        unsafe { Arc::<u32>::split(word) }
-    }
-}
-
 #[test]
 fn what_fails_changes_nothing() {
-    let _beside_others = STALLED.read().unwrap_or_else(PoisonError::into_inner);
+    let _beside_others = beside_others();
     let map = MapleTree::with_nodes(Nodes::Small);
     for at in 0..40 {
-        map.store(span(STRIDE * at, STRIDE * at + 8), Splits(Arc::new(at as u32))).unwrap();
+        map.store(span(STRIDE * at, STRIDE * at + 8), Fuse(Arc::new(at as u32))).unwrap();
     }
     let entries = || map.read().iter().collect::<Vec<_>>();
     let before = entries();
     SPLIT_PANICS.set(true);
-    assert!(catch_unwind(AssertUnwindSafe(|| map.store(span(203, 204), Splits(Arc::new(9))))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| map.store(span(203, 204), Fuse(Arc::new(9))))).is_err());
     map.validate().unwrap();
     assert_eq!(entries(), before);
     map.set_node_limit(0, 0);
-    let refused = map.store(span(203, 204), Splits(Arc::new(9))).unwrap_err();
+    let refused = map.store(span(203, 204), Fuse(Arc::new(9))).unwrap_err();
     assert_eq!((*refused.value.0, refused.cause), (9, WriteError::OutOfMemory));
     assert_eq!(map.erase(203), Err(WriteError::OutOfMemory));
-    let refused = map.store(7..7, Splits(Arc::new(9))).unwrap_err();
+    let refused = map.store(7..7, Fuse(Arc::new(9))).unwrap_err();
     assert_eq!(refused.cause, WriteError::EmptyRange);
     map.validate().unwrap();
     assert_eq!(entries(), before);
     map.set_node_limit(usize::MAX, usize::MAX);
-    map.store(span(203, 204), Splits(Arc::new(9))).unwrap();
+    map.store(span(203, 204), Fuse(Arc::new(9))).unwrap();
     assert_eq!(map.len(), 42);
 }
