@@ -164,7 +164,7 @@ fn no_commit_asks_for_memory() {
                 _ => inside.store(over, Arc::clone(&value)).unwrap(),
             }
         }
-        let ((), requests) = watched(0, || if round % 7 == 0 { drop(inside) } else { inside.commit() });
+        let ((), requests) = watched(0, || if round % 7 == 0 { drop(inside) } else { drop(inside.commit()) });
         assert_eq!(requests, 0, "in round {round}");
     }
     drop(snapshot);
