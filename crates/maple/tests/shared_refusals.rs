@@ -208,7 +208,6 @@ fn guards_that_are_refused() {
 
 /// Values that a store takes back from the backlog are dropped, also if the store is refused then and none comes after it.
 #[test]
-#[ignore = "a map that is dropped then loses them"]
 fn what_a_refused_store_took_back_goes_with_the_map() {
     let _alone = alone();
     let value = Arc::new(7);

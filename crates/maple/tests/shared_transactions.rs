@@ -355,7 +355,6 @@ fn drops_use_the_map() {
 
 /// A store whose split panics drops its value, which may use the map: the store is over then.
 #[test]
-#[ignore = "the value is dropped while the store has the lock: its drop waits for ever"]
 fn a_drop_after_a_split_that_panics_uses_the_map() {
     let _beside_others = beside_others();
     ends(|| {

@@ -264,6 +264,14 @@ impl<E: StoredValue> NewWord<E> {
     pub(crate) fn stored(self) {
         mem::forget(self);
     }
+
+    /// The value back, of a word that did not come into a tree.
+    #[cfg(feature = "std")]
+    pub(crate) fn into_value(self) -> E {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the word is in no tree, and not used again (M7).
+        unsafe { E::from_word(this.0) }
+    }
 }
 
 impl<E: StoredValue> Drop for NewWord<E> {

@@ -5,7 +5,6 @@ use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::map::NewWord;
 use crate::tree::StorePlan;
 use core::fmt;
 use core::mem;
@@ -37,15 +36,21 @@ pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
     writer: MutexGuard<'a, Writer>,
     /// What was put into the version, and is dropped if that is: after the field above has given the lock back, as a drop may do
-    /// anything.
+    /// anything. So is the other, if its store panicked.
     inserted: Reclaimed<E>,
+    failed: Reclaimed<E>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
     /// Begins stores that readers see at once. Waits for the writer.
     #[must_use]
     pub fn transaction(&self) -> Transaction<'_, E> {
-        Transaction { map: self, writer: self.lock(), inserted: Reclaimed::default() }
+        Transaction {
+            map: self,
+            writer: self.lock(),
+            inserted: Reclaimed::default(),
+            failed: Reclaimed::default(),
+        }
     }
 }
 
@@ -89,7 +94,8 @@ impl<E: StoredValue> Transaction<'_, E> {
         self.writer.tree.plan(&mut plan, false);
         if !plan.is_free() {
             self.prepare(&plan)?;
-            self.apply(&mut plan, None);
+            let second = self.second(&plan);
+            self.writer.store_in_version(&mut plan, None, second);
         }
         Ok(())
     }
@@ -106,27 +112,27 @@ impl<E: StoredValue> Transaction<'_, E> {
         if let Err(cause) = prepared {
             return Err(Rejected { value, cause });
         }
-        // A split may panic: then the value is dropped.
-        let entry = NewWord::new(value);
-        self.apply(&mut plan, Some(entry.word()));
-        self.inserted.push(entry.word());
-        entry.stored();
+        let word = value.into_word();
+        // A split may panic: then the value stays there.
+        self.failed.push(word);
+        let second = self.second(&plan);
+        self.failed.pop();
+        self.inserted.push(word);
+        self.writer.store_in_version(&mut plan, Some(word), second);
         Ok(())
     }
 
     /// Reserves what a planned store takes: the new word, and the second word of an entry that is cut in two, also.
     fn prepare(&mut self, plan: &StorePlan) -> Result<(), WriteError> {
         self.inserted.reserve(2)?;
+        self.failed.reserve(1)?;
         self.writer.prepare::<E>(plan, Way::Version)
     }
 
-    /// Does a prepared store in the version.
-    fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
+    /// The second word of the entry that a planned store cuts in two, if it does.
+    fn second(&mut self, plan: &StorePlan) -> Option<Word> {
         let second = self.writer.tree.cut_word(plan).map(MapleTree::<E>::split);
-        self.writer.store_in_version(plan, entry, second);
-        if let Some(second) = second {
-            self.inserted.push(second);
-        }
+        second.inspect(|&second| self.inserted.push(second))
     }
 
     /// Has readers see all stores, from now on and at once. Hands over what no reader can have any more, of removals before.

@@ -52,14 +52,14 @@ impl<E: StoredValue> MapleTree<E> {
         is_insert: bool,
     ) -> Result<Reclaimed<E>, Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
+        // A split may panic: then the value is dropped, after the lock was given back.
+        let entry = NewWord::new(value);
         let mut writer = self.lock();
         let mut plan = StorePlan::new(span);
         let way = match self.plan_put(&mut writer, &mut plan, is_insert) {
             Ok(way) => way,
-            Err(cause) => return Err(Rejected { value, cause }),
+            Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
-        // A split may panic: then the value is dropped.
-        let entry = NewWord::new(value);
         self.commit(&mut writer, &mut plan, way, Some(entry.word()));
         entry.stored();
         Ok(Reclaimed::new(mem::take(&mut writer.dead)))
@@ -183,10 +183,11 @@ impl<E: StoredValue> Drop for MapleTree<E> {
     /// not dropped yet may be leaked.
     fn drop(&mut self) {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {
             return;
         }
+        drop(Reclaimed::<E>::new(mem::take(&mut writer.dead)));
+        writer.take_back(|word| drop(Self::value(word)));
         let tree = &mut writer.tree;
         let (mut words, mut all) = (Words::new(), Subtrees::new());
         all.extend(tree.take_root());
