@@ -14,13 +14,14 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// `*` behind a text stands for any more letters, but not for a field that does not apply.
+    /// `*` behind a text stands for any more letters, but not for a field that does not apply; `!` before it for anything else.
     fn is(&self, field: &str) -> bool {
         match self {
             Self::Number(number) => number.to_string() == field,
-            Self::Text(text) => match text.strip_suffix('*') {
-                Some(begin) => !field.is_empty() && field.starts_with(begin),
-                None => text == field,
+            Self::Text(text) => match (text.strip_prefix('!'), text.strip_suffix('*')) {
+                (Some(not), _) => field != not,
+                (None, Some(begin)) => !field.is_empty() && field.starts_with(begin),
+                (None, None) => text == field,
             },
             Self::Any(any) => any.iter().any(|wanted| wanted.is(field)),
         }

@@ -1,7 +1,6 @@
 //! The times of what a round is made of, operation by operation and round by round: one way to add them up, whatever is
 //! measured.
 
-use super::median;
 use crate::record::{Key, Metric, Results};
 use std::time::Duration;
 
@@ -69,6 +68,14 @@ impl Sheet {
             results.of(key).rounds(Metric::Time, ns, *operations);
         }
     }
+}
+
+/// The middle of some figures; 0 of none.
+#[must_use]
+pub fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

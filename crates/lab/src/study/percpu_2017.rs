@@ -108,7 +108,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let scale = Scale::of(options)?;
     let mut results = Results::default();
     scale.facts(&mut results);
-    measure(&scale, &mut results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    measure(&scale, &mut results, &mut |what| progress.tick(what))?;
     results.records.extend(published::records("percpu"));
     Ok(results)
 }
@@ -120,7 +120,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
     let scale = Scale::new(UNIT_BYTES, BRIEF, 1)?;
     scale.facts(results);
-    seed(&scale, results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    seed(&scale, results, &mut |what| progress.tick(what))?;
     let is_seed = |of: &crate::record::Record| of.key.workload == "seed" && of.key.engine.starts_with("v1");
     results.records.extend(published::records("percpu").into_iter().filter(is_seed));
     Ok(())
@@ -132,7 +132,7 @@ impl Scale {
     }
 }
 
-fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     for &size in SEED {
         let job = Job { objects: &|_| scale.objects, ..scale.job("seed", Work::Fill(size)) };
         for bench in job.run(&scale.compared, tick)? {
@@ -143,9 +143,9 @@ fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Res
     Ok(())
 }
 
-fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     seed(scale, results, tick)?;
-    let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> Result<(), String> {
+    let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> anyhow::Result<()> {
         job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
         Ok(())
     };
@@ -170,7 +170,7 @@ fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 
 /// Places and frees growing numbers of objects; of the area map, whose time grows with their square, as many as end in
 /// seconds. What a million takes is computed from the largest number.
-fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let few = scale.quadratic;
     let mut last: BTreeMap<&str, Bench> = BTreeMap::new();
     let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
@@ -217,7 +217,7 @@ fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
 }
 
 /// Runs that are looked at: how full chunks are, and how far hints are from the truth.
-fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let churn = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
     for (workload, config, balances, work) in [
         ("churn-4-1024", scale.on_demand, false, Work::Churn(churn)),
@@ -227,7 +227,7 @@ fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Res
         let mut watched = Vec::new();
         for entry in &scale.hinted {
             tick(&format!("looking at {} in {workload}", entry.engine));
-            watched.push(watch(entry, &config, balances, &work)?);
+            watched.push(watch(entry, &config, balances, &work).map_err(anyhow::Error::msg)?);
         }
         draw(workload, &watched, results);
         watched.iter().for_each(|watched| hints(workload, watched, results));

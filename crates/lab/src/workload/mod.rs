@@ -8,6 +8,7 @@ pub mod percpu;
 pub mod playback;
 mod random;
 pub mod recipe;
+mod sampled;
 pub mod suite;
 mod synthetic;
 pub mod vma;
@@ -22,7 +23,8 @@ use std::path::Path;
 pub use files::from_file;
 pub use memory::check_memory;
 pub use random::SplitMix;
-pub use synthetic::{churn, whole_space};
+pub use sampled::{Batches, Cut, Piece};
+pub use synthetic::{WHOLE, churn, whole_scene};
 
 /// Operations to run, and what to run them on.
 #[derive(Clone, Debug)]
@@ -47,6 +49,8 @@ pub struct Workload<F: Family = Kva> {
     pub n: Option<u64>,
     /// Recorded events that are not replayed: what and how many.
     pub skipped: Vec<(&'static str, u64)>,
+    /// How it is cut into samples.
+    pub cut: Cut,
 }
 
 impl<F: Family> Workload<F> {
@@ -70,6 +74,7 @@ impl<F: Family> Workload<F> {
             objects,
             n: None,
             skipped: Vec::new(),
+            cut: Cut::default(),
         }
     }
 
@@ -137,19 +142,4 @@ pub fn suite_of(name: &str) -> anyhow::Result<Suite> {
     let unknown =
         || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
     Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
-}
-
-/// Operations in batches; every clone yields the same.
-pub trait Source: Clone {
-    /// Appends the next batch; `None` at the end.
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece>;
-}
-
-/// What a batch is a piece of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Setting up or tearing down.
-    Around,
-    /// What is sampled: a part of that name.
-    Part(&'static str),
 }

@@ -7,6 +7,8 @@ use freehold::units::Span;
 /// How scattered the free space is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fragmentation {
+    /// Live objects.
+    pub live: u64,
     /// Free blocks.
     pub free_blocks: u64,
     /// Bytes of the largest.
@@ -35,7 +37,7 @@ impl Fragmentation {
 
     /// Now; `space_first` is the space's first address.
     pub(crate) fn of(session: &dyn Session, checker: &Checker, space_first: u64) -> Self {
-        let mut state = Self::default();
+        let mut state = Self { live: checker.live(), ..Self::default() };
         let mut largest: Option<Span> = None;
         session.free_blocks(&mut |block: Span| {
             state.free_blocks += 1;

@@ -150,7 +150,7 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
     let placed = |answer: &Answer| matches!(answer, Answer::At(_));
     let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
-    let allocations = count(run.counted.work_of(0).len() as u64);
+    let allocations = count(replay.workload.ops.iter().filter(|op| !op.is_free()).count() as u64);
     let others = if alike.len() > 1 { ", all alike" } else { "" };
     if std::ptr::eq(reference, *run) {
         return format!("{allocations} allocations{others}");

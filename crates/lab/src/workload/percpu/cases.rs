@@ -1,4 +1,4 @@
-//! The cases of `bench percpu`, one list; what they do is asked of a stage, whoever has it.
+//! What `bench percpu` does, asked of a stage, whoever has it.
 
 use super::order::{ORDERS, Order};
 use crate::workload::SplitMix;
@@ -13,18 +13,7 @@ pub const FIRST: usize = 1000;
 /// Pieces that the replacements of a churn are timed in: a round is one of them.
 const PIECES: usize = 10;
 
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    /// What it is made of.
-    pub kind: Kind,
-}
-
-/// What cases are made of.
+/// What workloads are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Objects of a size placed, and freed in every order.
@@ -54,51 +43,6 @@ pub const SECOND_HALF: &[Size] = &[
 ];
 /// The worst case: objects of 4 bytes at multiples of 8.
 pub const ALIGNED: Size = Size::new(4, 8);
-
-/// Every case.
-pub const CASES: [Case; 9] = [
-    Case {
-        name: "seed",
-        about: "objects of one size, then freed in order, alternating, in reverse and at random",
-        kind: Kind::Fill(SEED),
-    },
-    Case {
-        name: "second-half",
-        about: "the same in units whose second halves are full of such objects",
-        kind: Kind::Fill(SECOND_HALF),
-    },
-    Case {
-        name: "aligned",
-        about: "4-byte objects aligned to 8 and to 64 bytes",
-        kind: Kind::Fill(&[ALIGNED, Size::new(4, 64)]),
-    },
-    Case {
-        name: "footprint",
-        about: "bytes of metadata for an object, by size",
-        kind: Kind::Footprint(&[SEED[0], SEED[1], SEED[2], SEED[3], SEED[4], ALIGNED]),
-    },
-    Case {
-        name: "churn-4-64",
-        about: "200000 live objects of 4..=64 bytes; a random one freed, another placed",
-        kind: Kind::Churn(64),
-    },
-    Case { name: "churn-4-1024", about: "the same with 4..=1024 bytes", kind: Kind::Churn(1024) },
-    Case {
-        name: "stale-hint",
-        about: "holes everywhere but in the first block of each chunk, then refilled",
-        kind: Kind::StaleHint,
-    },
-    Case {
-        name: "mass-free",
-        about: "a random half of all objects freed, as many placed again: what the first of them pay",
-        kind: Kind::MassFree(&[Size::new(4, 4), Size::new(64, 8)]),
-    },
-    Case {
-        name: "deletion",
-        about: "11000 groups of objects, 10 of 11 groups deleted",
-        kind: Kind::Deletion,
-    },
-];
 
 /// Objects of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
