@@ -50,27 +50,23 @@ fn text(value: &toml::Value) -> String {
 
 impl Select {
     /// The same, and what another asks for instead or besides.
-    #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         self.0.extend(other.0.clone());
         self
     }
 
     /// The same, and this field is that.
-    #[must_use]
     pub fn and(mut self, field: &str, value: &str) -> Self {
         self.0.insert(field.to_owned(), Wanted::Text(value.to_owned()));
         self
     }
 
     /// Whether the field is asked for.
-    #[must_use]
     pub fn asks(&self, field: &str) -> bool {
         self.0.contains_key(field)
     }
 
     /// Whether the record is one of them.
-    #[must_use]
     pub fn takes(&self, record: &Record) -> bool {
         self.takes_fields(|name| record.field(name))
     }

@@ -268,7 +268,6 @@ impl BenchRun {
     }
 
     /// Bytes of index for each free block and for each region, where a part of it knows the blocks.
-    #[must_use]
     pub fn bytes_each(&self) -> Option<(f64, f64)> {
         let of_blocks = self.free_index_bytes?;
         let of_regions = self.metadata_bytes.saturating_sub(of_blocks);

@@ -178,13 +178,11 @@ impl<F: Replayable> Run<F> {
 
 impl<F: Replayable> Counted<F> {
     /// The state at the end of the run.
-    #[must_use]
     pub fn last_state(&self) -> State<F> {
         self.buckets.last().map(|bucket| bucket.state).unwrap_or_default()
     }
 
     /// Work of each of these operations that is of a kind.
-    #[must_use]
     pub fn work_of(&self, ops: &[F::Op], kind: usize) -> Counts {
         let of_kind = ops.iter().zip(&self.works).filter(|(op, _)| F::kind(op) == kind);
         of_kind.map(|(_, &work)| work.into()).collect()

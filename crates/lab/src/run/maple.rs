@@ -157,7 +157,6 @@ impl Plan<Tree> for Bench<'_> {
 }
 
 /// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
-#[must_use]
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     let ranges = workload.initial().len();
     let mut all: Vec<(&'static str, u64)> = Vec::new();

@@ -38,9 +38,7 @@ pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
     for (entry, reason) in &replay.refused {
         results.note(format!("{title}: {} left out: {reason}", entry.label()));
     }
-    for (id, picture) in F::pictures(&replay) {
-        results.pictures.push((id, title.clone(), picture));
-    }
+    F::pictures(&replay, results);
     for run in &replay.runs {
         run_figures(results, &replay, run);
     }

@@ -18,7 +18,6 @@ pub struct Spread {
 
 impl Spread {
     /// Of these values; `None` of nothing.
-    #[must_use]
     pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (mut count, mut sum, mut least, mut greatest) = (0u64, 0.0, f64::INFINITY, 0f64);
         for value in values {
@@ -50,19 +49,16 @@ impl std::ops::Add for Sum {
 
 impl Replay {
     /// The samples that every engine got through.
-    #[must_use]
     pub fn common(&self) -> usize {
         self.runs.iter().map(|run| run.counted.samples.len()).min().unwrap_or(0)
     }
 
     /// Whether the engine ran all operations that there were.
-    #[must_use]
     pub fn complete(&self, run: &EngineRun) -> bool {
         !self.workload.cut.more && !run.counted.out_of_time
     }
 
     /// The names of the parts, in the order in which they come.
-    #[must_use]
     pub fn parts(&self) -> Vec<&'static str> {
         let mut parts = Vec::new();
         for (_, piece) in self.workload.pieces(0..self.workload.ops.len()) {
@@ -76,7 +72,6 @@ impl Replay {
     }
 
     /// Each sampled allocation's work, and its least time of any round: those of a part, or of all, among these operations.
-    #[must_use]
     pub fn costs(&self, run: &EngineRun, within: Range<usize>, part: Option<&str>) -> Vec<Cost> {
         let mut costs = Vec::new();
         for (range, piece) in self.workload.pieces(within) {
@@ -101,7 +96,6 @@ impl Replay {
 
     /// What the first samples, as far as every engine got, took together: first the sampled operations, then those around
     /// them.
-    #[must_use]
     pub fn sums(&self, run: &EngineRun) -> [Sum; 2] {
         let mut sums = [Sum::default(); 2];
         for (sample, ns) in run.counted.samples.iter().zip(&run.timed.samples_ns).take(self.common()) {

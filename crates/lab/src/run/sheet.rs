@@ -56,7 +56,6 @@ impl Sheet {
     }
 
     /// The middle round of an operation in nanoseconds; 0 if there was none.
-    #[must_use]
     pub fn median(&self, timed: Timed) -> f64 {
         self.lines.iter().find(|line| line.timed == timed).map_or(0.0, |line| median(&line.ns))
     }
@@ -71,7 +70,6 @@ impl Sheet {
 }
 
 /// The middle of some figures; 0 of none.
-#[must_use]
 pub fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

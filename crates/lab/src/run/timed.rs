@@ -45,7 +45,6 @@ impl<F: Family> Default for Sessions<F> {
 
 impl Timed {
     /// Median over rounds of the whole run's time per operation.
-    #[must_use]
     pub fn loop_median_ns(&self) -> f64 {
         median(&self.loop_ns)
     }
@@ -108,7 +107,6 @@ impl Timed {
     }
 
     /// The times of a kind of operation.
-    #[must_use]
     pub fn of(&self, kind: usize) -> OpTimes {
         self.kinds.get(kind).cloned().unwrap_or_default()
     }

@@ -69,7 +69,6 @@ impl BenchWorkload {
     }
 
     /// The pieces of `ops` that are the `count` operations from the `from`th on.
-    #[must_use]
     pub fn pieces(&self, from: usize, count: usize) -> Vec<&[Op]> {
         let mut pieces = Vec::new();
         let (mut at, mut left) = (from % self.ops.len().max(1), count);
@@ -84,7 +83,6 @@ impl BenchWorkload {
     }
 
     /// The same as any workload is: placed objects, then the operations.
-    #[must_use]
     pub fn into_workload(self) -> Workload {
         let Self { case, placed: setup, ops, objects, n, .. } = self;
         Workload { setup, n, ..Workload::new(case.name, "", whole_scene(), ops, objects) }

@@ -67,7 +67,6 @@ pub struct Workload {
 
 impl Workload {
     /// What the map holds before anything is timed.
-    #[must_use]
     pub fn initial(&self) -> Steps {
         let mut random = SplitMix::new(u64::from(self.n));
         let n = u64::from(self.n);
@@ -85,13 +84,11 @@ impl Workload {
     }
 
     /// Sizes that are measured whatever sizes are asked for.
-    #[must_use]
     pub fn fixed_sizes(kind: Kind) -> Option<&'static [u32]> {
         (kind == Kind::Footprint).then_some(&[1, 2, 3, 4])
     }
 
     /// What is timed in a round; the same in every call.
-    #[must_use]
     pub fn round(&self, round: usize) -> Timed {
         let mut random = SplitMix::new((round as u64 + 1) << 32 | u64::from(self.n));
         let n = self.n as usize;

@@ -55,7 +55,6 @@ pub struct Workload<F: Family = Kva> {
 
 impl<F: Family> Workload<F> {
     /// Operations alone, which name objects below `objects`.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -79,7 +78,6 @@ impl<F: Family> Workload<F> {
     }
 
     /// What it is called in headings and tables.
-    #[must_use]
     pub fn title(&self) -> String {
         match self.n {
             Some(n) => format!("{} at {} live", self.name, count(n)),
@@ -88,14 +86,12 @@ impl<F: Family> Workload<F> {
     }
 
     /// The key of what is said of it, whoever runs it.
-    #[must_use]
     pub fn key(&self) -> Key {
         let key = Key::new(F::SUITE.name(), self.title()).param_if("n", self.n);
         key.param_if("file", self.file.clone())
     }
 
     /// A film of its busiest space.
-    #[must_use]
     pub fn film(&self, film: Developed) -> Film {
         let time = Time::new(self.at_ns.as_deref(), self.ops.len());
         Film::new(film, |op| time.at(op))

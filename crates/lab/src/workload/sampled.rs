@@ -44,7 +44,6 @@ impl Batches {
     }
 
     /// Cut into `samples` of as many sampled operations, about: batches are not cut. The first `keep` of them are kept.
-    #[must_use]
     pub fn sampled(self, name: &str, objects: u32, samples: usize, keep: usize) -> Workload {
         let Self { mut ops, ends } = self;
         let starts = || std::iter::once(0).chain(ends.iter().map(|&(end, _)| end));
@@ -77,7 +76,6 @@ impl Batches {
 
 impl<F: Family> Workload<F> {
     /// The operations of each sample.
-    #[must_use]
     pub fn samples(&self) -> Vec<Range<usize>> {
         let ends = if self.cut.samples.is_empty() { &[self.ops.len()][..] } else { &self.cut.samples };
         let starts = std::iter::once(0).chain(ends.iter().copied());

@@ -30,7 +30,6 @@ pub const WHOLE: Span = match Span::new(LOW_PAGE * PAGE, END_PAGE * PAGE - 1) {
 };
 
 /// The same to make engines for.
-#[must_use]
 pub fn whole_scene() -> Space {
     Space { layout: vec![WHOLE], granule: Align::PAGE }
 }

@@ -99,7 +99,6 @@ fn trees_of<E: Engine + 'static>(flags: TreeFlags) -> Box<dyn Trees> {
 }
 
 /// Trees of every engine that has the kernel's calls, with the engine's name.
-#[must_use]
 pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {
     ENGINES.iter().filter_map(|entry| Some((entry.engine, (entry.trees?)(flags)))).collect()
 }

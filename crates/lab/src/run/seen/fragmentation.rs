@@ -24,13 +24,11 @@ pub struct Fragmentation {
 
 impl Fragmentation {
     /// The largest free block's part of all free bytes.
-    #[must_use]
     pub fn largest_ratio(&self) -> f64 {
         self.largest_free_bytes as f64 / self.free_bytes.max(1) as f64
     }
 
     /// How much longer the used span is than what it holds; 1 is without holes.
-    #[must_use]
     pub fn span_ratio(&self) -> f64 {
         self.span_bytes.max(1) as f64 / self.used_bytes.max(1) as f64
     }

@@ -12,7 +12,7 @@ mod zones;
 use super::{Options, engines, traces};
 use crate::Progress;
 use crate::engine::EngineEntry;
-use crate::family::Kva;
+use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
 use crate::record::Counts;
 use crate::record::count;
@@ -41,6 +41,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let mut results = Results::default();
     describe::<Kva>(&mut results, entries.iter().copied());
     let mut tick = |what: &str| progress.tick(what);
+    results.note(FLOOR_NOTE);
     example::add(&mut results)?;
     let runs = SuiteRuns::measure(&scale, &entries, &mut tick)?;
     suite(&runs, &mut results);

@@ -57,7 +57,6 @@ pub struct Size {
 
 impl Size {
     /// `bytes` at a multiple of `align_bytes`, which is a power of two, in empty units.
-    #[must_use]
     pub const fn new(bytes: u32, align_bytes: u32) -> Self {
         Self { bytes, align_bytes, second_half: false }
     }
@@ -67,19 +66,16 @@ impl Size {
     }
 
     /// As people write it: bytes and alignment.
-    #[must_use]
     pub fn label(&self) -> String {
         format!("{}/{}", self.bytes, self.align_bytes)
     }
 
     /// Whether an allocator that keeps gaps walks over one for every object.
-    #[must_use]
     pub fn leaves_gaps(&self) -> bool {
         self.align_bytes > self.bytes.next_multiple_of(4)
     }
 
     /// A request for an object that can wait.
-    #[must_use]
     pub fn alloc(&self, object: u32) -> Op {
         let align = Align::new(self.align_bytes.into()).unwrap_or_default();
         Op::Alloc { object, size_bytes: self.bytes.into(), align, atomic: false }
@@ -151,7 +147,6 @@ pub struct Churn {
 
 impl Churn {
     /// `live` objects of 4 to `most_bytes` bytes, and so many replacements.
-    #[must_use]
     pub fn new(most_bytes: u32, live: u32, replacements: u32) -> Self {
         let mut random = SplitMix::new(20_190_301);
         let mut sizes = vec![0; live as usize];
@@ -216,7 +211,6 @@ pub trait Stage {
 
 impl Work {
     /// Objects are named below this, for cases of `objects` of one size, in units of so many bytes.
-    #[must_use]
     pub fn names(&self, objects: u32, unit_bytes: u32) -> u32 {
         match self {
             Self::Fill(size) => objects + size.fillers(objects, unit_bytes),
@@ -228,7 +222,6 @@ impl Work {
     }
 
     /// Rounds that there are, if that many are asked for.
-    #[must_use]
     pub fn rounds(&self, asked: usize) -> usize {
         match self {
             Self::Fill(_) | Self::MassFree(_) => asked,
@@ -238,7 +231,6 @@ impl Work {
     }
 
     /// Whether each round begins on a fresh engine.
-    #[must_use]
     pub fn is_fresh(&self) -> bool {
         matches!(self, Self::MassFree(_))
     }

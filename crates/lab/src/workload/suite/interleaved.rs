@@ -67,7 +67,6 @@ impl Interleaved {
     }
 
     /// How many names are used.
-    #[must_use]
     pub fn objects(&self) -> u32 {
         self.objects
     }

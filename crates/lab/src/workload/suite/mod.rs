@@ -225,7 +225,6 @@ cases! { pub Kva, Kind, Kind:
 
 impl CaseInfo {
     /// Whether its body leaves the space another than it found it.
-    #[must_use]
     pub fn churns(&self) -> bool {
         matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
     }
@@ -233,7 +232,6 @@ impl CaseInfo {
 
 impl<F: Suited> CaseInfo<F> {
     /// Whether the kernel's `run_test_mask` names it.
-    #[must_use]
     pub fn is_in(&self, mask: u32) -> bool {
         self.mask.is_some_and(|bit| bit & mask != 0)
     }
