@@ -117,7 +117,7 @@ pub(crate) enum Command {
         quick: bool,
         /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
         /// which pays, for kva alone. Takes some minutes with valgrind.
-        #[arg(long, conflicts_with_all = ["quick", "engine", "workload", "n", "growth", "unit"])]
+        #[arg(long, conflicts_with_all = ["quick", "engine", "n", "growth", "unit"])]
         wishes: bool,
         /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
         #[arg(long)]

@@ -11,7 +11,6 @@ pub enum Failure {
 
 impl Failure {
     /// The program's exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

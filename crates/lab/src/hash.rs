@@ -19,7 +19,6 @@ impl Fnv {
     }
 
     /// The hash of what was added.
-    #[must_use]
     pub fn value(self) -> u64 {
         self.0
     }

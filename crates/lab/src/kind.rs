@@ -16,7 +16,6 @@ pub enum Suite {
 
 impl Suite {
     /// Its name in rows and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Kva => "kva",
@@ -79,7 +78,6 @@ impl Kind {
     }
 
     /// The family of engines that it is about.
-    #[must_use]
     pub fn suite(self) -> Suite {
         match self {
             Self::Anchors | Self::Talk | Self::Columns => Suite::Kva,

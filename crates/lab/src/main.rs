@@ -101,7 +101,9 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Bench { subject, wishes: true, .. } if *subject != Subject::Family(Suite::Kva) => {
             return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
         }
-        Command::Bench { wishes: true, .. } => (commands::wishes::run(&mut progress)?, None),
+        Command::Bench { wishes: true, workload, .. } => {
+            (commands::wishes::run(workload, &mut progress)?, None)
+        }
         Command::Bench { subject: Subject::Counters, quick, engine, workload, n, .. } => {
             if !n.is_empty() {
                 return Err(Failure::Usage("--n: counters have no sizes".to_owned()).into());

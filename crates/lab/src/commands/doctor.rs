@@ -33,7 +33,6 @@ impl Check {
 }
 
 /// Asks everything.
-#[must_use]
 pub fn run() -> Vec<Check> {
     let kernel = machine::kernel().unwrap_or_else(|| "not told".to_owned());
     vec![
@@ -188,7 +187,6 @@ fn tracefs() -> Check {
 }
 
 /// Lines for people, at most 100 columns where values are short.
-#[must_use]
 pub fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for Check { name, available, found, follows } in checks {
@@ -202,7 +200,6 @@ pub fn text(checks: &[Check]) -> String {
 }
 
 /// The same as one document.
-#[must_use]
 pub fn json(checks: &[Check]) -> String {
     format!("{}\n", serde_json::json!({ "schema": "freehold/1", "command": "doctor", "checks": checks }))
 }

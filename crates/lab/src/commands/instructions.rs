@@ -2,7 +2,7 @@
 //! the maps of `bench maple`.
 
 use crate::Progress;
-use crate::engine::maple::{EngineEntry as MapEntry, MakeMap, find_maps};
+use crate::engine::maple::{EngineEntry as MapEntry, find_maps};
 use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
 use crate::family::{FLOOR_NOTE, Family};
@@ -11,7 +11,8 @@ use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, t
 use crate::run::maple::{operations, run_counted};
 use crate::run::measure;
 use crate::run::{Replayable, key, of_family};
-use crate::workload::maple::{Case, Workload, find_cases};
+use crate::workload::maple::{Kind, Workload};
+use crate::workload::suite::{Benched, MAPS_BENCHED, find_cases};
 
 /// What stands before a map's workload under callgrind.
 const OF_MAPS: &str = "maple/";
@@ -78,23 +79,23 @@ fn one<F: Replayable>(
 /// # Errors
 /// Valgrind is not here or fails.
 pub fn of_maps(
-    cases: &[Case],
+    cases: &[&Benched<Kind>],
     sizes: &[u32],
-    engines: &[(MapEntry, MakeMap)],
+    engines: &[MapEntry],
     progress: &mut Progress,
 ) -> anyhow::Result<Results> {
     check()?;
     let mut results = Results::default();
-    for &case in cases {
-        for &n in Workload::fixed_sizes(&case).unwrap_or(sizes) {
-            let operations = operations(&Workload { case, n });
-            for (entry, _) in engines.iter().filter(|_| !operations.is_empty()) {
-                progress.tick(&format!("{} n {n}: counting instructions of {}", case.name, entry.engine));
-                let (name, n_of) = (format!("{OF_MAPS}{}", case.name), n.to_string());
-                let arguments = [UNDER_CALLGRIND, &name, "--n", &n_of, entry.engine];
+    for &&Benched { name, kind } in cases {
+        for &n in Workload::fixed_sizes(kind).unwrap_or(sizes) {
+            let operations = operations(&Workload { name, kind, n });
+            for entry in engines.iter().filter(|_| !operations.is_empty()) {
+                progress.tick(&format!("{name} n {n}: counting instructions of {}", entry.engine));
+                let (of_maps, n_of) = (format!("{OF_MAPS}{name}"), n.to_string());
+                let arguments = [UNDER_CALLGRIND, &of_maps, "--n", &n_of, entry.engine];
                 let totals = totals(&arguments, operations.len())?;
                 for (&(op, operations), total) in operations.iter().zip(totals) {
-                    let key = entry.key(case.name).op(op).param("n", n);
+                    let key = entry.key(name).op(op).param("n", n);
                     let mean = total as f64 / operations.max(1) as f64;
                     results.of(key).put(Metric::Instructions, Stat::Mean, mean, operations);
                 }
@@ -120,8 +121,11 @@ pub fn run_under_callgrind(name: &str, n: Option<u32>, engine: &str) -> anyhow::
 
 fn run_map(workload: &str, n: u32, engine: &str) -> anyhow::Result<()> {
     let engines = find_maps(&[engine.to_owned()])?;
-    for case in find_cases(&[workload.to_owned()])? {
-        engines.iter().for_each(|&(_, make)| run_counted(&Workload { case, n }, make));
+    for &Benched { name, kind } in find_cases(&[workload.to_owned()], MAPS_BENCHED, |case| case.name)? {
+        engines
+            .iter()
+            .filter_map(|entry| entry.map)
+            .for_each(|make| run_counted(&Workload { name, kind, n }, make));
     }
     Ok(())
 }

@@ -5,14 +5,22 @@
 //! stores ask for.
 
 use super::replay::{self, ROUNDS};
+use crate::engine::EngineEntry;
 use crate::family::{Family, Kva};
 use crate::record::{Metric, Results};
-use crate::run::growth;
+use crate::run::measure;
 use crate::study::{maple_2025, percpu_2017};
+use crate::workload::churn;
 use crate::{Progress, data_folder};
 
 /// Timed rounds of the trace of per-CPU objects, whose area map takes its time.
 const PERCPU_ROUNDS: usize = 3;
+
+/// Live objects at which it is counted how an allocation's work grows, and where a linear engine is still worth waiting for.
+const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
+const LINEAR_LIMIT: u64 = 100_000;
+/// Pairs of a free and an allocation at each size.
+const PAIRS: u64 = 500;
 
 /// Runs the main job.
 ///
@@ -31,11 +39,22 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     ] {
         replay::one(&name, &[], rounds, &mut results, progress)?;
     }
-    for mut point in growth(&engines, &mut |what| progress.tick(what))? {
-        let key = point.entry.key("growth of churn").op("alloc").param("n", point.n);
-        results.of(key).counts(Metric::Work, &mut point.alloc_work);
-    }
+    growth(&engines, &mut results, progress)?;
     percpu_2017::brief(&mut results, progress)?;
     maple_2025::brief(&mut results, progress)?;
     Ok(results)
+}
+
+/// How an allocation's work grows with the number of live objects: the talk's point, in exact counts.
+fn growth(engines: &[EngineEntry], results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
+    for n in SIZES {
+        let in_time: Vec<_> =
+            engines.iter().filter(|entry| n <= LINEAR_LIMIT || !entry.linear).copied().collect();
+        let churned = measure(churn(n, PAIRS, 100_000 + n)?, &in_time, 0, &mut |what| progress.tick(what))?;
+        for run in &churned.runs {
+            let key = run.entry.key("growth of churn").op("alloc").param("n", n);
+            results.of(key).counts(Metric::Work, &mut run.counted.work_of(&churned.workload.ops, 0));
+        }
+    }
+    Ok(())
 }

@@ -4,13 +4,13 @@
 
 use crate::Progress;
 use crate::counters::{Storm, stress as storm};
-use crate::engine::Listed;
+use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
-use crate::family::{Kva, Percpu, Tree};
+use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
 use crate::kind::Suite;
 use crate::record::{Metric, Results, Stat};
 use crate::record::{count, fixed};
-use crate::run::stress::{CaseRun, Plan, stress};
+use crate::run::stress::{CaseRun, Stress, stress};
 use crate::workload::check_memory;
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
 use freehold::units::Bytes;
@@ -173,7 +173,7 @@ fn again(options: &Options) -> String {
 /// Adds everything; `again` are options that show a failure again.
 fn add<F: Suited>(
     results: &mut Results,
-    plan: &Plan<F>,
+    plan: &Stress<F>,
     again: &str,
     runs: &mut [CaseRun<F>],
     engines: &[Listed<F::Facts>],
@@ -189,12 +189,19 @@ fn add<F: Suited>(
         let of_engine = runs.iter().filter(|run| run.entry.label() == entry.label());
         notes(results, plan, again, &entry.label(), &of_engine.collect::<Vec<_>>());
     }
+    if F::Facts::FLOOR.is_some() {
+        results.note(FLOOR_NOTE);
+    }
     verdict(results, runs);
 }
 
-fn figures<F: Suited>(results: &mut Results, plan: &Plan<F>, run: &mut CaseRun<F>) {
+fn figures<F: Suited>(results: &mut Results, plan: &Stress<F>, run: &mut CaseRun<F>) {
     let key = F::scene_key(&plan.scene, run.entry.key(run.info.name)).param_if("n", run.n);
     let mut whole = results.of(key.clone().op("loop"));
+    whole.rounds(Metric::Time, run.medians_ns(), run.loops);
+    if run.entry.is_floor() {
+        return;
+    }
     whole
         .total(Metric::Passed, run.passed.into())
         .total(Metric::Failed, run.failed.into())
@@ -203,7 +210,6 @@ fn figures<F: Suited>(results: &mut Results, plan: &Plan<F>, run: &mut CaseRun<F
     if run.repeats() > 0 {
         whole.total(Metric::Refused, run.refused);
     }
-    whole.rounds(Metric::Time, run.medians_ns(), run.loops);
     whole.some(Metric::Time, Stat::Mean, run.loop_mean_ns());
     for (kind, ops) in F::KINDS.iter().zip(&mut run.ops).filter(|(_, ops)| ops.count > 0) {
         results
@@ -220,7 +226,7 @@ fn named<F: Suited>(run: &CaseRun<F>) -> String {
 }
 
 /// What the reader must know of an engine's runs: what failed and how to see it again, what it lacks, what was cut.
-fn notes<F: Suited>(results: &mut Results, plan: &Plan<F>, again: &str, label: &str, runs: &[&CaseRun<F>]) {
+fn notes<F: Suited>(results: &mut Results, plan: &Stress<F>, again: &str, label: &str, runs: &[&CaseRun<F>]) {
     for run in runs {
         if let Some(reason) = &run.reason {
             let n = run.n.map_or_else(String::new, |n| format!(" --n {n}"));
@@ -256,7 +262,8 @@ fn notes<F: Suited>(results: &mut Results, plan: &Plan<F>, again: &str, label: &
 
 /// One line for all, as the last; something failed if it did, or if nothing was run.
 fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
-    let sum = |of: fn(&CaseRun<F>) -> u32| runs.iter().map(of).sum::<u32>();
+    let judged = || runs.iter().filter(|run| !run.entry.is_floor());
+    let sum = |of: fn(&CaseRun<F>) -> u32| judged().map(of).sum::<u32>();
     let (passed, failed, xfailed) = (sum(|run| run.passed), sum(|run| run.failed), sum(|run| run.xfailed));
     results.failed = failed > 0 || passed + xfailed == 0;
     let word = match (failed, results.failed) {
@@ -264,7 +271,7 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
         (_, true) => "FAILED",
         (_, false) => "passed",
     };
-    let operations: u64 = runs.iter().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
+    let operations: u64 = judged().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
     results.note(format!(
         "{word}: {passed} repeats passed, {failed} failed, {xfailed} failed as expected; {} operations of their bodies \
          checked",
@@ -272,7 +279,7 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
     ));
 }
 
-fn plan<F: Suited>(options: &Options) -> anyhow::Result<Plan<F>> {
+fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
     if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST_N) {
         return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST_N}")).into());
     }
@@ -299,7 +306,8 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Plan<F>> {
         };
         cases.extend(sizes.into_iter().map(|n| (info, n)));
     }
-    let mut plan = Plan { cases, scene: F::scene(options.unit)?, params, repeat, duration: options.duration };
+    let mut plan =
+        Stress { cases, scene: F::scene(options.unit)?, params, repeat, duration: options.duration };
     if options.mode == Mode::Smoke {
         plan.shuffle();
     }
@@ -308,7 +316,7 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Plan<F>> {
 
 /// Those named, and those in the mask; all if there is neither.
 fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
-    let named = find_cases(&options.cases, F::CASES.iter())?;
+    let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
     let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
@@ -334,7 +342,7 @@ mod tests {
         let info = CASES.iter().find(|case| case.name == "holes").unwrap();
         let params = Params { loops: 1000, seed: 5, ..Params::default() };
         let scene = Kva::scene(None).unwrap();
-        let plan = Plan { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
+        let plan = Stress { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
         let engines = [liar::<REFUSES>()];
         let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
         let mut results = Results::default();

@@ -2,14 +2,14 @@
 //! time. Every variant gives the same answers, which is checked.
 
 use crate::Progress;
-use crate::engine::{Compared, ENGINES, EngineEntry, VARIANTS};
+use crate::engine::{Compared, EngineEntry};
 use crate::failure::Failure;
 use crate::family::Kva;
 use crate::record::{Metric, Results, Stat};
-use crate::run::bench::{BenchRun, Budget, bench};
+use crate::run::bench::{Budget, bench};
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND};
 use crate::workload::bench::{BenchWorkload, cases};
-use crate::workload::suite::CaseInfo;
+use crate::workload::suite::{CaseInfo, find_cases};
 use std::time::Duration;
 
 /// Operations of a timed round.
@@ -43,40 +43,36 @@ const WISHES: [&str; 6] = [
 
 /// More than any of these engines needs, on a machine that others use too.
 const BUDGET: Budget = Budget {
-    setup: Duration::from_secs(5),
-    per_setup_op: Duration::from_micros(10),
-    rounds: Duration::from_secs(20),
-    per_round_op: Duration::from_micros(10),
+    setup: [Duration::from_secs(5), Duration::from_micros(10)],
+    rounds: [Duration::from_secs(20), Duration::from_micros(10)],
 };
 
-/// Measures all of them.
+/// Measures all of them, on the workloads named, or on all.
 ///
 /// # Errors
-/// An engine answers wrong, or valgrind fails.
-pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
-    let listed = |name: &&str| ENGINES.iter().chain(VARIANTS).any(|entry| entry.label() == *name);
-    let mut engines: Vec<EngineEntry> = Vec::new();
-    for name in WISHES.iter().filter(|name| listed(name)) {
-        engines.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
-    }
+/// No workload has such a name, an engine answers wrong, or valgrind fails.
+pub fn run(workloads: &[String], progress: &mut Progress) -> anyhow::Result<Results> {
+    let engines = EngineEntry::find(&WISHES.map(str::to_owned), Compared::IfNamed)?;
     let can_count = instructions::can_count();
     let mut results = Results::default();
-    for (name, n) in WORKLOADS {
+    for (name, n) in find_cases(workloads, WORKLOADS, |(name, _)| name)? {
         let workload = BenchWorkload::new(case(name)?, n, OPERATIONS, ROUNDS)?;
-        let bench = bench(workload, &engines, ROUNDS, &BUDGET, &mut |what| progress.tick(what))?;
-        for run in &bench.runs {
+        let (runs, _) = bench(&workload, &engines, ROUNDS, &BUDGET, &mut |what| progress.tick(what))?;
+        for run in &runs {
             let pairs = run.sheet.lines.iter().find(|line| line.timed == ("pair", None));
             let each: Vec<f64> = pairs.iter().flat_map(|line| &line.ns).map(|ns| ns / 2.0).collect();
-            let mut figures = results.of(run.entry.key(name).op("loop").param_if("n", bench.workload.n));
+            let mut work = run.work[0].clone();
+            work.extend(&run.work[1]);
+            let mut figures = results.of(run.entry.key(name).op("loop").param_if("n", workload.n));
             figures.rounds(Metric::Time, &each, (run.round * each.len()) as u64).put(
                 Metric::Work,
                 Stat::Mean,
-                work(run),
-                (run.alloc_work.len() + run.free_work.len()) as u64,
+                work.mean(),
+                work.len() as u64,
             );
             if can_count {
                 progress.tick(&format!("{name}: counting instructions of {}", run.entry.label()));
-                let counted = BenchWorkload::new(bench.workload.case, n, COUNTED, 1)?;
+                let counted = BenchWorkload::new(workload.case, n, COUNTED, 1)?;
                 let size = format!("--n={n}");
                 let arguments = [UNDER_CALLGRIND, name, &run.entry.label(), &size];
                 let counted = Instructions::sum(&instructions::count::<Kva>(&arguments, &counted.ops)?);
@@ -91,17 +87,8 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
 }
 
 fn case(name: &str) -> Result<&'static CaseInfo, Failure> {
-    let case = cases().find(|case| case.name == name);
-    case.ok_or_else(|| Failure::Usage(format!("no workload {name:?}")))
-}
-
-/// Mean work of allocations and frees together.
-fn work(run: &BenchRun) -> f64 {
-    let kinds = [&run.alloc_work, &run.free_work];
-    let (sum, operations) = kinds.iter().fold((0.0, 0), |(sum, operations), work| {
-        (sum + work.mean() * work.len() as f64, operations + work.len())
-    });
-    sum / operations.max(1) as f64
+    let found = find_cases(&[name.to_owned()], cases(), |case| case.name)?;
+    found.first().copied().ok_or_else(|| Failure::Usage(format!("no workload {name:?}")))
 }
 
 /// What is run under callgrind: the operations whose instructions are counted, on an engine.

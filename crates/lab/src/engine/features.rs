@@ -40,13 +40,11 @@ static FEATURES: LazyLock<Vec<Features>> = LazyLock::new(|| {
 
 impl Features {
     /// Every engine of the bench.
-    #[must_use]
     pub fn all() -> &'static [Self] {
         &FEATURES
     }
 
     /// The names of the columns of a table, and the cells.
-    #[must_use]
     pub fn cells(&self) -> [(&'static str, &str); 9] {
         [
             ("engine", &self.engine),

@@ -31,7 +31,6 @@ pub enum Takes {
 
 impl Takes {
     /// Where answers may lie, for a layout.
-    #[must_use]
     pub fn reach(self, layout: &[Span]) -> Vec<Span> {
         match self {
             Self::KernelsChoice => vec![Span::ALL],
@@ -40,7 +39,6 @@ impl Takes {
     }
 
     /// Whether two fresh engines may give these answers to the same operations.
-    #[must_use]
     pub fn repeats(self, first: &[Answer], second: &[Answer]) -> bool {
         let alike = |(a, b): (&Answer, &Answer)| matches!((a, b), (Answer::At(_), Answer::At(_))) || a == b;
         match self {

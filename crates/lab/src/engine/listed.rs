@@ -127,13 +127,11 @@ impl<T: Copy> Listed<T> {
     }
 
     /// The same with other facts.
-    #[must_use]
     pub fn with(self, facts: T) -> Self {
         Self { facts, ..self }
     }
 
     /// Name and placement, as users write them.
-    #[must_use]
     pub fn label(&self) -> String {
         match self.placement {
             Some(placement) => format!("{}:{placement}", self.engine),
@@ -152,31 +150,26 @@ impl<T: Facts> Listed<T> {
     }
 
     /// Whether two fresh engines may give these answers to the same operations.
-    #[must_use]
     pub fn repeats(&self, first: &[T::Answer], second: &[T::Answer]) -> bool {
         self.facts.repeats(first, second)
     }
 
     /// Where figures of its memory are from.
-    #[must_use]
     pub fn memory(&self) -> Origin {
         if self.estimated { Origin::Estimated } else { Origin::Measured }
     }
 
     /// Whether it is the one that users get.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         T::ALL.first().is_some_and(|first| first.label() == self.label())
     }
 
     /// Whether it is the one that does no work.
-    #[must_use]
     pub fn is_floor(&self) -> bool {
         T::FLOOR.is_some_and(|floor| floor.label() == self.label())
     }
 
     /// A workload's key on it.
-    #[must_use]
     pub fn key(&self, workload: &str) -> Key {
         let key = Key::new(T::SUITE.name(), workload).engine(self.engine);
         let default = self.is_default();

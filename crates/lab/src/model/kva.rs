@@ -172,7 +172,6 @@ pub fn fuzz_kva(bytes: &[u8]) {
 }
 
 /// How many spans of the tiny layout an engine can manage: all, or one.
-#[must_use]
 pub fn spans_managed(entry: &EngineEntry) -> usize {
     let all = TINY_LAYOUT.len();
     if (entry.make)(&tiny_layout(all), Align::PAGE).is_ok() { all } else { 1 }

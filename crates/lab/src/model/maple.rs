@@ -68,7 +68,6 @@ fn compare(trees: &mut dyn Trees, model: &mut Driver<Naive>, op: &Op) -> Result<
 
 /// Turns any bytes into operations of every kind on indexes that are few or at the end of the space. A cursor is gone
 /// after every other operation, so those on one come in runs.
-#[must_use]
 pub fn maple_ops_from_bytes(bytes: &[u8]) -> Vec<Op> {
     let (mut ops, mut on_cursor) = (Vec::new(), 0);
     for chunk in bytes.chunks_exact(BYTES_PER_OP) {

@@ -16,7 +16,6 @@ const SIZES: [u64; 16] =
 
 impl Scene {
     /// For models: the smallest units there are, populated one way or the other, with or without balancing.
-    #[must_use]
     pub fn tiny(which: u8) -> Self {
         let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
         let config = Config::new(MIN_UNIT_BYTES, 2).population(population);
@@ -24,7 +23,6 @@ impl Scene {
     }
 
     /// The same, in units of any size: of four times as many scenes, the first four are the tiny ones.
-    #[must_use]
     pub fn of_any_unit(which: u8) -> Self {
         let tiny = Self::tiny(which);
         let unit_bytes = match which >> 2 & 3 {
@@ -45,7 +43,6 @@ pub struct PercpuModel {
 
 impl PercpuModel {
     /// Nothing is live.
-    #[must_use]
     pub fn new(entry: &EngineEntry, scene: Scene) -> Self {
         Self { checker: Checker::new(entry, &scene.config) }
     }
@@ -89,7 +86,6 @@ pub fn run_percpu_ops(entry: &EngineEntry, scene: Scene, ops: &[Op]) -> Result<(
 }
 
 /// Turns any bytes into operations: allocations of all kinds, frees of live, dead and failed objects.
-#[must_use]
 pub fn percpu_ops_from_bytes(bytes: &[u8]) -> Vec<Op> {
     let mut objects = 0;
     bytes.chunks_exact(BYTES_PER_OP).filter_map(|chunk| op_from_bytes(chunk, &mut objects)).collect()
@@ -113,7 +109,6 @@ fn op_from_bytes(chunk: &[u8], objects: &mut u32) -> Option<Op> {
 }
 
 /// The operations in the letters of the vector files, to look at and to replay.
-#[must_use]
 pub fn percpu_listing(ops: &[Op]) -> String {
     let mut text = String::new();
     for op in ops {

@@ -11,7 +11,6 @@ struct Refused;
 type Restored<I> = Result<AddressSpace<Vec<u8>, I>, RestoreError<Refused>>;
 
 /// A snapshot of a version with these runs, its frame sound. Written after the format's description alone.
-#[must_use]
 pub fn framed_runs(version: u32, granule_log2: u32, runs: &[u8]) -> Vec<u8> {
     let mut bytes = b"fh-space".to_vec();
     bytes.extend(version.to_le_bytes());

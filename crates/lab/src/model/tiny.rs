@@ -13,7 +13,6 @@ const PAGE: u64 = Align::PAGE.bytes();
 const BYTES_PER_OP: usize = 4;
 
 /// The first `spans` spans of the tiny space.
-#[must_use]
 pub fn tiny_layout(spans: usize) -> Vec<Span> {
     TINY_LAYOUT.iter().take(spans).filter_map(|&(low, end)| pages(low, end - low)).collect()
 }
@@ -23,7 +22,6 @@ fn pages(first: u64, pages: u64) -> Option<Span> {
 }
 
 /// Turns any bytes into operations: allocations of all kinds, frees of live, dead and failed objects.
-#[must_use]
 pub fn ops_from_bytes(bytes: &[u8]) -> Vec<Op> {
     let mut objects = 0;
     bytes.chunks_exact(BYTES_PER_OP).filter_map(|chunk| op_from_bytes(chunk, &mut objects)).collect()
@@ -74,7 +72,6 @@ fn areas_from(a: u64, b: u64, c: u64) -> Option<Arc<[Span]>> {
 }
 
 /// The operations in the letters of the vector files, to look at and to replay; numbers are pages.
-#[must_use]
 pub fn listing(ops: &[Op]) -> String {
     let mut text = String::new();
     for op in ops {

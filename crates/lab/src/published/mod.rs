@@ -57,7 +57,6 @@ pub enum Ours {
 
 impl Side {
     /// The selection, narrowed to this side.
-    #[must_use]
     pub fn narrow(&self, select: Select) -> Select {
         match self {
             Self::Engine(engine) => select.and("engine", engine),
@@ -163,26 +162,22 @@ impl std::fmt::Display for Quantity {
 
 impl Figure {
     /// How far ours is alike, or why there is none.
-    #[must_use]
     pub fn note(&self) -> String {
         self.note.clone()
     }
 
     /// Records like it, whoever's.
-    #[must_use]
     pub fn select(&self) -> Select {
         Select::from(&self.of)
     }
 
     /// Whether the record is the same figure of its samples, measured here.
-    #[must_use]
     pub fn is_of(&self, record: &Record) -> bool {
         (record.metric.name(), record.stat.name()) == (self.metric.as_str(), self.stat.as_str())
             && !matches!(record.origin, Origin::Published(_))
     }
 
     /// How many times as much it was before; `None` unless both are there and of one kind.
-    #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
         let alike = before.unit.1 == after.unit.1 && after.value > 0.0;
@@ -251,7 +246,6 @@ pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
 }
 
 /// The published figures about a family that can stand beside ours.
-#[must_use]
 pub fn records(suite: &str) -> Vec<Record> {
     of_suite(suite).flat_map(Source::records).collect()
 }

@@ -21,19 +21,16 @@ impl Counts {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
     /// The mean, 0 of nothing.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         let sum: u128 = self.values.iter().map(|&value| u128::from(value)).sum();
         sum as f64 / self.values.len().max(1) as f64

@@ -37,7 +37,6 @@ pub struct Environment {
 
 impl Environment {
     /// Looks at this machine; what it does not tell is `unknown`.
-    #[must_use]
     pub fn here() -> Self {
         let file = |name: &str| {
             read_to_string(name).map_or_else(|_| UNKNOWN.to_owned(), |text| text.trim().to_owned())
@@ -65,7 +64,6 @@ impl Environment {
     }
 
     /// The machine in a line.
-    #[must_use]
     pub fn line(&self) -> String {
         let unoptimised =
             if self.optimised { "" } else { ", built without optimisation: the times mean nothing" };
@@ -76,7 +74,6 @@ impl Environment {
     }
 
     /// The same for people.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let memory = Bytes::from(self.memory_bytes);
         let mut lines = vec![

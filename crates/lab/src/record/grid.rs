@@ -24,7 +24,6 @@ pub struct Grid {
 
 impl Grid {
     /// A picture of a run of `ops` operations at `columns` points in time.
-    #[must_use]
     pub fn new(ops: usize, columns: usize) -> Self {
         Self { columns: columns.min(ops), ops, ..Self::default() }
     }
@@ -49,7 +48,6 @@ impl Grid {
     }
 
     /// Paints the grid of the first `spread_bytes` of the space.
-    #[must_use]
     pub fn finish(mut self, space_first: u64, spread_bytes: u64) -> Self {
         let Some(hull) = Span::from_size(space_first, spread_bytes) else { return self };
         let mut shares = vec![0f64; self.columns * ROWS];

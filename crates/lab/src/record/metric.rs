@@ -19,7 +19,6 @@ pub enum Unit {
 
 impl Unit {
     /// Its name in JSON.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",
@@ -52,25 +51,21 @@ macro_rules! metrics {
             pub const ALL: &'static [Self] = &[$(Self::$id,)*];
 
             /// Its name in JSON and in definitions of views.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$id => $name,)* }
             }
 
             /// The unit of its values.
-            #[must_use]
             pub fn unit(self) -> Unit {
                 match self { $(Self::$id => Unit::$unit,)* }
             }
 
             /// Which way is better.
-            #[must_use]
             pub fn better(self) -> Better {
                 match self { $(Self::$id => Better::$better,)* }
             }
 
             /// Whether it is the same in every run.
-            #[must_use]
             pub fn is_exact(self) -> bool {
                 match self { $(Self::$id => $exact,)* }
             }
@@ -224,7 +219,6 @@ impl Stat {
         [Self::Median, Self::Mean, Self::LeastMean, Self::Min, Self::P99, Self::P999, Self::Max, Self::Total];
 
     /// Its name in JSON and in definitions of views.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Median => "median",

@@ -20,9 +20,7 @@ pub use environment::Environment;
 pub use grid::{Grid, ROWS};
 pub use metric::{Better, Metric, Stat, Unit};
 pub use number::{count, fixed, nanoseconds};
-pub use picture::{
-    Band, Developed, Film, Panel, Picture, Spaces, Strip, Strips, Tree, TreeNode, Trees, zones,
-};
+pub use picture::{Band, Developed, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
 pub use select::Select;
 pub use store::{Document, Found, SCHEMA, parse, read};
 pub use time::{Tick, Time, byte_ticks};
@@ -102,34 +100,29 @@ pub struct Key {
 
 impl Key {
     /// Of a workload.
-    #[must_use]
     pub fn new(suite: &str, workload: impl Into<String>) -> Self {
         Self { suite: suite.to_owned(), workload: workload.into(), ..Self::default() }
     }
 
     /// The same of an operation.
-    #[must_use]
     pub fn op(mut self, op: impl Into<String>) -> Self {
         self.op = op.into();
         self
     }
 
     /// The same by someone else.
-    #[must_use]
     pub fn engine(mut self, engine: impl Into<String>) -> Self {
         self.engine = engine.into();
         self
     }
 
     /// The same with one more parameter.
-    #[must_use]
     pub fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params.insert(name.to_owned(), value.into());
         self
     }
 
     /// The same with a parameter, if there is one.
-    #[must_use]
     pub fn param_if(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.param(name, value),
@@ -138,7 +131,6 @@ impl Key {
     }
 
     /// A field by its name; `None` where it does not apply. `engine` has its placement with it.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<String> {
         let text = match name {
             "suite" => self.suite.clone(),
@@ -151,7 +143,6 @@ impl Key {
     }
 
     /// The engine with its placement, as users write it.
-    #[must_use]
     pub fn label(&self) -> String {
         match self.params.get("placement") {
             Some(placement) => format!("{}:{placement}", self.engine),
@@ -160,7 +151,6 @@ impl Key {
     }
 
     /// Whether two are of the same but for the engine.
-    #[must_use]
     pub fn compares(&self, other: &Self) -> bool {
         let others = |key: &Self| {
             let mut params = key.params.clone();
@@ -188,7 +178,6 @@ pub enum Origin {
 
 impl Origin {
     /// Its name in JSON.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -199,7 +188,6 @@ impl Origin {
     }
 
     /// What stands behind a figure that was not measured.
-    #[must_use]
     pub fn mark(&self) -> &'static str {
         match self {
             Self::Measured | Self::Published(_) => "",
@@ -230,7 +218,6 @@ pub struct Record {
 
 impl Record {
     /// A field by its name, those of the key among them.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<String> {
         match name {
             "metric" => Some(self.metric.name().to_owned()),
@@ -245,7 +232,6 @@ impl Record {
     }
 
     /// The least and the largest that it may be.
-    #[must_use]
     pub fn range(&self) -> [f64; 2] {
         self.spread.unwrap_or([self.value; 2])
     }

@@ -1,7 +1,6 @@
 //! Numbers as people read them.
 
 /// A whole number, its thousands set apart.
-#[must_use]
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -15,7 +14,6 @@ pub fn count(value: u64) -> String {
 }
 
 /// A number with as many decimals as it deserves.
-#[must_use]
 pub fn fixed(value: f64) -> String {
     if value >= 1000.0 {
         count(value.round() as u64)
@@ -29,7 +27,6 @@ pub fn fixed(value: f64) -> String {
 }
 
 /// A time in nanoseconds, or in the unit in which it is short.
-#[must_use]
 pub fn nanoseconds(ns: f64) -> String {
     if ns < 100.0 {
         format!("{ns:.1} ns")

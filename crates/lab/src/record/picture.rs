@@ -7,60 +7,22 @@ use freehold::units::Span;
 /// Something to look at that is no plot of records.
 #[derive(Clone, Debug)]
 pub enum Picture {
-    /// Something that fills up over time.
+    /// Something that fills up over time: address spaces, chunks.
     Strips(Strips),
-    /// Address spaces over time.
-    Spaces(Spaces),
     /// A process's address space over time.
     Film(Film),
     /// A search tree before and after.
     Trees(Trees),
 }
 
-/// Address spaces over time, one for engines that placed everything alike.
-#[derive(Clone, Debug)]
-pub struct Spaces {
-    /// The first address.
-    pub first: u64,
-    /// Bytes from there to as far as any engine spread.
-    pub longest_bytes: u64,
-    /// What lies along x.
-    pub x_title: &'static str,
-    /// Marks along x.
-    pub ticks: Vec<Tick>,
-    /// The spaces.
-    pub panels: Vec<Panel>,
-}
-
-/// An address space over time.
-#[derive(Clone, Debug)]
-pub struct Panel {
-    /// The engines.
-    pub engines: Vec<String>,
-    /// How they placed.
-    pub text: String,
-    /// Which addresses are busy.
-    pub picture: Grid,
-    /// The column of the picture behind each column of pixels.
-    pub columns: Vec<usize>,
-}
-
 /// Pictures on one scale.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Strips {
-    /// What they show.
-    pub heading: String,
-    /// How to read them.
-    pub reading: String,
-    /// What the lightest shade is, and the darkest.
-    pub shades: [&'static str; 2],
     /// Where along y, from 0 at the bottom to 1, and what is there.
     pub heights: Vec<Tick>,
     /// Stretches of y that have a name.
     pub bands: Vec<Band>,
-    /// What lies along x.
-    pub x_title: String,
-    /// Where along x, from 0 to 1, and what is there.
+    /// Where along x, from 0 to 1, and what is there; nothing where the view says it.
     pub ticks: Vec<Tick>,
     /// The pictures.
     pub strips: Vec<Strip>,
@@ -92,12 +54,16 @@ pub fn zones(outer: Span, zones: &[(&str, Span)]) -> (Vec<Band>, Vec<Tick>) {
 /// A picture.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    /// The engine.
-    pub engine: String,
-    /// What it does here.
+    /// The engine, or several that do all alike.
+    pub engines: Vec<String>,
+    /// What they do here.
     pub text: String,
-    /// Its shades.
+    /// The shades.
     pub picture: Grid,
+    /// The column of the picture behind each column of pixels.
+    pub columns: Vec<usize>,
+    /// How high it is, as a part of the scale.
+    pub height: f64,
 }
 
 /// Trees to compare.

@@ -14,13 +14,14 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// `*` behind a text stands for any more letters, but not for a field that does not apply.
+    /// `*` behind a text stands for any more letters, but not for a field that does not apply; `!` before it for anything else.
     fn is(&self, field: &str) -> bool {
         match self {
             Self::Number(number) => number.to_string() == field,
-            Self::Text(text) => match text.strip_suffix('*') {
-                Some(begin) => !field.is_empty() && field.starts_with(begin),
-                None => text == field,
+            Self::Text(text) => match (text.strip_prefix('!'), text.strip_suffix('*')) {
+                (Some(not), _) => field != not,
+                (None, Some(begin)) => !field.is_empty() && field.starts_with(begin),
+                (None, None) => text == field,
             },
             Self::Any(any) => any.iter().any(|wanted| wanted.is(field)),
         }
@@ -49,27 +50,23 @@ fn text(value: &toml::Value) -> String {
 
 impl Select {
     /// The same, and what another asks for instead or besides.
-    #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         self.0.extend(other.0.clone());
         self
     }
 
     /// The same, and this field is that.
-    #[must_use]
     pub fn and(mut self, field: &str, value: &str) -> Self {
         self.0.insert(field.to_owned(), Wanted::Text(value.to_owned()));
         self
     }
 
     /// Whether the field is asked for.
-    #[must_use]
     pub fn asks(&self, field: &str) -> bool {
         self.0.contains_key(field)
     }
 
     /// Whether the record is one of them.
-    #[must_use]
     pub fn takes(&self, record: &Record) -> bool {
         self.takes_fields(|name| record.field(name))
     }

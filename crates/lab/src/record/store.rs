@@ -43,7 +43,6 @@ pub struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// Of a command's results.
-    #[must_use]
     pub fn of(
         command: &'a str,
         environment: &'a Environment,

@@ -32,7 +32,6 @@ pub struct Time<'a> {
 
 impl<'a> Time<'a> {
     /// Of so many operations, at these nanoseconds where there was a clock.
-    #[must_use]
     pub fn new(at_ns: Option<&'a [u64]>, ops: usize) -> Self {
         let at_ns = at_ns.filter(|at_ns| at_ns.len() == ops);
         // A recording of no duration has no time to show.

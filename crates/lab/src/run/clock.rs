@@ -26,7 +26,6 @@ pub struct Interruptions {
 
 /// Reads the clock for `length`, and counts the gaps of more than `over_ns` between two readings: what a measurement
 /// of that length finds where nothing is measured.
-#[must_use]
 pub fn interruptions(length: Duration, over_ns: u64) -> Interruptions {
     let mut found = Interruptions::default();
     let started = Instant::now();

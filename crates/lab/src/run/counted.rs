@@ -1,14 +1,17 @@
 //! The counted run: every answer checked, every operation's work noted, the state sampled on the way.
 
+use super::plan::Stop;
 use crate::engine::{Driven, Listed};
 use crate::family::Outcome;
 use crate::record::Counts;
 use crate::run::{Replayable, Seen, State, Watch};
 use crate::workload::Workload;
-use freehold::units::{Tally, Work};
+use freehold::units::Work;
+use std::ops::Range;
+use std::time::Instant;
 
-/// Points in time at which a run is sampled.
-pub(super) const BUCKETS: usize = 200;
+/// Points in time at which a run without samples is looked at.
+const BUCKETS: usize = 200;
 
 /// What a run answered and did.
 #[derive(Clone, Debug)]
@@ -17,16 +20,18 @@ pub struct Counted<F: Replayable> {
     pub answers: Vec<F::Answer>,
     /// Operations that were refused.
     pub failures: u64,
-    /// Operations that the engine does not have.
-    pub unsupported: u64,
-    /// Work of each operation, by kind.
-    pub work: Vec<Counts>,
+    /// Work of each operation.
+    pub works: Vec<u32>,
     /// Nodes that operations took, by kind; 0 for engines that do not tell.
     pub nodes_taken: Vec<u64>,
-    /// The state over time.
+    /// The state over time: sample by sample, if there are several.
     pub buckets: Vec<Bucket<F>>,
     /// Bytes of the engine's own structures, at most.
     pub metadata_peak_bytes: usize,
+    /// The samples that it got through.
+    pub samples: Vec<Range<usize>>,
+    /// It was ended before the operations were.
+    pub out_of_time: bool,
     /// What the family's watch saw.
     pub seen: Seen<F>,
 }
@@ -44,116 +49,142 @@ pub struct Bucket<F: Replayable> {
     pub state: State<F>,
 }
 
-/// Runs the workload once on a fresh engine. `buckets` is into how many stretches it is cut. An engine that cannot
-/// be set up, since it has no such requests, runs nothing: `None`.
-///
-/// # Errors
-/// The engine cannot be made for this workload, or gives a wrong answer.
-pub fn count_run<F: Replayable>(
+/// Runs the workload once on a fresh engine. The engine that does no work is not judged.
+pub(super) fn count_run<F: Replayable>(
     entry: &Listed<F::Facts>,
     workload: &Workload<F>,
-    buckets: usize,
-) -> Result<Option<Counted<F>>, String> {
-    let mut session = entry.start(&workload.scene)?;
+) -> Result<Counted<F>, Stop> {
+    let mut session = entry.start(&workload.scene).map_err(Stop::LeftOut)?;
     session.expect_objects(workload.objects);
-    let mut watch = F::Watch::new(entry, workload, BUCKETS);
+    let watch = F::Watch::new(entry, workload, BUCKETS);
+    let mut run = Run::<F>::new(session, watch);
+    if entry.is_floor() {
+        run.answers = vec![F::Answer::default(); workload.ops.len()];
+        run.session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+        run.session.run(&workload.ops, &mut run.answers);
+        run.samples = workload.samples();
+        return Ok(run.finish());
+    }
     for (at, op) in workload.setup.iter().enumerate() {
-        let (answer, _) = session.run_counted(op);
+        let (answer, _) = run.session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
-            return Ok(None);
+            return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
-        let noted = watch.note(&session, op, answer, None);
-        noted.map_err(|reason| format!("set-up operation {at}: {reason}"))?;
+        let noted = run.watch.note(&run.session, op, answer, None);
+        noted.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
     }
-    let mut run = Run::<F> { metadata_peak_bytes: session.metadata_bytes(), ..Run::new(workload.ops.len()) };
-    let stretch = workload.ops.len().div_ceil(buckets.max(1)).max(1);
-    for (number, ops) in workload.ops.chunks(stretch).enumerate() {
-        let mut works = Counts::default();
-        for (offset, op) in ops.iter().enumerate() {
-            let at = number * stretch + offset;
-            let (answer, tally) = session.run_counted(op);
-            let noted = watch.note(&session, op, answer, Some(at));
-            noted.map_err(|reason| format!("operation {at}: {reason}"))?;
-            run.note(op, answer, &tally, &mut works);
+    run.metadata_peak_bytes = run.session.metadata_bytes();
+    let samples = workload.samples();
+    let started = Instant::now();
+    for sample in &samples {
+        let late = workload.cut.limit.is_some_and(|limit| started.elapsed() > limit);
+        run.out_of_time = late && sample.start > 0;
+        if run.out_of_time {
+            break;
         }
-        run.metadata_peak_bytes = run.metadata_peak_bytes.max(session.metadata_bytes());
-        run.buckets.push(Bucket {
-            end: number * stretch + ops.len(),
-            work_mean: works.mean(),
-            work_max: works.percentile(1000),
-            state: watch.state(&session),
-        });
+        let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(BUCKETS) };
+        for from in sample.clone().step_by(stretch.max(1)) {
+            let end = sample.end.min(from + stretch);
+            let ops = workload.ops.get(from..end).unwrap_or_default();
+            run.stretch(ops, from).map_err(Stop::Wrong)?;
+        }
+        run.samples.push(sample.clone());
     }
-    session.validate()?;
-    let seen = watch.finish(&session, &run.buckets);
-    let Run { answers, failures, unsupported, work, nodes_taken, buckets, metadata_peak_bytes } = run;
-    Ok(Some(Counted {
-        answers,
-        failures,
-        unsupported,
-        work,
-        nodes_taken,
-        buckets,
-        metadata_peak_bytes,
-        seen,
-    }))
+    run.session.validate().map_err(Stop::Wrong)?;
+    match run.unsupported {
+        0 => Ok(run.finish()),
+        lacking => Err(Stop::LeftOut(format!("{lacking} operations that it does not have"))),
+    }
 }
 
 /// A run on its way.
 struct Run<F: Replayable> {
+    session: Box<F::Session>,
+    watch: F::Watch,
     answers: Vec<F::Answer>,
     failures: u64,
     unsupported: u64,
-    work: Vec<Counts>,
+    works: Vec<u32>,
     nodes_taken: Vec<u64>,
     buckets: Vec<Bucket<F>>,
     metadata_peak_bytes: usize,
+    samples: Vec<Range<usize>>,
+    out_of_time: bool,
 }
 
 impl<F: Replayable> Run<F> {
-    fn new(operations: usize) -> Self {
+    fn new(session: Box<F::Session>, watch: F::Watch) -> Self {
         Self {
-            answers: Vec::with_capacity(operations),
+            session,
+            watch,
+            answers: Vec::new(),
             failures: 0,
             unsupported: 0,
-            work: vec![Counts::default(); F::KINDS.len()],
+            works: Vec::new(),
             nodes_taken: vec![0; F::KINDS.len()],
             buckets: Vec::new(),
             metadata_peak_bytes: 0,
+            samples: Vec::new(),
+            out_of_time: false,
         }
     }
 
-    fn note(&mut self, op: &F::Op, answer: F::Answer, tally: &Tally, works: &mut Counts) {
-        let steps = F::work(tally);
-        self.answers.push(answer);
-        match F::outcome(answer) {
-            Outcome::Done => {}
-            Outcome::Refused => self.failures += 1,
-            Outcome::Unsupported => self.unsupported += 1,
+    /// The operations from `from` on, and the state behind them.
+    fn stretch(&mut self, ops: &[F::Op], from: usize) -> Result<(), String> {
+        let mut works = Counts::default();
+        for (at, op) in (from..).zip(ops) {
+            let (answer, tally) = self.session.run_counted(op);
+            let noted = self.watch.note(&self.session, op, answer, Some(at));
+            noted.map_err(|reason| format!("operation {at}: {reason}"))?;
+            let (work, kind) = (F::work(&tally), F::kind(op));
+            self.answers.push(answer);
+            self.works.push(u32::try_from(work).unwrap_or(u32::MAX));
+            match F::outcome(answer) {
+                Outcome::Done => {}
+                Outcome::Refused => self.failures += 1,
+                Outcome::Unsupported => self.unsupported += 1,
+            }
+            if let Some(nodes) = self.nodes_taken.get_mut(kind) {
+                *nodes += tally.of(Work::NodeTaken);
+            }
+            if kind == 0 {
+                works.add(work);
+            }
         }
-        let kind = F::kind(op);
-        if let Some(work) = self.work.get_mut(kind) {
-            work.add(steps);
-        }
-        if let Some(nodes) = self.nodes_taken.get_mut(kind) {
-            *nodes += tally.of(Work::NodeTaken);
-        }
-        if kind == 0 {
-            works.add(steps);
+        self.metadata_peak_bytes = self.metadata_peak_bytes.max(self.session.metadata_bytes());
+        self.buckets.push(Bucket {
+            end: from + ops.len(),
+            work_mean: works.mean(),
+            work_max: works.percentile(1000),
+            state: self.watch.state(&self.session),
+        });
+        Ok(())
+    }
+
+    fn finish(self) -> Counted<F> {
+        Counted {
+            answers: self.answers,
+            failures: self.failures,
+            works: self.works,
+            nodes_taken: self.nodes_taken,
+            seen: self.watch.finish(&self.session, &self.buckets),
+            buckets: self.buckets,
+            metadata_peak_bytes: self.metadata_peak_bytes,
+            samples: self.samples,
+            out_of_time: self.out_of_time,
         }
     }
 }
 
 impl<F: Replayable> Counted<F> {
     /// The state at the end of the run.
-    #[must_use]
     pub fn last_state(&self) -> State<F> {
         self.buckets.last().map(|bucket| bucket.state).unwrap_or_default()
     }
 
-    /// Work of each operation of a kind.
-    #[must_use]
-    pub fn work_of(&self, kind: usize) -> Counts {
-        self.work.get(kind).cloned().unwrap_or_default()
+    /// Work of each of these operations that is of a kind.
+    pub fn work_of(&self, ops: &[F::Op], kind: usize) -> Counts {
+        let of_kind = ops.iter().zip(&self.works).filter(|(op, _)| F::kind(op) == kind);
+        of_kind.map(|(_, &work)| work.into()).collect()
     }
 }

@@ -32,7 +32,6 @@ pub struct Demand {
 
 impl Demand {
     /// Of a workload.
-    #[must_use]
     pub fn of<F: Family>(workload: &Workload<F>) -> Self {
         let mut demand = Self::default();
         let mut run: Option<(u64, u64)> = None;
@@ -66,20 +65,17 @@ impl Demand {
     }
 
     /// Allocations a second; `None` without a clock.
-    #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.allocations as f64 / self.seconds)
     }
 
     /// Share of the allocations whose size is that of the allocation before.
-    #[must_use]
     pub fn repeats(&self) -> f64 {
         let others = self.runs.len() as u64;
         self.allocations.saturating_sub(others) as f64 / self.allocations.max(1) as f64
     }
 
     /// The run length that half of the allocations are in, or in a longer one.
-    #[must_use]
     pub fn middle_run(&self) -> u64 {
         let mut longer = 0;
         let middle = self.in_runs.iter().rev().find(|(_, allocations)| {
@@ -90,13 +86,11 @@ impl Demand {
     }
 
     /// The longest run.
-    #[must_use]
     pub fn longest_run(&self) -> u64 {
         self.in_runs.keys().next_back().copied().unwrap_or(0)
     }
 
     /// The sizes asked for most, with their shares.
-    #[must_use]
     pub fn commonest(&self, most: usize) -> Vec<(u64, f64)> {
         let share = |count: u64| count as f64 / self.allocations.max(1) as f64;
         let mut sizes: Vec<(u64, f64)> =
@@ -107,14 +101,12 @@ impl Demand {
     }
 
     /// Share of the allocations that are of at most this size.
-    #[must_use]
     pub fn up_to(&self, size_bytes: u64) -> f64 {
         let below: u64 = self.sizes.range(..=size_bytes).map(|(_, &count)| count).sum();
         below as f64 / self.allocations.max(1) as f64
     }
 
     /// Share of the allocations that are in runs of at least this length.
-    #[must_use]
     pub fn in_runs_from(&self, length: u64) -> f64 {
         let within: u64 = self.in_runs.range(length..).map(|(_, &allocations)| allocations).sum();
         within as f64 / self.allocations.max(1) as f64

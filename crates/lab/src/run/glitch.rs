@@ -47,7 +47,6 @@ pub struct Glitches {
 
 impl Glitches {
     /// Counts over allocations in their order. What is left at the end, too few for a deadline, does not count.
-    #[must_use]
     pub fn count(costs: &[Cost], budget: &Budget, ns_per_work: f64) -> Self {
         let mut glitches = Self::default();
         for group in costs.chunks_exact(budget.allocations.max(1)) {
@@ -69,7 +68,6 @@ impl Glitches {
 ///
 /// It is a share of the work, not of the operations: where many operations do next to nothing and a few do nearly
 /// all, what the many cost apart from their work would make the work of the few seem slow.
-#[must_use]
 pub fn ns_per_work(costs: &[Cost], per_mille: u64) -> f64 {
     let price = |cost: &Cost| f64::from(cost.ns) / f64::from(cost.work);
     let mut worked: Vec<Cost> = costs.iter().filter(|cost| cost.work > 0).copied().collect();

@@ -37,13 +37,11 @@ pub struct Instructions {
 
 impl Instructions {
     /// Those of an operation; `None` where there was none.
-    #[must_use]
     pub fn mean(self) -> Option<f64> {
         (self.operations > 0).then(|| self.total as f64 / self.operations as f64)
     }
 
     /// Several kinds together.
-    #[must_use]
     pub fn sum(kinds: &[Self]) -> Self {
         let add =
             |a: Self, b: &Self| Self { operations: a.operations + b.operations, total: a.total + b.total };
@@ -52,7 +50,6 @@ impl Instructions {
 }
 
 /// Whether valgrind is installed.
-#[must_use]
 pub fn can_count() -> bool {
     let mut version = Command::new("valgrind");
     version

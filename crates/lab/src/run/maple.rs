@@ -3,7 +3,7 @@
 
 use super::Sheet;
 use super::instructions::measured;
-use super::turns::in_turn;
+use super::plan::{self, Plan, Stop};
 use crate::engine::maple::{EngineEntry, MakeMap, Map, Steps};
 use crate::family::{Family, Tree};
 use crate::record::Counts;
@@ -18,7 +18,6 @@ const CHECKED: usize = 1 << 12;
 const WALK: Op = Op::StepMany { step: Step::Find, index: 0, limit: u64::MAX, most: None };
 
 /// What an engine made of a workload.
-#[derive(Clone, Debug)]
 pub struct Run {
     /// The engine.
     pub entry: EngineEntry,
@@ -30,8 +29,17 @@ pub struct Run {
     pub bytes: usize,
     /// Work of the operations that were checked one by one.
     pub work: Counts,
-    /// Whether it looks for gaps one by one.
-    pub gap_is_linear: bool,
+    /// What is timed.
+    map: Box<dyn Map>,
+    make: MakeMap,
+    /// The sum of its answers of each round.
+    sums: Vec<u64>,
+}
+
+struct Bench<'a> {
+    workload: &'a Workload,
+    expected: Expected,
+    rounds: usize,
 }
 
 /// Runs the workload on every engine.
@@ -40,31 +48,19 @@ pub struct Run {
 /// An engine answers wrong, or breaks one of its invariants.
 pub fn bench(
     workload: &Workload,
-    engines: &[(EngineEntry, MakeMap)],
+    engines: &[EngineEntry],
     rounds: usize,
     tick: &mut dyn FnMut(&str),
-) -> Result<Vec<Run>, String> {
-    let name = format!("{} n {}", workload.case.name, workload.n);
-    let expected = Expected::of(workload);
-    let mut benches = Vec::new();
-    for &(entry, make) in engines {
-        tick(&format!("{name}: checking {}", entry.engine));
-        let bench = Bench::new(entry, make, &expected);
-        benches.push(bench.map_err(|reason| format!("{name}: {}: {reason}", entry.engine))?);
+) -> anyhow::Result<Vec<Run>> {
+    let bench = Bench { workload, expected: Expected::of(workload), rounds };
+    let (runs, _) = plan::run(&bench, engines, tick)?;
+    for run in &runs {
+        let (name, engine) = (bench.name(), run.entry.engine);
+        run.map.validate().map_err(|reason| anyhow::anyhow!("{name}: {engine}: {reason}"))?;
+        let same = runs.first().is_some_and(|first| first.sums == run.sums);
+        anyhow::ensure!(same, "{name}: the answers of {engine} are not the others'");
     }
-    for round in 0..rounds {
-        tick(&format!("{name}: round {} of {rounds}", round + 1));
-        let timed = workload.round(round);
-        let mut first = None;
-        in_turn(round, &mut benches, |bench: &mut Bench| {
-            let sum = bench.time(&timed);
-            if *first.get_or_insert(sum) != sum {
-                return Err(format!("{name}: the answers of {} are not the others'", bench.run.entry.engine));
-            }
-            Ok(())
-        })?;
-    }
-    benches.into_iter().map(|bench| bench.finish(&name)).collect()
+    Ok(runs)
 }
 
 /// What the model's list answers, which no engine has anything of: to the phases of the first round, as far as they are checked one by one.
@@ -95,77 +91,72 @@ impl Expected {
     }
 }
 
-struct Bench {
-    make: MakeMap,
-    map: Box<dyn Map>,
-    run: Run,
-}
+impl Plan<Tree> for Bench<'_> {
+    type Run = Run;
 
-impl Bench {
-    /// Checks the engine, and gives it a map to be timed.
-    fn new(entry: EngineEntry, make: MakeMap, expected: &Expected) -> Result<Self, String> {
-        let mut map = make();
-        map.perform(&expected.initial);
-        let (ranges, bytes) = (map.count(), map.metadata_bytes());
+    fn name(&self) -> String {
+        format!("{} n {}", self.workload.name, self.workload.n)
+    }
+
+    fn rounds(&self) -> [usize; 2] {
+        [self.rounds, 1]
+    }
+
+    fn prepare(&self, entry: &EngineEntry) -> Result<Run, Stop> {
+        let no_map = || Stop::LeftOut("it is verified, and no map to compare with".to_owned());
+        let make = entry.map.ok_or_else(no_map)?;
+        let mut checked = make();
+        checked.perform(&self.expected.initial);
+        let (ranges, bytes) = (checked.count(), checked.metadata_bytes());
         // Not a copy of the one that is checked: some lie in memory in the order of their keys, however the map was built.
-        let mut timed = make();
-        timed.perform(&expected.initial);
+        let mut map = make();
+        map.perform(&self.expected.initial);
         let mut work = Counts::default();
-        for (op, right) in expected.ops.iter().zip(&expected.answers) {
-            let (answer, tally) = map.run_counted(op);
+        for (op, right) in self.expected.ops.iter().zip(&self.expected.answers) {
+            let (answer, tally) = checked.run_counted(op);
             if *right != answer {
-                return Err(format!("{answer:?} to {op:?}, not {right:?}"));
+                return Err(Stop::Wrong(format!("{answer:?} to {op:?}, not {right:?}")));
             }
             work.add(Tree::work(&tally));
         }
-        map.validate()?;
-        let gap_is_linear = map.gap_is_linear();
-        let run = Run { entry, sheet: Sheet::default(), ranges, bytes, work, gap_is_linear };
-        Ok(Self { make, map: timed, run })
+        checked.validate().map_err(Stop::Wrong)?;
+        let (sheet, sums) = (Sheet::default(), Vec::new());
+        Ok(Run { entry: *entry, sheet, ranges, bytes, work, map, make, sums })
     }
 
-    /// Times one round; the sum of its answers.
-    fn time(&mut self, timed: &Timed) -> u64 {
-        match timed {
-            Timed::Steps { phases, fresh } => self.time_steps(phases, *fresh),
-            Timed::Copies(copies) => {
-                for _ in 0..*copies {
+    fn turn(&self, run: &mut Run, [round, _]: [usize; 2]) -> Result<(), String> {
+        let mut sum = 0_u64;
+        match self.workload.round(round) {
+            Timed::Steps { phases, fresh } => {
+                for (op, steps) in &phases {
+                    let mut own = fresh.then(run.make);
+                    let map = own.as_mut().unwrap_or(&mut run.map);
                     let before = Instant::now();
-                    let copy = self.map.duplicate();
-                    self.run.sheet.note(("dup", None), before.elapsed(), self.run.ranges);
+                    let answers = map.perform(steps);
+                    let took = before.elapsed();
+                    sum = sum.wrapping_mul(31).wrapping_add(answers);
+                    let times =
+                        if let Steps::Iterate(times) = steps { times * run.ranges } else { steps.len() };
+                    run.sheet.note((op, None), took, times);
+                }
+            }
+            Timed::Copies(copies) => {
+                for _ in 0..copies {
+                    let before = Instant::now();
+                    let copy = run.map.duplicate();
+                    run.sheet.note(("dup", None), before.elapsed(), run.ranges);
                     drop(copy);
                 }
-                self.run.sheet.close();
-                self.map.duplicate().perform(&Steps::Iterate(1))
+                sum = run.map.duplicate().perform(&Steps::Iterate(1));
             }
         }
-    }
-
-    fn time_steps(&mut self, phases: &[(&'static str, Steps)], fresh: bool) -> u64 {
-        let mut sum = 0_u64;
-        for (op, steps) in phases {
-            let mut own = fresh.then(self.make);
-            let map = own.as_mut().unwrap_or(&mut self.map);
-            let before = Instant::now();
-            let answers = map.perform(steps);
-            let took = before.elapsed();
-            sum = sum.wrapping_mul(31).wrapping_add(answers);
-            let times = if let Steps::Iterate(times) = steps { times * self.run.ranges } else { steps.len() };
-            self.run.sheet.note((op, None), took, times);
-        }
-        self.run.sheet.close();
-        sum
-    }
-
-    fn finish(self, name: &str) -> Result<Run, String> {
-        let valid = self.map.validate();
-        valid.map_err(|reason| format!("{name}: {}: {reason}", self.run.entry.engine))?;
-        Ok(self.run)
+        run.sheet.close();
+        run.sums.push(sum);
+        Ok(())
     }
 }
 
 /// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
-#[must_use]
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     let ranges = workload.initial().len();
     let mut all: Vec<(&'static str, u64)> = Vec::new();
@@ -212,21 +203,21 @@ pub fn run_counted(workload: &Workload, make: MakeMap) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::maple::find_maps;
+    use crate::engine::maple::{TreeFacts, find_maps};
     use crate::run::stress::liar::{MapleLiar, SHIFTED};
-    use crate::workload::maple::find_cases;
+    use crate::workload::maple::Kind;
 
     fn lookups(make: MakeMap) -> Result<Vec<Run>, String> {
-        let case = find_cases(&["lookup".to_owned()]).unwrap()[0];
-        let mut engines = find_maps(&["std-btreemap".to_owned()]).unwrap();
-        engines.push((engines[0].0, make));
-        bench(&Workload { case, n: 100 }, &engines, 2, &mut |_| ())
+        let honest = find_maps(&["std-btreemap".to_owned()]).unwrap()[0];
+        let engines = [honest, honest.with(TreeFacts { map: Some(make), ..honest.facts })];
+        bench(&Workload { name: "lookup", kind: Kind::Lookup, n: 100 }, &engines, 2, &mut |_| ())
+            .map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_wrong_answer_is_found_in_the_checked_round_and_in_a_timed_one() {
         assert!(lookups(MapleLiar::<SHIFTED, 0>::boxed).is_ok());
-        assert!(lookups(MapleLiar::<SHIFTED, 7>::boxed).unwrap_err().contains("not Value(Number("));
-        assert!(lookups(MapleLiar::<SHIFTED, 20_000>::boxed).unwrap_err().contains("are not the others'"));
+        assert!(lookups(MapleLiar::<SHIFTED, 7>::boxed).err().unwrap().contains("not Value(Number("));
+        assert!(lookups(MapleLiar::<SHIFTED, 20_000>::boxed).err().unwrap().contains("are not the others'"));
     }
 }

@@ -1,10 +1,11 @@
-//! A workload on several engines: each checked and counted, then all timed in turn, A B C, C B A.
+//! A workload on several engines: each checked and counted, then all timed in turn, sample by sample where it is cut into
+//! samples.
 
-use super::counted::BUCKETS;
-use super::timed::prepared;
-use super::turns::in_turn;
-use super::{Counted, Timed, count_run};
-use crate::engine::{Driven, Facts, Listed};
+use super::counted::count_run;
+use super::plan::{self, Plan, Stop};
+use super::timed::Sessions;
+use super::{Counted, Timed};
+use crate::engine::{Facts, Listed};
 use crate::family::Kva;
 use crate::run::Replayable;
 use crate::workload::Workload;
@@ -20,17 +21,6 @@ pub struct EngineRun<F: Replayable = Kva> {
     pub timed: Timed,
 }
 
-/// The run of the engine that does no work.
-#[derive(Clone, Debug)]
-pub struct FloorRun<F: Replayable = Kva> {
-    /// The engine.
-    pub entry: Listed<F::Facts>,
-    /// What it says in every round.
-    answers: Vec<F::Answer>,
-    /// How long it took.
-    pub timed: Timed,
-}
-
 /// A workload and what each engine made of it.
 #[derive(Clone, Debug)]
 pub struct Replay<F: Replayable = Kva> {
@@ -38,12 +28,38 @@ pub struct Replay<F: Replayable = Kva> {
     pub workload: Workload<F>,
     /// The engines, in the order of the list; ratios are to the first.
     pub runs: Vec<EngineRun<F>>,
-    /// The engine that does no work, where the family has one.
-    pub floor: Option<FloorRun<F>>,
+    /// The engine that does no work, where the family has one: timed, and not judged.
+    pub floor: Option<EngineRun<F>>,
     /// Engines that cannot run it, and why.
     pub refused: Vec<(Listed<F::Facts>, String)>,
     /// Timed rounds.
     pub rounds: usize,
+}
+
+struct Rounds<'a, F: Replayable> {
+    workload: &'a Workload<F>,
+    rounds: usize,
+}
+
+impl<F: Replayable> Plan<F> for Rounds<'_, F> {
+    type Run = (EngineRun<F>, Sessions<F>);
+
+    fn name(&self) -> String {
+        self.workload.name.clone()
+    }
+
+    fn rounds(&self) -> [usize; 2] {
+        [self.rounds, self.workload.samples().len()]
+    }
+
+    fn prepare(&self, entry: &Listed<F::Facts>) -> Result<Self::Run, Stop> {
+        let counted = count_run(entry, self.workload)?;
+        Ok((EngineRun { entry: *entry, counted, timed: Timed::default() }, Sessions::default()))
+    }
+
+    fn turn(&self, (run, sessions): &mut Self::Run, [_, sample]: [usize; 2]) -> Result<(), String> {
+        run.timed.sample(&run.entry, self.workload, &run.counted, sample, sessions)
+    }
 }
 
 /// Checks, counts and times. `tick` hears what is being done.
@@ -56,51 +72,10 @@ pub fn measure<F: Replayable>(
     rounds: usize,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Replay<F>> {
-    let floor = FloorRun::of(&workload).map_err(anyhow::Error::msg)?;
-    let mut replay = Replay { workload, runs: Vec::new(), floor, refused: Vec::new(), rounds };
-    for entry in engines {
-        tick(&format!("{}: checking {}", replay.workload.name, entry.label()));
-        if let Err(reason) = entry.start(&replay.workload.scene) {
-            replay.refused.push((*entry, reason));
-            continue;
-        }
-        let counted = count_run::<F>(entry, &replay.workload, BUCKETS);
-        let counted = counted
-            .map_err(|reason| anyhow::anyhow!("{}: {}: {reason}", replay.workload.name, entry.label()))?;
-        match counted {
-            None => replay.refused.push((*entry, "it cannot place objects where they were".to_owned())),
-            Some(counted) if counted.unsupported > 0 => {
-                let reason = format!("{} operations that it does not have", counted.unsupported);
-                replay.refused.push((*entry, reason));
-            }
-            Some(counted) => {
-                replay.runs.push(EngineRun { entry: *entry, counted, timed: Timed::default() });
-            }
-        }
-    }
-    let agree = F::agree(&replay.runs);
-    agree.map_err(|reason| anyhow::anyhow!("{}: {reason}", replay.workload.name))?;
-    for round in 0..rounds {
-        tick(&format!("{}: timing, round {} of {rounds}", replay.workload.name, round + 1));
-        let workload = &replay.workload;
-        let engines = replay.runs.iter_mut().map(|run| (&run.entry, &run.counted.answers, &mut run.timed));
-        let floor = replay.floor.iter_mut().map(|floor| (&floor.entry, &floor.answers, &mut floor.timed));
-        in_turn(round, engines.chain(floor), |(entry, answers, timed)| {
-            let result = timed.round::<F>(entry, workload, answers);
-            let label = entry.label();
-            result.map_err(|reason| anyhow::anyhow!("{}: {label}: {reason}", workload.name))
-        })?;
-    }
-    Ok(replay)
-}
-
-impl<F: Replayable> FloorRun<F> {
-    /// Runs it once, for what it says; `None` if the family has no such engine.
-    fn of(workload: &Workload<F>) -> Result<Option<Self>, String> {
-        let Some(entry) = F::Facts::FLOOR else { return Ok(None) };
-        let mut session = prepared(&entry, workload)?;
-        let mut answers = vec![F::Answer::default(); workload.ops.len()];
-        session.run(&workload.ops, &mut answers);
-        Ok(Some(Self { entry, answers, timed: Timed::default() }))
-    }
+    let engines: Vec<_> = engines.iter().copied().chain(F::Facts::FLOOR).collect();
+    let (runs, refused) = plan::run(&Rounds { workload: &workload, rounds }, &engines, tick)?;
+    let mut runs: Vec<EngineRun<F>> = runs.into_iter().map(|(run, _)| run).collect();
+    let floor = runs.pop_if(|run| run.entry.is_floor());
+    F::agree(&runs).map_err(|reason| anyhow::anyhow!("{}: {reason}", workload.name))?;
+    Ok(Replay { workload, runs, floor, refused, rounds })
 }

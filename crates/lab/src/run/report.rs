@@ -26,7 +26,7 @@ pub(crate) fn describe<F: Family>(
 }
 
 /// Adds a replay: figures, series, pictures and notes.
-pub fn add_replay<F: Replayable>(results: &mut Results, mut replay: Replay<F>) {
+pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
     let title = replay.workload.title();
     results.fact(&format!("about:{title}"), replay.workload.description.clone());
     results.fact(&format!("operations:{title}"), count(replay.workload.ops.len() as u64));
@@ -38,33 +38,26 @@ pub fn add_replay<F: Replayable>(results: &mut Results, mut replay: Replay<F>) {
     for (entry, reason) in &replay.refused {
         results.note(format!("{title}: {} left out: {reason}", entry.label()));
     }
-    for (id, picture) in F::pictures(&replay) {
-        results.pictures.push((id, title.clone(), picture));
-    }
-    let keys: Vec<Key> = replay.runs.iter().map(|run| key(&replay, &run.entry)).collect();
-    for (run, key) in replay.runs.iter_mut().zip(keys) {
-        run_figures(results, run, key);
+    F::pictures(&replay, results);
+    for run in &replay.runs {
+        run_figures(results, &replay, run);
     }
     if let Some(floor) = &replay.floor {
-        times(results, &floor.timed, key(&replay, &floor.entry), F::KINDS.len(), |kind| {
-            F::KINDS.get(kind).map_or("other", |kind| kind.op)
-        });
+        times::<F>(results, &floor.timed, &key(&replay, &floor.entry));
         results.note(FLOOR_NOTE);
     }
     lines(results, &replay);
 }
 
-fn run_figures<F: Replayable>(results: &mut Results, run: &mut EngineRun<F>, key: Key) {
+fn run_figures<F: Replayable>(results: &mut Results, replay: &Replay<F>, run: &EngineRun<F>) {
+    let key = key(replay, &run.entry);
     for (at, kind) in F::KINDS.iter().enumerate() {
-        let mut work = run.counted.work_of(at);
         let mut figures = results.of(key.clone().op(kind.op));
-        figures.counts(Metric::Work, &mut work);
+        figures.counts(Metric::Work, &mut run.counted.work_of(&replay.workload.ops, at));
         let nodes = run.counted.nodes_taken.get(at).copied().filter(|&nodes| nodes > 0);
         figures.some(Metric::NodesUsed, Stat::Total, nodes.map(|nodes| nodes as f64));
     }
-    times(results, &run.timed, key.clone(), F::KINDS.len(), |kind| {
-        F::KINDS.get(kind).map_or("other", |kind| kind.op)
-    });
+    times::<F>(results, &run.timed, &key);
     let mut whole = results.of(key);
     whole
         .total(Metric::Count, run.counted.answers.len() as u64)
@@ -75,15 +68,15 @@ fn run_figures<F: Replayable>(results: &mut Results, run: &mut EngineRun<F>, key
 }
 
 /// Single operations, kind by kind, for their spread; and whole runs, which are what is compared.
-fn times(results: &mut Results, timed: &Timed, key: Key, kinds: usize, op: impl Fn(usize) -> &'static str) {
-    for kind in 0..kinds {
-        let mut times = timed.of(kind);
+fn times<F: Family>(results: &mut Results, timed: &Timed, key: &Key) {
+    for (at, kind) in F::KINDS.iter().enumerate() {
+        let mut times = timed.of(at);
         let medians = times.medians_ns.iter().map(|&ns| ns as f64);
         let spread = medians.clone().reduce(f64::min).zip(medians.reduce(f64::max));
-        results.of(key.clone().op(op(kind))).singles(&mut times.all_ns, spread.map(|(lo, hi)| [lo, hi]));
+        results.of(key.clone().op(kind.op)).singles(&mut times.all_ns, spread.map(|(lo, hi)| [lo, hi]));
     }
     let operations: usize = timed.kinds.iter().map(|kind| kind.all_ns.len()).sum();
-    results.of(key.op("loop")).rounds(Metric::Time, &timed.loop_ns, operations as u64);
+    results.of(key.clone().op("loop")).rounds(Metric::Time, &timed.loop_ns, operations as u64);
 }
 
 /// Points of a line over time, at most.

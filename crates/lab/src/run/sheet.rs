@@ -1,7 +1,6 @@
 //! The times of what a round is made of, operation by operation and round by round: one way to add them up, whatever is
 //! measured.
 
-use super::median;
 use crate::record::{Key, Metric, Results};
 use std::time::Duration;
 
@@ -57,7 +56,6 @@ impl Sheet {
     }
 
     /// The middle round of an operation in nanoseconds; 0 if there was none.
-    #[must_use]
     pub fn median(&self, timed: Timed) -> f64 {
         self.lines.iter().find(|line| line.timed == timed).map_or(0.0, |line| median(&line.ns))
     }
@@ -69,6 +67,13 @@ impl Sheet {
             results.of(key).rounds(Metric::Time, ns, *operations);
         }
     }
+}
+
+/// The middle of some figures; 0 of none.
+pub fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -96,7 +96,6 @@ pub struct ZoneRun {
 
 impl Zones {
     /// The outer range of 256 MiB, and zones of an eighth of it.
-    #[must_use]
     pub fn new(seed: u64) -> Option<Self> {
         Self::sized(OUTER_PAGES, seed)
     }
@@ -116,13 +115,11 @@ impl Zones {
     }
 
     /// Largest request of a zone's users, in bytes.
-    #[must_use]
     pub fn largest_request_bytes() -> u64 {
         LARGEST_PAGES * PAGE
     }
 
     /// How far through the operations that much of the outer range is first asked for, from 0 to 1.
-    #[must_use]
     pub fn share_at(&self, load_percent: u64) -> f64 {
         let before = self.load.iter().take_while(|&&load| load < load_percent).count();
         before as f64 / self.load.len().max(1) as f64
@@ -190,13 +187,11 @@ impl Zones {
 
 impl ZoneRun {
     /// The zones when that much of the outer range was asked for.
-    #[must_use]
     pub fn at(&self, load_percent: u64) -> Option<&ZonePoint> {
         self.points.iter().find(|point| point.load_percent >= load_percent)
     }
 
     /// The load from which on a zone has no room for a request of that size.
-    #[must_use]
     pub fn refused_from(&self, zone: usize, size_bytes: u64) -> Option<u64> {
         let short =
             |point: &&ZonePoint| point.left.get(zone).is_some_and(|left| left.largest_bytes < size_bytes);

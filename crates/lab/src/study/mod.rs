@@ -29,7 +29,6 @@ pub enum Publication {
 
 impl Publication {
     /// Its name on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Kva2019 => "kva-2019",

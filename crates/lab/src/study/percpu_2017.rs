@@ -5,9 +5,9 @@
 
 use super::Options;
 use crate::Progress;
-use crate::engine::percpu::EngineEntry;
+use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::Failure;
-use crate::family::{Family, Percpu};
+use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::published;
 use crate::record::Grid;
 use crate::record::count;
@@ -37,6 +37,8 @@ const MILLION: u32 = 1_000_000;
 /// How much is done.
 struct Scale {
     compared: Vec<EngineEntry>,
+    /// The same in tables of times, with the engine that does no work beneath, where there is room for it.
+    timed: Vec<EngineEntry>,
     hinted: Vec<EngineEntry>,
     unit_bytes: u32,
     /// Every chunk has its memory from the start: the area map knows no pages.
@@ -65,7 +67,9 @@ impl Scale {
             let (least, most) = (OBJECTS.start(), OBJECTS.end());
             return Err(Failure::Usage(format!("--objects {objects}: from {least} to {most}")));
         }
-        Self::new(unit_bytes, objects, if options.full { 5 } else { 3 })
+        let mut scale = Self::new(unit_bytes, objects, if options.full { 5 } else { 3 })?;
+        scale.timed.push(FLOOR);
+        Ok(scale)
     }
 
     fn new(unit_bytes: u32, objects: u32, rounds: usize) -> Result<Self, Failure> {
@@ -73,6 +77,7 @@ impl Scale {
         let in_units = if objects < USUAL { 3 } else { 12 } * (unit_bytes / 4);
         Ok(Self {
             compared: named(&COMPARED)?,
+            timed: named(&COMPARED)?,
             hinted: named(&HINTED)?,
             unit_bytes,
             whole: on_demand.population(Population::Whole),
@@ -108,7 +113,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let scale = Scale::of(options)?;
     let mut results = Results::default();
     scale.facts(&mut results);
-    measure(&scale, &mut results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    results.note(FLOOR_NOTE);
+    measure(&scale, &mut results, &mut |what| progress.tick(what))?;
     results.records.extend(published::records("percpu"));
     Ok(results)
 }
@@ -120,7 +126,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<()> {
     let scale = Scale::new(UNIT_BYTES, BRIEF, 1)?;
     scale.facts(results);
-    seed(&scale, results, &mut |what| progress.tick(what)).map_err(anyhow::Error::msg)?;
+    seed(&scale, results, &mut |what| progress.tick(what))?;
     let is_seed = |of: &crate::record::Record| of.key.workload == "seed" && of.key.engine.starts_with("v1");
     results.records.extend(published::records("percpu").into_iter().filter(is_seed));
     Ok(())
@@ -132,30 +138,32 @@ impl Scale {
     }
 }
 
-fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     for &size in SEED {
         let job = Job { objects: &|_| scale.objects, ..scale.job("seed", Work::Fill(size)) };
-        for bench in job.run(&scale.compared, tick)? {
+        for bench in job.run(&scale.timed, tick)? {
             job.record(&bench, results);
-            job.record_footprint(&bench, results);
+            if !bench.entry.is_floor() {
+                job.record_footprint(&bench, results);
+            }
         }
     }
     Ok(())
 }
 
-fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     seed(scale, results, tick)?;
-    let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> Result<(), String> {
+    let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> anyhow::Result<()> {
         job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
         Ok(())
     };
     for &size in SECOND_HALF {
         let job = Job { objects: &|_| scale.second_half, ..scale.job("second-half", Work::Fill(size)) };
-        run(&job, &scale.compared)?;
+        run(&job, &scale.timed)?;
     }
     for (most_bytes, workload) in [(64, "churn-4-64"), (1024, "churn-4-1024")] {
         let churn = Churn::new(most_bytes, scale.live, scale.objects);
-        run(&scale.job(workload, Work::Churn(churn)), &scale.compared)?;
+        run(&scale.job(workload, Work::Churn(churn)), &scale.timed)?;
     }
     let area_map = scale.compared.iter().filter(|entry| !entry.knows_pages);
     let engines: Vec<EngineEntry> = area_map.chain(&scale.hinted).copied().collect();
@@ -170,7 +178,7 @@ fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 
 /// Places and frees growing numbers of objects; of the area map, whose time grows with their square, as many as end in
 /// seconds. What a million takes is computed from the largest number.
-fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let few = scale.quadratic;
     let mut last: BTreeMap<&str, Bench> = BTreeMap::new();
     let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
@@ -217,7 +225,7 @@ fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
 }
 
 /// Runs that are looked at: how full chunks are, and how far hints are from the truth.
-fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let churn = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
     for (workload, config, balances, work) in [
         ("churn-4-1024", scale.on_demand, false, Work::Churn(churn)),
@@ -227,7 +235,7 @@ fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Res
         let mut watched = Vec::new();
         for entry in &scale.hinted {
             tick(&format!("looking at {} in {workload}", entry.engine));
-            watched.push(watch(entry, &config, balances, &work)?);
+            watched.push(watch(entry, &config, balances, &work).map_err(anyhow::Error::msg)?);
         }
         draw(workload, &watched, results);
         watched.iter().for_each(|watched| hints(workload, watched, results));
@@ -235,57 +243,19 @@ fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> Res
     Ok(())
 }
 
-/// Chunks upwards, time to the right, a shade for each; and lines over the run.
+/// Chunks upwards, time to the right, each with a shade: how full it is, what its hint misses, which pages have memory. And lines
+/// over the run.
 fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
-    const UPWARDS: &str = "A row is a chunk, the first one at the bottom; time goes to the right.";
-    let full =
-        |of: &Watched, chunk: &ChunkSeen| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes.max(1));
-    let populated = |of: &Watched, chunk: &ChunkSeen| {
-        f64::from(chunk.pages) / f64::from((of.unit_bytes / PAGE_BYTES).max(1))
-    };
+    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
+    let full = |of: &Watched, chunk: &ChunkSeen| share(chunk.used_bytes, of.unit_bytes);
+    let populated = |of: &Watched, chunk: &ChunkSeen| share(chunk.pages, of.unit_bytes / PAGE_BYTES);
     let missed = |_: &Watched, chunk: &ChunkSeen| 1.0 - chunk.known().unwrap_or(1.0);
     type Shade<'a> = &'a dyn Fn(&Watched, &ChunkSeen) -> f64;
-    let shown: &[(&str, [&'static str; 2], &str, Shade<'_>)] = match workload {
-        "churn-4-1024" => &[(
-            "Chunks as they fill",
-            ["none, or empty", "full"],
-            "What is not dark is memory that nothing lies in.",
-            &full,
-        )],
-        "stale-hint" => &[
-            (
-                "Chunks as they fill",
-                ["none, or empty", "full"],
-                "In the third phase the holes fill, or chunks are added above.",
-                &full,
-            ),
-            (
-                "What hints miss",
-                ["exact, or full", "all missed"],
-                "Dark is a chunk that has room and does not know of it.",
-                &missed,
-            ),
-        ],
-        _ => &[(
-            "Chunks and their memory",
-            ["none", "all pages"],
-            "What is dark has memory for all of it.",
-            &populated,
-        )],
-    };
-    let phases: &[&str] = match workload {
-        "churn-4-1024" => &["placed", "replaced at random"],
-        "stale-hint" => &["filled", "holes made", "refilled"],
-        _ => &["groups made", "10 of 11 deleted"],
-    };
-    for (heading, shades, reading, shade) in shown {
-        let strips = Strips {
-            heading: (*heading).to_owned(),
-            reading: format!("{UPWARDS} {reading}"),
-            shades: *shades,
-            ..strips(watched, phases, shade)
-        };
-        results.pictures.push(("chunks", workload.to_owned(), Picture::Strips(strips)));
+    let shades: [(&'static str, Shade<'_>); 3] =
+        [("chunks-full", &full), ("chunks-missed", &missed), ("chunks-pages", &populated)];
+    for (id, shade) in shades {
+        let strips = Picture::Strips(strips(watched, shade));
+        results.pictures.push((id, workload.to_owned(), strips));
     }
     for of in watched {
         let at: Vec<f64> = of.looks.iter().map(|look| look.ops as f64).collect();
@@ -298,7 +268,7 @@ fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
     }
 }
 
-fn strips(watched: &[Watched], phases: &[&str], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
+fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
     let numbers = watched.iter().flat_map(|watched| &watched.looks).flat_map(|look| &look.chunks);
     let chunks = numbers.map(|chunk| chunk.number as usize + 1).max().unwrap_or(0);
     let strip = |watched: &Watched| {
@@ -315,7 +285,9 @@ fn strips(watched: &[Watched], phases: &[&str], shade: &dyn Fn(&Watched, &ChunkS
         let last = watched.looks.last();
         let (number, pages) = last.map_or((0, 0), |look| (look.chunks.len(), look.pages));
         Strip {
-            engine: watched.entry.engine.to_owned(),
+            engines: vec![watched.entry.engine.to_owned()],
+            columns: (0..picture.columns).collect(),
+            height: 1.0,
             text: format!("{} chunks, {} pages at the end", count(number as u64), count(pages)),
             picture,
         }
@@ -323,21 +295,17 @@ fn strips(watched: &[Watched], phases: &[&str], shade: &dyn Fn(&Watched, &ChunkS
     let ends = watched.first().map(|watched| (watched.phases.as_slice(), watched.looks.len()));
     let (ends, looks) = ends.unwrap_or_default();
     let mut before = 0;
-    let ticks = ends.iter().zip(phases).map(|(&end, phase)| {
+    let ticks = ends.iter().map(|&end| {
         // Beneath the middle of its phase.
         let middle = (before + end) as f64 / 2.0 / looks.max(1) as f64;
         before = end;
-        (middle, (*phase).to_owned())
+        (middle, String::new())
     });
     let every = (chunks / 5).max(1).next_power_of_two();
     let heights = (0..=chunks / every).map(|at| at * every);
     Strips {
-        heading: String::new(),
-        reading: String::new(),
-        shades: ["", ""],
         heights: heights.map(|at| (at as f64 / chunks.max(1) as f64, count(at as u64))).collect(),
         bands: Vec::new(),
-        x_title: "operations".to_owned(),
         ticks: ticks.collect(),
         strips: watched.iter().map(strip).collect(),
     }
@@ -385,10 +353,9 @@ mod tests {
 
     #[test]
     fn chunks_are_shaded_by_what_was_seen_and_hints_without_room_do_not_count() {
-        let strips = strips(&[watched()], &["filled", "freed"], &|of, chunk| {
-            f64::from(chunk.used_bytes) / f64::from(of.unit_bytes)
-        });
-        assert_eq!(strips.ticks, [(0.25, "filled".to_owned()), (0.75, "freed".to_owned())]);
+        let strips =
+            strips(&[watched()], &|of, chunk| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes));
+        assert_eq!(strips.ticks.iter().map(|tick| tick.0).collect::<Vec<_>>(), [0.25, 0.75]);
         assert_eq!(strips.strips[0].picture.busy, [255, 0, 128, 0]);
         let mut results = Results::default();
         hints("x", &watched(), &mut results);

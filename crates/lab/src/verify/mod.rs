@@ -54,7 +54,6 @@ pub struct Mismatch {
 
 impl Checked {
     /// Whether an engine was to be held against it, and nothing was compared.
-    #[must_use]
     pub fn lacks_comparisons(&self) -> bool {
         !self.engine.is_empty() && self.comparisons == 0
     }
@@ -83,14 +82,12 @@ pub struct FileChecks {
 
 impl FileChecks {
     /// Whether something was checked, nothing differed, and no column that has an engine was passed over.
-    #[must_use]
     pub fn passed(&self) -> bool {
         self.checks.iter().any(|check| check.comparisons > 0)
             && self.checks.iter().all(|check| check.mismatches == 0 && !check.lacks_comparisons())
     }
 
     /// Operations checked, over all columns.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.checks.iter().map(|check| check.operations).sum()
     }
@@ -119,7 +116,6 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
 }
 
 /// The family of engines that a file is about, as far as its beginning tells, even if the rest cannot be read.
-#[must_use]
 pub fn suite_of(file: &Path) -> Option<&'static str> {
     Kind::of(file).ok().flatten().map(|kind| kind.suite().name())
 }

@@ -3,7 +3,7 @@
 use super::plot::{Mark, Unit};
 use super::table::shown;
 use crate::record::{Metric, Results, Select, Stat};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -81,10 +81,7 @@ pub enum View {
     /// Counts of values, side by side.
     Histogram(HistogramView),
     /// A picture by its name.
-    Picture {
-        /// What results call it.
-        id: String,
-    },
+    Picture(PictureView),
     /// Published figures, source by source, beside ours.
     Published(PublishedView),
     /// What the engines that were shown can be asked.
@@ -178,8 +175,26 @@ fn engine() -> String {
     "engine".to_owned()
 }
 
+/// A picture by its name, and its words, where the picture has none of its own.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PictureView {
+    /// What results call it.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// How to read it.
+    pub reading: String,
+    /// What the lightest shade is, and the darkest.
+    pub shades: [String; 2],
+    /// What lies along x.
+    pub x: String,
+    /// What the marks along x are called, if they have no numbers.
+    pub ticks: Vec<String>,
+}
+
 /// An axis of a plot.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisView {
     /// What it shows.
@@ -190,11 +205,12 @@ pub struct AxisView {
     #[serde(default)]
     pub log: bool,
     /// Its ends, where the data do not decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
 }
 
 /// What is drawn of each line.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureView {
     /// Its name in the legend.
@@ -202,6 +218,7 @@ pub struct MeasureView {
     /// How it looks.
     pub mark: Mark,
     /// The figure, of records.
+    #[serde(skip_serializing)]
     pub cell: Option<Cell>,
 }
 
@@ -300,7 +317,6 @@ pub struct Scope {
 
 impl Scope {
     /// The selection within the scope.
-    #[must_use]
     pub fn narrow(&self, of: &Select) -> Select {
         match &self.each {
             Some((field, value)) if !of.asks(field) => of.clone().and(field, value),
@@ -310,7 +326,6 @@ impl Scope {
 
     /// The text with its facts; `None` if it names one that there is not. A fact may be of the scope's value. A workload is
     /// called what was recorded, and `recording` is the recording's own name.
-    #[must_use]
     pub fn fill(&self, text: &str, results: &Results, more: &BTreeMap<String, String>) -> Option<String> {
         let mut filled = String::new();
         let mut rest = text;
@@ -343,7 +358,6 @@ impl Definition {
     }
 
     /// The sections with their scopes, as far as there are records for them.
-    #[must_use]
     pub fn sections<'a>(&'a self, results: &Results) -> Vec<(&'a Section, Scope)> {
         let mut all = Vec::new();
         for section in &self.section {

@@ -46,11 +46,15 @@ pub(super) fn render(film: &Film) -> anyhow::Result<String> {
         }
     }
     page.push_str("</div><div class=\"xticks\">");
+    // As many decimals as tell one tick from the next.
+    let length = seconds.last().zip(seconds.first()).map_or(0.0, |(last, first)| last - first);
+    let step = if length > 0.0 { length / TICKS as f64 } else { 1.0 };
+    let decimals = (1.0 - step.log10().floor()).clamp(1.0, 9.0) as usize;
     for tick in 0..=TICKS {
         let share = tick as f64 / TICKS as f64;
         let at = (share * seconds.len().saturating_sub(1) as f64) as usize;
         if let Some(second) = seconds.get(at) {
-            let _ = write!(page, "<span style=\"left:{:.3}%\">{second:.1} s</span>", share * 100.0);
+            let _ = write!(page, "<span style=\"left:{:.3}%\">{second:.decimals$} s</span>", share * 100.0);
         }
     }
     page.push_str(

@@ -35,7 +35,6 @@ pub struct Finding {
 
 impl Finding {
     /// How many times as much the loser has.
-    #[must_use]
     pub fn factor(&self) -> f64 {
         let [ours, theirs] = self.values;
         if self.ahead { theirs / ours } else { ours / theirs }
@@ -57,7 +56,6 @@ impl From<&Finding> for Found {
 }
 
 /// What was found: recordings first, then times, then the largest factors.
-#[must_use]
 pub fn findings(results: &Results) -> Vec<Finding> {
     let compared = |record: &&Record| {
         let stat = match record.metric {
@@ -197,7 +195,6 @@ fn sentence(finding: &Finding, palette: &Palette) -> String {
 }
 
 /// At most so many of either, as tables: first where the default engine is ahead, then where it is behind.
-#[must_use]
 pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
     let table = |ahead: bool| {
         let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();

@@ -85,7 +85,7 @@ fn oklab_to_srgb(lightness: f64, a: f64, b: f64) -> [u8; 3] {
 }
 
 /// What the lightest shade means, and the darkest.
-pub(super) fn legend([lightest, darkest]: [&str; 2]) -> String {
+pub(super) fn legend(lightest: &str, darkest: &str) -> String {
     let stops: Vec<String> = (0..=8).map(|at| css(f64::from(at) / 8.0)).collect();
     format!(
         "<p class=\"shades\">{lightest} <i style=\"background:linear-gradient(90deg,{})\"></i> {darkest}</p>",

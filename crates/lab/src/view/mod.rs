@@ -3,7 +3,7 @@
 //! ```text
 //!   definition (bench/*.toml, studies/*.toml)      what is shown of which records, under which words
 //!     table      records by rows and columns         findings   who is ahead, who behind
-//!     bars, plot, histogram, strip, space, film, tree           what a page draws
+//!     bars, plot, histogram, strip, film, tree           what a page draws
 //!     text       100 or 72 columns                   page       one HTML file that needs nothing else
 //! ```
 
@@ -18,7 +18,6 @@ mod page;
 mod palette;
 mod plot;
 mod published;
-mod space;
 mod strip;
 mod table;
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! One HTML file that needs nothing else: what was found first, then the sections in order, style and scripts within.
 
-use super::definition::{Definition, Key, Scope, Section, View};
+use super::definition::{Definition, Key, PictureView, Scope, Section, View};
 use super::escape::html;
 use super::findings::{self, findings};
 use super::palette::Palette;
 use super::plot::Plot;
 use super::table::{self, figure, fixed};
-use super::{bars, film, histogram, published, space, strip, tree};
+use super::{bars, film, histogram, published, strip, tree};
 use crate::record::{Environment, Picture, Record, Results, Select};
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -169,7 +169,7 @@ fn one(
             View::Bars(view) => figures.push_str(&bars::render(view, results, scope, palette)),
             View::Plot(view) => figures.push_str(&Plot::of(view, results, scope, palette).html()?),
             View::Histogram(view) => figures.push_str(&histogram::render(view, results, scope)),
-            View::Picture { id } => figures.push_str(&pictures(id, results, scope, palette)?),
+            View::Picture(view) => figures.push_str(&pictures(view, results, scope, palette)?),
         }
     }
     if !figures.is_empty() {
@@ -180,15 +180,22 @@ fn one(
     Ok(page)
 }
 
-fn pictures(id: &str, results: &Results, scope: &Scope, palette: &Palette) -> anyhow::Result<String> {
+fn pictures(
+    view: &PictureView,
+    results: &Results,
+    scope: &Scope,
+    palette: &Palette,
+) -> anyhow::Result<String> {
+    let fill = |text: &String| scope.fill(text, results, &BTreeMap::new()).unwrap_or_default();
+    let [title, reading, x] = [&view.title, &view.reading, &view.x].map(fill);
+    let filled = PictureView { title, reading, x, ..view.clone() };
     let mut page = String::new();
     for (name, workload, picture) in &results.pictures {
-        if *name != id || scope.each.as_ref().is_some_and(|(_, value)| value != workload) {
+        if *name != view.id || scope.each.as_ref().is_some_and(|(_, value)| value != workload) {
             continue;
         }
         page.push_str(&match picture {
-            Picture::Strips(strips) => strip::render(strips, palette)?,
-            Picture::Spaces(spaces) => space::render(spaces, palette)?,
+            Picture::Strips(strips) => strip::render(&filled, strips, palette)?,
             Picture::Film(film) => film::render(film)?,
             Picture::Trees(trees) => tree::render(trees),
         });

@@ -1,7 +1,7 @@
 //! A plot before it is drawn: axes, one line per engine and measure, and the element that the page's script
 //! draws it in.
 
-use super::definition::{AxisView, PlotView, Scope, capital};
+use super::definition::{AxisView, MeasureView, PlotView, Scope, capital};
 use super::escape::{html, json};
 use super::palette::Palette;
 use super::table::{figure, fixed, nanoseconds, values};
@@ -35,20 +35,6 @@ pub enum Unit {
     Run,
 }
 
-/// An axis.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Axis {
-    /// What it shows, with the unit.
-    pub(super) title: String,
-    /// How its numbers are written.
-    pub(super) unit: Unit,
-    /// Logarithmic, at first.
-    pub(super) log: bool,
-    /// Its ends, where the data do not decide.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) range: Option<[f64; 2]>,
-}
-
 /// How a measure is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,15 +47,6 @@ pub enum Mark {
     Light,
     /// Lighter marks without a line.
     Rings,
-}
-
-/// What is drawn of each engine.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Measure {
-    /// Its name in the legend.
-    pub(super) name: String,
-    /// How it looks.
-    pub(super) mark: Mark,
 }
 
 /// An engine in a plot.
@@ -106,9 +83,9 @@ pub(super) struct Plot {
     #[serde(skip)]
     pub(super) wide: bool,
     /// From left to right.
-    pub(super) x: Axis,
+    pub(super) x: AxisView,
     /// From bottom to top.
-    pub(super) y: Axis,
+    pub(super) y: AxisView,
     /// Whether the reader may switch the vertical axis between linear and logarithmic.
     pub(super) switch: bool,
     /// Whether the lines are named at their ends.
@@ -117,7 +94,7 @@ pub(super) struct Plot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
     /// What is drawn of each engine.
-    pub(super) measures: Vec<Measure>,
+    pub(super) measures: Vec<MeasureView>,
     /// The engines in the order in which they are drawn: the default one last, so that no other covers it.
     pub(super) lines: Vec<Line>,
     /// Levels that are none of the engines'.
@@ -164,38 +141,25 @@ struct Drawn<'a> {
     clock: Vec<Figure>,
 }
 
-impl From<&AxisView> for Axis {
-    fn from(view: &AxisView) -> Self {
-        Self { title: view.title.clone(), unit: view.unit, log: view.log, range: view.range }
-    }
-}
-
 impl Plot {
     /// What a view draws of results.
     pub(super) fn of(view: &PlotView, results: &Results, scope: &Scope, palette: &Palette) -> Self {
         let fill = |text: &str| scope.fill(text, results, &BTreeMap::new()).unwrap_or_default();
-        let measures: Vec<Measure> = view
-            .measure
-            .iter()
-            .map(|measure| Measure { name: measure.name.clone(), mark: measure.mark })
-            .collect();
+        let one = MeasureView { name: String::new(), mark: Mark::Line, cell: None };
+        let measures = if view.measure.is_empty() { vec![one] } else { view.measure.clone() };
         let mut plot = Self {
             heading: fill(&view.title),
             reading: fill(&view.reading),
             wide: view.wide,
-            x: Axis::from(&view.x),
-            y: Axis::from(&view.y),
+            x: view.x.clone(),
+            y: view.y.clone(),
             switch: view.switch,
             named: view.named,
             group: view
                 .group
                 .as_ref()
                 .map(|group| group.clone() + scope.each.as_ref().map_or("", |each| &each.1)),
-            measures: if measures.is_empty() {
-                vec![Measure { name: String::new(), mark: Mark::Line }]
-            } else {
-                measures
-            },
+            measures,
             lines: Vec::new(),
             guides: Vec::new(),
             at: Vec::new(),
@@ -256,7 +220,7 @@ impl Plot {
         for name in super::table::groups(&records, line) {
             let of_line: Vec<&&Record> =
                 records.iter().filter(|record| values(record, line) == name).collect();
-            let value = |measure: &super::definition::MeasureView, at: u64| {
+            let value = |measure: &MeasureView, at: u64| {
                 let cell = measure.cell.as_ref()?;
                 let same = |record: &&&&Record| {
                     (record.metric, record.stat) == (cell.metric, cell.stat) && x(record) == Some(at)
@@ -345,19 +309,19 @@ mod tests {
 
     /// A plot of one engine over three points.
     fn small() -> Plot {
-        let axis = |unit| Axis { title: "x & y".to_owned(), unit, log: false, range: None };
+        let axis = |unit| AxisView { title: "x & y".to_owned(), unit, log: false, range: None };
         Plot {
             heading: "A plot".to_owned(),
             reading: "Lower is better.".to_owned(),
             wide: false,
             x: axis(Unit::Operations),
-            y: Axis { log: true, ..axis(Unit::Nanoseconds) },
+            y: AxisView { log: true, ..axis(Unit::Nanoseconds) },
             switch: true,
             named: false,
             group: None,
             measures: vec![
-                Measure { name: "median".to_owned(), mark: Mark::Line },
-                Measure { name: "p99".to_owned(), mark: Mark::Light },
+                MeasureView { name: "median".to_owned(), mark: Mark::Line, cell: None },
+                MeasureView { name: "p99".to_owned(), mark: Mark::Light, cell: None },
             ],
             lines: vec![Line {
                 name: "</script><b>".to_owned(),

@@ -41,16 +41,18 @@ fn results() -> Results {
     let zone = span(4096 + (4 << 20), 1 << 20);
     let (bands, heights) = zones(span(4096, 8 << 20), &[(EVIL, zone)]);
     let mut picture = crate::record::Grid::default();
-    (picture.columns, picture.busy) = (1, vec![0, 255]);
+    (picture.columns, picture.busy) = (2, vec![0, 255, 255, 0]);
     let strips = Strips {
-        heading: EVIL.to_owned(),
-        reading: String::new(),
-        shades: ["free", "busy"],
         heights,
         bands,
-        x_title: EVIL.to_owned(),
         ticks: vec![(0.5, EVIL.to_owned())],
-        strips: vec![Strip { engine: "gap-list".to_owned(), text: EVIL.to_owned(), picture }],
+        strips: vec![Strip {
+            engines: vec!["gap-list".to_owned()],
+            text: EVIL.to_owned(),
+            columns: vec![0, 1],
+            height: 1.0,
+            picture,
+        }],
     };
     results.pictures.push(("picture", EVIL.to_owned(), Picture::Strips(strips)));
     let node = TreeNode { name: EVIL.to_owned(), key: 1, depth: 0, values: vec![("max", EVIL.to_owned())] };
@@ -119,6 +121,8 @@ fn definition() -> Definition {
         [[section.view]]
         kind = "picture"
         id = "picture"
+        title = "A <b>picture</b>"
+        shades = ["free", "<busy>"]
 
         [[section]]
         id = "none"

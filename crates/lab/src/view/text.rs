@@ -14,7 +14,6 @@ const MAIL: usize = 72;
 const FINDINGS: usize = 6;
 
 /// For a terminal: what was found, then the tables. Those that are marked as more come only if `all` are asked for.
-#[must_use]
 pub fn screen(definition: &Definition, results: &Results, environment: &Environment, all: bool) -> String {
     let mut text = String::new();
     wrap(&mut text, &environment.line(), SCREEN);
@@ -31,7 +30,6 @@ pub fn screen(definition: &Definition, results: &Results, environment: &Environm
 }
 
 /// For a mail: where and how it was measured, then everything.
-#[must_use]
 pub fn lkml(definition: &Definition, results: &Results, environment: &Environment) -> String {
     let mut text = String::new();
     for line in environment.lines() {
@@ -90,7 +88,7 @@ fn of_view(view: &View, results: &Results, scope: &Scope) -> Vec<Table> {
         View::Histogram(view) => histogram::texts(view, results, scope),
         View::Published(view) => vec![published::table(view, results)],
         View::Features { title } => vec![table::features(title, results)],
-        View::Bars(_) | View::Plot(_) | View::Picture { .. } => Vec::new(),
+        View::Bars(_) | View::Plot(_) | View::Picture(_) => Vec::new(),
     }
 }
 

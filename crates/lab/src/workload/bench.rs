@@ -4,16 +4,14 @@
 //! Sized workloads allocate and free in batches, so that each kind can be timed in a loop of its own. The others
 //! alternate, and are timed as pairs.
 
-use super::Workload;
 use super::suite::{self, Case, CaseInfo, Params};
 use super::synthetic::{Settled, settle};
-use crate::engine::Space;
-use freehold::units::{Align, Span};
+use super::{Workload, whole_scene};
 use freehold_trace::kva::Op;
 
 /// The suite's cases that are benched: those whose bodies run more than once.
 pub fn cases() -> impl Iterator<Item = &'static CaseInfo> {
-    suite::CASES.iter().filter(|case| !case.once)
+    suite::CASES.iter().filter(|case| suite::BENCHED.iter().any(|benched| benched.kind == case.kind))
 }
 
 /// Where the random numbers of sized workloads start; those of the others start where the suite's do.
@@ -26,8 +24,6 @@ pub struct BenchWorkload {
     pub case: &'static CaseInfo,
     /// Live objects, holes, or pages to fill; `None` where nothing is live.
     pub n: Option<u64>,
-    /// The space.
-    pub layout: [Span; 1],
     /// Sets the state up by placing each object at its address.
     pub placed: Vec<Op>,
     /// Sets up a like state without fixed addresses.
@@ -51,7 +47,7 @@ impl BenchWorkload {
         let defaults = Params::default();
         let seed = if info.sized { SIZED_SEED } else { defaults.seed };
         let mut case = Case::new(info, &Params { n, seed, loops: u64::MAX, ..defaults }, 0);
-        let Settled { space, placed, natural } = settle(&mut case, true)?;
+        let Settled { placed, natural } = settle(&mut case, true)?;
         let mut ops = Vec::new();
         case.next_batch(&mut ops, 1);
         let period = ops.len();
@@ -63,7 +59,6 @@ impl BenchWorkload {
         Ok(Self {
             case: info,
             n: Some(standing).filter(|&n| n > 0),
-            layout: [space],
             placed,
             natural,
             ops,
@@ -74,7 +69,6 @@ impl BenchWorkload {
     }
 
     /// The pieces of `ops` that are the `count` operations from the `from`th on.
-    #[must_use]
     pub fn pieces(&self, from: usize, count: usize) -> Vec<&[Op]> {
         let mut pieces = Vec::new();
         let (mut at, mut left) = (from % self.ops.len().max(1), count);
@@ -89,10 +83,8 @@ impl BenchWorkload {
     }
 
     /// The same as any workload is: placed objects, then the operations.
-    #[must_use]
     pub fn into_workload(self) -> Workload {
-        let scene = Space { layout: self.layout.to_vec(), granule: Align::PAGE };
         let Self { case, placed: setup, ops, objects, n, .. } = self;
-        Workload { setup, n, ..Workload::new(case.name, case.about, scene, ops, objects) }
+        Workload { setup, n, ..Workload::new(case.name, "", whole_scene(), ops, objects) }
     }
 }

@@ -5,7 +5,6 @@
 
 use super::SplitMix;
 use crate::engine::maple::{GapRequest, MixStep, Steps};
-use crate::failure::Failure;
 use freehold::units::{Align, Span};
 use freehold_trace::maple::End;
 
@@ -22,18 +21,10 @@ const MISALIGNED_PASSED: usize = 1 << 24;
 /// One range of so many is missing where gaps are looked for.
 const MISSING_ONE_IN: u64 = 64;
 
-/// A workload.
+/// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+#[allow(missing_docs, reason = "the list of cases describes them")]
+pub enum Kind {
     Lookup,
     Iterate,
     InsertSeq,
@@ -48,59 +39,6 @@ enum Kind {
     Mix,
     Footprint,
 }
-
-/// Every workload.
-pub const CASES: [Case; 13] = [
-    Case { name: "lookup", about: "an index within a random range is looked up", kind: Kind::Lookup },
-    Case {
-        name: "iterate",
-        about: "one range of going through all in order, in a `for` loop",
-        kind: Kind::Iterate,
-    },
-    Case {
-        name: "insert-seq",
-        about: "ranges with gaps between, in order, into an empty map",
-        kind: Kind::InsertSeq,
-    },
-    Case {
-        name: "insert-dense",
-        about: "ranges without gaps, in order, into an empty map",
-        kind: Kind::InsertDense,
-    },
-    Case {
-        name: "insert-random",
-        about: "ranges with gaps between, in random order, into an empty map",
-        kind: Kind::InsertRandom,
-    },
-    Case {
-        name: "erase",
-        about: "a random half of the ranges is erased, then inserted again",
-        kind: Kind::Erase,
-    },
-    Case { name: "overwrite", about: "a store over exactly a random range", kind: Kind::Overwrite },
-    Case {
-        name: "range-store",
-        about: "a store of 1 to 64 indexes at a random place, cutting and covering what is there",
-        kind: Kind::RangeStore,
-    },
-    Case {
-        name: "gap-search",
-        about: "1 to 24 free indexes above or below a random place, where one range of 64 is missing",
-        kind: Kind::GapSearch,
-    },
-    Case {
-        name: "gap-misaligned",
-        about: "8 free indexes at a multiple of 16 from a random place on, where every gap but the last is long enough and misaligned",
-        kind: Kind::GapMisaligned,
-    },
-    Case { name: "dup", about: "one range of copying the map", kind: Kind::Dup },
-    Case {
-        name: "mix",
-        about: "80 % look-ups, 10 % stores, 10 % erases at random places, half of which hold a range",
-        kind: Kind::Mix,
-    },
-    Case { name: "footprint", about: "bytes of a map of one to four ranges", kind: Kind::Footprint },
-];
 
 /// What is timed.
 #[derive(Clone, Debug)]
@@ -119,46 +57,45 @@ pub enum Timed {
 /// A workload of some size.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What it is.
-    pub case: Case,
+    /// Its name.
+    pub name: &'static str,
+    /// What is done.
+    pub kind: Kind,
     /// Its size.
     pub n: u32,
 }
 
 impl Workload {
     /// What the map holds before anything is timed.
-    #[must_use]
     pub fn initial(&self) -> Steps {
         let mut random = SplitMix::new(u64::from(self.n));
         let n = u64::from(self.n);
-        let mut slots: Vec<u64> = match self.case.kind {
+        let mut slots: Vec<u64> = match self.kind {
             Kind::GapSearch => (0..n).filter(|_| random.uniform(MISSING_ONE_IN) > 0).collect(),
             Kind::Mix => (0..n).map(|slot| 2 * slot + random.uniform(2)).collect(),
             _ => (0..n).collect(),
         };
-        match self.case.kind {
+        match self.kind {
             Kind::InsertSeq | Kind::InsertDense | Kind::Footprint => {}
             _ => random.shuffle(&mut slots),
         }
-        let last = if self.case.kind == Kind::InsertDense { STRIDE - 1 } else { 7 };
+        let last = if self.kind == Kind::InsertDense { STRIDE - 1 } else { 7 };
         Steps::Insert(slots.into_iter().map(|slot| entry(slot, last)).collect())
     }
 
     /// Sizes that are measured whatever sizes are asked for.
-    #[must_use]
-    pub fn fixed_sizes(case: &Case) -> Option<&'static [u32]> {
-        (case.kind == Kind::Footprint).then_some(&[1, 2, 3, 4])
+    pub fn fixed_sizes(kind: Kind) -> Option<&'static [u32]> {
+        (kind == Kind::Footprint).then_some(&[1, 2, 3, 4])
     }
 
     /// What is timed in a round; the same in every call.
-    #[must_use]
     pub fn round(&self, round: usize) -> Timed {
         let mut random = SplitMix::new((round as u64 + 1) << 32 | u64::from(self.n));
         let n = self.n as usize;
         let repeats = LEAST_OPS.div_ceil(n.max(1));
         let operations = (4 * n).clamp(LEAST_OPS, MOST_OPS);
-        let fresh = matches!(self.case.kind, Kind::InsertSeq | Kind::InsertDense | Kind::InsertRandom);
-        let phases = match self.case.kind {
+        let fresh = matches!(self.kind, Kind::InsertSeq | Kind::InsertDense | Kind::InsertRandom);
+        let phases = match self.kind {
             Kind::Footprint => Vec::new(),
             Kind::Dup => return Timed::Copies(repeats),
             Kind::Iterate => vec![("iterate", Steps::Iterate(repeats))],
@@ -263,17 +200,4 @@ fn entry(slot: u64, last: u64) -> (Span, u32) {
 /// The value of the `at`th store; neighbours have different ones.
 fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX - 1) + 1
-}
-
-/// The workloads that `names` ask for, in the order of the list; all if there are no names.
-///
-/// # Errors
-/// A name that is no workload's.
-pub fn find_cases(names: &[String]) -> Result<Vec<Case>, Failure> {
-    if let Some(unknown) = names.iter().find(|name| !CASES.iter().any(|case| case.name == **name)) {
-        let all = CASES.map(|case| case.name).join(", ");
-        return Err(Failure::Usage(format!("no workload {unknown:?}; there are {all}")));
-    }
-    let wanted = |case: &Case| names.is_empty() || names.iter().any(|name| case.name == name);
-    Ok(CASES.into_iter().filter(wanted).collect())
 }

@@ -8,6 +8,7 @@ pub mod percpu;
 pub mod playback;
 mod random;
 pub mod recipe;
+mod sampled;
 pub mod suite;
 mod synthetic;
 pub mod vma;
@@ -22,7 +23,8 @@ use std::path::Path;
 pub use files::from_file;
 pub use memory::check_memory;
 pub use random::SplitMix;
-pub use synthetic::{churn, whole_space};
+pub use sampled::{Batches, Cut, Piece};
+pub use synthetic::{WHOLE, churn, whole_scene};
 
 /// Operations to run, and what to run them on.
 #[derive(Clone, Debug)]
@@ -47,11 +49,12 @@ pub struct Workload<F: Family = Kva> {
     pub n: Option<u64>,
     /// Recorded events that are not replayed: what and how many.
     pub skipped: Vec<(&'static str, u64)>,
+    /// How it is cut into samples.
+    pub cut: Cut,
 }
 
 impl<F: Family> Workload<F> {
     /// Operations alone, which name objects below `objects`.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -70,11 +73,11 @@ impl<F: Family> Workload<F> {
             objects,
             n: None,
             skipped: Vec::new(),
+            cut: Cut::default(),
         }
     }
 
     /// What it is called in headings and tables.
-    #[must_use]
     pub fn title(&self) -> String {
         match self.n {
             Some(n) => format!("{} at {} live", self.name, count(n)),
@@ -83,14 +86,12 @@ impl<F: Family> Workload<F> {
     }
 
     /// The key of what is said of it, whoever runs it.
-    #[must_use]
     pub fn key(&self) -> Key {
         let key = Key::new(F::SUITE.name(), self.title()).param_if("n", self.n);
         key.param_if("file", self.file.clone())
     }
 
     /// A film of its busiest space.
-    #[must_use]
     pub fn film(&self, film: Developed) -> Film {
         let time = Time::new(self.at_ns.as_deref(), self.ops.len());
         Film::new(film, |op| time.at(op))
@@ -137,19 +138,4 @@ pub fn suite_of(name: &str) -> anyhow::Result<Suite> {
     let unknown =
         || anyhow::anyhow!("{name}: neither a trace nor a vector file of a family that can be replayed");
     Kind::of(file)?.map(Kind::suite).ok_or_else(unknown)
-}
-
-/// Operations in batches; every clone yields the same.
-pub trait Source: Clone {
-    /// Appends the next batch; `None` at the end.
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece>;
-}
-
-/// What a batch is a piece of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Setting up or tearing down.
-    Around,
-    /// What is sampled: a part of that name.
-    Part(&'static str),
 }

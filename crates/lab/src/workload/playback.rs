@@ -11,10 +11,9 @@
 
 use super::random::SplitMix;
 use super::suite::{Pairs, random_alloc};
-use super::{Piece, Source, Workload, churn};
-use freehold::units::Span;
+use super::{Batches, Piece, Workload, churn};
 use freehold_trace::kva::Op;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// Periods of audio in a frame of video: 64 samples at 192 kHz are a third of a millisecond, a frame at 60 Hz is fifty
 /// of these.
@@ -31,94 +30,35 @@ pub const FRAME: &str = "frame";
 /// What goes on meanwhile.
 pub const BACKGROUND: &str = "others";
 
-/// The operations, from the set-up on.
-#[derive(Clone, Debug)]
-pub struct Playback {
-    /// The space.
-    pub layout: Vec<Span>,
-    n: u32,
-    setup: Arc<[Op]>,
-    set_up: bool,
-    others: Pairs,
-    random: SplitMix,
-    /// What comes next: the period, and the part of it.
-    period: u32,
-    part: u32,
-    periods: u32,
+/// So many periods over `n` live objects, in samples.
+///
+/// # Errors
+/// The objects do not fit.
+pub fn playback(n: u32, periods: u32, seed: u64, samples: usize) -> anyhow::Result<Workload> {
+    let mut batches = Batches::default();
+    batches.ops = churn(n.into(), 0, seed)?.setup;
+    batches.end(Piece::Around);
+    let (mut others, mut random) = (Pairs::new(0, n, random_alloc), SplitMix::new(!seed));
+    for period in 0..periods {
+        batches.ops.extend((0..2 * OTHERS).map(|_| others.next_op(&mut random)));
+        batches.end(Piece::Part(BACKGROUND));
+        if period.is_multiple_of(PERIODS_PER_FRAME) {
+            renew(&mut batches.ops, period == 0, n + 1..n + 1 + FRAME_BUFFERS, &mut random);
+            batches.end(Piece::Part(FRAME));
+        }
+        renew(&mut batches.ops, period == 0, n..n + 1, &mut random);
+        batches.end(Piece::Part(AUDIO));
+    }
+    let name = format!("playing over {n} live objects");
+    Ok(batches.sampled(&name, n + 1 + FRAME_BUFFERS, samples, samples))
 }
 
-impl Playback {
-    /// So many periods over `n` live objects.
-    ///
-    /// # Errors
-    /// The objects do not fit.
-    pub fn new(n: u32, periods: u32, seed: u64) -> anyhow::Result<Self> {
-        let Workload { scene, setup, .. } = churn(n.into(), 0, seed)?;
-        Ok(Self {
-            layout: scene.layout,
-            n,
-            setup: setup.into(),
-            set_up: false,
-            others: Pairs::new(0, n, random_alloc),
-            random: SplitMix::new(!seed),
-            period: 0,
-            part: 0,
-            periods,
-        })
+/// New buffers under these names; those before go first.
+fn renew(ops: &mut Vec<Op>, first: bool, names: Range<u32>, random: &mut SplitMix) {
+    if !first {
+        ops.extend(names.clone().map(|object| Op::Free { object }));
     }
-
-    /// Objects are named below this.
-    #[must_use]
-    pub fn objects(&self) -> u32 {
-        self.n + 1 + FRAME_BUFFERS
-    }
-
-    /// Operations after the set-up.
-    #[must_use]
-    pub fn sampled_ops(&self) -> usize {
-        let frames = self.periods.div_ceil(PERIODS_PER_FRAME);
-        // The first buffers have none before them to free.
-        let firsts = if self.periods > 0 { 1 + FRAME_BUFFERS } else { 0 };
-        (self.periods * 2 * (1 + OTHERS) + frames * 2 * FRAME_BUFFERS - firsts) as usize
-    }
-
-    /// New buffers under these names; those before go first.
-    fn renew(&mut self, ops: &mut Vec<Op>, first: u32, count: u32) {
-        let names = first..first + count;
-        if self.period > 0 {
-            ops.extend(names.clone().map(|object| Op::Free { object }));
-        }
-        ops.extend(names.map(|object| random_alloc(object, &mut self.random)));
-    }
-}
-
-impl Source for Playback {
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
-        if !self.set_up {
-            self.set_up = true;
-            ops.extend(self.setup.iter().cloned());
-            return Some(Piece::Around);
-        }
-        if self.period >= self.periods {
-            return None;
-        }
-        self.part += 1;
-        match self.part {
-            1 => {
-                ops.extend((0..2 * OTHERS).map(|_| self.others.next_op(&mut self.random)));
-                Some(Piece::Part(BACKGROUND))
-            }
-            2 if self.period.is_multiple_of(PERIODS_PER_FRAME) => {
-                self.renew(ops, self.n + 1, FRAME_BUFFERS);
-                Some(Piece::Part(FRAME))
-            }
-            _ => {
-                self.renew(ops, self.n, 1);
-                (self.period, self.part) = (self.period + 1, 0);
-                Some(Piece::Part(AUDIO))
-            }
-        }
-    }
+    ops.extend(names.map(|object| random_alloc(object, random)));
 }
 
 #[cfg(test)]
@@ -127,28 +67,26 @@ mod tests {
 
     #[test]
     fn every_period_has_a_buffer_and_every_fiftieth_a_frame() {
-        let mut playback = Playback::new(20, 101, 4).unwrap();
-        let (mut ops, mut live) = (Vec::new(), std::collections::HashSet::new());
+        let workload = playback(20, 101, 4, 3).unwrap();
+        let mut live = std::collections::HashSet::new();
         let mut allocs = std::collections::BTreeMap::new();
-        let mut from = 0;
-        while let Some(piece) = playback.next_batch(&mut ops) {
+        for (range, piece) in workload.pieces(0..workload.ops.len()) {
             let name = match piece {
                 Piece::Around => "setup",
                 Piece::Part(name) => name,
             };
-            for op in &ops[from..] {
+            for op in &workload.ops[range] {
                 match op {
                     Op::Free { object } => assert!(live.remove(object), "{object} was not live"),
                     Op::Alloc { object, .. } | Op::Congruent { object, .. } => {
-                        assert!(*object < playback.objects() && live.insert(*object), "{object} was live");
+                        assert!(*object < workload.objects && live.insert(*object), "{object} was live");
                         *allocs.entry(name).or_insert(0) += 1;
                     }
                 }
             }
-            from = ops.len();
         }
         let expected = [(AUDIO, 101), (FRAME, 48), (BACKGROUND, 202), ("setup", 20)];
         assert_eq!(allocs.into_iter().collect::<Vec<_>>(), expected);
-        assert_eq!(ops.len(), 20 + playback.sampled_ops());
+        assert_eq!(workload.samples().len(), 3);
     }
 }

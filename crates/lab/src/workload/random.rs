@@ -6,7 +6,6 @@ pub struct SplitMix(u64);
 
 impl SplitMix {
     /// Starts from a seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

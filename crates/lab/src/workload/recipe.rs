@@ -23,7 +23,6 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Anywhere in the space.
-    #[must_use]
     pub fn anywhere(size: u64, align: u64) -> Self {
         Self { size, align, low: LOW_PAGE, end: END_PAGE }
     }
@@ -80,7 +79,6 @@ impl Recipe {
     ];
 
     /// The recipe of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, recipe)| recipe)
     }

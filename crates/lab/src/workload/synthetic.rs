@@ -17,8 +17,6 @@ const BATCH: usize = 4096;
 /// unless there are alignments, and fast where there are.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
-    /// The space.
-    pub(super) space: Span,
     /// Places each live object where it lies, in address order.
     pub(super) placed: Vec<Op>,
     /// Brings the same requests about the way they came: for engines that cannot place at a fixed address.
@@ -26,15 +24,19 @@ pub(super) struct Settled {
 }
 
 /// The space that all synthetic workloads share.
-pub fn whole_space() -> anyhow::Result<Span> {
-    let space = Span::from_size(LOW_PAGE * PAGE, (END_PAGE - LOW_PAGE) * PAGE);
-    space.ok_or_else(|| anyhow::anyhow!("the space is no span"))
+pub const WHOLE: Span = match Span::new(LOW_PAGE * PAGE, END_PAGE * PAGE - 1) {
+    Some(space) => space,
+    None => panic!("the space is a span"),
+};
+
+/// The same to make engines for.
+pub fn whole_scene() -> Space {
+    Space { layout: vec![WHOLE], granule: Align::PAGE }
 }
 
 /// Runs the setup of a case.
 pub(super) fn settle(case: &mut Case, keep_natural: bool) -> anyhow::Result<Settled> {
-    let space = whole_space()?;
-    let tree = SpaceEngine::<RbTree>::new(&[space], Align::PAGE, rbtree::Placement::Linux)
+    let tree = SpaceEngine::<RbTree>::new(&[WHOLE], Align::PAGE, rbtree::Placement::Linux)
         .map_err(anyhow::Error::msg)?;
     let mut driver = Driver::new(tree);
     let mut sizes: Vec<u64> = vec![0; case.objects() as usize];
@@ -61,7 +63,7 @@ pub(super) fn settle(case: &mut Case, keep_natural: bool) -> anyhow::Result<Sett
         .collect();
     placed.sort_unstable();
     let placed = placed.into_iter().map(|(span, object)| Op::alloc_at(object, span)).collect();
-    Ok(Settled { space, placed, natural })
+    Ok(Settled { placed, natural })
 }
 
 /// `n` live objects of 1..=64 pages, and `pairs` times one of them freed and another allocated.
@@ -76,10 +78,13 @@ pub fn churn(n: u64, pairs: u64, seed: u64) -> anyhow::Result<Workload> {
     let objects = u32::try_from(n)?;
     let params = Params { n: objects, seed, ..Params::default() };
     let mut case = Case::new(&CHURN, &params, 0);
-    let Settled { space, placed, .. } = settle(&mut case, false)?;
+    let Settled { placed, .. } = settle(&mut case, false)?;
     let mut more = Pairs::new(0, objects, random_alloc);
     let description = format!("{n} live objects of 1..=64 pages, {pairs} times one freed and one allocated");
-    let scene = Space { layout: vec![space], granule: Align::PAGE };
     let ops = (0..2 * pairs).map(|_| more.next_op(case.random())).collect();
-    Ok(Workload { setup: placed, n: Some(n), ..Workload::new("churn", description, scene, ops, objects) })
+    Ok(Workload {
+        setup: placed,
+        n: Some(n),
+        ..Workload::new("churn", description, whole_scene(), ops, objects)
+    })
 }

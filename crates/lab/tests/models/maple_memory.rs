@@ -7,7 +7,8 @@ use freehold_lab::engine::maple::{Steps, find_maps};
 fn bytes_are_what_was_allocated() {
     let maps = find_maps(&[]).unwrap();
     assert!(maps.len() >= 4);
-    for (entry, make) in maps {
+    for entry in maps {
+        let make = entry.map.unwrap();
         for n in [0, 1, 2, 4, 11, 12, 13, 100, 5000, 40_000_u64] {
             // In order, in reverse, and at random: 7919 is a prime that divides none of the numbers.
             let orders: [&dyn Fn(u64) -> u64; 3] = [&|at| at, &|at| n - 1 - at, &|at| at * 7919 % n];

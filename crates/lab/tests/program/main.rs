@@ -10,6 +10,7 @@ mod stress;
 
 use freehold_lab::data_folder;
 use freehold_lab::record::Environment;
+use freehold_lab::workload::suite::MAPS_BENCHED;
 use std::process::{Command, Output};
 
 fn freehold(args: &[&str]) -> Output {
@@ -275,6 +276,16 @@ fn instructions_are_counted_by_kind_and_the_same_again() {
         let sum = alloc.0 * alloc.1 + free.0 * free.1;
         assert!((sum - all.0 * all.1).abs() < 0.5 && alloc.0 + free.0 == all.0, "{engine}");
     }
+    // Documents of instructions are of the schema, too.
+    let wishes = Results::of(&["bench", "kva", "--wishes", "--workload", "fix_size"]);
+    for engine in ["btree", "splay"] {
+        let counted = format!("engine={engine}|workload=fix_size|op=loop|metric=instructions");
+        assert!(wishes.value(&counted).is_some_and(|each| each > 10.0), "{engine}");
+        assert!(wishes.value(&format!("engine={engine}|workload=fix_size|op=loop|metric=work")).is_some());
+    }
+    let maps = ["bench", "maple", "--instructions", "--n", "10", "--workload", "overwrite"];
+    let maps = Results::of(&[&maps[..], &["--engine", "std-btreemap"]].concat());
+    assert!(maps.value("workload=overwrite|n=10|op=store|metric=instructions").is_some());
     for op in ["alloc", "free"] {
         assert!(figure("floor", op).1 > 1.0 && figure("rbtree", op).1 > 2.0 * figure("floor", op).1, "{op}");
     }
@@ -284,7 +295,7 @@ fn instructions_are_counted_by_kind_and_the_same_again() {
 fn every_map_does_every_workload() {
     let results = Results::of(&["bench", "maple", "--quick", "--n", "50", "--n", "300"]);
     for engine in ["range-map", "std-btreemap", "rangemap", "nodit"] {
-        for case in freehold_lab::workload::maple::CASES.iter().filter(|case| case.name != "footprint") {
+        for case in MAPS_BENCHED.iter().filter(|case| case.name != "footprint") {
             for n in [50, 300] {
                 let query = format!("engine={engine}|workload={}|n={n}|metric=time|stat=median", case.name);
                 let timed: Vec<_> = results.find(&query).collect();

@@ -2,11 +2,11 @@
 
 use super::Options;
 use crate::Progress;
-use crate::engine::{Compared, EngineEntry};
+use crate::engine::{Compared, EngineEntry, FLOOR};
 use crate::family::{FLOOR_NOTE, Kva};
 use crate::record::count;
 use crate::record::{Key, Metric, Results, Stat};
-use crate::run::bench::{Bench, BenchRun, Budget, bench};
+use crate::run::bench::{BenchRun, Budget, bench};
 use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
 use crate::workload::check_memory;
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 /// Sizes, operations of a round, and what an engine may take: in microseconds the setup, each operation of it, all rounds,
 /// and each operation of them. Time for a million objects on a slow machine, where it need not be quick.
-const QUICK: (&[u32], usize, [u64; 4]) = (&[1000, 10_000, 100_000], 1 << 13, [50_000, 1, 50_000, 1]);
-const FULL: (&[u32], usize, [u64; 4]) =
-    (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, [400_000, 3, 600_000, 3]);
+const QUICK: (&[u32], usize, [[u64; 2]; 2]) = (&[1000, 10_000, 100_000], 1 << 13, [[50_000, 1]; 2]);
+const FULL: (&[u32], usize, [[u64; 2]; 2]) =
+    (&[1000, 10_000, 100_000, 1_000_000], 1 << 15, [[400_000, 3], [600_000, 3]]);
 const ROUNDS: usize = 5;
 /// Bytes of an object, about: in the lab's operations and its checker, and in an engine and its driver.
 const LAB_BYTES: u64 = 512;
@@ -28,63 +28,56 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let engines = EngineEntry::find(&options.engines, Compared::InBench)?;
     let (sizes, operations, micros) = if options.quick { QUICK } else { FULL };
     let sizes = if options.sizes.is_empty() { sizes } else { &options.sizes };
-    let [setup, per_setup_op, rounds, per_round_op] = micros.map(Duration::from_micros);
-    let budget = Budget { setup, per_setup_op, rounds, per_round_op };
+    let [setup, rounds] = micros.map(|of| of.map(Duration::from_micros));
+    let budget = Budget { setup, rounds };
     let mut results = Results::default();
     describe::<Kva>(&mut results, engines.iter().copied());
-    for case in find_cases(&options.workloads, cases())? {
+    for case in find_cases(&options.workloads, cases(), |case| case.name)? {
         let mut too_slow: HashMap<String, String> = HashMap::new();
         for &n in if case.sized { sizes } else { &[1] } {
             progress.tick(&format!("{}: setting up", case.name));
             check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = BenchWorkload::new(case, n, operations, ROUNDS)?;
             // Who is too slow for one size is not tried on a larger one.
-            let in_time: Vec<EngineEntry> =
-                engines.iter().filter(|entry| !too_slow.contains_key(&entry.label())).copied().collect();
-            let bench = bench(workload, &in_time, ROUNDS, &budget, &mut |what| progress.tick(what))?;
-            for (entry, reason) in &bench.left_out {
+            let in_time = engines.iter().filter(|entry| !too_slow.contains_key(&entry.label()));
+            let in_time: Vec<EngineEntry> = in_time.copied().chain([FLOOR]).collect();
+            let (runs, left_out) =
+                bench(&workload, &in_time, ROUNDS, &budget, &mut |what| progress.tick(what))?;
+            for (entry, reason) in left_out {
                 let size = if case.sized { format!(" at n {}", count(n.into())) } else { String::new() };
                 results.note(format!("{}: {} left out{size}: {reason}", case.name, entry.label()));
-                too_slow.insert(entry.label(), reason.clone());
+                too_slow.insert(entry.label(), reason);
             }
-            add(&mut results, bench);
+            runs.into_iter().for_each(|run| add(&mut results, &workload, run));
         }
     }
     results.note(FLOOR_NOTE);
     Ok(results)
 }
 
-/// A workload's figures on every engine.
-fn add(results: &mut Results, mut bench: Bench) {
-    let name = bench.workload.case.name;
-    for run in &mut bench.runs {
-        let label = run.entry.label();
-        if run.natural {
-            results.note(format!("{name}: set up without fixed addresses, so otherwise laid out: {label}"));
-        }
-        if run.round < bench.workload.round {
-            let (did, of) = (count(run.round as u64), count(bench.workload.round as u64));
-            let n = bench.workload.n.map_or_else(String::new, |n| format!(" at n {}", count(n)));
-            results.note(format!("{name}: {label} is slow{n}: {did} of {of} operations a round"));
-        }
+/// A workload's figures on an engine.
+fn add(results: &mut Results, workload: &BenchWorkload, mut run: BenchRun) {
+    let (name, label) = (workload.case.name, run.entry.label());
+    if run.natural {
+        results.note(format!("{name}: set up without fixed addresses, so otherwise laid out: {label}"));
     }
-    for run in bench.runs.iter_mut().chain([&mut bench.floor]) {
-        let key = run.entry.key(name).param_if("n", bench.workload.n);
-        run.sheet.record(results, &key);
-        if !run.entry.is_floor() {
-            counted(results, run, &key, bench.workload.case.sized);
-        }
+    if run.round < workload.round {
+        let (did, of) = (count(run.round as u64), count(workload.round as u64));
+        let n = workload.n.map_or_else(String::new, |n| format!(" at n {}", count(n)));
+        results.note(format!("{name}: {label} is slow{n}: {did} of {of} operations a round"));
+    }
+    let key = run.entry.key(name).param_if("n", workload.n);
+    run.sheet.record(results, &key);
+    if workload.case.sized && !run.entry.is_floor() {
+        counted(results, &mut run, &key);
     }
 }
 
 /// What is the same in every run: work, searches, memory.
-fn counted(results: &mut Results, run: &mut BenchRun, key: &Key, sized: bool) {
-    if !sized {
-        return;
-    }
-    results.of(key.clone().op("free")).counts(Metric::Work, &mut run.free_work);
+fn counted(results: &mut Results, run: &mut BenchRun, key: &Key) {
+    results.of(key.clone().op("free")).counts(Metric::Work, &mut run.work[1]);
     let mut figures = results.of(key.clone().op("alloc"));
-    figures.counts(Metric::Work, &mut run.alloc_work).total(Metric::Refused, run.failures);
+    figures.counts(Metric::Work, &mut run.work[0]).total(Metric::Refused, run.failures);
     let nodes = Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0);
     figures.some(Metric::NodesVisited, Stat::P999, nodes.map(|nodes| nodes as f64));
     // What an engine cannot tell and was reckoned from its items is marked so.

@@ -9,7 +9,8 @@ use crate::record::{Metric, Results, Stat};
 use crate::run::describe;
 use crate::run::maple::bench;
 use crate::workload::check_memory;
-use crate::workload::maple::{Workload, find_cases};
+use crate::workload::maple::Workload;
+use crate::workload::suite::{Benched, MAPS_BENCHED, find_cases};
 
 /// Bytes of a range, about: in the lab's steps, and in the two maps of an engine.
 const LAB_BYTES: u64 = 160;
@@ -24,14 +25,15 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
         ([], false) => vec![100, 10_000, 1_000_000],
         (asked, _) => asked.to_vec(),
     };
-    let cases = find_cases(&options.workloads)?;
+    let cases = find_cases(&options.workloads, MAPS_BENCHED, |case| case.name)?;
     if options.instructions {
         return of_maps(&cases, &sizes, &engines, progress);
     }
     let mut results = Results::default();
-    describe::<Tree>(&mut results, engines.iter().map(|(entry, _)| *entry));
+    describe::<Tree>(&mut results, engines.iter().copied());
     for case in cases {
-        for &n in Workload::fixed_sizes(&case).unwrap_or(&sizes) {
+        let &Benched { name, kind } = case;
+        for &n in Workload::fixed_sizes(kind).unwrap_or(&sizes) {
             let rounds = match (options.quick, n >= LARGE) {
                 (true, false) => 7,
                 (false, false) => 15,
@@ -39,10 +41,9 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 (false, true) => 5,
             };
             check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
-            let workload = Workload { case, n };
-            let runs = bench(&workload, &engines, rounds, &mut |what| progress.tick(what));
-            for run in runs.map_err(anyhow::Error::msg)? {
-                let key = run.entry.key(case.name).param("n", n);
+            let workload = Workload { name, kind, n };
+            for run in bench(&workload, &engines, rounds, &mut |what| progress.tick(what))? {
+                let key = run.entry.key(name).param("n", n);
                 run.sheet.record(&mut results, &key);
                 let mut work = run.work.clone();
                 if work.percentile(1000) > 0 {
@@ -54,8 +55,9 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                     .origin(run.entry.memory())
                     .put(Metric::BytesPerItem, Stat::Total, each, run.ranges as u64)
                     .put(Metric::Metadata, Stat::Max, run.bytes as f64, 1);
-                if run.gap_is_linear && case.name.starts_with("gap-") {
-                    results.note(format!("{}: {} looks at gap after gap", case.name, run.entry.engine));
+                let linear = run.entry.map.is_some_and(|make| make().gap_is_linear());
+                if linear && name.starts_with("gap-") {
+                    results.note(format!("{name}: {} looks at gap after gap", run.entry.engine));
                 }
             }
         }

@@ -99,7 +99,6 @@ fn trees_of<E: Engine + 'static>(flags: TreeFlags) -> Box<dyn Trees> {
 }
 
 /// Trees of every engine that has the kernel's calls, with the engine's name.
-#[must_use]
 pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {
     ENGINES.iter().filter_map(|entry| Some((entry.engine, (entry.trees?)(flags)))).collect()
 }
@@ -108,10 +107,12 @@ pub fn trees(flags: TreeFlags) -> Vec<(&'static str, Box<dyn Trees>)> {
 ///
 /// # Errors
 /// A name that is no map's.
-pub fn find_maps(names: &[String]) -> Result<Vec<(EngineEntry, MakeMap)>, Failure> {
-    let map = |entry: EngineEntry| {
-        let none = || Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine));
-        Ok((entry, entry.map.ok_or_else(none)?))
-    };
-    EngineEntry::find(names, Compared::InBench)?.into_iter().map(map).collect()
+pub fn find_maps(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
+    let engines = EngineEntry::find(names, Compared::InBench)?;
+    match engines.iter().find(|entry| entry.map.is_none()) {
+        None => Ok(engines),
+        Some(entry) => {
+            Err(Failure::Usage(format!("{}: it is verified, and no map to compare with", entry.engine)))
+        }
+    }
 }

@@ -49,7 +49,6 @@ pub enum Steps {
 
 impl Steps {
     /// How many operations; each time through the map is one.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Get(indexes) | Self::Erase(indexes) => indexes.len(),
@@ -61,13 +60,11 @@ impl Steps {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The first `most` as operations.
-    #[must_use]
     pub fn ops(&self, most: usize) -> Vec<Op> {
         let get = |&index: &u64| Op::Load { index };
         let erase = |&index: &u64| Op::Erase { index };

@@ -18,19 +18,16 @@ pub struct Limited {
 
 impl Limited {
     /// Memory without end.
-    #[must_use]
     pub fn endless() -> Self {
         Self { pages: 0, chunks: BTreeMap::new(), changes: 0, most: Cell::new(None) }
     }
 
     /// Every chunk, and which of its pages have memory.
-    #[must_use]
     pub fn chunks(&self) -> &BTreeMap<ChunkId, Vec<bool>> {
         &self.chunks
     }
 
     /// How often that changed.
-    #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -49,7 +46,6 @@ impl Limited {
     }
 
     /// How many more there are; `None` if there is no end.
-    #[must_use]
     pub fn left(&self) -> Option<u64> {
         self.most.get().map(|most| most.saturating_sub(self.pages))
     }

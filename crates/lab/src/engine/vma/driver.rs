@@ -31,19 +31,16 @@ pub struct Spaces<M> {
 
 impl<M: AreaMap> Spaces<M> {
     /// None yet; areas are of these kinds, and of what becomes of them.
-    #[must_use]
     pub fn new(kinds: Kinds) -> Self {
         Self { spaces: Vec::new(), kinds, taken_before: 0 }
     }
 
     /// Kinds by their numbers.
-    #[must_use]
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
     }
 
     /// A space, if it exists.
-    #[must_use]
     pub fn space(&self, space: u32) -> Option<&AddressSpace<M>> {
         self.spaces.get(space as usize)?.as_ref()
     }
@@ -59,7 +56,6 @@ impl<M: AreaMap> Spaces<M> {
     }
 
     /// A hash of every area of every space.
-    #[must_use]
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
         for (number, space) in self.spaces() {
@@ -71,7 +67,6 @@ impl<M: AreaMap> Spaces<M> {
     }
 
     /// What they take now.
-    #[must_use]
     pub fn footprint(&self) -> Footprint {
         let mut footprint = Footprint::default();
         footprint.nodes.taken = self.taken_before;

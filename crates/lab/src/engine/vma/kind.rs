@@ -8,35 +8,8 @@
 use freehold_trace::vma::{Backing, MappingSource};
 use std::collections::HashMap;
 
-/// `MADV_*` advices that change what an area is.
-mod advice {
-    pub(super) const NORMAL: u32 = 0;
-    pub(super) const RANDOM: u32 = 1;
-    pub(super) const SEQUENTIAL: u32 = 2;
-    pub(super) const DONT_FORK: u32 = 10;
-    pub(super) const DO_FORK: u32 = 11;
-    pub(super) const MERGEABLE: u32 = 12;
-    pub(super) const UNMERGEABLE: u32 = 13;
-    pub(super) const HUGE_PAGE: u32 = 14;
-    pub(super) const NO_HUGE_PAGE: u32 = 15;
-    pub(super) const DONT_DUMP: u32 = 16;
-    pub(super) const DO_DUMP: u32 = 17;
-    pub(super) const WIPE_ON_FORK: u32 = 18;
-    pub(super) const KEEP_ON_FORK: u32 = 19;
-}
-
-/// Properties beside protection and content, as bits: what advice sets.
-mod bits {
-    pub(super) const RANDOM: u16 = 1;
-    pub(super) const SEQUENTIAL: u16 = 1 << 1;
-    pub(super) const DONT_FORK: u16 = 1 << 2;
-    pub(super) const MERGEABLE: u16 = 1 << 3;
-    pub(super) const HUGE_PAGE: u16 = 1 << 4;
-    pub(super) const NO_HUGE_PAGE: u16 = 1 << 5;
-    pub(super) const DONT_DUMP: u16 = 1 << 6;
-    pub(super) const WIPE_ON_FORK: u16 = 1 << 7;
-}
-
+/// `MADV_DONTFORK`.
+const DONT_FORK: u32 = 10;
 /// Protection bits that an area has.
 const PROT: u32 = 7;
 const PROT_READ: u32 = 1;
@@ -76,8 +49,8 @@ pub struct Kind {
     pub shared: bool,
     /// What it shows.
     pub shown: Shown,
-    /// Bits that advice has set.
-    advice: u16,
+    /// Advices that it was given and that were not taken back, a bit each.
+    advice: u32,
     /// Offset in what is shown, less the address; wraps.
     shift: u64,
 }
@@ -127,7 +100,6 @@ pub enum Change {
 
 impl Kind {
     /// Of a mapping at `address`.
-    #[must_use]
     pub fn new(prot: u32, shared: bool, shown: Shown, address: u64, offset: u64) -> Self {
         // Memory has no offset of its own: as far as it was not moved, neighbours always continue each other.
         let shift = match shown {
@@ -138,7 +110,6 @@ impl Kind {
     }
 
     /// What a recording says of a mapping that the kernel made; `own` is the number of a file without one.
-    #[must_use]
     pub fn shown_by_kernel(source: MappingSource, backing: Backing, own: u32) -> Shown {
         match (source, backing) {
             (MappingSource::Stack, _) => Shown::Stack,
@@ -151,13 +122,11 @@ impl Kind {
     }
 
     /// Whether a child has it.
-    #[must_use]
     pub fn is_inherited(&self) -> bool {
-        self.advice & bits::DONT_FORK == 0
+        self.advice & 1 << DONT_FORK == 0
     }
 
     /// How it looks in a picture.
-    #[must_use]
     pub fn class(&self) -> Class {
         let file = matches!(self.shown, Shown::File(_) | Shown::Kernel(_));
         match self.prot {
@@ -180,25 +149,22 @@ impl Kind {
     }
 }
 
-/// The bits after an advice.
-fn advised(now: u16, advice: u32) -> u16 {
-    let (off, on) = match advice {
-        advice::NORMAL => (bits::RANDOM | bits::SEQUENTIAL, 0),
-        advice::RANDOM => (bits::SEQUENTIAL, bits::RANDOM),
-        advice::SEQUENTIAL => (bits::RANDOM, bits::SEQUENTIAL),
-        advice::DONT_FORK => (0, bits::DONT_FORK),
-        advice::DO_FORK => (bits::DONT_FORK, 0),
-        advice::MERGEABLE => (0, bits::MERGEABLE),
-        advice::UNMERGEABLE => (bits::MERGEABLE, 0),
-        advice::HUGE_PAGE => (bits::NO_HUGE_PAGE, bits::HUGE_PAGE),
-        advice::NO_HUGE_PAGE => (bits::HUGE_PAGE, bits::NO_HUGE_PAGE),
-        advice::DONT_DUMP => (0, bits::DONT_DUMP),
-        advice::DO_DUMP => (bits::DONT_DUMP, 0),
-        advice::WIPE_ON_FORK => (0, bits::WIPE_ON_FORK),
-        advice::KEEP_ON_FORK => (bits::WIPE_ON_FORK, 0),
+/// The bits after a `MADV_*` advice, which has a bit of its own or takes back what another said.
+fn advised(now: u32, advice: u32) -> u32 {
+    let (sets, clears) = match advice {
+        // NORMAL, RANDOM, SEQUENTIAL.
+        0 => (0, 1 << 1 | 1 << 2),
+        1 => (1 << 1, 1 << 2),
+        2 => (1 << 2, 1 << 1),
+        // DONTFORK, MERGEABLE, DONTDUMP, WIPEONFORK, and behind each its opposite.
+        DONT_FORK | 12 | 16 | 18 => (1 << advice, 0),
+        11 | 13 | 17 | 19 => (0, 1 << (advice - 1)),
+        // HUGEPAGE, NOHUGEPAGE.
+        14 => (1 << 14, 1 << 15),
+        15 => (1 << 15, 1 << 14),
         _ => (0, 0),
     };
-    now & !off | on
+    now & !clears | sets
 }
 
 /// Kinds by number, from 0, in the order in which they were met.
@@ -222,7 +188,6 @@ impl Kinds {
     }
 
     /// The kind of a number.
-    #[must_use]
     pub fn get(&self, number: u64) -> Option<&Kind> {
         usize::try_from(number).ok().and_then(|at| self.kinds.get(at))
     }

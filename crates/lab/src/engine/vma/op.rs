@@ -142,14 +142,12 @@ impl Fault {
 
 impl Fault {
     /// Whether the kernel had something else there.
-    #[must_use]
     pub fn contradicts(self) -> bool {
         self != Self::Nothing
     }
 }
 
 /// How many of them contradict what was recorded.
-#[must_use]
 pub fn contradictions(faults: &BTreeMap<Fault, u64>) -> u64 {
     faults.iter().filter(|(fault, _)| fault.contradicts()).map(|(_, number)| number).sum()
 }

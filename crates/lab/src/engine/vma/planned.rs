@@ -60,7 +60,6 @@ pub struct PlannedRanges<A: Ask = Note> {
 
 impl PlannedRanges {
     /// The tree.
-    #[must_use]
     pub fn map(&self) -> &WordMap<u64> {
         &self.ranges.map
     }

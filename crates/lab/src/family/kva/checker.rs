@@ -16,7 +16,6 @@ pub struct Checker {
 
 impl Checker {
     /// Nothing is live yet.
-    #[must_use]
     pub fn new(layout: &[Span]) -> Self {
         let mut layout = layout.to_vec();
         layout.sort_unstable();
@@ -88,7 +87,6 @@ impl Checker {
 
     /// Where a request would have fitted, if anywhere: what its refusal is to be held against. Congruent areas are
     /// not looked for.
-    #[must_use]
     pub fn room_for(&self, op: &Op) -> Option<Span> {
         let Op::Alloc { size_bytes, align, window, .. } = op else { return None };
         let spans = self.layout.iter().filter_map(|span| span.intersection(*window));
@@ -137,13 +135,11 @@ impl Checker {
     }
 
     /// Live objects.
-    #[must_use]
     pub fn live(&self) -> u64 {
         self.objects.len() as u64
     }
 
     /// Bytes taken below `end`.
-    #[must_use]
     pub fn used_below(&self, end: u64) -> u128 {
         self.taken.range(..end).map(|(&first, &last)| u128::from(last - first) + 1).sum()
     }

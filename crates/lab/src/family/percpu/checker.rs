@@ -26,7 +26,6 @@ const REQUESTS: u64 = 64;
 
 impl Checker {
     /// Nothing is live yet.
-    #[must_use]
     pub fn new(entry: &EngineEntry, config: &Config) -> Self {
         Self {
             unit_bytes: u64::from(config.unit_bytes),
@@ -46,7 +45,6 @@ impl Checker {
     }
 
     /// Requests that were refused, or had a chunk made for them, though there was a place.
-    #[must_use]
     pub fn missed(&self) -> u64 {
         self.rooms.missed()
     }
@@ -136,13 +134,11 @@ impl Checker {
     }
 
     /// Live objects.
-    #[must_use]
     pub fn live(&self) -> u64 {
         self.live.len() as u64
     }
 
     /// Bytes that they take in a unit.
-    #[must_use]
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }

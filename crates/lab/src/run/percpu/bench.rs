@@ -7,7 +7,7 @@ use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::family::{Family, Percpu};
 use crate::record::{Counts, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
-use crate::run::turns::in_turn;
+use crate::run::plan::{self, Plan, Stop};
 use crate::workload::percpu::{Size, Stage, Work};
 use freehold::percpu::Config;
 use freehold::units::Align;
@@ -52,35 +52,44 @@ pub struct Bench {
     answers: Vec<Answer>,
 }
 
+impl Plan<Percpu> for Job<'_> {
+    type Run = Bench;
+
+    fn name(&self) -> String {
+        self.workload.to_owned()
+    }
+
+    fn rounds(&self) -> [usize; 2] {
+        [self.work.rounds(self.rounds), 1]
+    }
+
+    fn prepare(&self, entry: &EngineEntry) -> Result<Bench, Stop> {
+        let mut bench = Bench::new(entry, self).map_err(Stop::Wrong)?;
+        let objects = bench.objects;
+        self.work.prepare(&mut bench, objects, self.config.unit_bytes).map_err(Stop::Wrong)?;
+        Ok(bench)
+    }
+
+    fn turn(&self, bench: &mut Bench, [round, _]: [usize; 2]) -> Result<(), String> {
+        if self.work.is_fresh() {
+            bench.session = session(&bench.entry, self)?;
+            bench.placed.fill(None);
+        }
+        let objects = bench.objects;
+        self.work.round(bench, objects, round)?;
+        bench.sheet.close();
+        Ok(())
+    }
+}
+
 impl Job<'_> {
     /// Runs it on every engine, which take turns.
     ///
     /// # Errors
     /// An engine cannot be made, cannot place an object, or places one where it may not be.
-    pub fn run(&self, engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> Result<Vec<Bench>, String> {
-        let mut benches = Vec::new();
-        for entry in engines {
-            tick(&format!("{}: checking {}", self.workload, entry.engine));
-            let mut bench = Bench::new(entry, self)?;
-            let objects = bench.objects;
-            self.work.prepare(&mut bench, objects, self.config.unit_bytes)?;
-            benches.push(bench);
-        }
-        let rounds = self.work.rounds(self.rounds);
-        for round in 0..rounds {
-            tick(&format!("{}: round {} of {rounds}", self.workload, round + 1));
-            in_turn(round, &mut benches, |bench: &mut Bench| {
-                if self.work.is_fresh() {
-                    bench.session = session(&bench.entry, self)?;
-                    bench.placed.fill(None);
-                }
-                let objects = bench.objects;
-                self.work.round(bench, objects, round)?;
-                bench.sheet.close();
-                Ok::<(), String>(())
-            })?;
-        }
-        benches.iter().try_for_each(Bench::check)?;
+    pub fn run(&self, engines: &[EngineEntry], tick: &mut dyn FnMut(&str)) -> anyhow::Result<Vec<Bench>> {
+        let (benches, _) = plan::run(self, engines, tick)?;
+        benches.iter().try_for_each(Bench::check).map_err(anyhow::Error::msg)?;
         Ok(benches)
     }
 
@@ -204,7 +213,7 @@ impl Bench {
         }
         match failed {
             0 => Ok(took),
-            _ => Err(format!("{}: {failed} of {} operations failed", self.entry.engine, ops.len())),
+            _ => Err(format!("{failed} of {} operations failed", ops.len())),
         }
     }
 

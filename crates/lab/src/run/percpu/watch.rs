@@ -41,7 +41,6 @@ pub struct ChunkSeen {
 impl ChunkSeen {
     /// How far hint and truth agree, from 0 to 1: the lesser as a part of the greater, runs longer than any object taken as
     /// that long. `None` where there is no room to know of.
-    #[must_use]
     pub fn known(&self) -> Option<f64> {
         let (hint, truth) = (self.hint_bytes.min(MOST_BYTES), self.longest_bytes.min(MOST_BYTES));
         (truth > 0).then(|| f64::from(hint.min(truth)) / f64::from(hint.max(truth)))
@@ -61,7 +60,6 @@ pub struct Look {
 
 impl Look {
     /// The mean of what hints say of the truth, over the chunks that have room; `None` if none has.
-    #[must_use]
     pub fn mean_known(&self) -> Option<f64> {
         let known: Vec<f64> = self.chunks.iter().filter_map(ChunkSeen::known).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)

@@ -7,6 +7,8 @@ use freehold::units::Span;
 /// How scattered the free space is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fragmentation {
+    /// Live objects.
+    pub live: u64,
     /// Free blocks.
     pub free_blocks: u64,
     /// Bytes of the largest.
@@ -22,20 +24,18 @@ pub struct Fragmentation {
 
 impl Fragmentation {
     /// The largest free block's part of all free bytes.
-    #[must_use]
     pub fn largest_ratio(&self) -> f64 {
         self.largest_free_bytes as f64 / self.free_bytes.max(1) as f64
     }
 
     /// How much longer the used span is than what it holds; 1 is without holes.
-    #[must_use]
     pub fn span_ratio(&self) -> f64 {
         self.span_bytes.max(1) as f64 / self.used_bytes.max(1) as f64
     }
 
     /// Now; `space_first` is the space's first address.
     pub(crate) fn of(session: &dyn Session, checker: &Checker, space_first: u64) -> Self {
-        let mut state = Self::default();
+        let mut state = Self { live: checker.live(), ..Self::default() };
         let mut largest: Option<Span> = None;
         session.free_blocks(&mut |block: Span| {
             state.free_blocks += 1;

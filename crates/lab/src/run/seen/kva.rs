@@ -3,9 +3,9 @@
 use super::{Bucket, EngineRun, Fragmentation, Replay, Replayable, Watch};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::{Checker, Kva};
-use crate::record::{Figures, Grid, Metric, Panel, Picture, Spaces, Stat, Time, count};
+use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
-use freehold::units::Span;
+use freehold::units::{Bytes, Span};
 use freehold_trace::kva::{Answer, Op};
 
 impl Replayable for Kva {
@@ -45,8 +45,21 @@ impl Replayable for Kva {
         ("largest-free", Fragmentation::largest_ratio),
     ];
 
-    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
-        spaces(replay).map(|spaces| ("space", Picture::Spaces(spaces))).into_iter().collect()
+    /// The address space over time, one picture for engines that placed everything alike; nothing if no engine has one.
+    fn pictures(replay: &Replay, results: &mut Results) {
+        let workload = &replay.workload;
+        let (title, time) = (workload.title(), Time::new(workload.at_ns.as_deref(), workload.ops.len()));
+        let hulls = || replay.runs.iter().filter_map(|run| run.counted.seen.picture.hull);
+        let longest_bytes = hulls().map(Span::size_saturating).max().unwrap_or(0);
+        let Some(first) = hulls().next().map(Span::first).filter(|_| longest_bytes > 0) else { return };
+        results.fact(&format!("from:{title}"), format!("{first:#x}"));
+        results.fact(&format!("spread:{title}"), Bytes::from(longest_bytes).to_string());
+        results.fact(&format!("time:{title}"), time.title());
+        let strips = alike(replay).into_iter();
+        let strips = strips.filter_map(|group| strip(replay, &group, &time, longest_bytes));
+        let (heights, ticks) = (byte_ticks(longest_bytes), time.ticks());
+        let strips = Strips { heights, ticks, strips: strips.collect(), ..Strips::default() };
+        results.pictures.push(("space", title, Picture::Strips(strips)));
     }
 }
 
@@ -107,12 +120,8 @@ impl Watch<Kva> for KvaWatch {
 /// Pixels across a picture.
 const PIXELS: usize = 400;
 
-/// The address space over time, one panel for engines that placed everything alike; nothing if no engine has one.
-fn spaces(replay: &Replay) -> Option<Spaces> {
-    let workload = &replay.workload;
-    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
-    let hulls = || replay.runs.iter().filter_map(|run| run.counted.seen.picture.hull);
-    let longest_bytes = hulls().map(Span::size_saturating).max().filter(|&bytes| bytes > 0)?;
+/// The engines, those that placed everything alike together.
+fn alike(replay: &Replay) -> Vec<Vec<&EngineRun>> {
     let mut groups: Vec<Vec<&EngineRun>> = Vec::new();
     for run in replay.runs.iter().filter(|run| run.counted.seen.picture.hull.is_some()) {
         let alike = |group: &&mut Vec<&EngineRun>| {
@@ -126,22 +135,22 @@ fn spaces(replay: &Replay) -> Option<Spaces> {
             None => groups.push(vec![run]),
         }
     }
-    let panel = |alike: &Vec<&EngineRun>| {
-        let picture = alike.first()?.counted.seen.picture.clone();
-        let column = |at: usize| {
-            let op = time.operation_at((at as f64 + 0.5) / PIXELS as f64);
-            (op * picture.columns / workload.ops.len().max(1)).min(picture.columns.saturating_sub(1))
-        };
-        Some(Panel {
-            engines: alike.iter().map(|run| run.entry.label()).collect(),
-            text: placed(replay, alike),
-            columns: (0..PIXELS).map(column).collect(),
-            picture,
-        })
+    groups
+}
+
+fn strip(replay: &Replay, alike: &[&EngineRun], time: &Time<'_>, longest_bytes: u64) -> Option<Strip> {
+    let picture = alike.first()?.counted.seen.picture.clone();
+    let column = |at: usize| {
+        let op = time.operation_at((at as f64 + 0.5) / PIXELS as f64);
+        (op * picture.columns / replay.workload.ops.len().max(1)).min(picture.columns.saturating_sub(1))
     };
-    let panels = groups.iter().filter_map(panel).collect();
-    let first = hulls().next().map_or(0, Span::first);
-    Some(Spaces { first, longest_bytes, x_title: time.title(), ticks: time.ticks(), panels })
+    Some(Strip {
+        engines: alike.iter().map(|run| run.entry.label()).collect(),
+        text: placed(replay, alike),
+        columns: (0..PIXELS).map(column).collect(),
+        height: picture.hull?.size_saturating() as f64 / longest_bytes as f64,
+        picture,
+    })
 }
 
 /// How the placements of these engines relate to the first engine's.
@@ -150,7 +159,7 @@ fn placed(replay: &Replay, alike: &[&EngineRun]) -> String {
     let answers = || reference.counted.answers.iter().zip(&run.counted.answers);
     let placed = |answer: &Answer| matches!(answer, Answer::At(_));
     let elsewhere = answers().filter(|(a, b)| a != b && (placed(a) || placed(b))).count();
-    let allocations = count(run.counted.work_of(0).len() as u64);
+    let allocations = count(replay.workload.ops.iter().filter(|op| !op.is_free()).count() as u64);
     let others = if alike.len() > 1 { ", all alike" } else { "" };
     if std::ptr::eq(reference, *run) {
         return format!("{allocations} allocations{others}");

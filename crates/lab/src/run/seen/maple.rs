@@ -39,11 +39,11 @@ impl Replayable for Maple {
         ("bytes", |state| state.bytes as f64),
     ];
 
-    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)> {
+    fn pictures(replay: &Replay<Self>, results: &mut Results) {
         let workload = &replay.workload;
         let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
-        let film = film.map(|film| workload.film(film));
-        film.map(|film| ("film", Picture::Film(film))).into_iter().collect()
+        let film = film.map(|film| Picture::Film(workload.film(film)));
+        results.pictures.extend(film.map(|film| ("film", workload.title(), film)));
     }
 
     /// What calls meet and store, what meets something else than it was recorded to, and the busiest spaces.
@@ -116,7 +116,6 @@ pub struct MapleSeen {
 
 impl MapleSeen {
     /// Operations that met something else than when they were recorded.
-    #[must_use]
     pub fn mismatches(&self) -> u64 {
         contradictions(&self.faults)
     }

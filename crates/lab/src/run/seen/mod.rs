@@ -14,7 +14,7 @@ pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
 use super::{Bucket, EngineRun, Replay};
 use crate::engine::Listed;
 use crate::family::Family;
-use crate::record::{Figures, Picture, Results};
+use crate::record::{Figures, Results};
 use crate::workload::Workload;
 use std::fmt::Debug;
 
@@ -56,8 +56,10 @@ pub trait Replayable: Family {
     /// Figures of the state over time, by the names of their series.
     const STATE: &'static [StateLine<Self>];
 
-    /// Pictures of a replay, by their names.
-    fn pictures(replay: &Replay<Self>) -> Vec<(&'static str, Picture)>;
+    /// Adds pictures of a replay, and what their words name.
+    fn pictures(replay: &Replay<Self>, results: &mut Results) {
+        let _ = (replay, results);
+    }
 
     /// Adds what is to be said of a workload of this family beside its sizes and lifetimes.
     fn inspect(workload: &Workload<Self>, results: &mut Results) {

@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::percpu::{EngineEntry, Session};
 use crate::family::{Judge, Percpu, PercpuJudge};
-use crate::record::{Figures, Metric, Picture, Results, Stat};
+use crate::record::{Figures, Metric, Results, Stat};
 use crate::workload::Workload;
 use crate::workload::percpu::from_file;
 use freehold::percpu::PAGE_BYTES;
@@ -34,10 +34,6 @@ impl Replayable for Percpu {
         ("fill", PercpuState::fill),
         ("metadata", |state| state.footprint.metadata_bytes as f64),
     ];
-
-    fn pictures(_: &Replay<Self>) -> Vec<(&'static str, Picture)> {
-        Vec::new()
-    }
 
     /// Sizes and alignments that are asked for, and how many of the requests cannot wait.
     fn inspect(workload: &Workload<Self>, results: &mut Results) {
@@ -80,7 +76,6 @@ pub struct PercpuState {
 
 impl PercpuState {
     /// The share of the pages' memory that is objects.
-    #[must_use]
     pub fn fill(&self) -> f64 {
         let bytes = self.footprint.populated_pages * u64::from(PAGE_BYTES);
         if bytes == 0 { 1.0 } else { self.live_bytes as f64 / bytes as f64 }
@@ -106,7 +101,6 @@ pub struct PercpuSeen {
 
 impl PercpuSeen {
     /// The share of the pages' memory that is objects, over the whole run; `None` if there were no pages.
-    #[must_use]
     pub fn fill(&self) -> Option<f64> {
         (self.pages_mean > 0.0).then(|| self.live_pages_mean / self.pages_mean)
     }

@@ -1,9 +1,9 @@
 //! The suite as a stress: case after case, repeat after repeat, the engines in turn, each in one space of its own
 //! that all its cases share, as they do in the kernel.
 //!
-//! If the whole has a time, each repeat has a share of it (`jobs.rs`).
+//! If the whole has a time, a repeat's share of what is left of it is its part of the operations that are left. A body whose
+//! share is over ends there; a case whose setup takes longer than its share is left out from then on.
 
-mod jobs;
 #[cfg(test)]
 pub(crate) mod liar;
 mod outcome;
@@ -11,19 +11,20 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::Listed;
+use crate::engine::{Facts, Listed};
 use crate::family::Kva;
+use crate::run::plan::{self, Plan, Stop};
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Suited};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use jobs::Jobs;
 pub use outcome::{CaseRun, Ops};
 use subject::Subject;
 
 /// What is run.
 #[derive(Clone, Debug)]
-pub struct Plan<F: Suited = Kva> {
+pub struct Stress<F: Suited = Kva> {
     /// The cases in their order, each with its size if it is sized.
     pub cases: Vec<(&'static CaseInfo<F>, Option<u32>)>,
     /// What the engines are made for.
@@ -36,7 +37,7 @@ pub struct Plan<F: Suited = Kva> {
     pub duration: Option<Duration>,
 }
 
-impl<F: Suited> Plan<F> {
+impl<F: Suited> Stress<F> {
     /// Puts the cases into an order that the seed decides.
     pub fn shuffle(&mut self) {
         SplitMix::new(self.params.seed).shuffle(&mut self.cases);
@@ -55,47 +56,67 @@ impl<F: Suited> Plan<F> {
     }
 }
 
-/// Runs the plan on the engines, which take turns, A B C, C B A. `tick` hears what is being done. The runs are in the
-/// order of the plan's cases, and of the engines within each.
+struct Turns<'a, F: Suited> {
+    stress: &'a Stress<F>,
+    until: Option<Instant>,
+    /// Operations of all repeats that are left.
+    ops_left: Cell<f64>,
+}
+
+impl<F: Suited> Plan<F> for Turns<'_, F> {
+    type Run = (Subject<F>, Vec<CaseRun<F>>);
+
+    fn name(&self) -> String {
+        "stress".to_owned()
+    }
+
+    fn rounds(&self) -> [usize; 2] {
+        [self.stress.cases.len(), self.stress.repeat as usize]
+    }
+
+    fn prepare(&self, entry: &Listed<F::Facts>) -> Result<Self::Run, Stop> {
+        let subject = Subject::new(entry, &self.stress.scene).map_err(Stop::Wrong)?;
+        let run = |&(info, n): &(&'static CaseInfo<F>, Option<u32>)| {
+            let loops = if info.once { 1 } else { self.stress.params.loops };
+            CaseRun::new(info, n, *entry, loops)
+        };
+        Ok((subject, self.stress.cases.iter().map(run).collect()))
+    }
+
+    /// A repeat of a case.
+    fn turn(&self, (subject, runs): &mut Self::Run, [case, nth]: [usize; 2]) -> Result<(), String> {
+        let Some(run) = runs.get_mut(case) else { return Ok(()) };
+        let case = self.stress.case(run.info, run.n, nth as u32);
+        let (ops, all) = (case.operations() as f64, self.ops_left.get());
+        self.ops_left.set(all - ops);
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        if !run.lacks && run.cut == 0 && left != Some(Duration::ZERO) {
+            let limit = left.map(|left| left.mul_f64((ops / all.max(1.0)).clamp(0.0, 1.0)));
+            run.add(subject.repeat(case, nth, run.loops_wanted, limit));
+        }
+        Ok(())
+    }
+}
+
+/// Runs it on the engines, which take turns. `tick` hears what is being done. The runs are in the order of the cases, and of
+/// the engines within each; the engine that does no work is the last one.
 ///
 /// # Errors
 /// An engine cannot manage the space.
 pub fn stress<F: Suited>(
-    plan: &Plan<F>,
+    stress: &Stress<F>,
     engines: &[Listed<F::Facts>],
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Vec<CaseRun<F>>> {
-    let subjects: Result<Vec<Subject<'_, F>>, String> =
-        engines.iter().map(|entry| Subject::new(entry, &plan.scene)).collect();
-    let mut subjects = subjects.map_err(anyhow::Error::msg)?;
-    let mut runs: Vec<CaseRun<F>> = Vec::new();
-    for &(info, n) in &plan.cases {
-        let loops = if info.once { 1 } else { plan.params.loops };
-        runs.extend(engines.iter().map(|entry| CaseRun::new(info, n, *entry, loops)));
-    }
-    let mut jobs = Jobs::new(plan, engines.len());
-    let until = plan.duration.map(|duration| Instant::now() + duration);
-    loop {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let Some((job, limit)) = jobs.next(left).filter(|_| left != Some(Duration::ZERO)) else { break };
-        let at = job.case * engines.len() + job.engine;
-        let Some((run, subject)) = runs.get_mut(at).zip(subjects.get_mut(job.engine)) else { break };
-        let given_up = run.cut > u32::from(job.second);
-        if run.lacks || (given_up && job.second) {
-            continue;
-        }
-        if given_up {
-            jobs.put_off(job);
-            continue;
-        }
-        let size = run.n.map_or_else(String::new, |n| format!(" at {n}"));
-        tick(&format!("{}{size}, repeat {}: {}", run.info.name, job.nth + 1, run.entry.label()));
-        let cut = run.cut;
-        let case = plan.case(run.info, run.n, job.nth);
-        run.add(subject.repeat(case, job.nth as usize, run.loops_wanted, limit));
-        if run.cut > cut && !job.second {
-            jobs.put_off(job);
-        }
-    }
-    Ok(runs)
+    let engines: Vec<_> = engines.iter().copied().chain(F::Facts::FLOOR).collect();
+    let repeats = |&(info, n): &(&'static CaseInfo<F>, Option<u32>)| {
+        (0..stress.repeat).map(move |nth| stress.case(info, n, nth).operations() as f64)
+    };
+    let ops: f64 = stress.cases.iter().flat_map(repeats).sum();
+    let until = stress.duration.map(|duration| Instant::now() + duration);
+    let turns = Turns { stress, until, ops_left: Cell::new(ops * engines.len() as f64) };
+    let (ran, _) = plan::run(&turns, &engines, tick)?;
+    let mut by_engine: Vec<_> = ran.into_iter().map(|(_, runs)| runs.into_iter()).collect();
+    let of_case = |_| by_engine.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>();
+    Ok(stress.cases.iter().flat_map(of_case).collect())
 }

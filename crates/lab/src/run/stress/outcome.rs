@@ -191,19 +191,16 @@ impl<F: Suited> CaseRun<F> {
     }
 
     /// Repeats that were judged.
-    #[must_use]
     pub fn repeats(&self) -> u32 {
         self.passed + self.failed + self.xfailed
     }
 
     /// Nanoseconds of a loop, the median batch of each repeat.
-    #[must_use]
     pub fn medians_ns(&self) -> &[f64] {
         &self.medians_ns
     }
 
     /// The mean time of a loop over all timed batches.
-    #[must_use]
     pub fn loop_mean_ns(&self) -> Option<f64> {
         let loops: u64 = self.batches.iter().map(|&(_, loops)| loops).sum();
         let ns: f64 = self.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();

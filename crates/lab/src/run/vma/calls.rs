@@ -36,7 +36,6 @@ pub struct Calls {
 
 impl Calls {
     /// Of a workload.
-    #[must_use]
     pub fn of(workload: &Workload<Maple>) -> Self {
         let mut calls = Self::default();
         let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());

@@ -43,7 +43,6 @@ struct Sample {
 
 impl Film {
     /// Of the space that most operations change.
-    #[must_use]
     pub fn of_busiest(ops: &[Op]) -> Self {
         let mut busy: BTreeMap<u32, usize> = BTreeMap::new();
         for op in ops.iter().filter(|op| changes(op)) {
@@ -67,7 +66,6 @@ impl Film {
     }
 
     /// Paints it.
-    #[must_use]
     pub fn develop(self) -> Developed {
         let scale = Scale::of(&self.samples);
         let mut cells = vec![0; self.samples.len() * ROWS];

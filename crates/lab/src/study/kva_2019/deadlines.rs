@@ -7,8 +7,8 @@ use super::runs::{Scale, SuiteRuns};
 use crate::engine::EngineEntry;
 use crate::record::{Key, Metric, Results, Stat};
 use crate::record::{count, nanoseconds};
-use crate::run::{Budget, Cost, Glitches, Sampled, Sampling, interruptions, ns_per_work};
-use crate::workload::playback::{AUDIO, BACKGROUND, FRAME, FRAME_BUFFERS, Playback};
+use crate::run::{Budget, Cost, Glitches, interruptions, measure, ns_per_work};
+use crate::workload::playback::{AUDIO, BACKGROUND, FRAME, FRAME_BUFFERS, playback};
 use std::time::Duration;
 
 /// A period of 64 samples at 192 kHz.
@@ -29,8 +29,10 @@ pub(super) fn add(
     results: &mut Results,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<()> {
-    for run in &runs.together.runs {
-        missed(results, &run.entry.key(TOGETHER), &run.costs, &run.costs, &AUDIO_BUDGET);
+    let together = &runs.together;
+    for run in &together.runs {
+        let costs = together.costs(run, 0..together.workload.ops.len(), None);
+        missed(results, &run.entry.key(TOGETHER), &costs, &costs, &AUDIO_BUDGET);
     }
     for &live in &scale.live {
         play(live, scale, engines, results, tick)?;
@@ -63,26 +65,17 @@ fn play(
     results: &mut Results,
     tick: &mut dyn FnMut(&str),
 ) -> anyhow::Result<()> {
-    let name = format!("playing over {} live objects", count(live.into()));
-    tick(&format!("{name}: setting up"));
-    let playback = Playback::new(live, scale.periods, SEED)?;
-    let sampling = Sampling {
-        layout: playback.layout.clone(),
-        objects: playback.objects(),
-        ops_per_sample: playback.sampled_ops().div_ceil(SAMPLES),
-        samples: SAMPLES,
-        rounds: scale.rounds,
-        limit: scale.limit / 5,
-    };
-    let sampled =
-        Sampled::measure(&playback, &sampling, engines, &mut |what| tick(&format!("{name}: {what}")))?;
+    tick(&format!("playing over {} live objects: setting up", count(live.into())));
+    let mut workload = playback(live, scale.periods, SEED, SAMPLES)?;
+    workload.cut.limit = Some(scale.limit / 5);
+    let sampled = measure(workload, engines, scale.rounds, tick)?;
     for run in &sampled.runs {
-        let of = |part| sampled.costs_of_part(run, part);
+        let of = |part| sampled.costs(run, 0..run.counted.answers.len(), Some(part));
         let all = [of(AUDIO), of(FRAME), of(BACKGROUND)].concat();
         let key = run.entry.key("playback").param("n", live);
         missed(results, &key, &of(AUDIO), &all, &AUDIO_BUDGET);
         missed(results, &key, &of(FRAME), &all, &FRAME_BUDGET);
-        if run.out_of_time {
+        if run.counted.out_of_time {
             let (label, live) = (run.entry.label(), count(live.into()));
             results.note(format!("missed deadlines: {label} was stopped for time at {live} live objects."));
         }

@@ -12,12 +12,12 @@ mod zones;
 use super::{Options, engines, traces};
 use crate::Progress;
 use crate::engine::EngineEntry;
-use crate::family::Kva;
+use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
 use crate::record::Counts;
 use crate::record::count;
 use crate::record::{Figures, Metric, Origin, Results, Series, Stat};
-use crate::run::{Cost, Demand, Sampled, SampledRun, Spread, Sum, measure};
+use crate::run::{Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, measure};
 use crate::run::{add_demand, add_replay, add_sizes, describe};
 use crate::workload::from_file;
 use crate::workload::suite::CASES;
@@ -41,6 +41,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let mut results = Results::default();
     describe::<Kva>(&mut results, entries.iter().copied());
     let mut tick = |what: &str| progress.tick(what);
+    results.note(FLOOR_NOTE);
     example::add(&mut results)?;
     let runs = SuiteRuns::measure(&scale, &entries, &mut tick)?;
     suite(&runs, &mut results);
@@ -57,8 +58,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 }
 
 /// Sampled operations, those around them, and both, for the samples that every engine got through.
-fn sums(sampled: &Sampled, run: &SampledRun) -> [Sum; 3] {
-    let [bodies, around] = run.sums(sampled.common());
+fn sums(sampled: &Replay, run: &EngineRun) -> [Sum; 3] {
+    let [bodies, around] = sampled.sums(run);
     [bodies, around, bodies + around]
 }
 
@@ -81,11 +82,18 @@ fn suite(runs: &SuiteRuns, results: &mut Results) {
                 .of(key.clone().op("operation"))
                 .put(Metric::Time, Stat::LeastMean, each(all.ns), all.ops)
                 .put(Metric::Work, Stat::Mean, each(all.work), all.ops)
-                .total(Metric::Refused, run.failures);
-            for part in &sampled.parts {
+                .total(Metric::Refused, run.counted.failures);
+            for part in sampled.parts() {
                 let key = run.entry.key(part).op("alloc").param("way", way);
-                costs(&mut results.of(key), &sampled.costs_of_part(run, part));
+                let ran = 0..run.counted.answers.len();
+                costs(&mut results.of(key), &sampled.costs(run, ran, Some(part)));
             }
+        }
+        if let Some(floor) = &sampled.floor {
+            let [.., all] = sums(sampled, floor);
+            let each = all.ns as f64 / all.ops.max(1) as f64;
+            let key = floor.entry.key(name).op("operation");
+            results.of(key).put(Metric::Time, Stat::LeastMean, each, all.ops);
         }
         notes(name, sampled, results);
     }
@@ -114,9 +122,9 @@ fn suite(runs: &SuiteRuns, results: &mut Results) {
     }
 }
 
-fn notes(name: &str, sampled: &Sampled, results: &mut Results) {
-    for run in sampled.runs.iter().filter(|run| run.out_of_time) {
-        let (label, got) = (run.entry.label(), run.samples.len());
+fn notes(name: &str, sampled: &Replay, results: &mut Results) {
+    for run in sampled.runs.iter().filter(|run| run.counted.out_of_time) {
+        let (label, got) = (run.entry.label(), run.counted.samples.len());
         results.note(format!(
             "{name}: {label} was stopped for time after {got} samples; all are compared there."
         ));
@@ -128,11 +136,11 @@ fn notes(name: &str, sampled: &Sampled, results: &mut Results) {
 }
 
 /// What one run with the kernel's number of loops would take. Cases that run once do not grow with it.
-fn extrapolated_ns(runs: &SuiteRuns, run: &SampledRun) -> f64 {
+fn extrapolated_ns(runs: &SuiteRuns, run: &EngineRun) -> f64 {
     let [bodies, around, _] = sums(&runs.together, run);
-    let totals = runs.together.parts.iter().zip(runs.together.totals(run));
-    let once = totals.filter(|(part, _)| CASES.iter().any(|case| case.once && case.name == **part));
-    let once_ns: u64 = once.map(|(_, total)| total.ns).sum();
+    let once = CASES.iter().filter(|case| case.once);
+    let once = once.flat_map(|case| runs.together.costs(run, 0..run.counted.answers.len(), Some(case.name)));
+    let once_ns: u64 = once.map(|cost| u64::from(cost.ns)).sum();
     let grows_ns = bodies.ns.saturating_sub(once_ns);
     extrapolate(grows_ns, around.ns + once_ns, runs.loops, runs.shuffles)
 }
@@ -154,20 +162,20 @@ fn costs(figures: &mut Figures<'_>, costs: &[Cost]) {
 }
 
 /// Least, mean and greatest cost of an allocation, sample by sample, as the talk's plots; and what is in the space.
-fn samples(sampled: &Sampled, results: &mut Results) {
+fn samples(sampled: &Replay, results: &mut Results) {
     for (number, run) in sampled.runs.iter().enumerate() {
         let key = run.entry.key(TOGETHER).op("alloc");
-        costs(&mut results.of(key.clone()), &run.costs);
-        for (metric, spreads) in [
-            (Metric::Time, run.times_ns().collect::<Vec<_>>()),
-            (Metric::Work, run.work().collect::<Vec<_>>()),
-        ] {
+        costs(&mut results.of(key.clone()), &sampled.costs(run, 0..run.counted.answers.len(), None));
+        for metric in [Metric::Time, Metric::Work] {
+            let figure = |cost: &Cost| f64::from(if metric == Metric::Time { cost.ns } else { cost.work });
+            let spread = |costs: Vec<Cost>| Spread::of(costs.iter().map(figure));
+            let spreads: Vec<_> = sampled.costs_by_sample(run).map(spread).collect();
             let mut figures = results.of(key.clone());
             if let Some(all) = overall(&spreads) {
-                figures.put(metric, Stat::Min, all.least, run.samples.len() as u64);
+                figures.put(metric, Stat::Min, all.least, spreads.len() as u64);
                 if metric == Metric::Time {
-                    figures.put(metric, Stat::Mean, all.mean, run.samples.len() as u64);
-                    figures.put(metric, Stat::Max, all.greatest, run.samples.len() as u64);
+                    figures.put(metric, Stat::Mean, all.mean, spreads.len() as u64);
+                    figures.put(metric, Stat::Max, all.greatest, spreads.len() as u64);
                 }
             }
             let of = |figure: fn(&Spread) -> f64| {
@@ -188,17 +196,17 @@ fn samples(sampled: &Sampled, results: &mut Results) {
             results.series.push(series(means, run, vec![mean]));
         }
         let mut spent = 0;
-        let progress = run.samples.iter().map(|sample| {
-            spent += sample.sampled.least_ns() + sample.around.least_ns();
+        let progress = run.timed.samples_ns.iter().map(|[sampled, around]| {
+            spent += sampled + around;
             Some(spent as f64)
         });
         results.series.push(series("progress", run, vec![progress.collect()]));
         if number == 1 {
-            let of = |figure: fn(&crate::run::Sample) -> u64| {
-                vec![run.samples.iter().map(|sample| Some(figure(sample) as f64)).collect()]
+            let of = |figure: fn(&Fragmentation) -> u64| {
+                vec![run.counted.buckets.iter().map(|bucket| Some(figure(&bucket.state) as f64)).collect()]
             };
             for (line, values) in
-                [("live areas", of(|sample| sample.live)), ("free blocks", of(|sample| sample.free_blocks))]
+                [("live areas", of(|state| state.live)), ("free blocks", of(|state| state.free_blocks))]
             {
                 results.series.push(Series { line: line.to_owned(), ..series("in-space", run, values) });
             }
@@ -207,8 +215,8 @@ fn samples(sampled: &Sampled, results: &mut Results) {
     results.fact("samples", SAMPLES.to_string());
 }
 
-fn series(id: &'static str, run: &SampledRun, values: Vec<Vec<Option<f64>>>) -> Series {
-    let at = (1..=run.samples.len()).map(|sample| sample as f64).collect();
+fn series(id: &'static str, run: &EngineRun, values: Vec<Vec<Option<f64>>>) -> Series {
+    let at = (1..=run.counted.samples.len()).map(|sample| sample as f64).collect();
     Series { id, workload: TOGETHER.to_owned(), line: run.entry.label(), at, clock_s: Vec::new(), values }
 }
 

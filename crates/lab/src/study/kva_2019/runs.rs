@@ -2,11 +2,10 @@
 
 use crate::engine::EngineEntry;
 use crate::failure::Failure;
-use crate::run::{Sampled, Sampling};
+use crate::run::{Replay, measure};
 use crate::study::Options;
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
-use crate::workload::{Piece, Source, SplitMix, whole_space};
-use freehold_trace::kva::Op;
+use crate::workload::{Batches, Piece, SplitMix, Workload};
 use std::time::Duration;
 
 /// Samples of each of the talk's plots, one a second.
@@ -72,42 +71,29 @@ impl Scale {
 }
 
 /// All CPUs at once, then again in another order.
-#[derive(Clone)]
-struct Together {
-    /// The next one last.
-    runs: Vec<Interleaved>,
-}
-
-impl Source for Together {
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
-        let most = |phase| if phase == Phase::Body { TURN } else { usize::MAX };
-        loop {
-            match self.runs.last_mut()?.next_batch_by(ops, most) {
-                Some(turn) => return Some(piece(turn.case, turn.batch.phase)),
-                None => drop(self.runs.pop()),
-            }
+fn together(mut runs: Vec<Interleaved>) -> Batches {
+    let most = |phase| if phase == Phase::Body { TURN } else { usize::MAX };
+    let mut batches = Batches::default();
+    while let Some(run) = runs.last_mut() {
+        match run.next_batch(&mut batches.ops, most) {
+            Some(turn) => batches.end(piece(turn.case, turn.batch.phase)),
+            None => drop(runs.pop()),
         }
     }
+    batches
 }
 
 /// One case after the other, by one worker.
-#[derive(Clone)]
-struct InTurn {
-    /// The next one last.
-    cases: Vec<Case>,
-}
-
-impl Source for InTurn {
-    fn next_batch(&mut self, ops: &mut Vec<Op>) -> Option<Piece> {
+fn in_turn(cases: Vec<Case>) -> Batches {
+    let mut batches = Batches::default();
+    for mut case in cases {
         loop {
-            let case = self.cases.last_mut()?;
             let most = if case.phase() == Some(Phase::Body) { TURN } else { usize::MAX };
-            match case.next_batch(ops, most) {
-                Some(batch) => return Some(piece(case.info(), batch.phase)),
-                None => drop(self.cases.pop()),
-            }
+            let Some(batch) = case.next_batch(&mut batches.ops, most) else { break };
+            batches.end(piece(case.info(), batch.phase));
         }
     }
+    batches
 }
 
 fn piece(case: &'static CaseInfo, phase: Phase) -> Piece {
@@ -122,11 +108,11 @@ fn cases() -> Vec<&'static CaseInfo> {
 /// The test in both ways.
 pub(super) struct SuiteRuns {
     /// All cases in one space, on as many CPUs as the talk's machine had.
-    pub(super) together: Sampled,
+    pub(super) together: Replay,
     /// Each case by itself.
-    pub(super) in_turn: Sampled,
+    pub(super) in_turn: Replay,
     /// One page, allocated and freed, beside nothing.
-    pub(super) pairs: Sampled,
+    pub(super) pairs: Replay,
     /// Loops of each case.
     pub(super) loops: u64,
     /// How often the CPUs started.
@@ -144,16 +130,15 @@ impl SuiteRuns {
         let mut seeds = SplitMix::new(SEED);
         let mut runs = Vec::new();
         for _ in 0..scale.shuffles {
-            runs.push(Interleaved::new(&cases(), &Params { seed: seeds.next_u64(), ..params }, 1)?);
+            runs.push(Interleaved::new(&cases(), &Params { seed: seeds.next_u64(), ..params })?);
         }
         let objects = runs.iter().map(Interleaved::objects).max().unwrap_or(0);
-        let mut all = |what: &str| tick(&format!("all cases together: {what}"));
-        let together = sampled(&Together { runs }, objects, scale, engines, &mut all)?;
-        let mut one = |what: &str| tick(&format!("each case by itself: {what}"));
-        let in_turn = one_by_one(&cases(), &params, scale, engines, &mut one)?;
+        let together = together(runs).sampled("all cases together", objects, SAMPLES, scale.samples);
+        let together = sampled(together, scale, engines, tick)?;
+        let in_turn = one_by_one(&cases(), &params, scale, engines, tick)?;
         let pairs = Params { loops: PAIRS, ..params };
         let fix_size: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::FixSize).collect();
-        let pairs = one_by_one(&fix_size, &pairs, scale, engines, &mut one)?;
+        let pairs = one_by_one(&fix_size, &pairs, scale, engines, tick)?;
         Ok(Self { together, in_turn, pairs, loops: scale.loops, shuffles: scale.shuffles })
     }
 }
@@ -164,38 +149,25 @@ fn one_by_one(
     scale: &Scale,
     engines: &[EngineEntry],
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Sampled> {
-    let cases: Vec<Case> = cases.iter().rev().map(|case| Case::new(case, params, 0)).collect();
+) -> anyhow::Result<Replay> {
+    let cases: Vec<Case> = cases.iter().map(|case| Case::new(case, params, 0)).collect();
     let objects = cases.iter().map(Case::objects).max().unwrap_or(0);
-    sampled(&InTurn { cases }, objects, scale, engines, tick)
+    sampled(
+        in_turn(cases).sampled("each case by itself", objects, SAMPLES, scale.samples),
+        scale,
+        engines,
+        tick,
+    )
 }
 
 fn sampled(
-    source: &impl Source,
-    objects: u32,
+    mut workload: Workload,
     scale: &Scale,
     engines: &[EngineEntry],
     tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Sampled> {
-    let sampling = Sampling {
-        layout: vec![whole_space()?],
-        objects,
-        ops_per_sample: sampled_ops(&mut source.clone()).div_ceil(SAMPLES),
-        samples: scale.samples,
-        rounds: scale.rounds,
-        limit: scale.limit,
-    };
-    Sampled::measure(source, &sampling, engines, tick)
-}
-
-/// Operations that are sampled.
-fn sampled_ops(source: &mut impl Source) -> usize {
-    let (mut count, mut ops) = (0, Vec::new());
-    while let Some(piece) = source.next_batch(&mut ops) {
-        count += if piece == Piece::Around { 0 } else { ops.len() };
-        ops.clear();
-    }
-    count
+) -> anyhow::Result<Replay> {
+    workload.cut.limit = Some(scale.limit);
+    measure(workload, engines, scale.rounds, tick)
 }
 
 #[cfg(test)]
@@ -205,16 +177,15 @@ mod tests {
     #[test]
     fn every_case_runs_as_often_as_it_shall_and_leaves_nothing() {
         let params = Params { loops: 3, cpus: 4, ..Params::default() };
-        let run = || Interleaved::new(&cases(), &params, 1).unwrap();
-        let mut together = Together { runs: vec![run(), run()] };
-        let (mut ops, mut allocs, mut live) = (Vec::new(), std::collections::BTreeMap::new(), 0i64);
-        while let Some(piece) = together.next_batch(&mut ops) {
-            let frees = ops.iter().filter(|op| op.is_free()).count();
-            live += ops.len() as i64 - 2 * frees as i64;
+        let run = || Interleaved::new(&cases(), &params).unwrap();
+        let all = together(vec![run(), run()]).sampled("x", 0, 1, 2);
+        let (mut allocs, mut live) = (std::collections::BTreeMap::new(), 0i64);
+        for (range, piece) in all.pieces(0..all.ops.len()) {
+            let frees = all.ops[range.clone()].iter().filter(|op| op.is_free()).count();
+            live += range.len() as i64 - 2 * frees as i64;
             if let Piece::Part(name) = piece {
-                *allocs.entry(name).or_insert(0) += ops.len() - frees;
+                *allocs.entry(name).or_insert(0) += range.len() - frees;
             }
-            ops.clear();
         }
         assert_eq!(live, 0);
         // Two runs of four CPUs, three loops each; two allocations in a loop of long_busy_list.

@@ -32,7 +32,9 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
                 lines(&zones, &run, results);
             }
             if label == DRAWN || label == FROM_THE_END {
-                strips.push(Strip { engine: label, text: name(way).to_owned(), picture: run.picture });
+                let (engines, text) = (vec![label], name(way).to_owned());
+                let columns = (0..run.picture.columns).collect();
+                strips.push(Strip { engines, text, columns, height: 1.0, picture: run.picture });
             }
         }
     }
@@ -40,18 +42,7 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
     let (bands, heights) = bands_of(zones.outer, &nested);
     let ticks = LOADS.iter().map(|&load| (zones.share_at(load), format!("{load} %")));
     let ends = [(0.0, "0 %".to_owned()), (1.0, format!("{FULL_PERCENT} %"))];
-    let picture = Strips {
-        heading: "The zone slide, filled".to_owned(),
-        reading:
-            "Addresses upwards, the load of the large zone to the right; the nested zones between dashes."
-                .to_owned(),
-        shades: ["free", "busy"],
-        heights,
-        bands,
-        x_title: "asked for, of the large zone".to_owned(),
-        ticks: ticks.chain(ends).collect(),
-        strips,
-    };
+    let picture = Strips { heights, bands, ticks: ticks.chain(ends).collect(), strips };
     results.pictures.push(("zones", "zones".to_owned(), Picture::Strips(picture)));
     results.note(format!(
         "zones: a zone is full from the load at which it has no {} in one piece, the largest that users ask for; refused are \

@@ -95,6 +95,10 @@ function axes(model, log, width) {
   const label = unit => (u, splits) => splits.map(value => value == null ? "" : UNITS[unit].tick(value));
   const x = { ...common, label: model.x.title, labelFont: FONT, labelSize: 20, size: 30, gap: 4,
     space: 80, values: label(model.x.unit) };
+  // What is whole has whole ticks, so that none is there twice.
+  if (["operations", "samples", "count", "run"].includes(model.x.unit)) {
+    x.incrs = Array.from({ length: 15 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat();
+  }
   if (model.x.unit === "one_in") {
     x.splits = (u, axis, min, max) => {
       const ticks = QUANTILES.filter(at => at >= min && at <= max);

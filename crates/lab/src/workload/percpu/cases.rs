@@ -1,4 +1,4 @@
-//! The cases of `bench percpu`, one list; what they do is asked of a stage, whoever has it.
+//! What `bench percpu` does, asked of a stage, whoever has it.
 
 use super::order::{ORDERS, Order};
 use crate::workload::SplitMix;
@@ -13,18 +13,7 @@ pub const FIRST: usize = 1000;
 /// Pieces that the replacements of a churn are timed in: a round is one of them.
 const PIECES: usize = 10;
 
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    /// What it is made of.
-    pub kind: Kind,
-}
-
-/// What cases are made of.
+/// What workloads are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Objects of a size placed, and freed in every order.
@@ -55,51 +44,6 @@ pub const SECOND_HALF: &[Size] = &[
 /// The worst case: objects of 4 bytes at multiples of 8.
 pub const ALIGNED: Size = Size::new(4, 8);
 
-/// Every case.
-pub const CASES: [Case; 9] = [
-    Case {
-        name: "seed",
-        about: "objects of one size, then freed in order, alternating, in reverse and at random",
-        kind: Kind::Fill(SEED),
-    },
-    Case {
-        name: "second-half",
-        about: "the same in units whose second halves are full of such objects",
-        kind: Kind::Fill(SECOND_HALF),
-    },
-    Case {
-        name: "aligned",
-        about: "4-byte objects aligned to 8 and to 64 bytes",
-        kind: Kind::Fill(&[ALIGNED, Size::new(4, 64)]),
-    },
-    Case {
-        name: "footprint",
-        about: "bytes of metadata for an object, by size",
-        kind: Kind::Footprint(&[SEED[0], SEED[1], SEED[2], SEED[3], SEED[4], ALIGNED]),
-    },
-    Case {
-        name: "churn-4-64",
-        about: "200000 live objects of 4..=64 bytes; a random one freed, another placed",
-        kind: Kind::Churn(64),
-    },
-    Case { name: "churn-4-1024", about: "the same with 4..=1024 bytes", kind: Kind::Churn(1024) },
-    Case {
-        name: "stale-hint",
-        about: "holes everywhere but in the first block of each chunk, then refilled",
-        kind: Kind::StaleHint,
-    },
-    Case {
-        name: "mass-free",
-        about: "a random half of all objects freed, as many placed again: what the first of them pay",
-        kind: Kind::MassFree(&[Size::new(4, 4), Size::new(64, 8)]),
-    },
-    Case {
-        name: "deletion",
-        about: "11000 groups of objects, 10 of 11 groups deleted",
-        kind: Kind::Deletion,
-    },
-];
-
 /// Objects of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -113,7 +57,6 @@ pub struct Size {
 
 impl Size {
     /// `bytes` at a multiple of `align_bytes`, which is a power of two, in empty units.
-    #[must_use]
     pub const fn new(bytes: u32, align_bytes: u32) -> Self {
         Self { bytes, align_bytes, second_half: false }
     }
@@ -123,19 +66,16 @@ impl Size {
     }
 
     /// As people write it: bytes and alignment.
-    #[must_use]
     pub fn label(&self) -> String {
         format!("{}/{}", self.bytes, self.align_bytes)
     }
 
     /// Whether an allocator that keeps gaps walks over one for every object.
-    #[must_use]
     pub fn leaves_gaps(&self) -> bool {
         self.align_bytes > self.bytes.next_multiple_of(4)
     }
 
     /// A request for an object that can wait.
-    #[must_use]
     pub fn alloc(&self, object: u32) -> Op {
         let align = Align::new(self.align_bytes.into()).unwrap_or_default();
         Op::Alloc { object, size_bytes: self.bytes.into(), align, atomic: false }
@@ -207,7 +147,6 @@ pub struct Churn {
 
 impl Churn {
     /// `live` objects of 4 to `most_bytes` bytes, and so many replacements.
-    #[must_use]
     pub fn new(most_bytes: u32, live: u32, replacements: u32) -> Self {
         let mut random = SplitMix::new(20_190_301);
         let mut sizes = vec![0; live as usize];
@@ -272,7 +211,6 @@ pub trait Stage {
 
 impl Work {
     /// Objects are named below this, for cases of `objects` of one size, in units of so many bytes.
-    #[must_use]
     pub fn names(&self, objects: u32, unit_bytes: u32) -> u32 {
         match self {
             Self::Fill(size) => objects + size.fillers(objects, unit_bytes),
@@ -284,7 +222,6 @@ impl Work {
     }
 
     /// Rounds that there are, if that many are asked for.
-    #[must_use]
     pub fn rounds(&self, asked: usize) -> usize {
         match self {
             Self::Fill(_) | Self::MassFree(_) => asked,
@@ -294,7 +231,6 @@ impl Work {
     }
 
     /// Whether each round begins on a fresh engine.
-    #[must_use]
     pub fn is_fresh(&self) -> bool {
         matches!(self, Self::MassFree(_))
     }

@@ -5,7 +5,7 @@ mod files;
 mod order;
 
 pub use cases::{
-    ALIGNED, CASES, Case, Churn, Deletion, FIRST, Kind, LIVE, SECOND_HALF, SEED, Size, Stage, StaleHint, Work,
+    ALIGNED, Churn, Deletion, FIRST, Kind, LIVE, SECOND_HALF, SEED, Size, Stage, StaleHint, Work,
 };
 pub use files::{config, from_file};
 pub use order::{ORDERS, Order};

@@ -20,7 +20,6 @@ pub const ORDERS: [Order; 4] = [Order::InOrder, Order::Alternating, Order::Rever
 
 impl Order {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::InOrder => "in-order",
@@ -31,7 +30,6 @@ impl Order {
     }
 
     /// What was allocated in the order in which it is freed.
-    #[must_use]
     pub fn arrange<T: Copy>(self, allocated: &[T]) -> Vec<T> {
         let mut order = allocated.to_vec();
         match self {

@@ -11,8 +11,8 @@ use crate::engine::{Compared, ENGINES, EngineEntry, Takes};
 use crate::failure::Failure;
 use crate::family::Kva;
 use crate::workload::recipe::LOW_PAGE;
-use crate::workload::{SplitMix, whole_space};
-use freehold::units::{Align, Bytes, Span};
+use crate::workload::{SplitMix, whole_scene};
+use freehold::units::{Bytes, Span};
 use freehold_trace::kva::Op;
 
 /// Areas kept before `long_busy_list`.
@@ -29,7 +29,7 @@ const SHIFTS: u32 = 64;
 impl Suited for Kva {
     type Kind = Kind;
     type Body = Body;
-    const CASES: &'static [CaseInfo] = &CASES;
+    const CASES: &'static [CaseInfo] = CASES;
     const WORK: &'static str = "the steps of an operation";
     const GROWS: &'static [Kind] = &[Kind::Churn];
     const KERNELS: bool = true;
@@ -69,7 +69,7 @@ impl Suited for Kva {
     /// The space that all synthetic workloads share.
     fn scene(unit: Option<Bytes>) -> anyhow::Result<Space> {
         no_units(unit)?;
-        Ok(Space { layout: vec![whole_space()?], granule: Align::PAGE })
+        Ok(whole_scene())
     }
 
     /// Without names our own that promise the lowest address.

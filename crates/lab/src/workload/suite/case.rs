@@ -68,7 +68,6 @@ pub struct Case<F: Suited = Kva> {
 
 impl<F: Suited> Case<F> {
     /// The case at its start, its objects named from `first` on; there are [`Case::objects`] of them.
-    #[must_use]
     pub fn new(info: &'static CaseInfo<F>, params: &Params, first: u32) -> Self {
         let params = Params { n: params.n.clamp(1, MOST_N), ..*params };
         let setup = Setup::new(F::before(info.kind, &params), first, F::clear());
@@ -89,32 +88,27 @@ impl<F: Suited> Case<F> {
     }
 
     /// Which case it is.
-    #[must_use]
     pub fn info(&self) -> &'static CaseInfo<F> {
         self.info
     }
 
     /// How many names it uses.
-    #[must_use]
     pub fn objects(&self) -> u32 {
         self.setup.names() + F::names(&self.body)
     }
 
     /// How many operations it is, about: each loop counts as two.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         let loops = if self.info().once { self.loops_left.min(1) } else { self.loops_left };
         loops.saturating_mul(2) + u64::from(self.setup.len()) + u64::from(self.setup.undo_len(self.set_up))
     }
 
     /// Objects that are live now, if every request was granted.
-    #[must_use]
     pub fn held(&self) -> u64 {
         self.held
     }
 
     /// What the next batch belongs to; `None` when all is done, and nothing live.
-    #[must_use]
     pub fn phase(&self) -> Option<Phase> {
         self.phase
     }

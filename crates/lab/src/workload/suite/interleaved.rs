@@ -41,12 +41,11 @@ struct Cpu {
 }
 
 impl Interleaved {
-    /// `params.cpus` CPUs, each with every case `repeat` times in a row, the cases in shuffled order. Every run of a
-    /// case has random numbers of its own.
+    /// `params.cpus` CPUs, each with every case, in shuffled order. Every run of a case has random numbers of its own.
     ///
     /// # Errors
     /// They use more names than there are.
-    pub fn new(cases: &[&'static CaseInfo], params: &Params, repeat: u32) -> anyhow::Result<Self> {
+    pub fn new(cases: &[&'static CaseInfo], params: &Params) -> anyhow::Result<Self> {
         let mut random = SplitMix::new(params.seed);
         let mut all = Self { cpus: Vec::new(), objects: 0, random: SplitMix::new(random.next_u64()) };
         let most = cases.iter().map(|info| Case::new(info, params, 0).objects()).max().unwrap_or(0);
@@ -57,10 +56,8 @@ impl Interleaved {
             random.shuffle(&mut order);
             let mut later: Vec<Case> = Vec::new();
             for info in order {
-                for _ in 0..repeat {
-                    let params = Params { seed: random.next_u64(), ..*params };
-                    later.push(Case::new(info, &params, first));
-                }
+                let params = Params { seed: random.next_u64(), ..*params };
+                later.push(Case::new(info, &params, first));
             }
             if let Some(current) = later.pop() {
                 all.cpus.push(Cpu { number, current, later });
@@ -70,33 +67,14 @@ impl Interleaved {
     }
 
     /// How many names are used.
-    #[must_use]
     pub fn objects(&self) -> u32 {
         self.objects
     }
 
-    /// Objects that are live now, if every request was granted.
-    #[must_use]
-    pub fn held(&self) -> u64 {
-        self.cpus.iter().map(|cpu| cpu.current.held()).sum()
-    }
-
-    /// Ends what they do; what is left is the teardown of the cases at work.
-    pub fn stop(&mut self) {
-        for cpu in &mut self.cpus {
-            cpu.current.stop();
-            cpu.later.clear();
-        }
-    }
-
-    /// Appends the next batch to `ops`, as [`Case::next_batch`] does; `None` when all is done, and nothing live.
-    pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: usize) -> Option<Turn> {
-        self.next_batch_by(ops, |_| most)
-    }
-
-    /// The same with batches of a length of their own for each phase. The kernel's loops are so many that its setups
+    /// Appends the next batch to `ops`, as [`Case::next_batch`] does, of a length of its own for each phase; `None` when all is
+    /// done, and nothing live. The kernel's loops are so many that its setups
     /// are a small part of them; where loops are few, longer batches of setups keep what is live beside each body.
-    pub fn next_batch_by(&mut self, ops: &mut Vec<Op>, most: impl Fn(Phase) -> usize) -> Option<Turn> {
+    pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: impl Fn(Phase) -> usize) -> Option<Turn> {
         while !self.cpus.is_empty() {
             let at = self.random.uniform(self.cpus.len() as u64) as usize;
             let Some(cpu) = self.cpus.get_mut(at) else { break };

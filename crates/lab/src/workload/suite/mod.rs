@@ -23,15 +23,22 @@
 //!
 //! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
 
-/// The cases of a family, an entry each, and what tells them apart: how a refusal is taken, the name, what it is in a line.
+/// The one list of cases of a family, an entry each: its name, what it is, and what `stress` and `bench` make of it. The doc of
+/// a kind is what the entry says.
 macro_rules! cases {
-    ($family:ty, $kinds:ident: $($kind:ident $made:ident $name:literal $about:literal)*) => {
-        /// Which case it is.
+    ($visible:vis $family:ty, $kinds:ident, $benched:ty: $(
+        $name:literal $about:literal $(stress $made:ident $(($mask:literal))? $kind:ident)? $(bench $bench:expr)?;
+    )*) => {
+        /// Which case of `stress` it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs, reason = "the table of cases describes them")]
-        pub enum $kinds { $($kind,)* }
+        pub enum $kinds { $($(#[doc = $about] $kind,)?)* }
 
-        const CASES: &[CaseInfo<$family>] = &[$($made($kinds::$kind, $name, $about),)*];
+        /// The cases of `stress`.
+        $visible const CASES: &[CaseInfo<$family>] = &[$($($made($kinds::$kind, $name $(, $mask)?),)?)*];
+
+        /// The workloads of `bench`.
+        pub const BENCHED: &[Benched<$benched>] =
+            &[$($(Benched { name: $name, kind: $bench },)?)*];
     };
 }
 
@@ -49,11 +56,11 @@ mod tree;
 pub use body::Body;
 pub use case::{Batch, Case, MOST_N, Params, Phase};
 pub use interleaved::{Interleaved, Turn};
-pub use percpu::{PercpuBody, PercpuKind};
+pub use percpu::{BENCHED as PERCPU_BENCHED, PercpuBody, PercpuKind};
 pub use requests::ObjectOp;
 pub(super) use requests::{Pairs, random_alloc};
 pub use setup::{Before, Holes};
-pub use tree::{TreeBody, TreeKind};
+pub use tree::{BENCHED as MAPS_BENCHED, TreeBody, TreeKind};
 
 use super::SplitMix;
 use crate::engine::Listed;
@@ -126,27 +133,6 @@ fn no_units(unit: Option<Bytes>) -> Result<(), Failure> {
     }
 }
 
-/// Which case it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table of cases describes them")]
-pub enum Kind {
-    FixSize,
-    FullFit,
-    LongBusyList,
-    RandomSize,
-    FixAlign,
-    RandomSizeAlign,
-    AlignShift,
-    PcpuAlloc,
-    Churn,
-    Holes,
-    Zone,
-    Aligned,
-    Aligned2m,
-    Burst,
-    Seqfill,
-}
-
 /// What a request that is refused says of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -173,92 +159,72 @@ pub struct CaseInfo<F: Suited = Kva> {
     pub once: bool,
     /// What a refused request says.
     pub refusal: Refusal,
-    /// What it is, in a line.
-    pub about: &'static str,
 }
 
-const fn kernel(kind: Kind, name: &'static str, mask: u32, about: &'static str) -> CaseInfo {
-    CaseInfo { kind, name, mask: Some(mask), sized: false, once: false, refusal: Refusal::Fails, about }
-}
-
-const fn sized<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
-    CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Fails, about }
+/// A workload of `bench`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Benched<K> {
+    /// Its name.
+    pub name: &'static str,
+    /// What is done.
+    pub kind: K,
 }
 
 /// A case of one size.
-const fn unsized_case<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
-    CaseInfo { kind, name, mask: None, sized: false, once: false, refusal: Refusal::Fails, about }
+const fn unsized_case<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
+    CaseInfo { kind, name, mask: None, sized: false, once: false, refusal: Refusal::Fails }
+}
+
+const fn sized<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
+    CaseInfo { sized: true, ..unsized_case(kind, name) }
 }
 
 /// A case that refuses some requests, rightly.
-const fn refusing<F: Suited>(kind: F::Kind, name: &'static str, about: &'static str) -> CaseInfo<F> {
-    CaseInfo { kind, name, mask: None, sized: true, once: false, refusal: Refusal::Allowed, about }
+const fn refusing<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
+    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name) }
+}
+
+const fn kernel(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
+    CaseInfo { mask: Some(mask), ..unsized_case(kind, name) }
+}
+
+const fn once(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
+    CaseInfo { once: true, ..kernel(kind, name, mask) }
+}
+
+const fn once_refused(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
+    CaseInfo { refusal: Refusal::Expected, ..once(kind, name, mask) }
 }
 
 /// The steady state that the others of all sizes start from.
-pub(super) const CHURN: CaseInfo =
-    sized(Kind::Churn, "churn", "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated");
+pub(super) const CHURN: CaseInfo = sized(Kind::Churn, "churn");
 
-/// Every case: the kernel's in the order of their bits, then those that it lacks.
-pub const CASES: [CaseInfo; 15] = [
-    kernel(Kind::FixSize, "fix_size", 1, "kernel test: 1 page"),
-    kernel(Kind::FullFit, "full_fit", 2, "kernel test: 1 page, beside 16384 holes of that size"),
-    kernel(
-        Kind::LongBusyList,
-        "long_busy_list",
-        4,
-        "kernel test: 100 pages and 1 page, beside 15000 single pages",
-    ),
-    kernel(Kind::RandomSize, "random_size", 8, "kernel test: 1..=100 pages"),
-    kernel(Kind::FixAlign, "fix_align", 16, "kernel test: 5 pages aligned to 32 KiB"),
-    kernel(
-        Kind::RandomSizeAlign,
-        "random_size_align",
-        32,
-        "kernel test: 1..=10 pages aligned to up to 4 MiB",
-    ),
-    CaseInfo {
-        once: true,
-        refusal: Refusal::Expected,
-        ..kernel(
-            Kind::AlignShift,
-            "align_shift",
-            64,
-            "kernel test: 1 page aligned to 2^0..=2^63 bytes, once each",
-        )
-    },
-    CaseInfo {
-        once: true,
-        ..kernel(
-            Kind::PcpuAlloc,
-            "pcpu_alloc",
-            128,
-            "kernel test: the chunks of 35000 per-CPU objects, two areas at one base each, once",
-        )
-    },
-    CHURN,
-    sized(Kind::Holes, "holes", "n one-page holes; 64 times two pages, which fit in none, then freed"),
-    CaseInfo {
-        refusal: Refusal::Allowed,
-        ..sized(Kind::Zone, "zone", "churn, each request in a random window of 1/64 of the used span")
-    },
-    sized(Kind::Aligned, "aligned", "churn of 1..=10 pages aligned to 1..=1024 pages"),
-    sized(
-        Kind::Aligned2m,
-        "aligned-2m",
-        "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed",
-    ),
-    sized(
-        Kind::Burst,
-        "burst",
-        "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order",
-    ),
-    sized(Kind::Seqfill, "seqfill", "n single pages into an empty space, then freed in that order"),
-];
+// The kernel's in the order of their bits, then those that it lacks.
+cases! { pub Kva, Kind, Kind:
+    "fix_size" "kernel test: 1 page" stress kernel(1) FixSize bench Kind::FixSize;
+    "full_fit" "kernel test: 1 page, beside 16384 holes of that size" stress kernel(2) FullFit bench Kind::FullFit;
+    "long_busy_list" "kernel test: 100 pages and 1 page, beside 15000 single pages"
+        stress kernel(4) LongBusyList bench Kind::LongBusyList;
+    "random_size" "kernel test: 1..=100 pages" stress kernel(8) RandomSize bench Kind::RandomSize;
+    "fix_align" "kernel test: 5 pages aligned to 32 KiB" stress kernel(16) FixAlign bench Kind::FixAlign;
+    "random_size_align" "kernel test: 1..=10 pages aligned to up to 4 MiB" stress kernel(32) RandomSizeAlign bench Kind::RandomSizeAlign;
+    "align_shift" "kernel test: 1 page aligned to 2^0..=2^63 bytes, once each"
+        stress once_refused(64) AlignShift;
+    "pcpu_alloc" "kernel test: the chunks of 35000 per-CPU objects, two areas at one base each, once"
+        stress once(128) PcpuAlloc;
+    "churn" "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated" stress sized Churn bench Kind::Churn;
+    "holes" "n one-page holes; 64 times two pages, which fit in none, then freed" stress sized Holes bench Kind::Holes;
+    "zone" "churn, each request in a random window of 1/64 of the used span" stress refusing Zone bench Kind::Zone;
+    "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages" stress sized Aligned bench Kind::Aligned;
+    "aligned-2m" "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed"
+        stress sized Aligned2m bench Kind::Aligned2m;
+    "burst" "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order"
+        stress sized Burst bench Kind::Burst;
+    "seqfill" "n single pages into an empty space, then freed in that order" stress sized Seqfill bench Kind::Seqfill;
+}
 
 impl CaseInfo {
     /// Whether its body leaves the space another than it found it.
-    #[must_use]
     pub fn churns(&self) -> bool {
         matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
     }
@@ -266,7 +232,6 @@ impl CaseInfo {
 
 impl<F: Suited> CaseInfo<F> {
     /// Whether the kernel's `run_test_mask` names it.
-    #[must_use]
     pub fn is_in(&self, mask: u32) -> bool {
         self.mask.is_some_and(|bit| bit & mask != 0)
     }
@@ -276,15 +241,16 @@ impl<F: Suited> CaseInfo<F> {
 ///
 /// # Errors
 /// A name that is no case's.
-pub fn find_cases<F: Suited>(
+pub fn find_cases<T: Copy>(
     names: &[String],
-    cases: impl Iterator<Item = &'static CaseInfo<F>>,
-) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
-    let cases: Vec<&'static CaseInfo<F>> = cases.collect();
-    if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|case| case.name == name.as_str())) {
-        let all: Vec<&str> = cases.iter().map(|case| case.name).collect();
+    cases: impl IntoIterator<Item = T>,
+    name_of: fn(T) -> &'static str,
+) -> Result<Vec<T>, Failure> {
+    let cases: Vec<T> = cases.into_iter().collect();
+    if let Some(unknown) = names.iter().find(|name| !cases.iter().any(|&case| name_of(case) == **name)) {
+        let all: Vec<&str> = cases.iter().map(|&case| name_of(case)).collect();
         return Err(Failure::Usage(format!("no workload {unknown:?}; there are {}", all.join(", "))));
     }
-    let wanted = |case: &&CaseInfo<F>| names.is_empty() || names.iter().any(|name| name == case.name);
+    let wanted = |case: &T| names.is_empty() || names.iter().any(|name| name == name_of(*case));
     Ok(cases.into_iter().filter(wanted).collect())
 }

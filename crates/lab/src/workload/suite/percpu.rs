@@ -6,12 +6,12 @@
 
 use super::requests::{replace, together};
 use super::setup::{Before, Holes};
-use super::{CaseInfo, Params, Suited, refusing, sized};
+use super::{Benched, CaseInfo, Params, Suited, refusing, sized};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
 use crate::family::{Family, Percpu};
 use crate::workload::SplitMix;
-use crate::workload::percpu::{Deletion, Order, SEED};
+use crate::workload::percpu::{ALIGNED, Deletion, Kind as Bench, Order, SECOND_HALF, SEED, Size};
 use freehold::percpu::Config;
 use freehold::units::{Align, Bytes};
 use freehold_trace::percpu::Op;
@@ -31,23 +31,32 @@ const STARVED: usize = 4;
 /// Pages that there are more of when memory is about to end.
 const SPARE_PAGES: u64 = 3;
 
-cases! { Percpu, PercpuKind:
-    InOrder sized "in-order" "n objects of one of the posting's sizes, then freed in that order"
-    Alternating sized "alternating" "the same, every other object freed first"
-    Reverse sized "reverse" "the same, freed from the last one on"
-    Random sized "random" "the same, freed in a random order"
-    SecondHalf sized "second-half"
-        "64 objects of one of these sizes in the first half of what n of 4 bytes fill"
-    Aligned sized "aligned" "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"
-    AlignedChurn sized "aligned-churn" "churn of 4..=256 bytes aligned to 4..=4096"
-    ChurnSmall sized "churn-4-64" "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated"
-    ChurnLarge sized "churn-4-1024" "the same with 4..=1024 bytes"
-    Mixed sized "mixed" "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096"
-    Atomic refusing "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory"
-    StaleHint sized "stale-hint" "8n objects of 4 bytes of which n stay; then n in their holes, and freed"
-    Deletion sized "deletion"
-        "groups of six objects, one of eleven kept; then eleven groups made and deleted"
-    Starved refusing "starved" "mixed, with memory that ends, and is there again"
+cases! { Percpu, PercpuKind, Bench:
+    "seed" "objects of each of the posting's sizes, freed in every order" bench Bench::Fill(SEED);
+    "in-order" "n objects of one of the posting's sizes, then freed in that order" stress sized InOrder;
+    "alternating" "the same, every other object freed first" stress sized Alternating;
+    "reverse" "the same, freed from the last one on" stress sized Reverse;
+    "random" "the same, freed in a random order" stress sized Random;
+    "second-half" "64 objects of one of these sizes in the first half of what n of 4 bytes fill"
+        stress sized SecondHalf bench Bench::Fill(SECOND_HALF);
+    "aligned" "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"
+        stress sized Aligned bench Bench::Fill(&[ALIGNED, Size::new(4, 64)]);
+    "footprint" "bytes of metadata for an object, by size"
+        bench Bench::Footprint(&[SEED[0], SEED[1], SEED[2], SEED[3], SEED[4], ALIGNED]);
+    "aligned-churn" "churn of 4..=256 bytes aligned to 4..=4096" stress sized AlignedChurn;
+    "churn-4-64" "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated"
+        stress sized ChurnSmall bench Bench::Churn(64);
+    "churn-4-1024" "the same with 4..=1024 bytes" stress sized ChurnLarge bench Bench::Churn(1024);
+    "mixed" "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096"
+        stress sized Mixed;
+    "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory" stress refusing Atomic;
+    "stale-hint" "8n objects of 4 bytes of which n stay; then n in their holes, and freed"
+        stress sized StaleHint bench Bench::StaleHint;
+    "mass-free" "a random half of all objects freed, as many placed again: what the first of them pay"
+        bench Bench::MassFree(&[Size::new(4, 4), Size::new(64, 8)]);
+    "deletion" "groups of six objects, one of eleven kept; then eleven groups made and deleted"
+        stress sized Deletion bench Bench::Deletion;
+    "starved" "mixed, with memory that ends, and is there again" stress refusing Starved;
 }
 
 use PercpuKind as Kind;

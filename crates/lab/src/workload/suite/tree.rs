@@ -10,11 +10,12 @@
 //! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
 
 use super::requests::{ObjectOp, replace};
-use super::{Before, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
+use super::{Before, Benched, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
 use crate::engine::maple::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Family, Tree};
 use crate::workload::SplitMix;
+use crate::workload::maple::Kind as Bench;
 use freehold::units::Bytes;
 use freehold_trace::maple::{End, Op, Step, StoreCall, TreeFlags, Value};
 
@@ -33,34 +34,54 @@ const SPANNED: u64 = 64;
 /// Most stores of a transaction.
 const TOGETHER: u64 = 8;
 
-cases! { Tree, TreeKind:
-    SlotStore sized "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again"
-    NodeStore sized "bench_node_store" "kernel bench: a range comes beside another, and is erased"
-    Awalk sized "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index"
-    Walk sized "bench_walk" "kernel bench: a cursor is put on a random index"
-    Load sized "bench_load" "kernel bench: a random index is looked up"
-    Forking unsized_case "bench_forking"
-        "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed"
-    MtForEach sized "bench_mt_for_each" "kernel bench: 64 ranges in order, each looked for from the root"
-    MasForEach sized "bench_mas_for_each" "kernel bench: the same by a cursor"
-    MasPrev sized "bench_mas_prev" "kernel bench: the same downwards"
-    MasStoreGfp sized "check_mas_store_gfp"
-        "kernel test: a store over exactly a range, by one of the three calls of a cursor"
-    Seq sized "check_seq" "kernel test: n ranges in order, then erased in that order"
-    RevSeq sized "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order"
-    AllocRange refusing "check_alloc_range"
+cases! { Tree, TreeKind, Bench:
+    "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again" stress sized SlotStore;
+    "bench_node_store" "kernel bench: a range comes beside another, and is erased" stress sized NodeStore;
+    "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index" stress sized Awalk;
+    "bench_walk" "kernel bench: a cursor is put on a random index" stress sized Walk;
+    "bench_load" "kernel bench: a random index is looked up" stress sized Load;
+    "bench_forking" "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed"
+        stress unsized_case Forking;
+    "bench_mt_for_each" "kernel bench: 64 ranges in order, each looked for from the root"
+        stress sized MtForEach;
+    "bench_mas_for_each" "kernel bench: the same by a cursor" stress sized MasForEach;
+    "bench_mas_prev" "kernel bench: the same downwards" stress sized MasPrev;
+    "check_mas_store_gfp" "kernel test: a store over exactly a range, by one of the three calls of a cursor"
+        stress sized MasStoreGfp;
+    "check_seq" "kernel test: n ranges in order, then erased in that order" stress sized Seq;
+    "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order" stress sized RevSeq;
+    "check_alloc_range"
         "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased"
-    AllocRevRange refusing "check_alloc_rev_range" "kernel test: the same with the highest gap below it"
-    AllocCyclic refusing "alloc_cyclic"
+        stress refusing AllocRange;
+    "check_alloc_rev_range" "kernel test: the same with the highest gap below it"
+        stress refusing AllocRevRange;
+    "alloc_cyclic"
         "kernel test: the next free of 2n indexes from a random one on, and round; two random ones erased"
-    RangeStore sized "range-store" "1..=64 indexes anywhere, cutting and covering what is there"
-    Overwrite sized "overwrite" "a store over exactly a range"
-    Erase sized "erase" "64 random ranges erased, then stored again"
-    Spanning sized "spanning" "a store over 1..=64 slots, then a range for each of them"
-    Transaction sized "transaction"
-        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
-    Dup sized "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
-    Mixed refusing "mixed" "one of all these at random, and stores that are refused"
+        stress refusing AllocCyclic;
+    "lookup" "an index within a random range is looked up" bench Bench::Lookup;
+    "iterate" "one range of going through all in order, in a `for` loop" bench Bench::Iterate;
+    "insert-seq" "ranges with gaps between, in order, into an empty map" bench Bench::InsertSeq;
+    "insert-dense" "ranges without gaps, in order, into an empty map" bench Bench::InsertDense;
+    "insert-random" "ranges with gaps between, in random order, into an empty map" bench Bench::InsertRandom;
+    "range-store" "1..=64 indexes anywhere, cutting and covering what is there"
+        stress sized RangeStore bench Bench::RangeStore;
+    "overwrite" "a store over exactly a range" stress sized Overwrite bench Bench::Overwrite;
+    "erase" "64 random ranges erased, then stored again; of bench a random half of them"
+        stress sized Erase bench Bench::Erase;
+    "gap-search" "1 to 24 free indexes above or below a random place, where one range of 64 is missing"
+        bench Bench::GapSearch;
+    "gap-misaligned"
+        "8 free indexes at a multiple of 16 from a random place on: every gap but the last is misaligned"
+        bench Bench::GapMisaligned;
+    "spanning" "a store over 1..=64 slots, then a range for each of them" stress sized Spanning;
+    "transaction" "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
+        stress sized Transaction;
+    "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
+        stress sized Dup bench Bench::Dup;
+    "mix" "80 % look-ups, 10 % stores, 10 % erases at random places, half of which hold a range"
+        bench Bench::Mix;
+    "mixed" "one of all the stress cases at random, and stores that are refused" stress refusing Mixed;
+    "footprint" "bytes of a map of one to four ranges" bench Bench::Footprint;
 }
 
 use TreeKind as Kind;

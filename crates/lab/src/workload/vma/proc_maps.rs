@@ -22,13 +22,11 @@ pub struct Listed {
 
 impl Listed {
     /// Whether it ends at or below an address.
-    #[must_use]
     pub fn is_below(&self, last: u64) -> bool {
         self.last <= last
     }
 
     /// One of ours.
-    #[must_use]
     pub fn new(span: Span, kind: &Kind) -> Self {
         Self { first: span.first(), last: span.last(), prot: kind.prot, shared: kind.shared }
     }
@@ -97,7 +95,6 @@ fn parse(text: &str) -> Result<Listed, String> {
 }
 
 /// How many areas are the same, and how the others differ, by ascending addresses.
-#[must_use]
 pub fn compare(recorded: &BTreeSet<Listed>, ours: &BTreeSet<Listed>) -> (usize, Vec<Difference>) {
     let same = recorded.intersection(ours).count();
     let mut theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
