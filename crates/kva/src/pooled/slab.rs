@@ -249,9 +249,9 @@ impl Slab {
     }
 
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
-    /// Counts exchanges that were repeated.
+    /// Says whether the slot was warm, and counts exchanges that were repeated.
     #[inline]
-    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<u32> {
+    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<(u32, bool)> {
         let mut word = self.word();
         loop {
             let free = word.free();
@@ -264,7 +264,7 @@ impl Slab {
             match self.exchange(word, word.with_free(free & !bit)) {
                 Ok(()) => {
                     self.keep_warm(tracks_warm, bit);
-                    return Some(slot);
+                    return Some((slot, warm != 0));
                 }
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
@@ -308,6 +308,13 @@ impl Slab {
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
+    }
+
+    /// Notes that the slot at `address`, which the caller holds, has no pages. Whoever holds a slot keeps the slab.
+    pub(super) fn cool(&self, address: u64) {
+        let bit = 1 << self.slot_at(self.base(), address);
+        // Relaxed: the exchange that frees the slot orders it.
+        self.warm.fetch_and(!bit, Ordering::Relaxed);
     }
 
     /// Whether what was read of the record since its word was seen is of that generation.
