@@ -67,7 +67,7 @@ pub use block::Block;
 pub use builder::{Builder, Commit};
 pub use error::{AllocError, BuildError, PoolError};
 pub use freehold_kva as kva;
-pub use freehold_sys::{Guard, Reservation, SysError};
+pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
 pub use keep::Keep;
 pub use memory::{VirtualMemory, Zero};
 pub use slots::{Slot, SlotLayout, Slots};

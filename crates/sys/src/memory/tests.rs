@@ -162,7 +162,7 @@ fn code_runs_once_it_is_executable() {
     // SAFETY: the page is committed and the test's own, nobody writes to it afterwards, and the function is what the
     // instructions are.
     let answer = unsafe {
-        memory.base().copy_from_nonoverlapping(std::ptr::NonNull::from(&code).cast(), code.len());
+        memory.base().copy_from_nonoverlapping(NonNull::from(&code).cast(), code.len());
         memory.make_executable(0..pages(1)).unwrap();
         let function: extern "C" fn() -> u32 = std::mem::transmute(memory.base().as_ptr());
         function()
