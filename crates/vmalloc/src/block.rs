@@ -1,5 +1,6 @@
 //! A block of memory that somebody holds.
 
+use crate::mapping::Pages;
 use crate::memory::Shared;
 use crate::zone::{Held, Zone};
 use std::fmt;
@@ -15,20 +16,25 @@ use std::sync::Arc;
 pub struct Block<'a> {
     shared: &'a Shared,
     zone: &'a Arc<Zone>,
-    held: Held,
+    pages: Pages,
+    position: u64,
+    /// Of its slot, all of which may have pages.
+    slot_bytes: u64,
+    is_extent: bool,
 }
 
 impl<'a> Block<'a> {
     #[inline]
     pub(crate) fn new(shared: &'a Shared, zone: &'a Arc<Zone>, held: Held) -> Self {
-        Self { shared, zone, held }
+        let Held { pages, position, slot_bytes, is_extent, .. } = held;
+        Self { shared, zone, pages, position, slot_bytes, is_extent }
     }
 
     /// The first byte.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
-        self.held.pages.start()
+        self.pages.start()
     }
 
     /// The address of the first byte.
@@ -41,9 +47,16 @@ impl<'a> Block<'a> {
 impl Drop for Block<'_> {
     #[inline]
     fn drop(&mut self) {
-        let held = self.held.take();
-        let warm_bytes = held.slot_bytes;
-        self.shared.take_back(self.zone, held, warm_bytes);
+        let (position, slot_bytes, is_extent) = (self.position, self.slot_bytes, self.is_extent);
+        // An extent is never warm, but counted until its pages are given back.
+        if is_extent {
+            self.shared.warm.add(slot_bytes);
+        } else if self.shared.give_back_warm(self.zone, position, slot_bytes) {
+            return;
+        }
+        let pages = std::mem::replace(&mut self.pages, Pages::none());
+        let held = Held { pages, position, slot_bytes, is_warm: true, is_extent };
+        self.shared.take_back(self.zone, held, slot_bytes);
     }
 }
 
@@ -52,14 +65,14 @@ impl Deref for Block<'_> {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.held.pages.bytes()
+        self.pages.bytes()
     }
 }
 
 impl DerefMut for Block<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.held.pages.bytes_mut()
+        self.pages.bytes_mut()
     }
 }
 

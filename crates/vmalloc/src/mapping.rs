@@ -72,6 +72,7 @@ impl Mapping {
     ///
     /// # Safety
     /// The range is committed, and as long as the value lives nobody else uses it, and the mapping lives (V1).
+    #[inline]
     pub(crate) unsafe fn pages(&self, range: Range<usize>) -> Pages {
         debug_assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: the range is within the reservation.

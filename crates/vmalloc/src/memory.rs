@@ -12,7 +12,7 @@ use crate::builder::{Builder, Commit, MAX_RESERVE, MIN_RESERVE};
 use crate::decay::Decay;
 use crate::error::{AllocError, BuildError, PoolError};
 use crate::keep::{Keep, Warm};
-use crate::mapping::{Mapping, whole_pages};
+use crate::mapping::Mapping;
 use crate::quarantine::Quarantine;
 use crate::zone::{Held, Zone};
 use freehold_kva::{self as kva, AddressSpace, Placement, Request};
@@ -58,15 +58,33 @@ pub(crate) struct Shared {
     pub(crate) commit: Commit,
     pub(crate) small: Arc<Zone>,
     pub(crate) large: Arc<Zone>,
-    /// Bytes of the largest small block.
-    small_most: usize,
-    large_granule: usize,
+    page: Granule,
+    large_granule: Granule,
     pub(crate) pools: Mutex<Pools>,
     /// Lent to one purge or clearing at a time; others open their own.
     scan: Mutex<Option<PageScan>>,
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) named: bool,
     pub(crate) counts: Counts,
+}
+
+/// Rounds up to a power of two, without a division.
+#[derive(Clone, Copy, Debug)]
+struct Granule {
+    mask: usize,
+}
+
+impl Granule {
+    fn new(bytes: usize) -> Self {
+        debug_assert!(bytes.is_power_of_two());
+        Self { mask: bytes - 1 }
+    }
+
+    /// `None` beyond the address space.
+    #[inline]
+    fn up(self, len: usize) -> Option<usize> {
+        Some(len.checked_add(self.mask)? & !self.mask)
+    }
 }
 
 /// What is not for blocks.
@@ -202,8 +220,8 @@ impl Shared {
             commit,
             small: Arc::new(small),
             large: Arc::new(large),
-            small_most: SLOT_GRANULES * page,
-            large_granule,
+            page: Granule::new(page),
+            large_granule: Granule::new(large_granule),
             pools: Mutex::new(Pools { space, zones: Vec::new() }),
             scan: Mutex::new(None),
             quarantine: asked.quarantine_bytes.map(Quarantine::new),
@@ -218,30 +236,30 @@ impl Shared {
         span.expect("V1: a mapping has addresses")
     }
 
-    /// The zone for blocks of `len` bytes, and what to ask it for.
+    /// The zone for blocks of `len` bytes, whole pages, and what to ask it for.
     #[inline]
     fn zone_for(&self, len: usize) -> (&Arc<Zone>, u64) {
-        if len <= self.small_most {
+        if len <= SLOT_GRANULES * (self.page.mask + 1) {
             return (&self.small, len as u64);
         }
         // A length that cannot be rounded up is too long either way.
-        let size = len.checked_next_multiple_of(self.large_granule);
-        (&self.large, size.map_or(!(self.large_granule as u64 - 1), |size| size as u64))
+        let size = self.large_granule.up(len).unwrap_or(!self.large_granule.mask);
+        (&self.large, size as u64)
     }
 
     #[inline]
     fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
-        let len = whole_pages(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
+        let len = self.page.up(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
         let (zone, size_bytes) = self.zone_for(len);
         let held = match zone.alloc(&self.mapping, size_bytes, len) {
             Ok(held) => held,
-            Err(error) => self.alloc_scarce(zone, &Request::new(size_bytes), len, error)?,
+            Err(error) => self.alloc_again(zone, size_bytes, len, error)?,
         };
         self.hand_out(zone, held, zero)
     }
 
     fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Block<'_>, AllocError> {
-        let len = usize::try_from(request.size_bytes).ok().and_then(whole_pages);
+        let len = usize::try_from(request.size_bytes).ok().and_then(|len| self.page.up(len));
         let len = len.ok_or(kva::AllocError::SizeOverflow)?;
         let (zone, size_bytes) = self.zone_for(len);
         let mut request = *request;
@@ -253,9 +271,22 @@ impl Shared {
         self.hand_out(zone, held, zero)
     }
 
+    /// What was refused, once more if addresses have run out.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn alloc_again(
+        &self,
+        zone: &Zone,
+        size_bytes: u64,
+        len: usize,
+        error: AllocError,
+    ) -> Result<Held, AllocError> {
+        self.alloc_scarce(zone, &Request::new(size_bytes), len, error)
+    }
+
     /// Where addresses have run out, those that wait for a purge are won back.
     #[cold]
-    pub(crate) fn alloc_scarce(
+    fn alloc_scarce(
         &self,
         zone: &Zone,
         request: &Request,
@@ -277,30 +308,44 @@ impl Shared {
     }
 
     #[inline]
-    fn hand_out<'a>(
-        &'a self,
-        zone: &'a Arc<Zone>,
-        mut held: Held,
-        zero: Zero,
-    ) -> Result<Block<'a>, AllocError> {
+    fn hand_out<'a>(&'a self, zone: &'a Arc<Zone>, held: Held, zero: Zero) -> Result<Block<'a>, AllocError> {
         if held.is_warm {
             self.warm.sub(held.slot_bytes);
         }
-        self.unguard_freed(zone, &held)?;
+        // Each by value and out of line, so that a block that needs neither stays in registers.
+        if self.quarantine.is_some() {
+            return self.hand_out_freed(zone, held, zero);
+        }
         if held.is_warm && zero == Zero::Yes {
-            self.clear(&mut held);
+            return Ok(self.hand_out_cleared(zone, held));
         }
         Ok(Block::new(self, zone, held))
     }
 
-    /// Makes a block zero whose pages hold anything.
-    #[inline]
-    fn clear(&self, held: &mut Held) {
-        let len = held.pages.len();
-        if len >= SCAN_FROM_BYTES && self.clear_resident(held) {
-            return;
+    /// Hands out what was guarded.
+    #[cold]
+    #[inline(never)]
+    fn hand_out_freed<'a>(
+        &'a self,
+        zone: &'a Arc<Zone>,
+        held: Held,
+        zero: Zero,
+    ) -> Result<Block<'a>, AllocError> {
+        let held = self.unguard_freed(zone, held)?;
+        match held.is_warm && zero == Zero::Yes {
+            true => Ok(self.hand_out_cleared(zone, held)),
+            false => Ok(Block::new(self, zone, held)),
         }
-        held.pages.zero(0..len);
+    }
+
+    /// Hands out a block whose pages hold anything, cleared.
+    #[inline(never)]
+    fn hand_out_cleared<'a>(&'a self, zone: &'a Arc<Zone>, mut held: Held) -> Block<'a> {
+        let len = held.pages.len();
+        if len < SCAN_FROM_BYTES || !self.clear_resident(&mut held) {
+            held.pages.zero(0..len);
+        }
+        Block::new(self, zone, held)
     }
 
     /// Clears the pages that have memory. False if the system does not tell which.
@@ -315,13 +360,26 @@ impl Shared {
         done.is_ok()
     }
 
-    /// Takes back what was handed out, and counts as `warm_bytes` while it is free.
+    /// Frees what was handed out and counts as `warm_bytes` from now on, unless it cannot stay warm. False then, and it is the
+    /// caller's as before, but counted.
     #[inline]
+    pub(crate) fn give_back_warm(&self, zone: &Zone, position: u64, warm_bytes: u64) -> bool {
+        if self.warm.add(warm_bytes) || self.quarantine.is_some() {
+            return false;
+        }
+        zone.give_warm(position);
+        true
+    }
+
+    /// Takes back what [`Shared::give_back_warm`] did not.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, warm_bytes: u64) {
-        if held.is_extent || self.quarantine.is_some() {
+        if self.quarantine.is_some() || held.is_extent {
+            self.warm.sub(warm_bytes);
             return self.take_back_cold(zone, held, warm_bytes);
         }
-        if self.warm.add(warm_bytes) && !self.make_room(zone, warm_bytes) {
+        if !self.make_room(zone, warm_bytes) {
             return self.give_pages_back(zone, held, warm_bytes);
         }
         zone.give_warm(held.position);

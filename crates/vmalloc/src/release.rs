@@ -125,21 +125,21 @@ impl Shared {
     }
 
     /// Makes a block usable that may have been guarded while it was free, or a part of its slot then.
-    #[inline]
-    pub(crate) fn unguard_freed(&self, zone: &Zone, held: &Held) -> Result<(), SysError> {
-        if self.quarantine.is_none() {
-            return Ok(());
-        }
+    #[cold]
+    pub(crate) fn unguard_freed(&self, zone: &Zone, held: Held) -> Result<Held, SysError> {
         let start = self.mapping.offset_of(&held.pages);
-        let unguarded = self.mapping.unguard(start..start + held.pages.len());
-        unguarded.inspect_err(|_| {
-            if held.is_warm {
-                self.warm.add(zone.warm_bytes(held.slot_bytes));
-                zone.give_warm(held.position);
-            } else {
-                zone.give_cold(held.position);
+        match self.mapping.unguard(start..start + held.pages.len()) {
+            Ok(()) => Ok(held),
+            Err(error) => {
+                if held.is_warm {
+                    self.warm.add(zone.warm_bytes(held.slot_bytes));
+                    zone.give_warm(held.position);
+                } else {
+                    zone.give_cold(held.position);
+                }
+                Err(error)
             }
-        })
+        }
     }
 
     /// Gives back slots that were dropped and wait to be cleared. Returns what they counted as.

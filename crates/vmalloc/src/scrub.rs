@@ -19,7 +19,6 @@ pub(crate) const BATCH: usize = 64;
 
 impl Shared {
     /// Takes a slot back that has to be cleared. It waits until there is a batch.
-    #[inline]
     pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
         let bytes = held.pages.len() as u64;
         if self.quarantine.is_some() {

@@ -13,7 +13,7 @@
 //! is installed once, before the slot is first handed out, and stays while the pool does.
 
 use crate::error::{AllocError, PoolError};
-use crate::mapping::whole_pages;
+use crate::mapping::{Pages, whole_pages};
 use crate::memory::{Counts, Shared, VirtualMemory, Zero, lock};
 use crate::zone::{Held, Shape, Zone};
 use freehold_kva::Request;
@@ -162,6 +162,7 @@ pub struct Slots<'a> {
 }
 
 impl Slots<'_> {
+    #[inline]
     pub(crate) fn shape(&self) -> &Shape {
         self.zone.shape.as_ref().expect("V3: a pool has slots")
     }
@@ -180,15 +181,22 @@ impl Slots<'_> {
         let (shape, mapping) = (self.shape(), &self.shared.mapping);
         let held = match self.zone.alloc(mapping, shape.stride, shape.data.len()) {
             Ok(held) => held,
-            Err(error) => {
-                self.shared.alloc_scarce(&self.zone, &Request::new(shape.stride), shape.data.len(), error)?
-            }
+            Err(error) => self.shared.alloc_again(&self.zone, shape.stride, shape.data.len(), error)?,
         };
         if held.is_warm {
             self.shared.warm.sub(shape.kept as u64);
         }
-        self.shared.unguard_freed(&self.zone, &held)?;
-        Ok(Slot { pool: self, held })
+        if self.shared.quarantine.is_some() {
+            return self.get_freed(held);
+        }
+        Ok(Slot::new(self, held))
+    }
+
+    /// Hands out what was guarded.
+    #[cold]
+    #[inline(never)]
+    fn get_freed(&self, held: Held) -> Result<Slot<'_>, AllocError> {
+        Ok(Slot::new(self, self.shared.unguard_freed(&self.zone, held)?))
     }
 
     /// Bytes of a slot.
@@ -233,7 +241,15 @@ impl fmt::Debug for Slots<'_> {
 /// Who writes through [`Slot::as_ptr`] leaves only initialized bytes.
 pub struct Slot<'a> {
     pool: &'a Slots<'a>,
-    held: Held,
+    pages: Pages,
+    position: u64,
+}
+
+impl<'a> Slot<'a> {
+    #[inline]
+    fn new(pool: &'a Slots<'a>, held: Held) -> Self {
+        Self { pool, pages: held.pages, position: held.position }
+    }
 }
 
 impl Slot<'_> {
@@ -241,21 +257,26 @@ impl Slot<'_> {
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
-        self.held.pages.start()
+        self.pages.start()
     }
 
     /// Its number in the pool, from 0 to [`Slots::count`].
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.held.position / self.pool.shape().stride
+        self.position / self.pool.shape().stride
     }
 }
 
 impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
-        let (shared, zone, held) = (self.pool.shared, &self.pool.zone, self.held.take());
-        let shape = self.pool.shape();
+        let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
+        let position = self.position;
+        if !shape.zeroed && shared.give_back_warm(zone, position, shape.kept as u64) {
+            return;
+        }
+        let pages = std::mem::replace(&mut self.pages, Pages::none());
+        let held = Held { pages, position, slot_bytes: shape.stride, is_warm: true, is_extent: false };
         if shape.zeroed {
             shared.take_back_dropped(zone, held);
         } else {
@@ -269,14 +290,14 @@ impl Deref for Slot<'_> {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.held.pages.bytes()
+        self.pages.bytes()
     }
 }
 
 impl DerefMut for Slot<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.held.pages.bytes_mut()
+        self.pages.bytes_mut()
     }
 }
 

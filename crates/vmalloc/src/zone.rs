@@ -41,14 +41,6 @@ pub(crate) struct Held {
     pub(crate) is_extent: bool,
 }
 
-impl Held {
-    /// Leaves a block without pages behind, in who is being dropped.
-    #[inline]
-    pub(crate) fn take(&mut self) -> Self {
-        Self { pages: std::mem::replace(&mut self.pages, Pages::none()), ..*self }
-    }
-}
-
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Zone {
@@ -178,11 +170,8 @@ impl Zone {
         let (position, slot_bytes) = (memory.span.first(), memory.span.size_saturating());
         let start = self.offset(position) + self.shape.as_ref().map_or(0, |shape| shape.data.start);
         // What is warm was handed out before, and prepared then.
-        if !memory.is_warm
-            && let Err(error) = self.prepare(mapping, position, start + len)
-        {
-            self.give_cold(position);
-            return Err(error.into());
+        if !memory.is_warm {
+            self.prepare(mapping, position, start + len)?;
         }
         // SAFETY: the block was just taken from the space, which hands out a place once until it is free again, and it is
         // committed. The zone is of the mapping.
@@ -190,8 +179,13 @@ impl Zone {
         Ok(Held { pages, position, slot_bytes, is_warm: memory.is_warm, is_extent: memory.is_extent })
     }
 
-    /// Makes a block usable that ends at an offset, or a slot with its guard.
+    /// Makes a block usable that ends at an offset, or a slot with its guard. If it cannot be, it is free again.
+    #[cold]
     fn prepare(&self, mapping: &Mapping, position: u64, end: usize) -> Result<(), SysError> {
+        self.make_usable(mapping, position, end).inspect_err(|_| self.give_cold(position))
+    }
+
+    fn make_usable(&self, mapping: &Mapping, position: u64, end: usize) -> Result<(), SysError> {
         let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
             return self.commit(mapping, end - self.range.start);
         };

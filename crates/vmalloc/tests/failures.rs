@@ -10,7 +10,7 @@ use freehold_vmalloc::{
 const MIB: usize = 1 << 20;
 
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
 }
 
 /// What came of the calls of a scenario.

@@ -13,7 +13,7 @@ fn vm() -> VirtualMemory {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
 }
 
 #[test]

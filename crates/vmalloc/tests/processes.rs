@@ -46,7 +46,7 @@ fn faults(address: *const u8) -> bool {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
 }
 
 fn mappings() -> usize {

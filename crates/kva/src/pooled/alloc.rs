@@ -94,10 +94,10 @@ impl PooledSpace {
         let name = self.shards.here().pool(class).current();
         if !name.is_none() {
             let slab = self.records.at(name.id());
-            if let Some(slot) = slab.try_claim(name.generation(), self.tracks_warm) {
+            if let Some((slot, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
                 // Who holds a slot keeps the slab.
                 let span = slot_span(slab.base(), slot, self.slot_bytes(class));
-                return Ok(Memory { span, is_warm: self.tracks_warm, is_extent: false });
+                return Ok(Memory { span, is_warm, is_extent: false });
             }
         }
         self.alloc_with(class, size_bytes, name)

@@ -68,6 +68,7 @@ impl Reservation {
     }
 
     /// Its first byte.
+    #[inline]
     #[must_use]
     pub fn base(&self) -> NonNull<u8> {
         self.base
