@@ -7,8 +7,8 @@
 //! | [`percpu`] | hands out small objects that exist once per CPU, at one offset in every CPU's unit |
 //!
 //! [`prelude`] has what most programs need; [`units`] the types that the engines share. With the feature `std` there are, for many
-//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, and `percpu::PerCpuHeap` with counters. With the feature `serde`, spans,
-//! alignments and maps can be serialized.
+//! threads, `kva::SharedSpace`, `kva::PooledSpace`, `maple::MapleTree`, `percpu::PerCpuHeap` with counters, and `vmalloc`, memory
+//! over reserved addresses. With the feature `serde`, spans, alignments and maps can be serialized.
 //!
 //! ```
 //! use freehold::prelude::*;
@@ -27,6 +27,8 @@ pub use freehold_kva as kva;
 pub use freehold_maple as maple;
 pub use freehold_percpu as percpu;
 pub use freehold_units as units;
+#[cfg(feature = "std")]
+pub use freehold_vmalloc as vmalloc;
 
 /// What most programs need. [`Request`](kva::Request) and [`Placement`](kva::Placement) are those of `kva`; what has the same
 /// name elsewhere is reached through its module: `percpu::Request`, `maple::Request`.

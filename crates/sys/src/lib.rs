@@ -2,7 +2,8 @@
 //!
 //! | What | Where |
 //! |---|---|
-//! | reserve, commit, decommit, release address space; guards; which pages are resident | [`Reservation`] |
+//! | reserve, commit, decommit, release address space; guards; names; which pages are resident | [`Reservation`], [`PageScan`] |
+//! | the mappings of the process | [`mappings`] |
 //! | restartable sequences: the CPU's index, an add that needs no lock prefix | [`rseq`] |
 //! | an index that stays with a thread | [`thread_slot`] |
 //! | barriers on all threads of the process | [`membarrier`] |
@@ -24,6 +25,7 @@ pub mod fork;
 #[cfg(all(feature = "harness", target_os = "linux", not(miri)))]
 pub mod harness;
 pub mod machine;
+pub mod mappings;
 pub mod membarrier;
 mod memory;
 pub mod rseq;
@@ -31,4 +33,4 @@ pub mod thread_slot;
 pub mod topology;
 
 pub use error::SysError;
-pub use memory::{Guard, Reservation, page_bytes};
+pub use memory::{Guard, PageScan, Reservation, page_bytes};

@@ -1,11 +1,11 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::PooledSpace;
 use super::atomic::{MutexGuard, Ordering};
 use super::class::{Class, SLOTS};
 use super::core::Core;
 use super::slab::Layout;
 use super::word::Name;
+use super::{Memory, PooledSpace};
 use crate::{AllocError, Request};
 use freehold_units::{Align, Span};
 
@@ -24,6 +24,15 @@ impl PooledSpace {
     /// where no list has one. More than 256 granules take the lock. A refusal for want of space looks at every record.
     #[inline]
     pub fn alloc(&self, size_bytes: u64) -> Result<Span, AllocError> {
+        self.alloc_memory(size_bytes).map(|memory| memory.span)
+    }
+
+    /// As [`PooledSpace::alloc`], and says whether the block may have pages.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::alloc_request`].
+    #[inline]
+    pub fn alloc_memory(&self, size_bytes: u64) -> Result<Memory, AllocError> {
         match self.class_of(size_bytes)? {
             Some(class) => self.alloc_slot(class, size_bytes),
             None => self.alloc_extent(&Request::new(size_bytes)),
@@ -37,6 +46,14 @@ impl PooledSpace {
     /// See [`AllocError`]; sizes in it are those of the core, whole multiples of 16 granules. Nothing was changed, but
     /// that slabs without a block may have been given back to the core.
     pub fn alloc_request(&self, request: &Request) -> Result<Span, AllocError> {
+        self.alloc_memory_request(request).map(|memory| memory.span)
+    }
+
+    /// As [`PooledSpace::alloc_request`], and says whether the block may have pages.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::alloc_request`].
+    pub fn alloc_memory_request(&self, request: &Request) -> Result<Memory, AllocError> {
         let class = self.class_of(request.size_bytes)?;
         let align_bytes = request.align_bytes;
         let align = Align::new(align_bytes).ok_or(AllocError::NotPowerOfTwo { align_bytes })?;
@@ -73,13 +90,14 @@ impl PooledSpace {
     }
 
     #[inline]
-    fn alloc_slot(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
+    fn alloc_slot(&self, class: Class, size_bytes: u64) -> Result<Memory, AllocError> {
         let name = self.shards.here().pool(class).current();
         if !name.is_none() {
             let slab = self.records.at(name.id());
-            if let Some(slot) = slab.try_claim(name.generation(), self.tracks_warm) {
+            if let Some((slot, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
                 // Who holds a slot keeps the slab.
-                return Ok(slot_span(slab.base(), slot, self.slot_bytes(class)));
+                let span = slot_span(slab.base(), slot, self.slot_bytes(class));
+                return Ok(Memory { span, is_warm, is_extent: false });
             }
         }
         self.alloc_with(class, size_bytes, name)
@@ -87,15 +105,15 @@ impl PooledSpace {
 
     /// A slot in every case, of that slab at first.
     #[inline(never)]
-    fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Span, AllocError> {
+    fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Memory, AllocError> {
         match self.claim(class, name) {
-            Some(span) => Ok(span),
+            Some(memory) => Ok(memory),
             None => self.refill(class, size_bytes),
         }
     }
 
     /// A slot of a slab of that class, if it is there and has one.
-    fn claim(&self, class: Class, name: Name) -> Option<Span> {
+    fn claim(&self, class: Class, name: Name) -> Option<Memory> {
         if name.is_none() {
             return None;
         }
@@ -107,23 +125,24 @@ impl PooledSpace {
         }
         // Who holds a slot keeps the slab.
         let (base, slot_bytes) = (slab.base(), self.slot_bytes(class));
-        slot.map(|slot| slot_span(base, slot, slot_bytes))
+        let (slot, is_warm) = slot?;
+        Some(Memory { span: slot_span(base, slot, slot_bytes), is_warm, is_extent: false })
     }
 
     /// A slot of another slab, which becomes the current one.
     #[cold]
     #[inline(never)]
-    fn refill(&self, class: Class, size_bytes: u64) -> Result<Span, AllocError> {
+    fn refill(&self, class: Class, size_bytes: u64) -> Result<Memory, AllocError> {
         self.shards.here().refills.fetch_add(1, Ordering::Relaxed);
-        if let Some(span) = self.claim_listed(class) {
-            return Ok(span);
+        if let Some(memory) = self.claim_listed(class) {
+            return Ok(memory);
         }
         let mut core = self.lock();
         match self.make_slab(&mut core, class) {
-            Ok((name, span)) => {
+            Ok((name, memory)) => {
                 drop(core);
                 self.make_current(class, name);
-                Ok(span)
+                Ok(memory)
             }
             Err(AllocError::OutOfMemory) => Err(AllocError::OutOfMemory),
             Err(_) => self.alloc_scarce(core, class, size_bytes),
@@ -131,15 +150,15 @@ impl PooledSpace {
     }
 
     /// A slot of a slab in a list, which becomes the current one.
-    fn claim_listed(&self, class: Class) -> Option<Span> {
+    fn claim_listed(&self, class: Class) -> Option<Memory> {
         let pop = || self.shards.here_first().find_map(|shard| shard.pool(class).list.pop(&self.records));
         // Others may have taken the slots of a slab in a list.
         while let Some(id) = pop() {
             let name = Name::new(self.records.at(id).word().generation(), id);
-            let span = self.claim(class, name);
+            let memory = self.claim(class, name);
             self.make_current(class, name);
-            if span.is_some() {
-                return span;
+            if memory.is_some() {
+                return memory;
             }
         }
         None
@@ -162,13 +181,13 @@ impl PooledSpace {
         }
     }
 
-    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(Name, Span), AllocError> {
+    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(Name, Memory), AllocError> {
         let slot_bytes = self.slot_bytes(class);
         let size_bytes = slot_bytes.checked_mul(SLOTS.into()).ok_or(AllocError::SizeOverflow)?;
         let request = Request::new(size_bytes);
         let (name, layout) =
             self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
-        Ok((name, layout.slot(0)))
+        Ok((name, Memory { span: layout.slot(0), is_warm: false, is_extent: false }))
     }
 
     /// Where the core has no room for a slab: any free slot of the class; a slab in the place of slabs without a block; an
@@ -178,19 +197,20 @@ impl PooledSpace {
         mut core: MutexGuard<'_, Core>,
         class: Class,
         size_bytes: u64,
-    ) -> Result<Span, AllocError> {
+    ) -> Result<Memory, AllocError> {
         self.list_at.store(1, Ordering::Relaxed);
         self.list_all();
         let current = |shard: &super::shard::Shard| self.claim(class, shard.pool(class).current());
-        if let Some(span) = self.claim_listed(class).or_else(|| self.shards.here_first().find_map(current)) {
-            return Ok(span);
+        let found = self.claim_listed(class).or_else(|| self.shards.here_first().find_map(current));
+        if let Some(memory) = found {
+            return Ok(memory);
         }
         if self.retire_empty(&mut core) > 0
-            && let Ok((name, span)) = self.make_slab(&mut core, class)
+            && let Ok((name, memory)) = self.make_slab(&mut core, class)
         {
             drop(core);
             self.make_current(class, name);
-            return Ok(span);
+            return Ok(memory);
         }
         self.make_extent(&mut core, &Request::new(size_bytes))
     }
@@ -206,7 +226,7 @@ impl PooledSpace {
 
     #[cold]
     #[inline(never)]
-    fn alloc_extent(&self, request: &Request) -> Result<Span, AllocError> {
+    fn alloc_extent(&self, request: &Request) -> Result<Memory, AllocError> {
         let mut core = self.lock();
         match self.make_extent(&mut core, request) {
             Err(AllocError::NoSpace { .. } | AllocError::Occupied { .. })
@@ -218,11 +238,11 @@ impl PooledSpace {
         }
     }
 
-    fn make_extent(&self, core: &mut Core, request: &Request) -> Result<Span, AllocError> {
+    fn make_extent(&self, core: &mut Core, request: &Request) -> Result<Memory, AllocError> {
         let slot_bytes = request.size_bytes;
         let cells = self.in_cells(request)?;
         let (_, layout) = self.make(core, &cells, |base| Layout { base, slot_bytes, class: None })?;
-        Ok(layout.slot(0))
+        Ok(Memory { span: layout.slot(0), is_warm: false, is_extent: true })
     }
 
     /// The request for whole cells that hold a region and its guard, and keep them within the window.

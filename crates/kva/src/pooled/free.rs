@@ -28,12 +28,28 @@ impl PooledSpace {
         {
             return Ok(span);
         }
-        self.free_named(name, first)
+        self.free_named(name, first, !self.tracks_warm)
     }
 
-    /// Frees in every case.
+    /// Frees a block whose pages its holder has given back to the system: it is cold, and an extent's addresses go back
+    /// to the core at once.
+    ///
+    /// Only who holds the block may call this: said by another, what is not zero would pass for zero.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::free`]; nothing was changed.
+    pub fn free_cold(&self, first: u64) -> Result<Span, FreeError> {
+        let name = self.map.name_at(first);
+        let held = self.locate(first).filter(|span| span.first() == first);
+        if self.tracks_warm && !name.is_none() && held.is_some() {
+            self.records.at(name.id()).cool(first);
+        }
+        self.free_named(name, first, true)
+    }
+
+    /// Frees in every case. A `cold` block has no pages.
     #[inline(never)]
-    fn free_named(&self, name: Name, first: u64) -> Result<Span, FreeError> {
+    fn free_named(&self, name: Name, first: u64, cold: bool) -> Result<Span, FreeError> {
         if name.is_none() {
             return Err(self.why_not(first));
         }
@@ -46,7 +62,7 @@ impl PooledSpace {
         match freed {
             Freed::Done { span, owned: false, .. } => Ok(span),
             Freed::Done { span, is_extent, .. } => {
-                self.keep(name.id(), is_extent);
+                self.keep(name.id(), is_extent, cold);
                 Ok(span)
             }
             Freed::AlreadyFree { block } => Err(FreeError::AlreadyFree { address: first, block }),
@@ -57,10 +73,10 @@ impl PooledSpace {
 
     /// What becomes of a slab that has enough free slots, and of a free extent.
     #[cold]
-    fn keep(&self, id: u32, is_extent: bool) {
+    fn keep(&self, id: u32, is_extent: bool, cold: bool) {
         if !is_extent {
             self.put_aside(id);
-        } else if !self.tracks_warm {
+        } else if cold {
             self.retire_extent(id);
         }
     }

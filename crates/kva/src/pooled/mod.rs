@@ -17,7 +17,7 @@
 //!
 //! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is warm until it was purged: free
 //! memory that is handed out again as it is. [`PooledSpace::take_warm`] hands warm slots to who gives their pages back to the
-//! system, which needs no lock.
+//! system, which needs no lock. Who has given a block's pages back while holding it frees it cold.
 //!
 //! # Invariants
 //! S1: a cell of the page map names at most one live slab or extent. S2: a set free bit means that nobody holds the slot.
@@ -56,6 +56,18 @@ use std::fmt;
 
 pub use purge::Batch;
 pub use stats::Stats;
+
+/// A block with what is known of the memory behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Its addresses.
+    pub span: Span,
+    /// Whether it may have resident pages, with what its last holder left in them.
+    pub is_warm: bool,
+    /// Whether it is an extent, whose addresses are not handed out again before they were purged.
+    pub is_extent: bool,
+}
 
 /// Granules of a cell of the page map: where slabs and extents start and end.
 const CELL_GRANULES: u64 = 16;

@@ -135,10 +135,12 @@ impl Slab {
         Word(self.word.load(Ordering::Acquire))
     }
 
+    #[inline]
     pub(super) fn warm(&self) -> u32 {
         self.warm.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(super) fn claimed(&self) -> u32 {
         self.claimed.load(Ordering::Relaxed)
     }
@@ -206,7 +208,7 @@ impl Slab {
 
     /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
     #[inline]
-    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<u32> {
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(u32, bool)> {
         let word = self.word();
         let free = word.free();
         let warm = if tracks_warm { free & self.warm() } else { free };
@@ -215,17 +217,19 @@ impl Slab {
         }
         let slot = warm.trailing_zeros();
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
-        self.keep_warm(tracks_warm, 1 << slot);
-        Some(slot)
+        Some((slot, self.keep_warm(tracks_warm, 1 << slot)))
     }
 
-    /// Notes that a slot which the caller holds may have pages.
+    /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
+    /// exchange may have been cleared by a purge that began and ended in between.
     #[inline]
-    fn keep_warm(&self, tracks_warm: bool, bit: u32) {
-        if tracks_warm && self.warm() & bit == 0 {
+    fn keep_warm(&self, tracks_warm: bool, bit: u32) -> bool {
+        let was_warm = self.warm() & bit != 0;
+        if tracks_warm && !was_warm {
             // Relaxed: the exchange that frees the slot orders it.
             self.warm.fetch_or(bit, Ordering::Relaxed);
         }
+        was_warm
     }
 
     /// One attempt of [`Slab::free`] in the usual case; `None` says nothing.
@@ -249,9 +253,9 @@ impl Slab {
     }
 
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
-    /// Counts exchanges that were repeated.
+    /// Says whether the slot was warm, and counts exchanges that were repeated.
     #[inline]
-    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<u32> {
+    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<(u32, bool)> {
         let mut word = self.word();
         loop {
             let free = word.free();
@@ -263,8 +267,7 @@ impl Slab {
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
                 Ok(()) => {
-                    self.keep_warm(tracks_warm, bit);
-                    return Some(slot);
+                    return Some((slot, self.keep_warm(tracks_warm, bit)));
                 }
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
@@ -308,6 +311,13 @@ impl Slab {
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
+    }
+
+    /// Notes that the slot at `address`, which the caller holds, has no pages. Whoever holds a slot keeps the slab.
+    pub(super) fn cool(&self, address: u64) {
+        let bit = 1 << self.slot_at(self.base(), address);
+        // Relaxed: the exchange that frees the slot orders it.
+        self.warm.fetch_and(!bit, Ordering::Relaxed);
     }
 
     /// Whether what was read of the record since its word was seen is of that generation.

@@ -2,6 +2,7 @@
 
 use super::{Guard, page_scan};
 use crate::SysError;
+use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
@@ -9,6 +10,8 @@ use std::sync::OnceLock;
 /// Guard marks (Linux 6.13); libc has no names for them yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 const MADV_GUARD_REMOVE: libc::c_int = 103;
+
+pub(super) use page_scan::Pagemap;
 
 /// Bytes of a page.
 #[must_use]
@@ -30,6 +33,24 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
         return Err(SysError::last("mmap"));
     }
     NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))
+}
+
+pub(super) fn reserve_at(address: usize, len: usize) -> Result<NonNull<u8>, SysError> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let wanted = ptr::without_provenance_mut(address);
+    // SAFETY: a new mapping that replaces none touches nothing that exists.
+    let at = unsafe { libc::mmap(wanted, len, libc::PROT_NONE, flags, -1, 0) };
+    if at == libc::MAP_FAILED {
+        return Err(SysError::last("mmap"));
+    }
+    let base = NonNull::new(at.cast()).ok_or(SysError::invalid("mmap"))?;
+    if at.addr() != address {
+        // Linux before 4.17 takes the address for a hint.
+        // SAFETY: the mapping was just made, and nobody knows it.
+        unsafe { release(base, len) };
+        return Err(SysError { call: "mmap", errno: libc::EEXIST });
+    }
+    Ok(base)
 }
 
 /// # Safety
@@ -97,6 +118,30 @@ pub(super) unsafe fn unguard(start: NonNull<u8>, len: usize, guard: Guard) -> Re
             Guard::Protected => commit(start, len),
         }
     }
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody writes to it.
+pub(super) unsafe fn make_executable(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says.
+    unsafe { protect(start, len, libc::PROT_READ | libc::PROT_EXEC) }
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn name(start: NonNull<u8>, len: usize, name: &CStr) -> Result<(), SysError> {
+    let (option, kind) = (libc::PR_SET_VMA, libc::PR_SET_VMA_ANON_NAME as libc::c_ulong);
+    let (at, len) = (start.addr().get() as libc::c_ulong, len as libc::c_ulong);
+    // SAFETY: the call copies the name, and changes nothing that the memory's users see.
+    let failed = unsafe { libc::prctl(option, kind, at, len, name.as_ptr()) };
+    if failed == 0 { Ok(()) } else { Err(SysError::last("prctl")) }
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn without_huge_pages(start: NonNull<u8>, len: usize) -> Result<(), SysError> {
+    // SAFETY: as the caller says; the advice takes nothing.
+    unsafe { advise(start, len, libc::MADV_NOHUGEPAGE) }
 }
 
 pub(super) fn resident(

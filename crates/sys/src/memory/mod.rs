@@ -9,10 +9,12 @@
 
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 mod linux;
+mod mapped;
 #[cfg(not(any(miri, not(target_os = "linux"))))]
 mod page_scan;
 #[cfg(any(miri, not(target_os = "linux")))]
 mod plain;
+mod scan;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,7 @@ use crate::SysError;
 use std::ops::Range;
 use std::ptr::NonNull;
 
+pub use scan::PageScan;
 pub use system::page_bytes;
 
 /// How pages were made to fault.
@@ -65,6 +68,7 @@ impl Reservation {
     }
 
     /// Its first byte.
+    #[inline]
     #[must_use]
     pub fn base(&self) -> NonNull<u8> {
         self.base

@@ -6,12 +6,15 @@ use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `PAGEMAP_SCAN`, from the manual of pagemap: `_IOWR('f', 16, struct pm_scan_arg)`.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 const PAGE_IS_PRESENT: u64 = 1 << 3;
 const PAGE_IS_SWAPPED: u64 = 1 << 4;
 const PAGE_IS_PFNZERO: u64 = 1 << 5;
+/// Of pages that are marked as guards, which count as swapped. Older kernels than 6.16 cannot tell them apart.
+const PAGE_IS_GUARD: u64 = 1 << 8;
 
 /// The argument of the call.
 #[repr(C)]
@@ -33,44 +36,110 @@ struct ScanArg {
 
 /// A run of pages in its answer.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Region {
     start: u64,
     end: u64,
     categories: u64,
 }
 
+/// Runs that a call finds for a page map that is kept open.
+const KEPT_REGIONS: usize = 1024;
+
 const _: () = assert!(size_of::<ScanArg>() == 96 && size_of::<Region>() == 24);
 
-/// Calls `found` with each run of pages of `addresses` that has memory.
+/// Calls `found` with each run of pages of `addresses` that has memory. Opens the process's page map for it.
 pub(super) fn resident(addresses: Range<usize>, found: &mut dyn FnMut(Range<usize>)) -> Result<(), SysError> {
-    let pagemap = open()?;
-    match scan(&pagemap, addresses.clone(), found) {
-        Err(SysError { errno: libc::ENOTTY | libc::EINVAL | libc::ENOSYS, .. }) => {
-            read(&pagemap, addresses, found)
-        }
-        scanned => scanned,
-    }
+    either_way(&open()?, &mut [Region::default(); 64], addresses, found)
 }
 
 /// Whether the kernel has the call.
 pub(super) fn at_once(addresses: Range<usize>) -> bool {
-    open().and_then(|pagemap| scan(&pagemap, addresses, &mut |_| ())).is_ok()
+    let scan = |pagemap| scan(&pagemap, &mut [Region::default()], addresses, &mut |_| ());
+    open().and_then(scan).is_ok()
 }
 
-/// Opened each time: after a fork an older handle would speak of the parent's memory.
+/// The process's page map, kept open, with room for the runs that one call finds.
+#[derive(Debug)]
+pub(super) struct Pagemap {
+    file: File,
+    /// Whose memory the file speaks of: after a fork that is the parent's.
+    process: u32,
+    regions: Box<[Region]>,
+}
+
+impl Pagemap {
+    pub(super) fn open() -> Result<Self, SysError> {
+        let mut regions = Vec::new();
+        let memory = regions.try_reserve_exact(KEPT_REGIONS);
+        memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
+        regions.resize(KEPT_REGIONS, Region::default());
+        Ok(Self { file: open()?, process: std::process::id(), regions: regions.into_boxed_slice() })
+    }
+
+    pub(super) fn resident(
+        &mut self,
+        addresses: Range<usize>,
+        found: &mut dyn FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        if std::process::id() != self.process {
+            (self.file, self.process) = (open()?, std::process::id());
+        }
+        either_way(&self.file, &mut self.regions, addresses, found)
+    }
+}
+
+/// By the call, or where there is none by reading.
+fn either_way(
+    pagemap: &File,
+    regions: &mut [Region],
+    addresses: Range<usize>,
+    found: &mut dyn FnMut(Range<usize>),
+) -> Result<(), SysError> {
+    match scan(pagemap, regions, addresses.clone(), found) {
+        Err(error) if is_unknown(error) => read(pagemap, addresses, found),
+        scanned => scanned,
+    }
+}
+
+/// Whether a call is unknown, or what it was asked for.
+fn is_unknown(error: SysError) -> bool {
+    matches!(error.errno, libc::ENOTTY | libc::EINVAL | libc::ENOSYS)
+}
+
+/// After a fork an older handle speaks of the parent's memory.
 fn open() -> Result<File, SysError> {
     File::open("/proc/self/pagemap")
         .map_err(|error| SysError { call: "open", errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }
 
-/// By the call. Pages that were only read share the page of zeros, and are left out.
+/// By the call. Pages that were only read share the page of zeros, and are left out, as guards are.
 fn scan(
     pagemap: &File,
+    regions: &mut [Region],
     addresses: Range<usize>,
     found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
-    let mut regions = [Region::default(); 64];
+    /// Whether this kernel tells guards from swapped pages.
+    static TELLS_GUARDS: AtomicBool = AtomicBool::new(true);
+    // Relaxed: a hint.
+    if TELLS_GUARDS.load(Ordering::Relaxed) {
+        match scan_without(PAGE_IS_PFNZERO | PAGE_IS_GUARD, pagemap, regions, addresses.clone(), found) {
+            Err(SysError { errno: libc::EINVAL, .. }) => TELLS_GUARDS.store(false, Ordering::Relaxed),
+            scanned => return scanned,
+        }
+    }
+    scan_without(PAGE_IS_PFNZERO, pagemap, regions, addresses, found)
+}
+
+/// By the call, without the pages of some categories.
+fn scan_without(
+    without: u64,
+    pagemap: &File,
+    regions: &mut [Region],
+    addresses: Range<usize>,
+    found: &mut dyn FnMut(Range<usize>),
+) -> Result<(), SysError> {
     let mut at = addresses.start;
     while at < addresses.end {
         let mut arg = ScanArg {
@@ -79,8 +148,8 @@ fn scan(
             end: addresses.end as u64,
             vec: regions.as_mut_ptr().expose_provenance() as u64,
             vec_len: regions.len() as u64,
-            category_inverted: PAGE_IS_PFNZERO,
-            category_mask: PAGE_IS_PFNZERO,
+            category_inverted: without,
+            category_mask: without,
             category_anyof_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             return_mask: PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
             ..ScanArg::default()
@@ -115,8 +184,9 @@ fn read(
             .read_exact_at(part, (at / page * 8) as u64)
             .map_err(|error| SysError { call: "pread", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         for (index, word) in part.as_chunks::<8>().0.iter().enumerate() {
-            // Bit 63: present; bit 62: swapped.
-            if u64::from_ne_bytes(*word) >> 62 != 0 {
+            // Bit 63: present; bit 62: swapped; bit 58: a guard, which counts as swapped (Linux 6.15).
+            let word = u64::from_ne_bytes(*word);
+            if word >> 62 != 0 && word >> 58 & 1 == 0 {
                 found(at + index * page..at + (index + 1) * page);
             }
         }
@@ -131,7 +201,7 @@ mod tests {
     use crate::Reservation;
 
     /// Bytes of all runs.
-    fn sum(by: impl Fn(&mut dyn FnMut(Range<usize>)) -> Result<(), SysError>) -> usize {
+    fn sum(by: impl FnOnce(&mut dyn FnMut(Range<usize>)) -> Result<(), SysError>) -> usize {
         let mut bytes = 0;
         by(&mut |run| bytes += run.len()).unwrap();
         bytes
@@ -155,8 +225,21 @@ mod tests {
         // A page that was read only: the call leaves it out.
         // SAFETY: the page is committed.
         assert_eq!(unsafe { memory.base().add(page).read_volatile() }, 0);
-        if scan(&pagemap, all.clone(), &mut |_| ()).is_ok() {
-            assert_eq!(sum(|found| scan(&pagemap, all.clone(), found)), 134 * page);
+        let mut few = [Region::default(); 5];
+        if scan(&pagemap, &mut few, all.clone(), &mut |_| ()).is_ok() {
+            assert_eq!(sum(|found| scan(&pagemap, &mut few, all.clone(), found)), 134 * page);
+        }
+        // A guard has no memory, where the kernel tells.
+        // SAFETY: nobody uses the page.
+        let guard = unsafe { memory.guard(399 * page..400 * page) }.unwrap();
+        let with_guard = sum(|found| scan(&pagemap, &mut few, all.clone(), found));
+        eprintln!("guards are {guard:?}, {} pages have memory", with_guard / page);
+        assert!([133 * page, 134 * page].contains(&with_guard));
+        memory.unguard(399 * page..400 * page, guard).unwrap();
+        let all = first..first + 399 * page;
+        let mut kept = Pagemap::open().unwrap();
+        for _ in 0..2 {
+            assert_eq!(sum(|found| kept.resident(all.clone(), found)), 133 * page);
         }
     }
 }

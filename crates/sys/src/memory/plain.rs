@@ -3,6 +3,7 @@
 use super::Guard;
 use crate::SysError;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::CStr;
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -20,6 +21,10 @@ pub(super) fn reserve(len: usize) -> Result<NonNull<u8>, SysError> {
     // SAFETY: `len` is not 0.
     let at = unsafe { alloc_zeroed(layout(len)?) };
     NonNull::new(at).ok_or(SysError { call: "mmap", errno: libc::ENOMEM })
+}
+
+pub(super) fn reserve_at(_address: usize, _len: usize) -> Result<NonNull<u8>, SysError> {
+    Err(SysError { call: "mmap", errno: libc::ENOSYS })
 }
 
 /// # Safety
@@ -69,6 +74,42 @@ pub(super) fn resident(
     _found: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), SysError> {
     Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+}
+
+/// # Safety
+/// The range is part of a reservation, and nobody writes to it.
+pub(super) unsafe fn make_executable(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
+    Err(SysError { call: "mprotect", errno: libc::ENOSYS })
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn name(_start: NonNull<u8>, _len: usize, _name: &CStr) -> Result<(), SysError> {
+    Err(SysError { call: "prctl", errno: libc::EINVAL })
+}
+
+/// # Safety
+/// The range is part of a reservation.
+pub(super) unsafe fn without_huge_pages(_start: NonNull<u8>, _len: usize) -> Result<(), SysError> {
+    Err(SysError { call: "madvise", errno: libc::EINVAL })
+}
+
+/// There is none.
+#[derive(Debug)]
+pub(super) struct Pagemap;
+
+impl Pagemap {
+    pub(super) fn open() -> Result<Self, SysError> {
+        Err(SysError { call: "open", errno: libc::ENOSYS })
+    }
+
+    pub(super) fn resident(
+        &mut self,
+        _addresses: Range<usize>,
+        _found: &mut dyn FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        Err(SysError { call: "PAGEMAP_SCAN", errno: libc::ENOSYS })
+    }
 }
 
 pub(super) fn scans_at_once(_start: NonNull<u8>, _len: usize) -> bool {

@@ -112,3 +112,90 @@ fn resident_pages_are_those_written() {
     let found: usize = runs.iter().map(Range::len).sum();
     assert_eq!((runs[0].start, found), (pages(3), pages(3)));
 }
+
+#[cfg(not(miri))]
+#[test]
+fn a_place_is_taken_once() {
+    let free = Reservation::new(pages(4)).unwrap();
+    let address = free.base().addr().get();
+    drop(free);
+    let memory = match Reservation::at(address, pages(2)) {
+        Ok(memory) => memory,
+        // Another test was quicker.
+        Err(error) => return assert_eq!(error.errno, libc::EEXIST),
+    };
+    assert_eq!(memory.base().addr().get(), address);
+    let taken = Reservation::at(address + pages(1), pages(2)).unwrap_err();
+    assert_eq!(taken, SysError { call: "mmap", errno: libc::EEXIST });
+    for (address, len) in
+        [(0, pages(1)), (1, pages(1)), (address, 0), (address, 1), (pages(1).wrapping_neg(), pages(1))]
+    {
+        assert_eq!(Reservation::at(address, len).unwrap_err(), SysError::invalid("mmap"));
+    }
+}
+
+#[cfg(not(miri))]
+#[test]
+fn parts_have_names_where_the_kernel_has_them() {
+    let memory = Reservation::new(pages(4)).unwrap();
+    assert_eq!(memory.name(0..pages(5), c"x"), Err(SysError::invalid("prctl")));
+    if let Err(error) = memory.name(pages(1)..pages(2), c"freehold test") {
+        eprintln!("not run: {error}; the kernel has no names for memory");
+        return assert_eq!(error, SysError::invalid("prctl"));
+    }
+    let first = memory.base().addr().get() as u64;
+    let mut named = 0;
+    crate::mappings::each(|range, name| {
+        named += usize::from(name == "[anon:freehold test]" && range.start == first + pages(1) as u64);
+    })
+    .unwrap();
+    assert_eq!(named, 1);
+}
+
+#[cfg(all(not(miri), target_arch = "x86_64"))]
+#[test]
+fn code_runs_once_it_is_executable() {
+    let memory = Reservation::new(pages(1)).unwrap();
+    memory.commit(0..pages(1)).unwrap();
+    // mov eax, 42; ret
+    let code = [0xb8_u8, 42, 0, 0, 0, 0xc3];
+    // SAFETY: the page is committed and the test's own, nobody writes to it afterwards, and the function is what the
+    // instructions are.
+    let answer = unsafe {
+        memory.base().copy_from_nonoverlapping(NonNull::from(&code).cast(), code.len());
+        memory.make_executable(0..pages(1)).unwrap();
+        let function: extern "C" fn() -> u32 = std::mem::transmute(memory.base().as_ptr());
+        function()
+    };
+    assert_eq!(answer, 42);
+    assert!(!faults(memory.base().as_ptr()));
+}
+
+#[cfg(not(miri))]
+#[test]
+fn a_page_map_that_is_kept_speaks_of_the_child_after_a_fork() {
+    let memory = Reservation::new(pages(8)).unwrap();
+    memory.commit(0..pages(8)).unwrap();
+    let mut scan = PageScan::open().unwrap();
+    let resident = |scan: &mut PageScan| {
+        let mut bytes = 0;
+        scan.resident(&memory, 0..pages(8), |run| bytes += run.len()).map(|()| bytes)
+    };
+    assert_eq!(resident(&mut scan), Ok(0));
+    // SAFETY: the child writes to a page of its own, asks the kernel and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: the page is committed.
+        unsafe { memory.base().write(1) };
+        let right = resident(&mut scan) == Ok(pages(1));
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(!right)) };
+    }
+    let mut status = 0;
+    // SAFETY: it waits for the child that was just made.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0, "the child was told of its parent's pages");
+    assert_eq!(resident(&mut scan), Ok(0));
+    let _failing = failing::after(0);
+    assert!(resident(&mut scan).is_err() && PageScan::open().is_err());
+}

@@ -48,7 +48,8 @@ fn address(slot: u32) -> u64 {
 }
 
 fn claim(slab: &Slab) -> Option<u32> {
-    slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))
+    let (slot, _) = slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))?;
+    Some(slot)
 }
 
 fn free(slab: &Slab, slot: u32) -> bool {
@@ -231,7 +232,7 @@ fn what_a_purge_holds_is_not_freed() {
 #[test]
 fn a_purge_and_a_holder_exclude_each_other() {
     fn hold_one_warm(shared: &Shared) {
-        hold_one_with(shared, |slab| slab.claim(1, true, &mut 0), free);
+        hold_one_with(shared, |slab| Some(slab.claim(1, true, &mut 0)?.0), free);
     }
     check(|| Shared::new(0b1, 0b1), vec![purge_any, hold_one_warm], purge_any_last);
 
@@ -245,6 +246,44 @@ fn a_purge_and_a_holder_exclude_each_other() {
     fn purge_any_last(shared: &Shared) {
         let _ = shared.slab.held_at(1, address(0));
     }
+}
+
+/// Takes the only slot for good: no purge is behind what it was told.
+fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<(u32, bool)>) {
+    if let Some((_, is_warm)) = claim(&shared.slab) {
+        // An exchange reads the latest.
+        let was_purged = shared.slab.next.fetch_or(0, Ordering::Relaxed) == 1;
+        assert!(!(is_warm && was_purged), "a slot without pages passes for warm");
+    }
+}
+
+fn purge_noting(shared: &Shared) {
+    if shared.slab.claim_warm(SLOT).is_some() {
+        shared.slab.next.store(1, Ordering::Relaxed);
+        shared.slab.end_purge(true, 8);
+    }
+}
+
+#[test]
+fn what_was_purged_is_not_warm() {
+    fn hold(shared: &Shared) {
+        hold_warm_with(shared, |slab| slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0)));
+    }
+    check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
+}
+
+#[test]
+#[should_panic]
+fn mutant_claim_that_believes_what_it_saw_before() {
+    fn claim(slab: &Slab) -> Option<(u32, bool)> {
+        let word = slab.word();
+        let is_warm = word.free() & slab.warm() != 0;
+        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some((0, is_warm))
+    }
+    fn hold(shared: &Shared) {
+        hold_warm_with(shared, claim);
+    }
+    check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
 }
 
 #[test]

@@ -241,3 +241,30 @@ fn random_replacement_rarely_takes_the_lock() {
     assert!(16 * locks < 2 * operations as u64, "{locks} locks in {operations} pairs");
     space.validate().unwrap();
 }
+
+#[test]
+fn memory_is_warm_until_its_pages_are_given_back() {
+    let space = memory(1024);
+    let fresh = space.alloc_memory(0x2000).unwrap();
+    assert!(!fresh.is_warm && !fresh.is_extent);
+    space.free(fresh.span.first()).unwrap();
+    let again = space.alloc_memory(0x2000).unwrap();
+    assert!(again.is_warm && again.span == fresh.span);
+    // An interior address changes nothing.
+    assert!(space.free_cold(again.span.first() + 0x1000).is_err());
+    assert_eq!(space.free_cold(again.span.first()), Ok(again.span));
+    assert!(matches!(space.free_cold(again.span.first()), Err(FreeError::AlreadyFree { .. })));
+    assert_eq!(space.stats().warm_bytes, 0);
+    assert!(!space.alloc_memory(0x2000).unwrap().is_warm);
+    // A cold extent goes back at once, a warm one waits.
+    let extent = space.alloc_memory(300 << 12).unwrap();
+    assert!(extent.is_extent && !extent.is_warm);
+    space.free_cold(extent.span.first()).unwrap();
+    assert_eq!(space.stats().extents, 0);
+    let aligned = Request::new(0x2000).align(Align::new(1 << 20).unwrap());
+    let extent = space.alloc_memory_request(&aligned).unwrap();
+    assert!(extent.is_extent);
+    space.free(extent.span.first()).unwrap();
+    assert_eq!(space.stats().extents, 1);
+    space.validate().unwrap();
+}

@@ -1,0 +1,72 @@
+//! The mappings of this process.
+
+use crate::SysError;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::Range;
+
+/// Calls `found` with the addresses of each mapping, in their order, and its name: a file's, one in brackets such as `[stack]`,
+/// or none.
+///
+/// # Errors
+/// As `open(2)` and `read(2)`; `ENOMEM`. `found` may have been called.
+#[doc(alias = "/proc/self/maps")]
+pub fn each(mut found: impl FnMut(Range<u64>, &str)) -> Result<(), SysError> {
+    let failed = |call| {
+        move |error: std::io::Error| SysError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    };
+    let mut lines = BufReader::new(File::open("/proc/self/maps").map_err(failed("open"))?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.read_until(b'\n', &mut line).map_err(failed("read"))? == 0 {
+            return Ok(());
+        }
+        // File names may be any bytes.
+        let text = String::from_utf8_lossy(&line);
+        let (range, name) = parse(text.trim_end()).ok_or(SysError { call: "read", errno: libc::EIO })?;
+        found(range, name);
+    }
+}
+
+/// The addresses and the name of a line.
+fn parse(line: &str) -> Option<(Range<u64>, &str)> {
+    let (addresses, mut rest) = line.split_once(' ')?;
+    let (start, end) = addresses.split_once('-')?;
+    // Access, offset, device, inode; then the name behind blanks.
+    for _ in 0..4 {
+        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    let address = |hex| u64::from_str_radix(hex, 16).ok();
+    Some((address(start)?..address(end)?, rest.trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read() {
+        let line = "7ffd2a1e4000-7ffd2a205000 rw-p 00000000 00:00 0                          [stack]";
+        assert_eq!(parse(line), Some((0x7ffd_2a1e_4000..0x7ffd_2a20_5000, "[stack]")));
+        let line = "00400000-00452000 r-xp 00000000 08:02 173521 /usr/bin/a b (deleted)";
+        assert_eq!(parse(line), Some((0x40_0000..0x45_2000, "/usr/bin/a b (deleted)")));
+        assert_eq!(parse("1000-3000 ---p 00000000 00:00 0"), Some((0x1000..0x3000, "")));
+        assert_eq!(parse("1000 rw-p"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn this_function_is_in_a_mapping() {
+        let code = this_function_is_in_a_mapping as *const () as u64;
+        let (mut found, mut last) = (0, 0);
+        each(|range, name| {
+            assert!(range.start >= last && range.end > range.start);
+            last = range.end;
+            found += usize::from(range.contains(&code) && name.starts_with('/'));
+        })
+        .unwrap();
+        assert_eq!(found, 1);
+    }
+}

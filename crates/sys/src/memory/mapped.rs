@@ -1,0 +1,65 @@
+//! What a reservation is in the process's list of mappings: its place, its name, what its pages are for.
+
+use super::{Reservation, page_bytes, refuse, system};
+use crate::SysError;
+use std::ffi::CStr;
+use std::ops::Range;
+
+impl Reservation {
+    /// Reserves `len_bytes` at `address`, both whole pages, where nothing else is.
+    ///
+    /// # Errors
+    /// `EINVAL` for what is no page, `EEXIST` if something is there; otherwise as `mmap(2)`: `ENOMEM` under a limit,
+    /// `EPERM` for the lowest addresses.
+    #[doc(alias = "MAP_FIXED_NOREPLACE")]
+    pub fn at(address: usize, len_bytes: usize) -> Result<Self, SysError> {
+        let page = page_bytes();
+        let whole = address.is_multiple_of(page) && len_bytes.is_multiple_of(page);
+        if !whole || address == 0 || len_bytes == 0 || address.checked_add(len_bytes).is_none() {
+            return Err(SysError::invalid("mmap"));
+        }
+        refuse("mmap")?;
+        Ok(Self { base: system::reserve_at(address, len_bytes)?, len_bytes })
+    }
+
+    /// Gives a part a name, under which `/proc/self/smaps` shows it as a mapping of its own (Linux 5.17).
+    ///
+    /// # Errors
+    /// `EINVAL` where the kernel is built without such names, or for a name of more than 79 bytes or with one of ``[]\$` ``
+    /// or what is not printed; `ENOMEM` for too many mappings.
+    #[doc(alias = "PR_SET_VMA_ANON_NAME")]
+    pub fn name(&self, range: Range<usize>, name: &CStr) -> Result<(), SysError> {
+        let start = self.check(&range, "prctl")?;
+        refuse("prctl")?;
+        // SAFETY: the range is part of this reservation.
+        unsafe { system::name(start, range.len(), name) }
+    }
+
+    /// Keeps huge pages out of a part, so that a page that is written to brings no neighbours.
+    ///
+    /// # Errors
+    /// `EINVAL` where the kernel is built without huge pages.
+    #[doc(alias = "MADV_NOHUGEPAGE")]
+    pub fn without_huge_pages(&self, range: Range<usize>) -> Result<(), SysError> {
+        let start = self.check(&range, "madvise")?;
+        refuse("madvise")?;
+        // SAFETY: the range is part of this reservation, and the advice changes nothing that its users see.
+        unsafe { system::without_huge_pages(start, range.len()) }
+    }
+
+    /// Makes committed pages readable and executable, and no longer writable. Where instructions are cached apart from
+    /// data, as on aarch64, the caller sees to the caches.
+    ///
+    /// # Errors
+    /// As `mprotect(2)`.
+    ///
+    /// # Safety
+    /// Nobody writes to the pages any more.
+    #[doc(alias = "PROT_EXEC")]
+    pub unsafe fn make_executable(&self, range: Range<usize>) -> Result<(), SysError> {
+        let start = self.check(&range, "mprotect")?;
+        refuse("mprotect")?;
+        // SAFETY: the range is part of this reservation, and nobody writes to it, as the caller says.
+        unsafe { system::make_executable(start, range.len()) }
+    }
+}

@@ -1,0 +1,41 @@
+//! Which pages have memory, asked again and again.
+
+use super::{Reservation, refuse, system};
+use crate::SysError;
+use std::ops::Range;
+
+/// The process's page map, kept open. One call looks at many pages.
+///
+/// In a process made by `fork` it is opened anew with the first call, since the older one speaks of the parent's memory.
+#[derive(Debug)]
+pub struct PageScan {
+    pagemap: system::Pagemap,
+}
+
+impl PageScan {
+    /// Opens the page map.
+    ///
+    /// # Errors
+    /// As `open(2)`: there is no `/proc`, too many files are open; `ENOMEM`.
+    pub fn open() -> Result<Self, SysError> {
+        refuse("open")?;
+        Ok(Self { pagemap: system::Pagemap::open()? })
+    }
+
+    /// As [`Reservation::resident`].
+    ///
+    /// # Errors
+    /// The kernel does not say which pages have memory. `found` may have been called.
+    pub fn resident(
+        &mut self,
+        memory: &Reservation,
+        range: Range<usize>,
+        mut found: impl FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        let start = memory.check(&range, "PAGEMAP_SCAN")?.addr().get();
+        refuse("PAGEMAP_SCAN")?;
+        let base = memory.base.addr().get();
+        let mut run = |run: Range<usize>| found(run.start - base..run.end - base);
+        self.pagemap.resident(start..start + range.len(), &mut run)
+    }
+}

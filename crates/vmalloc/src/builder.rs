@@ -1,0 +1,72 @@
+//! What a virtual memory shall be like.
+
+use crate::error::BuildError;
+use crate::keep::Keep;
+use crate::mapping::BASE_ALIGN;
+use crate::memory::VirtualMemory;
+
+/// The least that can be reserved.
+pub(crate) const MIN_RESERVE: usize = 4 * BASE_ALIGN;
+/// The most.
+pub(crate) const MAX_RESERVE: usize = 1 << 46;
+
+/// When addresses become usable, and what the system is asked to promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// All of them at once. The system promises nothing: where it has no page left for one that is touched, it ends a
+    /// process.
+    Lazy,
+    /// In steps of 4 MiB to 1 GiB, as far as they are handed out, so that a system that charges for memory
+    /// (`vm.overcommit_memory` 2) refuses with an error. What was charged once stays charged.
+    Strict,
+}
+
+/// Describes a [`VirtualMemory`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is reserved before `build`"]
+pub struct Builder {
+    pub(crate) reserve_bytes: usize,
+    pub(crate) keep: Keep,
+    pub(crate) commit: Option<Commit>,
+    pub(crate) quarantine_bytes: Option<u64>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self { reserve_bytes: 64 << 30, keep: Keep::default(), commit: None, quarantine_bytes: None }
+    }
+}
+
+impl Builder {
+    /// Bytes of addresses, 64 GiB if this is not called; rounded up to 16 MiB. A quarter is for blocks of up to 256 pages, a
+    /// quarter for larger ones, half for slots, stacks and vectors. Addresses cost nothing.
+    pub fn reserve(self, reserve_bytes: usize) -> Self {
+        Self { reserve_bytes, ..self }
+    }
+
+    /// How much free memory stays, and for how long. [`Keep::default`] if this is not called.
+    pub fn keep(self, keep: Keep) -> Self {
+        Self { keep, ..self }
+    }
+
+    /// When addresses become usable. If this is not called: strictly where the system charges for memory, lazily elsewhere.
+    pub fn commit(self, commit: Commit) -> Self {
+        Self { commit: Some(commit), ..self }
+    }
+
+    /// The debug mode: what is freed faults when it is touched, at once and until it is handed out again, and that is not
+    /// before `quarantine_bytes` were freed after it. Nothing stays warm. A free is a system call.
+    #[doc(alias = "MADV_GUARD_INSTALL")]
+    pub fn catch_use_after_free(self, quarantine_bytes: u64) -> Self {
+        Self { quarantine_bytes: Some(quarantine_bytes), ..self }
+    }
+
+    /// Reserves the addresses.
+    ///
+    /// # Errors
+    /// [`BuildError::Reserve`] for less than 16 MiB or more than 2^46 bytes; [`BuildError::System`] where the system refuses,
+    /// as under a limit of addresses (`RLIMIT_AS`); [`BuildError::Thread`], [`BuildError::OutOfMemory`].
+    pub fn build(self) -> Result<VirtualMemory, BuildError> {
+        VirtualMemory::new(&self)
+    }
+}

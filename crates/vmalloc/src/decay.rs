@@ -1,0 +1,64 @@
+//! The thread that gives idle memory back: what was free throughout a window was needed by nobody.
+//!
+//! ```text
+//!   warm   |  *                    *                 least in the window: idle, given back at its end
+//!          |     *     *   *   *
+//!          +--------+---------------+-----> eight looks to a window
+//! ```
+
+use crate::error::BuildError;
+use crate::memory::{Shared, lock};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Looks in a window.
+const LOOKS: u32 = 8;
+
+/// Runs until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Decay {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Decay {
+    pub(crate) fn start(shared: &Arc<Shared>, window: Duration) -> Result<Self, BuildError> {
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let (of_thread, shared) = (Arc::clone(&stop), Arc::clone(shared));
+        let pause = (window / LOOKS).max(Duration::from_millis(1));
+        let thread = std::thread::Builder::new().name("freehold-decay".to_owned());
+        let thread = thread.spawn(move || run(&shared, &of_thread, pause)).map_err(|_| BuildError::Thread)?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Decay {
+    fn drop(&mut self) {
+        *lock(&self.stop.0) = true;
+        self.stop.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was an invariant that it named.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(shared: &Shared, (stop, stopped): &(Mutex<bool>, Condvar), pause: Duration) {
+    // Nothing was idle before the first window has passed.
+    let mut looks = [0; LOOKS as usize];
+    for number in (0..LOOKS as usize).cycle() {
+        let guard = lock(stop);
+        let waited = stopped.wait_timeout_while(guard, pause, |stop| !*stop);
+        if *waited.unwrap_or_else(std::sync::PoisonError::into_inner).0 {
+            return;
+        }
+        looks[number] = shared.warm.bytes();
+        let idle = looks.iter().copied().min().unwrap_or(0);
+        if idle > 0 {
+            // What is refused is counted, and tried again when it has been idle for another window.
+            let _ = shared.release(idle);
+            looks.iter_mut().for_each(|look| *look -= idle);
+        }
+    }
+}

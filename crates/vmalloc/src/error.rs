@@ -1,0 +1,142 @@
+//! Why a request was refused: one enum for each question.
+
+use freehold_kva as kva;
+use freehold_sys::SysError;
+use freehold_units::{Bytes, error_messages};
+
+/// Why there is no [`VirtualMemory`](crate::VirtualMemory).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Less than 16 MiB of addresses, or more than 2^46 bytes.
+    Reserve {
+        /// The bytes asked for.
+        reserve_bytes: usize,
+    },
+    /// The system refused addresses, or what makes them usable.
+    System(SysError),
+    /// The addresses cannot be laid out.
+    Layout(kva::LayoutError),
+    /// There is no thread to give idle memory back.
+    Thread,
+    /// No memory for the library's own lists.
+    OutOfMemory,
+}
+
+error_messages! { BuildError + OutOfMemory {
+    Self::Reserve { reserve_bytes } =>
+        "{} are not from {} to {} of addresses",
+        Bytes::from(*reserve_bytes as u64), Bytes::from(crate::builder::MIN_RESERVE as u64),
+        Bytes::from(crate::builder::MAX_RESERVE as u64);
+    Self::System(error) => "{error}";
+    Self::Layout(error) => "{error}";
+    Self::Thread => "no thread could be started to give idle memory back";
+} }
+
+impl From<SysError> for BuildError {
+    fn from(error: SysError) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<kva::LayoutError> for BuildError {
+    fn from(error: kva::LayoutError) -> Self {
+        match error {
+            kva::LayoutError::OutOfMemory => Self::OutOfMemory,
+            error => Self::Layout(error),
+        }
+    }
+}
+
+/// Why no memory was handed out. Nothing was changed, but that idle memory may have been given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AllocError {
+    /// There are no addresses for the request: it is 0 bytes or too many, or all are taken.
+    Addresses(kva::AllocError),
+    /// The system refused to make the memory usable.
+    System(SysError),
+    /// No memory for the library's own lists.
+    OutOfMemory,
+}
+
+error_messages! { AllocError + OutOfMemory {
+    Self::Addresses(error) => "{error}";
+    Self::System(error) => "{error}";
+} }
+
+impl From<SysError> for AllocError {
+    fn from(error: SysError) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<kva::AllocError> for AllocError {
+    fn from(error: kva::AllocError) -> Self {
+        match error {
+            kva::AllocError::OutOfMemory => Self::OutOfMemory,
+            error => Self::Addresses(error),
+        }
+    }
+}
+
+/// Why there is no pool of slots or stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// Slots of 0 bytes, or a pool of 0 slots.
+    Empty,
+    /// A slot with its guard, or the pool, is larger than the reservation has room for.
+    TooLarge {
+        /// Bytes of addresses of a slot, guard included, if they can be said.
+        slot_bytes: Option<u64>,
+    },
+    /// The addresses are taken.
+    Addresses(kva::AllocError),
+    /// The system refused addresses, or what makes them usable.
+    System(SysError),
+    /// No memory for the library's own lists.
+    OutOfMemory,
+}
+
+error_messages! { PoolError + OutOfMemory {
+    Self::Empty => "a pool needs slots, and a slot needs bytes";
+    Self::TooLarge { slot_bytes: Some(bytes) } => "slots of {} do not fit into the reservation", Bytes::from(*bytes);
+    Self::TooLarge { slot_bytes: None } => "slots of so many bytes do not exist";
+    Self::Addresses(error) => "{error}";
+    Self::System(error) => "{error}";
+} }
+
+impl From<SysError> for PoolError {
+    fn from(error: SysError) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<kva::AllocError> for PoolError {
+    fn from(error: kva::AllocError) -> Self {
+        match error {
+            kva::AllocError::OutOfMemory => Self::OutOfMemory,
+            error => Self::Addresses(error),
+        }
+    }
+}
+
+impl From<kva::LayoutError> for PoolError {
+    fn from(error: kva::LayoutError) -> Self {
+        match error {
+            kva::LayoutError::OutOfMemory => Self::OutOfMemory,
+            _ => Self::TooLarge { slot_bytes: None },
+        }
+    }
+}
+
+impl From<AllocError> for PoolError {
+    fn from(error: AllocError) -> Self {
+        match error {
+            AllocError::Addresses(error) => Self::Addresses(error),
+            AllocError::System(error) => Self::System(error),
+            AllocError::OutOfMemory => Self::OutOfMemory,
+        }
+    }
+}

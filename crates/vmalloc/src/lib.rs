@@ -1,0 +1,81 @@
+//! Memory over reserved addresses: blocks, slots and stacks that are zero, guarded and warm, and whose memory shrinks when
+//! idle; by the million, in tens of mappings.
+//!
+//! To unmap memory is cheap; to fault it in again is not. So what is freed stays warm, up to a threshold and for a while, and is
+//! handed out again by any thread at the price of two atomic operations. All of it lies in one reservation, so that pages are given
+//! back and guards are made without a mapping for each.
+//!
+//! | For | |
+//! |---|---|
+//! | blocks of any size: buffers, arenas | [`VirtualMemory::alloc`] |
+//! | many of one size, each guarded and zero: requests, sandboxes; or not zero: a page cache | [`VirtualMemory::slots`] |
+//! | stacks of coroutines | [`StackPool`] |
+//! | an array that grows and never moves | [`VmVec`] |
+//! | code within reach of other code | [`near`] |
+//!
+//! ```
+//! use freehold_vmalloc::{Keep, VirtualMemory, Zero};
+//! use std::time::Duration;
+//!
+//! let vm = VirtualMemory::builder()
+//!     .reserve(1 << 30)
+//!     .keep(Keep::bytes(256 << 20).decay(Duration::from_secs(1)))
+//!     .build()?;
+//! let mut block = vm.alloc(64 << 10, Zero::Yes)?;
+//! block[100] = 1;
+//! assert_eq!(vm.locate(block.address() + 100).map(|span| span.first()), Some(block.address()));
+//! drop(block);
+//! // Warm: the same pages, and zero again.
+//! assert_eq!(vm.alloc(64 << 10, Zero::Yes)?[100], 0);
+//! vm.release_idle()?;
+//! assert_eq!(vm.stats().warm_bytes, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Handles borrow the [`VirtualMemory`]; a program that passes them around has it in a `static`.
+//!
+//! # Forks
+//! A child has its own copy of everything, zero where it was zero, and guards where they were. The thread of [`Keep::decay`] is
+//! the parent's. As with any lock, a child of a process with several threads must not ask for memory here if another thread
+//! may have been doing so at the time of the fork.
+//!
+//! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
+
+#![allow(clippy::expect_used, reason = "what only a broken invariant can reach stops, by its number")]
+
+mod block;
+mod builder;
+mod decay;
+mod error;
+mod keep;
+#[allow(unsafe_code, reason = "the mapping layer: who may use which pages is said here")]
+mod mapping;
+mod memory;
+pub mod near;
+mod quarantine;
+mod release;
+mod scrub;
+mod slots;
+mod stack;
+mod stats;
+#[allow(unsafe_code, reason = "elements in memory of its own")]
+mod vec;
+#[allow(unsafe_code, reason = "the mapping layer: what the space hands out becomes pages")]
+mod zone;
+
+pub use block::Block;
+pub use builder::{Builder, Commit};
+pub use error::{AllocError, BuildError, PoolError};
+pub use freehold_kva as kva;
+pub use freehold_sys::{Guard, Reservation, SysError, page_bytes};
+pub use keep::Keep;
+pub use memory::{VirtualMemory, Zero};
+pub use slots::{Slot, SlotLayout, Slots};
+pub use stack::{Stack, StackPool};
+pub use stats::{Stats, ZoneStats};
+pub use vec::VmVec;
+
+/// The README's example must compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

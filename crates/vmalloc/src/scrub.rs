@@ -1,0 +1,155 @@
+//! Clearing dropped slots, many at a time: one call tells which of their pages have memory.
+//!
+//! ```text
+//!   dropped   slot 3   slot 4   slot 5         slot 9        sorted; neighbours are looked up by one call
+//!             ..#....  #......  .......        ...##..       present and swapped pages are written, up to what may stay
+//!                                                            resident; those beyond are given back
+//! ```
+//!
+//! Where the system does not tell, all pages are given back; where it refuses that as well, all are written.
+
+use crate::memory::{Counts, Shared, lock};
+use crate::zone::{Held, Shape, Zone};
+use freehold_sys::{PageScan, SysError};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Dropped slots that are cleared together.
+pub(crate) const BATCH: usize = 64;
+
+impl Shared {
+    /// Takes a slot back that has to be cleared. It waits until there is a batch.
+    pub(crate) fn take_back_dropped(&self, zone: &Arc<Zone>, held: Held) {
+        let bytes = held.pages.len() as u64;
+        if self.quarantine.is_some() {
+            return self.take_back_cold(zone, held, bytes);
+        }
+        if self.warm.add(bytes) && !self.make_room(zone, bytes) {
+            return self.give_pages_back(zone, held, bytes);
+        }
+        let batch = {
+            let mut waiting = lock(&zone.dropped);
+            if waiting.capacity() == 0 && waiting.try_reserve_exact(BATCH).is_err() {
+                drop(waiting);
+                return self.give_pages_back(zone, held, bytes);
+            }
+            waiting.push(held);
+            if waiting.len() < BATCH {
+                return;
+            }
+            std::mem::take(&mut *waiting)
+        };
+        self.clear_dropped(zone, batch);
+    }
+
+    /// Clears slots, and frees them.
+    #[cold]
+    fn clear_dropped(&self, zone: &Arc<Zone>, mut batch: Vec<Held>) {
+        let shape = zone.shape.as_ref().expect("V3: only slots are dropped");
+        batch.sort_unstable_by_key(|held| held.position);
+        let mut scan = self.borrow_scan();
+        let mut cleared = 0;
+        while cleared < batch.len() {
+            let neighbours = &mut batch[cleared..];
+            let adjacent =
+                neighbours.windows(2).take_while(|two| two[0].position + shape.stride == two[1].position);
+            let count = 1 + adjacent.count();
+            let neighbours = &mut neighbours[..count];
+            let known = scan
+                .as_mut()
+                .map_err(|error| *error)
+                .and_then(|scan| self.clear_resident_of(scan, shape, neighbours));
+            if known.is_err() {
+                Counts::add(&self.counts.refused, 1);
+                neighbours.iter_mut().for_each(|held| self.clear_all_of(held));
+            }
+            cleared += count;
+        }
+        if let Ok(scan) = scan {
+            self.return_scan(scan);
+        }
+        for held in batch.drain(..) {
+            self.warm.sub((held.pages.len() - shape.kept) as u64);
+            zone.give_warm(held.position);
+        }
+        // The next batch needs no memory.
+        let mut waiting = lock(&zone.dropped);
+        if waiting.capacity() == 0 {
+            *waiting = batch;
+        }
+    }
+
+    /// Clears what has pages of neighbours, which are sorted.
+    fn clear_resident_of(
+        &self,
+        scan: &mut PageScan,
+        shape: &Shape,
+        slots: &mut [Held],
+    ) -> Result<(), SysError> {
+        let first = self.mapping.offset_of(&slots[0].pages);
+        let last = first + (slots.len() - 1) * shape.stride as usize;
+        // Bytes that the slot, of this number, keeps.
+        let (mut slot, mut kept) = (0, 0);
+        let mut bytes = 0;
+        let found = |run: Range<usize>| {
+            clip(run, first, shape, |number, part| {
+                if number != slot {
+                    (slot, kept) = (number, 0);
+                }
+                let stays = part.len().min(shape.kept - kept);
+                kept += stays;
+                let (stays, goes) = (part.start..part.start + stays, part.start + stays..part.end);
+                let held = &mut slots[number];
+                held.pages.zero(stays);
+                bytes += part.len() as u64;
+                if !goes.is_empty() && self.mapping.decommit(&mut held.pages, goes.clone()).is_err() {
+                    Counts::add(&self.counts.refused, 1);
+                    held.pages.zero(goes);
+                }
+            });
+        };
+        let done = self.mapping.resident(scan, first..last + shape.data.len(), found);
+        Counts::add(&self.counts.cleared_bytes, bytes);
+        done
+    }
+
+    /// Clears a slot of which it is not known what has pages.
+    fn clear_all_of(&self, held: &mut Held) {
+        let all = 0..held.pages.len();
+        if self.mapping.decommit(&mut held.pages, all.clone()).is_err() {
+            Counts::add(&self.counts.refused, 1);
+            held.pages.zero(all);
+        }
+    }
+}
+
+/// The parts of a run that lie in slots: their numbers, and bytes from their start. The first slot starts at `first`.
+fn clip(run: Range<usize>, first: usize, shape: &Shape, mut found: impl FnMut(usize, Range<usize>)) {
+    let stride = shape.stride as usize;
+    let mut at = run.start;
+    while at < run.end {
+        let slot = (at - first) / stride;
+        let start = first + slot * stride;
+        let end = run.end.min(start + shape.data.len());
+        if at < end {
+            found(slot, at - start..end - start);
+        }
+        at = start + stride;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_cut_into_slots() {
+        let shape = Shape { stride: 100, data: 20..80, guard: 80..90, kept: 0, zeroed: true };
+        let mut parts = Vec::new();
+        // Slots at 1000..1060, 1100..1160, 1200..1260.
+        for run in [1000..1010, 1030..1105, 1060..1100, 1159..1300] {
+            clip(run, 1000, &shape, |slot, part| parts.push((slot, part)));
+        }
+        assert_eq!(parts, [(0, 0..10), (0, 30..60), (1, 0..5), (1, 59..60), (2, 0..60)]);
+    }
+}

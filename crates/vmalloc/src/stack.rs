@@ -1,0 +1,115 @@
+//! Stacks for coroutines, by the hundred thousand: guarded without a mapping for each, and warm.
+//!
+//! ```text
+//!   start                  limit                                  base
+//!     | guard, one page      | ......... grows down <--------------- |
+//! ```
+
+use crate::error::{AllocError, PoolError};
+use crate::memory::VirtualMemory;
+use crate::slots::{Slot, SlotLayout, Slots};
+use freehold_sys::page_bytes;
+use std::fmt;
+use std::ptr::NonNull;
+
+/// A pool of stacks of one size.
+///
+/// ```
+/// use freehold_vmalloc::{StackPool, VirtualMemory};
+///
+/// let vm = VirtualMemory::builder().reserve(1 << 30).build()?;
+/// let pool = StackPool::new(&vm, 256 << 10)?;
+/// let stack = pool.get()?;
+/// assert_eq!(stack.base().addr().get() - stack.limit().addr().get(), (256 << 10) - 4096);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct StackPool<'a> {
+    slots: Slots<'a>,
+}
+
+impl<'a> StackPool<'a> {
+    /// A pool of as many stacks of `size_bytes` as fit into an eighth of the reservation. The lowest page of each is its guard.
+    ///
+    /// # Errors
+    /// See [`VirtualMemory::slots`]. A stack of one page has nothing but its guard, and is [`PoolError::Empty`].
+    pub fn new(vm: &'a VirtualMemory, size_bytes: usize) -> Result<Self, PoolError> {
+        Ok(Self { slots: vm.slots(&SlotLayout::stacks(size_bytes))? })
+    }
+
+    /// As [`StackPool::new`], with `count` stacks, rounded up to a multiple of 32.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_count(vm: &'a VirtualMemory, size_bytes: usize, count: u64) -> Result<Self, PoolError> {
+        Ok(Self { slots: vm.slots(&SlotLayout::stacks(size_bytes).count(count))? })
+    }
+
+    /// Hands out a stack. It holds what its last user left. Dropped, it goes back to the pool.
+    ///
+    /// # Errors
+    /// See [`Slots::get`].
+    #[inline]
+    pub fn get(&self) -> Result<Stack<'_>, AllocError> {
+        Ok(Stack { slot: self.slots.get()? })
+    }
+
+    /// How many stacks there are, held or not.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.slots.count()
+    }
+
+    /// The number of the held stack that has `address`, its guard included: whose a fault was.
+    #[must_use]
+    pub fn locate(&self, address: u64) -> Option<u64> {
+        self.slots.locate(address)
+    }
+}
+
+impl fmt::Debug for StackPool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StackPool").field(&self.slots).finish()
+    }
+}
+
+/// A stack that somebody holds, from [`StackPool::get`]. Who runs on it keeps it until it is left.
+pub struct Stack<'a> {
+    slot: Slot<'a>,
+}
+
+impl Stack<'_> {
+    /// Behind its highest byte, at a multiple of a page. Stacks start here and grow down.
+    #[inline]
+    #[must_use]
+    pub fn base(&self) -> NonNull<u8> {
+        let len = self.slot.len();
+        // A slot does not end where the address space does.
+        NonNull::new(self.slot.as_ptr().as_ptr().wrapping_add(len)).expect("V1: a slot is in the mapping")
+    }
+
+    /// Its lowest byte. Below is the guard.
+    #[inline]
+    #[must_use]
+    pub fn limit(&self) -> NonNull<u8> {
+        self.slot.as_ptr()
+    }
+
+    /// The guard's lowest byte.
+    #[must_use]
+    pub fn guard(&self) -> NonNull<u8> {
+        let lowest = self.limit().as_ptr().wrapping_sub(page_bytes());
+        NonNull::new(lowest).expect("V4: a guard is in the mapping")
+    }
+
+    /// Its number in the pool.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.slot.number()
+    }
+}
+
+impl fmt::Debug for Stack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack").field("base", &self.base()).field("limit", &self.limit()).finish()
+    }
+}

@@ -1,0 +1,230 @@
+//! A vector that grows in place: its elements never move, so references by address stay right.
+//!
+//! ```text
+//!   | elements ....... | committed, if strictly | reserved ................ |
+//!   start              len                                                max
+//! ```
+
+use crate::builder::Commit;
+use crate::error::AllocError;
+use crate::mapping::{Pages, whole_pages};
+use crate::memory::{Counts, VirtualMemory};
+use freehold_kva::{self as kva, Request};
+use freehold_sys::page_bytes;
+use freehold_units::Rejected;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+
+/// The least that a vector commits at a time, where not all is.
+const STEP_BYTES: usize = 1 << 20;
+
+/// A vector with addresses for all it may ever hold. Memory is taken as it grows, and none is copied.
+///
+/// ```
+/// use freehold_vmalloc::{VirtualMemory, VmVec};
+///
+/// let vm = VirtualMemory::builder().reserve(1 << 30).build()?;
+/// let mut rows: VmVec<u64> = VmVec::with_reserve(&vm, 10_000_000)?;
+/// rows.push(7).unwrap();
+/// let first = &raw const rows[0];
+/// for number in 0..100_000 {
+///     rows.push(number).unwrap();
+/// }
+/// assert_eq!(&raw const rows[0], first);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct VmVec<'a, T> {
+    vm: &'a VirtualMemory,
+    pages: Pages,
+    range: Range<usize>,
+    /// Elements, the first of which are initialized (V6).
+    len: usize,
+    max: usize,
+    committed_bytes: usize,
+    /// Bytes that were ever used since their pages were given back last.
+    touched_bytes: usize,
+    elements: PhantomData<T>,
+}
+
+// SAFETY: it owns its elements, as a `Vec` does.
+unsafe impl<T: Send> Send for VmVec<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for VmVec<'_, T> {}
+
+impl<'a, T> VmVec<'a, T> {
+    /// A vector for up to `max` elements.
+    ///
+    /// # Errors
+    /// [`AllocError::Addresses`] if the reservation has no room for them.
+    pub fn with_reserve(vm: &'a VirtualMemory, max: usize) -> Result<Self, AllocError> {
+        let bytes =
+            max.checked_mul(size_of::<T>()).and_then(whole_pages).ok_or(kva::AllocError::SizeOverflow)?;
+        let granules = bytes.max(1).checked_next_multiple_of(crate::memory::ZONE_GRANULE);
+        let size = granules.ok_or(kva::AllocError::SizeOverflow)?;
+        let align = align_of::<T>().min(crate::mapping::BASE_ALIGN);
+        if align < align_of::<T>() {
+            return Err(kva::AllocError::NotPowerOfTwo { align_bytes: align_of::<T>() as u64 }.into());
+        }
+        let range = vm.shared.carve(&Request::new(size as u64).align_bytes(align as u64))?;
+        // SAFETY: the range was carved for this vector. What is not committed yet is not touched.
+        let pages = unsafe { vm.shared.mapping.pages(range.clone()) };
+        let committed_bytes = if vm.shared.commit == Commit::Lazy { size } else { 0 };
+        Ok(Self { vm, pages, range, len: 0, max, committed_bytes, touched_bytes: 0, elements: PhantomData })
+    }
+
+    /// The most elements that it can hold.
+    #[must_use]
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    #[inline]
+    fn start(&self) -> NonNull<T> {
+        self.pages.start().cast()
+    }
+
+    /// Adds an element.
+    ///
+    /// # Errors
+    /// The element comes back if there is no room for it ([`AllocError::Addresses`]), or its memory cannot be committed.
+    #[inline]
+    pub fn push(&mut self, value: T) -> Result<(), Rejected<T, AllocError>> {
+        if let Err(cause) = self.make_room(1) {
+            return Err(Rejected { value, cause });
+        }
+        // SAFETY: there is room for an element behind the initialized ones, and it is committed (V6).
+        unsafe { self.start().add(self.len).write(value) };
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Adds copies of elements, all or none.
+    ///
+    /// # Errors
+    /// As [`VmVec::push`].
+    pub fn extend_from_slice(&mut self, values: &[T]) -> Result<(), AllocError>
+    where
+        T: Copy,
+    {
+        self.make_room(values.len())?;
+        // SAFETY: there is room behind the initialized elements, which the slice is not of (V6).
+        unsafe {
+            self.start().add(self.len).copy_from_nonoverlapping(NonNull::from(values).cast(), values.len())
+        };
+        self.len += values.len();
+        Ok(())
+    }
+
+    /// Makes room for `more` elements usable.
+    #[inline]
+    fn make_room(&mut self, more: usize) -> Result<(), AllocError> {
+        let needed = self.len.saturating_add(more);
+        let needed_bytes = needed.saturating_mul(size_of::<T>());
+        if needed > self.max {
+            let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
+            return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
+        }
+        if needed_bytes > self.committed_bytes {
+            self.commit(needed_bytes)?;
+        }
+        self.touched_bytes = self.touched_bytes.max(needed_bytes);
+        Ok(())
+    }
+
+    #[cold]
+    fn commit(&mut self, needed_bytes: usize) -> Result<(), AllocError> {
+        let (now, page) = (self.committed_bytes, page_bytes());
+        let needed = needed_bytes.next_multiple_of(page);
+        let ample = needed.max(now + STEP_BYTES.max((now / 4).next_multiple_of(page))).min(self.range.len());
+        let part = |bytes: usize| self.range.start + now..self.range.start + bytes;
+        let mapping = &self.vm.shared.mapping;
+        self.committed_bytes = match mapping.commit(part(ample)) {
+            Ok(()) => ample,
+            Err(_) => mapping.commit(part(needed)).map(|()| needed)?,
+        };
+        Ok(())
+    }
+
+    /// Removes the last element.
+    pub fn pop(&mut self) -> Option<T> {
+        self.len = self.len.checked_sub(1)?;
+        // SAFETY: it was the last of the initialized elements, and no longer counts as one.
+        Some(unsafe { self.start().add(self.len).read() })
+    }
+
+    /// Drops all elements but the first `len`. Their memory stays; [`VmVec::shrink_to_fit`] gives it back.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len {
+            let count = self.len - len;
+            self.len = len;
+            // SAFETY: the elements were initialized, and no longer count as such, whatever their destructors do.
+            unsafe { NonNull::slice_from_raw_parts(self.start().add(len), count).drop_in_place() };
+        }
+    }
+
+    /// Drops all elements.
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Gives whole pages behind the last element back to the system.
+    ///
+    /// # Errors
+    /// [`AllocError::System`]; the elements are as they were.
+    pub fn shrink_to_fit(&mut self) -> Result<(), AllocError> {
+        let used = (self.len * size_of::<T>()).next_multiple_of(page_bytes());
+        let end = self.touched_bytes.next_multiple_of(page_bytes());
+        if used < end {
+            self.vm.shared.mapping.decommit(&mut self.pages, used..end)?;
+            self.touched_bytes = used;
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for VmVec<'_, T> {
+    fn drop(&mut self) {
+        self.clear();
+        let shared = &self.vm.shared;
+        // What cannot be given back stays taken.
+        match self.shrink_to_fit() {
+            Ok(()) => shared.uncarve(self.range.start),
+            Err(_) => Counts::add(&shared.counts.refused, 1),
+        }
+    }
+}
+
+impl<T> Deref for VmVec<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the first `len` elements are initialized, and the vector's (V6).
+        unsafe { NonNull::slice_from_raw_parts(self.start(), self.len).as_ref() }
+    }
+}
+
+impl<T> DerefMut for VmVec<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else has a reference.
+        unsafe { NonNull::slice_from_raw_parts(self.start(), self.len).as_mut() }
+    }
+}
+
+impl<'b, T> IntoIterator for &'b VmVec<'_, T> {
+    type Item = &'b T;
+    type IntoIter = std::slice::Iter<'b, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for VmVec<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}

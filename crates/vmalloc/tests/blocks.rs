@@ -1,0 +1,265 @@
+//! Blocks: zero, warm, given back, counted.
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+
+use freehold_vmalloc::kva::{self, Request};
+use freehold_vmalloc::{AllocError, BuildError, Commit, Keep, VirtualMemory, Zero};
+use std::time::{Duration, Instant};
+
+const MIB: usize = 1 << 20;
+/// Under Miri all of it is memory.
+const RESERVE: usize = if cfg!(miri) { 64 * MIB } else { 4096 * MIB };
+
+fn vm(keep: Keep) -> VirtualMemory {
+    VirtualMemory::builder().reserve(RESERVE).keep(keep).build().unwrap()
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
+}
+
+#[test]
+fn warm_blocks_come_back_and_are_zero_if_asked() {
+    let vm = vm(Keep::bytes(16 << 20));
+    let lens: &[usize] = &[1, 4096, 60_000, 64 << 10, 300 << 10, MIB, 2 * MIB, 16 * MIB];
+    for &len in if cfg!(miri) { &lens[..4] } else { lens } {
+        let mut block = vm.alloc(len, Zero::Yes).unwrap();
+        assert!(block.len() >= len && block.len().is_multiple_of(4096) && is_zero(&block));
+        block.fill(7);
+        let address = block.address();
+        drop(block);
+        let block = vm.alloc(len, Zero::No).unwrap();
+        assert_eq!(block.address(), address, "the same memory");
+        assert!(block.iter().all(|&byte| byte == 7));
+        drop(block);
+        assert!(is_zero(&vm.alloc(len, Zero::Yes).unwrap()));
+        vm.validate().unwrap();
+    }
+}
+
+#[test]
+fn a_slot_that_served_a_longer_block_is_zero_after_it_was_given_back() {
+    // 20 pages and 17 are of one size class.
+    let vm = vm(Keep::bytes(1 << 20));
+    vm.alloc(20 << 12, Zero::No).unwrap().fill(1);
+    let short = vm.alloc(17 << 12, Zero::No).unwrap();
+    assert!(short.iter().all(|&byte| byte == 1));
+    drop(short);
+    vm.release_idle().unwrap();
+    assert!(is_zero(&vm.alloc(20 << 12, Zero::Yes).unwrap()));
+    // The same where the short block is given back alone, since nothing is kept.
+    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(80 << 10)).build().unwrap();
+    let long = vm.alloc(20 << 12, Zero::No);
+    long.unwrap().fill(1);
+    let (short, other) = (vm.alloc(17 << 12, Zero::No).unwrap(), vm.alloc(20 << 12, Zero::No).unwrap());
+    drop(other);
+    drop(short);
+    let blocks: Vec<_> = (0..8).map(|_| vm.alloc(20 << 12, Zero::Yes).unwrap()).collect();
+    assert!(blocks.iter().all(|block| is_zero(block)));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_and_changes_nothing() {
+    let vm = vm(Keep::default());
+    assert_eq!(vm.alloc(0, Zero::Yes).unwrap_err(), AllocError::Addresses(kva::AllocError::ZeroSize));
+    for len in [usize::MAX, usize::MAX - 8191, isize::MAX as usize, 1 << 47, RESERVE / 2 + MIB] {
+        let error = vm.alloc(len, Zero::Yes).unwrap_err();
+        assert!(matches!(error, AllocError::Addresses(_)), "{error}");
+    }
+    let request = Request::new(4096).align_bytes(3);
+    let error = vm.alloc_request(&request, Zero::No).unwrap_err();
+    assert!(matches!(error, AllocError::Addresses(kva::AllocError::NotPowerOfTwo { align_bytes: 3 })));
+    let aligned = vm.alloc_request(&Request::new(4096).align_bytes(1 << 20), Zero::Yes).unwrap();
+    assert_eq!((aligned.address() % (1 << 20), aligned.len()), (0, 4096));
+    drop(aligned);
+    vm.validate().unwrap();
+    for reserve_bytes in [0, MIB, usize::MAX] {
+        let error = VirtualMemory::builder().reserve(reserve_bytes).build().unwrap_err();
+        assert_eq!(error, BuildError::Reserve { reserve_bytes });
+        assert!(error.to_string().contains("16 MiB"), "{error}");
+    }
+}
+
+#[test]
+fn all_addresses_can_be_taken_and_taken_again() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap();
+    let fill = |len: usize| {
+        let mut blocks = Vec::new();
+        let refused = loop {
+            match vm.alloc(len, Zero::No) {
+                Ok(mut block) => {
+                    block[0] = 1;
+                    blocks.push(block);
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(refused, AllocError::Addresses(kva::AllocError::NoSpace { .. })), "{refused}");
+        blocks.len()
+    };
+    let small = 16 * MIB;
+    assert_eq!(fill(64 << 10), small / (64 << 10));
+    // What is warm as blocks of one size is given back for those of another.
+    assert_eq!(fill(MIB), small / MIB);
+    assert_eq!(fill(4096), small / 4096);
+    // Without room for 32 of them, large blocks are extents, of whole 4 MiB.
+    assert_eq!(fill(3 * MIB), 4);
+    vm.validate().unwrap();
+    vm.release_idle().unwrap();
+    assert_eq!(vm.stats().warm_bytes, 0);
+    assert_eq!(vm.stats().zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0);
+}
+
+#[test]
+fn warm_memory_stays_under_the_threshold_and_a_batch() {
+    let keep = 4 << 20;
+    let vm = vm(Keep::bytes(keep));
+    let most = keep + keep / 16;
+    let mut held = std::collections::VecDeque::new();
+    let mut random = 1u64;
+    for _ in 0..20_000 {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let len = 1 + (random >> 33) as usize % (200 << 10);
+        let mut block = vm.alloc(len, Zero::No).unwrap();
+        block[0] = 1;
+        held.push_back(block);
+        if held.len() > 40 {
+            // Many at once.
+            held.drain(..(random >> 50) as usize % 40);
+        }
+        let stats = vm.stats();
+        let warm: u64 = stats.zones.iter().map(|zone| zone.space.warm_bytes).sum();
+        assert!(warm <= most && stats.warm_bytes <= most, "{warm} {stats:?}");
+    }
+    assert!(vm.stats().purges > 0);
+    vm.validate().unwrap();
+}
+
+#[test]
+fn nothing_stays_where_nothing_is_kept() {
+    let vm = vm(Keep::nothing());
+    for _ in 0..10 {
+        let mut block = vm.alloc(64 << 10, Zero::Yes).unwrap();
+        assert!(is_zero(&block));
+        block.fill(1);
+    }
+    assert_eq!(vm.stats().warm_bytes, 0);
+    vm.validate().unwrap();
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn idle_memory_decays() {
+    let decay = Duration::from_millis(200);
+    let vm = vm(Keep::bytes(64 << 20).decay(decay));
+    let mut blocks: Vec<_> = (0..200).map(|_| vm.alloc(64 << 10, Zero::No).unwrap()).collect();
+    blocks.iter_mut().for_each(|block| block.fill(1));
+    let peak = vm.resident_bytes().unwrap();
+    assert!(peak >= 200 << 16);
+    drop(blocks);
+    let idle = Instant::now();
+    assert_eq!(vm.stats().warm_bytes, 200 << 16, "all of it stays at first");
+    // Twice the decay, and what a busy machine takes to run a thread.
+    while vm.resident_bytes().unwrap() > peak / 20 {
+        assert!(
+            idle.elapsed() < 2 * decay + Duration::from_secs(5),
+            "{} bytes",
+            vm.resident_bytes().unwrap()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn strict_commitment_grows_in_steps() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).commit(Commit::Strict).build().unwrap();
+    let committed = || vm.stats().zones[0].committed_bytes as usize;
+    assert_eq!((committed(), vm.stats().commit), (0, Commit::Strict));
+    let mut blocks = vec![vm.alloc(64 << 10, Zero::Yes).unwrap()];
+    assert_eq!(committed(), 4 * MIB);
+    while let Ok(mut block) = vm.alloc(64 << 10, Zero::Yes) {
+        assert!(is_zero(&block));
+        block.fill(3);
+        blocks.push(block);
+    }
+    assert_eq!(committed(), 16 * MIB);
+    vm.validate().unwrap();
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn statistics_are_what_the_kernel_says() {
+    let vm = vm(Keep::bytes(128 << 20));
+    let blocks: Vec<_> = (1..200)
+        .map(|pages| {
+            let mut block = vm.alloc(pages << 12, Zero::Yes).unwrap();
+            block.fill(1);
+            block
+        })
+        .collect();
+    let touched: u64 = blocks.iter().map(|block| block.len() as u64).sum();
+    assert_eq!((vm.resident_bytes().unwrap(), resident_by_smaps(&vm)), (touched, touched));
+    drop(blocks);
+    assert!(vm.stats().warm_bytes >= touched, "slots are as long as their blocks or longer");
+    assert_eq!(resident_by_smaps(&vm), touched);
+    vm.release_idle().unwrap();
+    assert_eq!((vm.resident_bytes().unwrap(), resident_by_smaps(&vm), vm.stats().warm_bytes), (0, 0, 0));
+    if vm.stats().named {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        assert!(maps.contains("[anon:freehold blocks]") && maps.contains("[anon:freehold large blocks]"));
+    } else {
+        eprintln!("names of mappings not looked at: the kernel has none");
+    }
+}
+
+/// `Rss` and `Swap` of the mappings that have its addresses, and of no others.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn resident_by_smaps(vm: &VirtualMemory) -> u64 {
+    let all = vm.stats().addresses;
+    let mut within = false;
+    let mut bytes = 0;
+    for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
+        let first = line.split(' ').next().unwrap();
+        if let Some((start, end)) = first.split_once('-') {
+            let number = |hex| u64::from_str_radix(hex, 16).unwrap();
+            within = number(start) <= all.last() && number(end) > all.first();
+        } else if within && (first == "Rss:" || first == "Swap:") {
+            let kib = line.split_whitespace().nth(1).unwrap();
+            bytes += kib.parse::<u64>().unwrap() << 10;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn threads_share_and_lose_nothing() {
+    let keep = 8 << 20;
+    let vm = vm(Keep::bytes(keep).decay(Duration::from_millis(20)));
+    let rounds = if cfg!(miri) { 20 } else { 20_000 };
+    std::thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let vm = &vm;
+            scope.spawn(move || {
+                let mut held = Vec::new();
+                let mut random = thread;
+                for round in 0..rounds {
+                    random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(thread + 1);
+                    let zero = if random >> 63 == 0 { Zero::Yes } else { Zero::No };
+                    let mut block = vm.alloc(1 + (random >> 40) as usize % (32 << 10), zero).unwrap();
+                    assert!(zero == Zero::No || is_zero(&block), "round {round}");
+                    // Whoever else had it would see this.
+                    let mark = (thread + 1) as u8;
+                    block.fill(mark);
+                    held.push((block, mark));
+                    if held.len() > 16 {
+                        let (block, mark) = held.swap_remove((random >> 20) as usize % 16);
+                        assert!(block.iter().all(|&byte| byte == mark), "round {round}");
+                    }
+                }
+            });
+        }
+    });
+    let _ = vm.release_idle();
+    let stats = vm.stats();
+    assert_eq!(stats.zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0);
+    assert_eq!(stats.warm_bytes, 0);
+}

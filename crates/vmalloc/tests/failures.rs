@@ -1,0 +1,173 @@
+//! Every system call fails in turn, and all after it: an error, nothing lost, and zero is zero.
+#![cfg(not(miri))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
+use freehold_sys::failing;
+use freehold_vmalloc::{
+    AllocError, BuildError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+};
+
+const MIB: usize = 1 << 20;
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
+}
+
+/// What came of the calls of a scenario.
+#[derive(Default)]
+struct Outcome {
+    refused: u32,
+}
+
+impl Outcome {
+    /// A call that may be refused by the system, and for no other reason.
+    fn of<T>(&mut self, called: Result<T, impl Into<PoolError>>) -> Option<T> {
+        match called.map_err(Into::into) {
+            Ok(value) => Some(value),
+            Err(PoolError::System(error)) => {
+                assert!(error.is_out_of_memory(), "{error}");
+                self.refused += 1;
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Uses all that there is, a little more than the threshold at times.
+fn scenario(vm: &VirtualMemory, round: u8) -> Outcome {
+    let mut seen = Outcome::default();
+    // Blocks: cold, warm, cleared by a scan, past the threshold, extents.
+    for len in [8192, 256 << 10, 3 * MIB] {
+        for zero in [Zero::Yes, Zero::No, Zero::Yes] {
+            let blocks: Vec<_> = (0..2).filter_map(|_| seen.of(vm.alloc(len, zero))).collect();
+            for mut block in blocks {
+                assert!(zero == Zero::No || is_zero(&block[..8192]));
+                block[..8192].fill(round);
+            }
+        }
+    }
+    // Enough to be cleared together; and with guards.
+    for (count, guard) in [(70, 0), (6, 4096)] {
+        let layout = SlotLayout::new(16 << 10).count(count).guard(guard).keep_resident(4096);
+        let Some(slots) = seen.of(vm.slots(&layout)) else { continue };
+        for _ in 0..3 {
+            let held: Vec<_> = (0..count).filter_map(|_| seen.of(slots.get())).collect();
+            for mut slot in held {
+                assert!(is_zero(&slot));
+                slot[usize::from(round)] = 1;
+                slot[5000..15_000].fill(round);
+            }
+        }
+    }
+    if let Some(stacks) = seen.of(StackPool::with_count(vm, 16 << 10, 32)) {
+        drop((0..4).filter_map(|_| seen.of(stacks.get())).collect::<Vec<_>>());
+    }
+    if let Some(mut numbers) = seen.of(VmVec::with_reserve(vm, 1 << 20)) {
+        let mut pushed = Vec::new();
+        for part in [&[1; 2000][..], &[2; 400_000], &[3; 10]] {
+            if seen.of(numbers.extend_from_slice(part)).is_some() {
+                pushed.extend_from_slice(part);
+            }
+        }
+        assert!(*numbers == *pushed);
+        numbers.truncate(7);
+        seen.of(numbers.shrink_to_fit());
+        assert!(*numbers == pushed[..pushed.len().min(7)]);
+    }
+    seen.of(vm.release_idle().map_err(AllocError::from));
+    seen
+}
+
+/// Nothing is held, all of it is whole, and what is zero is zero.
+fn look(vm: &VirtualMemory) {
+    vm.validate().unwrap();
+    let stats = vm.stats();
+    assert_eq!(stats.zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0, "{stats:?}");
+    assert_eq!(stats.dropped_bytes, 0);
+    let blocks: Vec<_> = [8192, 512 << 10, 3 * MIB]
+        .iter()
+        .flat_map(|&len| (0..4).map(move |_| vm.alloc(len, Zero::Yes)))
+        .collect();
+    assert!(blocks.iter().all(|block| is_zero(block.as_ref().unwrap())));
+    drop(blocks);
+    vm.release_idle().unwrap();
+    vm.validate().unwrap();
+    assert_eq!(vm.stats().warm_bytes, 0);
+}
+
+fn fail_each_call(commit: Commit, quarantine_bytes: Option<u64>) {
+    let mut calls = 0;
+    loop {
+        let builder = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(1 << 20)).commit(commit);
+        let vm = match quarantine_bytes {
+            Some(bytes) => builder.catch_use_after_free(bytes).build().unwrap(),
+            None => builder.build().unwrap(),
+        };
+        let failing = failing::after(calls);
+        let seen = scenario(&vm, 1);
+        drop(failing);
+        let refused = u64::from(seen.refused) + vm.stats().refused + vm.stats().unguarded;
+        assert_eq!(scenario(&vm, 2).refused, 0, "after the failure of call {calls}");
+        look(&vm);
+        if refused == 0 {
+            break;
+        }
+        calls += 1;
+    }
+    assert!(calls > 20, "{calls}");
+    eprintln!("{commit:?}: {calls} calls failed in turn");
+}
+
+#[test]
+fn every_call_fails_in_turn() {
+    fail_each_call(Commit::Lazy, None);
+}
+
+#[test]
+fn every_call_fails_in_turn_strictly() {
+    fail_each_call(Commit::Strict, None);
+}
+
+#[test]
+fn every_call_fails_in_turn_while_freed_blocks_are_guarded() {
+    fail_each_call(Commit::Lazy, Some(8 << 20));
+}
+
+#[test]
+fn every_call_of_building_fails_in_turn() {
+    for commit in [Commit::Lazy, Commit::Strict] {
+        for calls in 0.. {
+            let failing = failing::after(calls);
+            let built = VirtualMemory::builder().reserve(64 * MIB).commit(commit).build();
+            drop(failing);
+            match built {
+                // Names and advice are done without.
+                Ok(vm) => {
+                    assert!(is_zero(&vm.alloc(8192, Zero::Yes).unwrap()));
+                    if calls > 6 {
+                        break;
+                    }
+                }
+                Err(error) => assert!(matches!(error, BuildError::System(_)), "{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_given_back_is_cleared() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::nothing()).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    let (mut block, mut slot) = (vm.alloc(64 << 10, Zero::Yes).unwrap(), slots.get().unwrap());
+    block.fill(1);
+    slot.fill(1);
+    let failing = failing::after(0);
+    drop((block, slot));
+    assert!(vm.release_idle().is_err());
+    drop(failing);
+    // Each was refused when it was dropped, and the block once more.
+    assert_eq!(vm.stats().refused, 3 + 1);
+    assert!(is_zero(&vm.alloc(64 << 10, Zero::Yes).unwrap()) && is_zero(&slots.get().unwrap()));
+    vm.validate().unwrap();
+}

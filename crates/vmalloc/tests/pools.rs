@@ -1,0 +1,216 @@
+//! Pools of slots and stacks, vectors.
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+
+use freehold_vmalloc::kva;
+use freehold_vmalloc::{
+    AllocError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
+};
+
+const MIB: usize = 1 << 20;
+
+fn vm() -> VirtualMemory {
+    VirtualMemory::builder().reserve(256 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap()
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
+}
+
+#[test]
+fn slots_are_zero_however_they_were_cleared() {
+    for keep_resident in [usize::MAX, 64 << 10, 0] {
+        let vm = vm();
+        let layout = SlotLayout::new(128 << 10).count(128).keep_resident(keep_resident);
+        let slots = vm.slots(&layout).unwrap();
+        assert_eq!((slots.count(), slots.slot_bytes()), (128, 128 << 10));
+        for round in 0..8u8 {
+            // Some are dropped out of order, and single ones between held ones.
+            let mut held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
+            assert!(held.iter().all(|slot| is_zero(slot)), "round {round}, {keep_resident}");
+            for (number, slot) in held.iter_mut().enumerate() {
+                slot.iter_mut().skip(number * 512).step_by(9000).for_each(|byte| *byte = round + 1);
+            }
+            let kept = held.split_off(96);
+            while held.len() > 2 {
+                held.swap_remove(held.len() / 2);
+            }
+            drop((held, kept));
+            vm.validate().unwrap();
+        }
+        let stats = vm.stats();
+        assert_eq!(stats.refused, if cfg!(miri) { stats.refused } else { 0 });
+        assert_eq!(stats.zones[2].space.blocks * (128 << 10), stats.dropped_bytes);
+        drop(slots);
+        assert_eq!((vm.stats().warm_bytes, vm.stats().zones.len()), (0, 2));
+        #[cfg(all(target_os = "linux", not(miri)))]
+        assert_eq!(vm.resident_bytes(), Ok(0));
+        vm.validate().unwrap();
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn what_slots_keep_is_bounded() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(256 << 10).count(64).keep_resident(16 << 10)).unwrap();
+    let mut held: Vec<_> = (0..64).map(|_| slots.get().unwrap()).collect();
+    held.iter_mut().for_each(|slot| slot.fill(1));
+    drop(held);
+    // All 64 were cleared at once.
+    assert_eq!(vm.stats().dropped_bytes, 0);
+    assert_eq!((vm.resident_bytes().unwrap(), vm.stats().warm_bytes), (64 * (16 << 10), 64 * (16 << 10)));
+    assert_eq!(vm.stats().scans, 1 + 1, "one for the slots, one for the question");
+    assert_eq!(vm.release_idle(), Ok(64 * (16 << 10)));
+    assert_eq!(vm.resident_bytes(), Ok(0));
+}
+
+#[test]
+fn slots_that_are_overwritten_anyway_come_back_as_they_were() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(8192).guard(0).zero(Zero::No).count(32)).unwrap();
+    let mut slot = slots.get().unwrap();
+    slot.fill(9);
+    let number = slot.number();
+    drop(slot);
+    let slot = slots.get().unwrap();
+    assert!(slot.number() == number && slot.iter().all(|&byte| byte == 9));
+}
+
+#[test]
+fn pools_that_cannot_be_are_refused() {
+    let vm = vm();
+    let refused = |layout: SlotLayout| vm.slots(&layout).unwrap_err();
+    assert_eq!(refused(SlotLayout::new(0)), PoolError::Empty);
+    assert_eq!(refused(SlotLayout::new(4096).count(0)), PoolError::Empty);
+    for size in [usize::MAX, isize::MAX as usize, 1 << 46] {
+        assert!(matches!(refused(SlotLayout::new(size)), PoolError::TooLarge { .. }));
+        assert!(matches!(refused(SlotLayout::new(4096).guard(size)), PoolError::TooLarge { .. }));
+    }
+    // An eighth of the reservation has no room for 32.
+    assert!(matches!(refused(SlotLayout::new(4 * MIB)), PoolError::TooLarge { slot_bytes: Some(_) }));
+    assert!(matches!(refused(SlotLayout::new(4096).count(u64::MAX)), PoolError::TooLarge { .. }));
+    let whole = SlotLayout::new(MIB).guard(0).count(90);
+    let first = vm.slots(&whole).unwrap();
+    assert!(matches!(vm.slots(&whole).unwrap_err(), PoolError::Addresses(kva::AllocError::NoSpace { .. })));
+    drop(first);
+    drop(vm.slots(&whole).unwrap());
+    assert_eq!(StackPool::new(&vm, 4096).unwrap_err(), PoolError::Empty);
+}
+
+#[test]
+fn a_full_pool_says_so_and_serves_again() {
+    let vm = vm();
+    for zero in [Zero::Yes, Zero::No] {
+        let slots = vm.slots(&SlotLayout::new(20 << 10).count(96).zero(zero)).unwrap();
+        for _ in 0..3 {
+            let held: Vec<_> = (0..96).map(|_| slots.get().unwrap()).collect();
+            let error = slots.get().unwrap_err();
+            assert!(matches!(error, AllocError::Addresses(kva::AllocError::NoSpace { .. })), "{error}");
+            let mut numbers: Vec<u64> = held.iter().map(|slot| slot.number()).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..96));
+            for slot in &held {
+                let address = slot.as_ptr().addr().get() as u64;
+                assert_eq!(slots.locate(address), Some(slot.number()));
+                assert_eq!(slots.locate(address + (20 << 10) - 1), Some(slot.number()));
+            }
+        }
+        assert_eq!((slots.locate(0), slots.locate(u64::MAX)), (None, None));
+        vm.validate().unwrap();
+    }
+}
+
+#[test]
+fn threads_clear_slots_at_once() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(32 << 10).count(1024)).unwrap();
+    let rounds = if cfg!(miri) { 80 } else { 5000 };
+    std::thread::scope(|scope| {
+        for thread in 0..4usize {
+            let slots = &slots;
+            scope.spawn(move || {
+                let mut held = Vec::new();
+                for round in 0..rounds {
+                    let mut slot = slots.get().unwrap();
+                    assert!(is_zero(&slot), "round {round}");
+                    slot[(round * 4096 + thread) % (32 << 10)] = 1;
+                    held.push(slot);
+                    if held.len() > 40 {
+                        held.drain(..(round + thread) % 40);
+                    }
+                }
+            });
+        }
+    });
+    vm.validate().unwrap();
+}
+
+#[test]
+fn stacks_end_where_their_guards_are() {
+    let vm = vm();
+    let pool = StackPool::with_count(&vm, 64 << 10, 64).unwrap();
+    let stacks: Vec<_> = (0..64).map(|_| pool.get().unwrap()).collect();
+    for stack in &stacks {
+        let (base, limit) = (stack.base().addr().get(), stack.limit().addr().get());
+        assert_eq!((base - limit, limit - stack.guard().addr().get()), ((64 << 10) - 4096, 4096));
+        assert_eq!(base % 4096, 0);
+        assert_eq!(pool.locate(stack.guard().addr().get() as u64), Some(stack.number()));
+        assert_eq!(pool.locate(base as u64 - 1), Some(stack.number()));
+    }
+    assert_eq!(pool.count(), 64);
+}
+
+#[test]
+fn vectors_grow_in_place() {
+    for commit in [Commit::Lazy, Commit::Strict] {
+        let vm = VirtualMemory::builder().reserve(64 * MIB).commit(commit).build().unwrap();
+        let most = if cfg!(miri) { 3000 } else { 600_000 };
+        let mut numbers: VmVec<u64> = VmVec::with_reserve(&vm, most).unwrap();
+        let start = numbers.as_ptr();
+        (0..most as u64 - 1).for_each(|number| numbers.push(number).unwrap());
+        assert!(numbers.iter().copied().eq(0..most as u64 - 1));
+        assert_eq!(numbers.as_ptr(), start);
+        assert!(numbers.extend_from_slice(&[1, 2]).is_err());
+        numbers.extend_from_slice(&[5]).unwrap();
+        let refused = numbers.push(6).unwrap_err();
+        assert!(
+            refused.value == 6
+                && matches!(refused.cause, AllocError::Addresses(kva::AllocError::TooLarge { .. }))
+        );
+        numbers.truncate(10);
+        numbers.shrink_to_fit().unwrap();
+        #[cfg(all(target_os = "linux", not(miri)))]
+        assert_eq!(vm.resident_bytes(), Ok(4096));
+        numbers.extend_from_slice(&[10, 11]).unwrap();
+        assert!(numbers.iter().copied().eq(0..12));
+        assert_eq!(numbers.pop(), Some(11));
+        assert!(vm.stats().vector_bytes >= most as u64 * 8);
+        drop(numbers);
+        assert_eq!(vm.stats().vector_bytes, 0);
+        #[cfg(all(target_os = "linux", not(miri)))]
+        assert_eq!(vm.resident_bytes(), Ok(0));
+    }
+}
+
+#[test]
+fn vectors_drop_what_they_have() {
+    use std::rc::Rc;
+    let vm = vm();
+    let one = Rc::new(());
+    let mut many: VmVec<Rc<()>> = VmVec::with_reserve(&vm, 100).unwrap();
+    (0..100).for_each(|_| many.push(Rc::clone(&one)).unwrap());
+    assert_eq!(Rc::strong_count(&many.push(Rc::clone(&one)).unwrap_err().value), 102);
+    assert_eq!(Rc::strong_count(&one), 101);
+    many.truncate(60);
+    drop(many.pop());
+    assert_eq!(Rc::strong_count(&one), 60);
+    drop(many);
+    assert_eq!(Rc::strong_count(&one), 1);
+    let mut nothing: VmVec<()> = VmVec::with_reserve(&vm, 5).unwrap();
+    (0..5).for_each(|_| nothing.push(()).unwrap());
+    assert!(nothing.push(()).is_err() && nothing.len() == 5);
+    assert!(VmVec::<u64>::with_reserve(&vm, usize::MAX).is_err());
+    assert!(VmVec::<u8>::with_reserve(&vm, 1 << 46).is_err());
+    let empty: VmVec<String> = VmVec::with_reserve(&vm, 0).unwrap();
+    assert!(empty.is_empty());
+}

@@ -1,0 +1,227 @@
+//! What only shows in a process of its own: faults, forks, limits of addresses and mappings.
+#![cfg(all(target_os = "linux", not(miri)))]
+#![allow(clippy::unwrap_used, reason = "a test stops at once")]
+#![allow(unsafe_code, reason = "processes are made, limited and seen to fault")]
+
+use freehold_vmalloc::{AllocError, BuildError, Guard, Keep, SlotLayout, StackPool, VirtualMemory, Zero};
+use std::process::Command;
+
+const MIB: usize = 1 << 20;
+
+/// Runs one of the ignored tests below in a process of its own.
+fn alone(test: &str) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("1 passed"), "{text}");
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// How a child ends that does this: what it returns, or the signal that ends it.
+fn in_child(run: impl FnOnce() -> bool) -> Result<bool, i32> {
+    // SAFETY: the tests that fork have one thread.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: the default action of the signal ends the child, which is what is asked.
+        unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
+        let right = run();
+        // SAFETY: ends the child without what the parent set up for its end.
+        unsafe { libc::_exit(i32::from(!right)) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child just made.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    if libc::WIFSIGNALED(status) { Err(libc::WTERMSIG(status)) } else { Ok(libc::WEXITSTATUS(status) == 0) }
+}
+
+fn faults(address: *const u8) -> bool {
+    let read = || {
+        // SAFETY: whether it can be read is what the child finds out.
+        std::hint::black_box(unsafe { address.read_volatile() });
+        true
+    };
+    in_child(read) == Err(libc::SIGSEGV)
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
+}
+
+fn mappings() -> usize {
+    std::fs::read_to_string("/proc/self/maps").unwrap().lines().count()
+}
+
+#[test]
+fn guards_fault_and_what_was_freed_faults_in_the_debug_mode() {
+    alone("faults_where_it_should");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn faults_where_it_should() {
+    let vm = VirtualMemory::builder().reserve(256 * MIB).keep(Keep::bytes(64 << 20)).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    let stacks = StackPool::with_count(&vm, 64 << 10, 32).unwrap();
+    for _ in 0..2 {
+        let (slot, stack) = (slots.get().unwrap(), stacks.get().unwrap());
+        let end = slot.as_ptr().as_ptr().wrapping_add(slot.len());
+        assert!(faults(end) && faults(end.wrapping_add(4095)) && !faults(end.wrapping_sub(1)));
+        assert!(!faults(stack.limit().as_ptr()) && faults(stack.limit().as_ptr().wrapping_sub(1)));
+        assert!(faults(stack.guard().as_ptr()) && !faults(stack.base().as_ptr().wrapping_sub(1)));
+        drop((slot, stack));
+        // Guards stay where their memory goes.
+        vm.release_idle().unwrap();
+    }
+    eprintln!("guards are {:?}", vm.stats().guards);
+
+    // Room for one block of this size, so that the same addresses would come back at once.
+    let vm = VirtualMemory::builder().reserve(256 * MIB).catch_use_after_free(1 << 20).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    let (block, slot) = (vm.alloc(64 << 10, Zero::Yes).unwrap(), slots.get().unwrap());
+    let (freed, dropped) = (block.as_ptr().as_ptr(), slot.as_ptr().as_ptr());
+    assert!(!faults(freed) && !faults(dropped));
+    drop((block, slot));
+    assert!(faults(freed) && faults(freed.wrapping_add(40_000)) && faults(dropped));
+    assert_eq!(vm.stats().unguarded, 0);
+    let mut held = Vec::new();
+    let again = loop {
+        // What comes after is not at the same place until as much was freed again.
+        let block = vm.alloc(64 << 10, Zero::Yes).unwrap();
+        if block.as_ptr().as_ptr() == freed {
+            break block;
+        }
+        assert!(faults(freed) && held.len() < 100, "{}", held.len());
+        held.push(());
+    };
+    assert!(held.len() >= 14 && is_zero(&again) && !faults(freed));
+    vm.validate().unwrap();
+}
+
+#[test]
+fn many_stacks_take_few_mappings() {
+    alone("two_hundred_thousand_stacks");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn two_hundred_thousand_stacks() {
+    const STACKS: u64 = 200_000;
+    let vm = VirtualMemory::builder().reserve(1 << 40).keep(Keep::bytes(1 << 30)).build().unwrap();
+    let pool = StackPool::with_count(&vm, 256 << 10, STACKS).unwrap();
+    let mut stacks = Vec::with_capacity(STACKS as usize);
+    for _ in 0..STACKS {
+        match pool.get() {
+            Ok(stack) => stacks.push(stack),
+            Err(error) => {
+                // Where each guard is a mapping, there is an end, and it is said.
+                assert!(matches!(error, AllocError::System(_)), "{error}");
+                assert_eq!(vm.stats().guards, Some(Guard::Protected));
+                eprintln!("{} stacks, then: {error}", stacks.len());
+                return;
+            }
+        }
+        let top = stacks[stacks.len() - 1].base().as_ptr().wrapping_sub(8);
+        // SAFETY: the highest word of the stack is the holder's.
+        unsafe { top.cast::<u64>().write(stacks.len() as u64) };
+    }
+    for (number, stack) in (1u64..).zip(&stacks) {
+        // SAFETY: as above.
+        assert_eq!(unsafe { stack.base().as_ptr().wrapping_sub(8).cast::<u64>().read() }, number);
+    }
+    let count = mappings();
+    eprintln!("{} stacks in {count} mappings", stacks.len());
+    assert!(count <= 40, "{count}");
+    for stack in stacks.iter().step_by(20_000) {
+        assert!(faults(stack.guard().as_ptr()) && !faults(stack.limit().as_ptr()));
+    }
+    drop(stacks);
+    vm.release_idle().unwrap();
+    assert_eq!(vm.stats().warm_bytes, 0);
+    vm.validate().unwrap();
+}
+
+#[test]
+fn without_addresses_there_is_an_error() {
+    alone("addresses_are_limited");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn addresses_are_limited() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(1 << 20)).build().unwrap();
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+    let limit = libc::rlimit { rlim_cur: used * 4096 + (8 << 20), rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: sets a limit of this process.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let refused = VirtualMemory::builder().reserve(1 << 40).build().unwrap_err();
+    assert!(matches!(refused, BuildError::System(error) if error.is_out_of_memory()), "{refused}");
+    // What is reserved serves on: its addresses are counted already.
+    let blocks: Vec<_> = (0..200).map(|_| vm.alloc(64 << 10, Zero::Yes).unwrap()).collect();
+    assert!(blocks.iter().all(|block| is_zero(block)));
+    drop(blocks);
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(64)).unwrap();
+    assert!((0..64).map(|_| slots.get().unwrap()).all(|slot| is_zero(&slot)));
+    vm.validate().unwrap();
+}
+
+#[test]
+fn a_child_has_zeros_where_its_parent_had() {
+    alone("forks_with_warm_memory");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn forks_with_warm_memory() {
+    let vm = VirtualMemory::builder().reserve(1 << 30).keep(Keep::bytes(256 << 20)).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(256 << 10).count(128)).unwrap();
+    let use_all = |mark: u8| {
+        // Some are cleared by writing, some by looking which pages have memory.
+        let sizes = [4096, 64 << 10, 512 << 10, 2 << 20];
+        let mut blocks: Vec<_> =
+            (0..20).flat_map(|_| sizes.map(|len| vm.alloc(len, Zero::Yes).unwrap())).collect();
+        let mut held: Vec<_> = (0..100).map(|_| slots.get().unwrap()).collect();
+        let zero = blocks.iter().all(|block| is_zero(block)) && held.iter().all(|slot| is_zero(slot));
+        blocks.iter_mut().for_each(|block| block.fill(mark));
+        held.iter_mut().for_each(|slot| slot[..100_000].fill(mark));
+        zero
+    };
+    assert!(use_all(1) && use_all(2));
+    let held = vm.alloc(8192, Zero::Yes).unwrap();
+    for round in 0..10 {
+        let child = in_child(|| {
+            let right = use_all(3) && use_all(4) && vm.release_idle().is_ok() && use_all(5);
+            right && is_zero(&held) && vm.validate().is_ok()
+        });
+        assert_eq!(child, Ok(true), "round {round}");
+        assert!(use_all(6), "round {round}");
+    }
+    vm.validate().unwrap();
+}
+
+#[test]
+fn swapped_pages_are_zero_again() {
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    if swaps.lines().count() < 2 {
+        eprintln!("not run: the machine has no swap");
+        return;
+    }
+    let vm = VirtualMemory::builder().reserve(1 << 30).keep(Keep::bytes(256 << 20)).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(MIB).count(64)).unwrap();
+    for round in 0..3 {
+        let mut held: Vec<_> = (0..64).map(|_| slots.get().unwrap()).collect();
+        assert!(held.iter().all(|slot| is_zero(slot)), "round {round}");
+        let mut block = vm.alloc(MIB, Zero::Yes).unwrap();
+        assert!(is_zero(&block), "round {round}");
+        held.iter_mut().for_each(|slot| slot.iter_mut().step_by(9000).for_each(|byte| *byte = 1));
+        block.fill(1);
+        for bytes in held.iter().map(|slot| &**slot).chain([&*block]) {
+            // SAFETY: the advice changes nothing that is seen.
+            let paged =
+                unsafe { libc::madvise(bytes.as_ptr().cast_mut().cast(), bytes.len(), libc::MADV_PAGEOUT) };
+            assert_eq!(paged, 0);
+        }
+    }
+}
