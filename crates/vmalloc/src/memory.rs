@@ -293,18 +293,23 @@ impl Shared {
         len: usize,
         error: AllocError,
     ) -> Result<Held, AllocError> {
-        let scarce = matches!(
-            error,
-            AllocError::Addresses(kva::AllocError::NoSpace { .. } | kva::AllocError::Occupied { .. })
-        );
-        if !scarce {
+        if !is_scarce(&error) {
             return Err(error);
         }
         self.end_quarantine();
-        self.release_dropped(zone);
-        self.purge(zone, u64::MAX)?;
-        zone.space.trim();
-        zone.alloc_request(&self.mapping, request, len)
+        // What others clear or give back is free when they are done.
+        let _alone = zone.hold_alone();
+        loop {
+            // What is refused is cleared, and free all the same.
+            let _ = self.release_dropped_open(zone);
+            self.purge_open(zone, u64::MAX)?;
+            zone.space.trim();
+            match zone.alloc_request(&self.mapping, request, len) {
+                // More was dropped meanwhile.
+                Err(error) if is_scarce(&error) && !lock(&zone.dropped).is_empty() => {}
+                done => return done,
+            }
+        }
     }
 
     #[inline]
@@ -432,6 +437,12 @@ impl Shared {
     pub(crate) fn zones(&self) -> impl Iterator<Item = Arc<Zone>> {
         (0..).map_while(|number| self.zone_at(number))
     }
+}
+
+/// Whether addresses have run out.
+fn is_scarce(error: &AllocError) -> bool {
+    use kva::AllocError::{NoSpace, Occupied};
+    matches!(error, AllocError::Addresses(NoSpace { .. } | Occupied { .. }))
 }
 
 /// Names a zone's mapping, where the kernel has names.

@@ -7,7 +7,7 @@
 use crate::memory::{Counts, Shared, lock};
 use crate::zone::{Held, Zone};
 use freehold_sys::SysError;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The least that is given back at a time.
 const LEAST_BATCH_BYTES: u64 = 256 << 10;
@@ -15,11 +15,15 @@ const LEAST_BATCH_BYTES: u64 = 256 << 10;
 impl Shared {
     /// Gives free blocks of a zone back that count as `warm_bytes`, in batches. Returns what they counted as.
     pub(crate) fn purge(&self, zone: &Zone, warm_bytes: u64) -> Result<u64, SysError> {
-        // A pool that is dropped waits for who purges it.
-        let open = zone.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = zone.hold_open();
+        if *open { self.purge_open(zone, warm_bytes) } else { Ok(0) }
+    }
+
+    /// As [`Shared::purge`], for who holds the zone open.
+    pub(crate) fn purge_open(&self, zone: &Zone, warm_bytes: u64) -> Result<u64, SysError> {
         let batch = self.keep.batch_bytes().max(LEAST_BATCH_BYTES);
         let mut purged = 0;
-        while *open && purged < warm_bytes {
+        while purged < warm_bytes {
             let claimed = zone.claim((warm_bytes - purged).min(batch));
             // ENOMEM, as of any call.
             let claimed = claimed.map_err(|_| SysError { call: "malloc", errno: 12 })?;
@@ -56,7 +60,10 @@ impl Shared {
             if released >= warm_bytes {
                 break;
             }
-            released += self.release_dropped(&zone);
+            match self.release_dropped(&zone) {
+                Ok(dropped) => released += dropped,
+                Err(error) => refused = Some(error),
+            }
         }
         refused.map_or(Ok(released), Err)
     }
@@ -75,7 +82,7 @@ impl Shared {
             // What is refused is counted, and tried elsewhere.
             let _ = self.purge(&zone, batch);
             if self.warm.is_over() {
-                self.release_dropped(&zone);
+                let _ = self.release_dropped(&zone);
             }
         }
         !self.warm.is_over()
@@ -84,13 +91,21 @@ impl Shared {
     /// Takes back what was counted as warm and has to give its pages back.
     #[cold]
     pub(crate) fn give_pages_back(&self, zone: &Zone, held: Held, warm_bytes: u64) {
+        // What is refused is counted, and warm.
+        let _ = self.try_give_pages_back(zone, held, warm_bytes);
+    }
+
+    /// As [`Shared::give_pages_back`]. If that is refused, the block is free and warm; a slot that has to be zero is cleared.
+    fn try_give_pages_back(&self, zone: &Zone, held: Held, warm_bytes: u64) -> Result<(), SysError> {
         let position = held.position;
         let mut pages = zone.all_pages(&self.mapping, held);
         let all = 0..pages.len();
-        if self.mapping.decommit(&mut pages, all.clone()).is_ok() {
+        let done = self.mapping.decommit(&mut pages, all.clone());
+        if done.is_ok() {
             self.warm.sub(warm_bytes);
             Counts::add(&self.counts.purged_bytes, warm_bytes);
-            return zone.give_cold(position);
+            zone.give_cold(position);
+            return done;
         }
         Counts::add(&self.counts.refused, 1);
         if let Some(shape) = zone.shape.as_ref().filter(|shape| shape.zeroed) {
@@ -99,6 +114,7 @@ impl Shared {
             self.warm.sub(warm_bytes - shape.kept as u64);
         }
         zone.give_warm(position);
+        done
     }
 
     /// Takes back what is never kept warm: extents, and everything while freed blocks are guarded.
@@ -143,14 +159,22 @@ impl Shared {
     }
 
     /// Gives back slots that were dropped and wait to be cleared. Returns what they counted as.
-    pub(crate) fn release_dropped(&self, zone: &Zone) -> u64 {
+    pub(crate) fn release_dropped(&self, zone: &Zone) -> Result<u64, SysError> {
+        let _open = zone.hold_open();
+        self.release_dropped_open(zone)
+    }
+
+    /// As [`Shared::release_dropped`], for who holds the zone open.
+    pub(crate) fn release_dropped_open(&self, zone: &Zone) -> Result<u64, SysError> {
         let dropped = std::mem::take(&mut *lock(&zone.dropped));
-        let mut released = 0;
+        let (mut released, mut refused) = (0, None);
         for held in dropped {
             let bytes = held.pages.len() as u64;
-            self.give_pages_back(zone, held, bytes);
-            released += bytes;
+            match self.try_give_pages_back(zone, held, bytes) {
+                Ok(()) => released += bytes,
+                Err(error) => refused = Some(error),
+            }
         }
-        released
+        refused.map_or(Ok(released), Err)
     }
 }

@@ -27,9 +27,9 @@ impl Shared {
         if self.warm.add(bytes) && !self.make_room(zone, bytes) {
             return self.give_pages_back(zone, held, bytes);
         }
-        let batch = {
+        {
             let mut waiting = lock(&zone.dropped);
-            if waiting.capacity() == 0 && waiting.try_reserve_exact(BATCH).is_err() {
+            if waiting.len() == waiting.capacity() && waiting.try_reserve_exact(BATCH).is_err() {
                 drop(waiting);
                 return self.give_pages_back(zone, held, bytes);
             }
@@ -37,14 +37,19 @@ impl Shared {
             if waiting.len() < BATCH {
                 return;
             }
-            std::mem::take(&mut *waiting)
-        };
-        self.clear_dropped(zone, batch);
+        }
+        self.clear_dropped(zone);
     }
 
-    /// Clears slots, and frees them.
+    /// Clears the slots that wait, and frees them. While they are in hand, who finds no free slot waits for them.
     #[cold]
-    fn clear_dropped(&self, zone: &Arc<Zone>, mut batch: Vec<Held>) {
+    fn clear_dropped(&self, zone: &Zone) {
+        let _open = zone.hold_open();
+        let mut batch = std::mem::take(&mut *lock(&zone.dropped));
+        if batch.is_empty() {
+            // Another thread was quicker.
+            return;
+        }
         let shape = zone.shape.as_ref().expect("V3: only slots are dropped");
         batch.sort_unstable_by_key(|held| held.position);
         let mut scan = self.borrow_scan();

@@ -22,7 +22,7 @@ use freehold_units::Align;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Slots of a slab, so that a pool has a multiple of it.
 const SLAB_SLOTS: u64 = 32;
@@ -312,15 +312,16 @@ impl Shared {
     /// Ends a pool of which no slot is held: its pages, guards and addresses go back. If a call fails, they stay taken.
     fn close(&self, zone: &Arc<Zone>, carved_start: usize) {
         self.end_quarantine();
-        self.release_dropped(zone);
+        // What is refused is counted, and goes with the pool.
+        let _ = self.release_dropped(zone);
         {
             let mut pools = lock(&self.pools);
             pools.zones.retain(|other| !Arc::ptr_eq(other, zone));
         }
-        // Who purges it holds the lock. Nobody begins to any more.
-        *zone.open.write().unwrap_or_else(PoisonError::into_inner) = false;
+        // Who has free slots in hand is waited for. Nobody begins to any more.
+        *zone.hold_alone() = false;
+        // Slots that were forgotten go with the pool: who held them borrowed it.
         let stats = zone.space.stats();
-        debug_assert_eq!(stats.blocks, 0, "V1: slots borrow their pool");
         self.warm.sub(zone.warm_bytes(stats.warm_bytes));
         match zone.end(&self.mapping) {
             Ok(()) => self.uncarve(carved_start),

@@ -19,7 +19,7 @@ use freehold_sys::SysError;
 use freehold_units::{Align, Broken, OutOfMemory, Span, check};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The least that is committed at a time, where not all is.
 const LEAST_STEP: usize = 4 << 20;
@@ -59,8 +59,9 @@ pub(crate) struct Zone {
     pub(crate) dropped: Mutex<Vec<Held>>,
     /// A bit for each slot whose guard is there.
     guarded: Box<[AtomicU64]>,
-    /// False once the range is somebody else's. Who purges holds it for reading.
-    pub(crate) open: RwLock<bool>,
+    /// False once the range is somebody else's. Who has free blocks in hand, to clear them or to give their pages back,
+    /// holds it for reading; who holds it for writing is alone with what is free.
+    open: RwLock<bool>,
 }
 
 /// The slots of a pool.
@@ -112,6 +113,16 @@ impl Zone {
 
     pub(crate) fn range(&self) -> Range<usize> {
         self.range.clone()
+    }
+
+    /// Keeps the range the zone's while free blocks are in hand. Says whether it is.
+    pub(crate) fn hold_open(&self) -> RwLockReadGuard<'_, bool> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody has free blocks in hand, and keeps it so.
+    pub(crate) fn hold_alone(&self) -> RwLockWriteGuard<'_, bool> {
+        self.open.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes from its start that are committed.

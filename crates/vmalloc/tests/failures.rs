@@ -156,6 +156,21 @@ fn every_call_of_building_fails_in_turn() {
 }
 
 #[test]
+fn a_refused_release_of_dropped_slots_is_said() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(8 << 20)).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    slots.get().unwrap().fill(1);
+    let failing = failing::after(0);
+    assert!(vm.release_idle().is_err());
+    drop(failing);
+    // It is cleared, free and warm.
+    assert_eq!((vm.stats().dropped_bytes, vm.stats().warm_bytes), (0, 64 << 10));
+    assert_eq!(vm.release_idle(), Ok(64 << 10));
+    assert!(is_zero(&slots.get().unwrap()));
+    vm.validate().unwrap();
+}
+
+#[test]
 fn what_could_not_be_given_back_is_cleared() {
     let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::nothing()).build().unwrap();
     let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
