@@ -20,6 +20,8 @@ const LOOKS: u32 = 8;
 pub(crate) struct Decay {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
+    /// Whose thread it is: a child of `fork` has none.
+    process: u32,
 }
 
 impl Decay {
@@ -29,12 +31,17 @@ impl Decay {
         let pause = (window / LOOKS).max(Duration::from_millis(1));
         let thread = std::thread::Builder::new().name("freehold-decay".to_owned());
         let thread = thread.spawn(move || run(&shared, &of_thread, pause)).map_err(|_| BuildError::Thread)?;
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Self { stop, thread: Some(thread), process: std::process::id() })
     }
 }
 
 impl Drop for Decay {
     fn drop(&mut self) {
+        if std::process::id() != self.process {
+            // There is nobody to wait for, nor to unlock what the thread may have locked.
+            std::mem::forget(self.thread.take());
+            return;
+        }
         *lock(&self.stop.0) = true;
         self.stop.1.notify_all();
         if let Some(thread) = self.thread.take() {

@@ -143,7 +143,8 @@ impl VirtualMemory {
         self.shared.alloc(len_bytes, zero)
     }
 
-    /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses.
+    /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses. A guard that the request asks
+    /// for is addresses that nobody is given; they do not fault.
     ///
     /// # Errors
     /// As there, and for what the request says: see [`kva::AllocError`].

@@ -13,8 +13,8 @@ use freehold_units::{Align, Bytes, Rejected, Span, error_messages};
 const STACK_ROOM_BYTES: u64 = 128 << 20;
 /// Below, nobody but the system may map.
 const LOWEST: u64 = 1 << 20;
-/// Beyond, a process has no addresses unless it asks for them.
-const HIGHEST: u64 = (1 << 47) - 1;
+/// Beyond, a process has no addresses unless it asks for them: half of what x86-64 has is the kernel's.
+const HIGHEST: u64 = if cfg!(target_arch = "x86_64") { (1 << 47) - 1 } else { (1 << 48) - 1 };
 /// Times that another thread may take the place that was found.
 const ATTEMPTS: u32 = 16;
 

@@ -79,7 +79,8 @@ impl SlotLayout {
         Self { zero, ..self }
     }
 
-    /// The name of the mapping in `/proc/self/smaps`, where the kernel has such names.
+    /// The name of the mapping in `/proc/self/smaps`, where the kernel has such names. A name of more than 79 bytes, or with
+    /// one of ``[]\$` `` or what is not printed, is not shown there.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }

@@ -122,7 +122,8 @@ impl<'a, T> VmVec<'a, T> {
     fn make_room(&mut self, more: usize) -> Result<(), AllocError> {
         let needed = self.len.saturating_add(more);
         let needed_bytes = needed.saturating_mul(size_of::<T>());
-        if needed > self.max {
+        // Compared so that nothing overflows, as elements without bytes may be that many.
+        if more > self.max - self.len {
             let (size_bytes, room_bytes) = (needed_bytes as u64, (self.max * size_of::<T>()) as u64);
             return Err(kva::AllocError::TooLarge { size_bytes, room_bytes }.into());
         }
@@ -186,11 +187,21 @@ impl<'a, T> VmVec<'a, T> {
 
 impl<T> Drop for VmVec<'_, T> {
     fn drop(&mut self) {
-        self.clear();
-        let shared = &self.vm.shared;
+        // Also if the destructor of an element panics.
+        let room = GiveBack(self);
+        room.0.clear();
+    }
+}
+
+/// Gives the memory and the addresses of a vector back, whose elements are dropped.
+struct GiveBack<'v, 'a, T>(&'v mut VmVec<'a, T>);
+
+impl<T> Drop for GiveBack<'_, '_, T> {
+    fn drop(&mut self) {
+        let shared = &self.0.vm.shared;
         // What cannot be given back stays taken.
-        match self.shrink_to_fit() {
-            Ok(()) => shared.uncarve(self.range.start),
+        match self.0.shrink_to_fit() {
+            Ok(()) => shared.uncarve(self.0.range.start),
             Err(_) => Counts::add(&shared.counts.refused, 1),
         }
     }

@@ -217,3 +217,27 @@ fn vectors_drop_what_they_have() {
     let empty: VmVec<String> = VmVec::with_reserve(&vm, 0).unwrap();
     assert!(empty.is_empty());
 }
+
+#[test]
+fn vectors_of_elements_without_bytes_end() {
+    let vm = vm();
+    let mut units: VmVec<'_, ()> = VmVec::with_reserve(&vm, usize::MAX).unwrap();
+    units.extend_from_slice(&[(); usize::MAX]).unwrap();
+    assert!(units.push(()).is_err() && units.extend_from_slice(&[()]).is_err());
+    assert_eq!(units.len(), usize::MAX);
+}
+
+#[test]
+fn a_panic_in_a_destructor_loses_no_addresses() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new(()));
+        }
+    }
+    let vm = vm();
+    let mut elements = VmVec::with_reserve(&vm, 1000).unwrap();
+    assert!(elements.push((Panics, 1)).is_ok());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(elements))).is_err());
+    assert_eq!(vm.stats().vector_bytes, 0);
+}

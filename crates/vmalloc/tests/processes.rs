@@ -202,6 +202,25 @@ fn forks_with_warm_memory() {
 }
 
 #[test]
+fn a_child_ends_what_its_parent_made() {
+    alone("a_child_drops_everything");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn a_child_drops_everything() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
+    drop(vm.alloc(64 << 10, Zero::Yes).unwrap());
+    let child = in_child(|| {
+        // SAFETY: a child that waits for a thread of its parent's is ended.
+        unsafe { libc::alarm(20) };
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(vm)));
+        dropped.is_ok()
+    });
+    assert_eq!(child, Ok(true));
+}
+
+#[test]
 fn swapped_pages_are_zero_again() {
     let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     if swaps.lines().count() < 2 {
