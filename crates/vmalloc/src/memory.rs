@@ -361,7 +361,7 @@ impl Shared {
         let start = self.mapping.offset_of(&held.pages);
         let range = start..start + held.pages.len();
         let found = |run: Range<usize>| held.pages.zero(run.start - start..run.end - start);
-        let done = self.mapping.resident(&mut scan, range, found);
+        let done = self.resident(&mut scan, range, found);
         self.return_scan(scan);
         done.is_ok()
     }
@@ -393,11 +393,21 @@ impl Shared {
 
     /// The page map, from where it is kept, or opened.
     pub(crate) fn borrow_scan(&self) -> Result<PageScan, SysError> {
-        Counts::add(&self.counts.scans, 1);
         match lock(&self.scan).take() {
             Some(scan) => Ok(scan),
             None => PageScan::open(),
         }
+    }
+
+    /// Asks the system which pages of a range have memory. Calls `found` with each run.
+    pub(crate) fn resident(
+        &self,
+        scan: &mut PageScan,
+        range: Range<usize>,
+        found: impl FnMut(Range<usize>),
+    ) -> Result<(), SysError> {
+        Counts::add(&self.counts.scans, 1);
+        self.mapping.resident(scan, range, found)
     }
 
     pub(crate) fn return_scan(&self, scan: PageScan) {

@@ -113,7 +113,7 @@ impl Shared {
                 }
             });
         };
-        let done = self.mapping.resident(scan, first..last + shape.data.len(), found);
+        let done = self.resident(scan, first..last + shape.data.len(), found);
         Counts::add(&self.counts.cleared_bytes, bytes);
         done
     }

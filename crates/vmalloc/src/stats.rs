@@ -98,7 +98,7 @@ impl VirtualMemory {
         let mut scan = shared.borrow_scan()?;
         let mut bytes = 0;
         let all = 0..shared.mapping.len();
-        let done = shared.mapping.resident(&mut scan, all, |run| bytes += run.len() as u64);
+        let done = shared.resident(&mut scan, all, |run| bytes += run.len() as u64);
         shared.return_scan(scan);
         done.map(|()| bytes)
     }

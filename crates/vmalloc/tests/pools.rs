@@ -241,3 +241,17 @@ fn a_panic_in_a_destructor_loses_no_addresses() {
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(elements))).is_err());
     assert_eq!(vm.stats().vector_bytes, 0);
 }
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn every_question_to_the_system_is_counted() {
+    let vm = vm();
+    let slots = vm.slots(&SlotLayout::new(4096).count(128)).unwrap();
+    let held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
+    let before = vm.stats().scans;
+    // No two of the 64 that are cleared together are neighbours.
+    let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|slot| slot.number() % 2 == 1);
+    drop(odd);
+    assert_eq!((vm.stats().dropped_bytes, vm.stats().scans - before), (0, 64));
+    drop(even);
+}
