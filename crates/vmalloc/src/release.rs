@@ -119,18 +119,22 @@ impl Shared {
 
     /// Takes back what is never kept warm: extents, and everything while freed blocks are guarded.
     #[cold]
-    pub(crate) fn take_back_cold(&self, zone: &Arc<Zone>, mut held: Held, warm_bytes: u64) {
+    pub(crate) fn take_back_cold(&self, zone: &Arc<Zone>, held: Held, warm_bytes: u64) {
         let Some(quarantine) = &self.quarantine else {
             self.warm.add(warm_bytes);
             return self.give_pages_back(zone, held, warm_bytes);
         };
+        let Held { position, slot_bytes, is_warm, is_extent, .. } = held;
+        // What is beyond the block's end may be of an earlier one.
+        let pages = zone.all_pages(&self.mapping, held);
+        let mut held = Held { pages, position, slot_bytes, is_warm, is_extent };
         if self.mapping.guard(&mut held.pages).is_err() {
             // Too many mappings, where a guard is one: this block is not caught.
             Counts::add(&self.counts.unguarded, 1);
             self.warm.add(warm_bytes);
             return self.give_pages_back(zone, held, warm_bytes);
         }
-        quarantine.add(zone, held.position, held.slot_bytes);
+        quarantine.add(zone, position, slot_bytes);
     }
 
     /// Frees all blocks that wait in the quarantine.

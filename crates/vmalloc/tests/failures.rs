@@ -155,6 +155,33 @@ fn every_call_of_building_fails_in_turn() {
     }
 }
 
+/// Whether a block came back twice to where one was that could neither be guarded nor given back. Threads that change their CPU
+/// get others.
+fn shorter_and_longer_again() -> bool {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).catch_use_after_free(0).build().unwrap();
+    // Both are served by slots of ten pages.
+    let (short, long) = (9 * 4096, 10 * 4096);
+    let mut block = vm.alloc(long, Zero::Yes).unwrap();
+    let place = block.address();
+    block.fill(1);
+    let failing = failing::after(0);
+    drop(block);
+    drop(failing);
+    // It is warm. Its last page is not of the next block.
+    let block = vm.alloc(short, Zero::Yes).unwrap();
+    let came_back = block.address() == place;
+    assert!(is_zero(&block));
+    drop(block);
+    let held: Vec<_> = (0..32).map(|_| vm.alloc(long, Zero::Yes).unwrap()).collect();
+    assert!(held.iter().all(|block| is_zero(block)));
+    came_back && held.iter().any(|block| block.address() == place)
+}
+
+#[test]
+fn what_a_shorter_block_leaves_is_zero_in_the_debug_mode() {
+    assert!((0..20).any(|_| shorter_and_longer_again()));
+}
+
 #[test]
 fn a_refused_release_of_dropped_slots_is_said() {
     let vm = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(8 << 20)).build().unwrap();
