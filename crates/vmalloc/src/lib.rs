@@ -37,7 +37,7 @@
 //! # Forks
 //! A child has its own copy of everything, zero where it was zero, and guards where they were. The thread of [`Keep::decay`] is
 //! the parent's. As with any lock, a child of a process with several threads must not ask for memory here if another thread
-//! may have been doing so at the time of the fork.
+//! may have been doing so at the time of the fork. The thread of [`Keep::decay`] is such a thread, and [`Keep::default`] has one.
 //!
 //! Source: the lazily freed areas of the talk on vmalloc (2019), and what its batched purges showed.
 
