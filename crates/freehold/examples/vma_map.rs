@@ -152,9 +152,9 @@ fn main() -> Result<(), Failure> {
         let parts = (0..MAPPERS).map(|part| Span::from_size(place.first() + part * PART, PART));
         let mappers: Vec<_> =
             parts.flatten().map(|part| scope.spawn(move || mapper(mappings, part))).collect();
-        let joined = mappers.into_iter().map(|mapper| mapper.join());
+        let mut joined = mappers.into_iter().map(|mapper| mapper.join());
         let mapped: Result<(), Failure> =
-            joined.map(|mapped| mapped.map_err(|_| Failure::from("a mapper panicked"))?).collect();
+            joined.try_for_each(|mapped| mapped.map_err(|_| Failure::from("a mapper panicked"))?);
         done.store(true, Ordering::Release);
         for query in queries {
             query.join().map_err(|_| Failure::from("a query panicked"))??;

@@ -48,7 +48,7 @@ impl Figure {
 /// A promise: what, the figure, the figure that it is compared with if it is not for itself, and the bound.
 #[derive(Clone, Debug)]
 pub(super) struct Promise {
-    what: String,
+    what: &'static str,
     of: Figure,
     by: Option<Figure>,
     bound: f64,
@@ -56,18 +56,18 @@ pub(super) struct Promise {
 }
 
 /// The one is at most so many times the other.
-pub(super) fn at_most(what: impl Into<String>, of: Figure, by: Figure, bound: f64) -> Promise {
-    Promise { what: what.into(), of, by: Some(by), bound, at_least: false }
+pub(super) fn at_most(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: Some(by), bound, at_least: false }
 }
 
 /// The one is at least so many times the other.
-pub(super) fn at_least(what: impl Into<String>, of: Figure, by: Figure, bound: f64) -> Promise {
-    Promise { what: what.into(), of, by: Some(by), bound, at_least: true }
+pub(super) fn at_least(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: Some(by), bound, at_least: true }
 }
 
 /// The figure is at most that.
-pub(super) fn below(what: impl Into<String>, of: Figure, bound: f64) -> Promise {
-    Promise { what: what.into(), of, by: None, bound, at_least: false }
+pub(super) fn below(what: &'static str, of: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: None, bound, at_least: false }
 }
 
 /// Adds the promises that the run has figures for.
@@ -81,10 +81,11 @@ pub(super) fn add(suite: &str, promises: &[Promise], results: &mut Results) {
         let (ratio, samples) = (of.value / by, of.samples);
         let kept = if promise.at_least { ratio >= promise.bound } else { ratio <= promise.bound };
         let word = if promise.at_least { "at least" } else { "at most" };
-        let key = Key::new(suite, "promise")
-            .op(promise.what.clone())
+        let mut key = Key::new(suite, "promise")
+            .op(promise.what)
             .param("bound", format!("{word} {}", promise.bound))
             .param("kept", if kept { "yes" } else { "no" });
+        key.params.extend(promise.of.params.iter().map(|&(name, value)| (name.to_owned(), value.into())));
         results.of(key).put(Metric::Ratio, Stat::Total, ratio, samples);
     }
 }

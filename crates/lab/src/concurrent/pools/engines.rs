@@ -238,5 +238,5 @@ pub(in crate::concurrent) const ENTRIES: [Entry; 5] = [
     Entry { who: Who::other(RWLOCK, None), allocates: false, make: |_| Ok(Box::<Found>::default()) },
 ];
 
-/// Beside spaces: two locks, each thread its own.
-pub(super) const REFERENCE: Who = Who::other(TWO_LOCKS, None);
+/// Beside spaces, and no rival of theirs: two locks, each thread its own.
+pub(super) const REFERENCE: Who = Who::ours(TWO_LOCKS, None);

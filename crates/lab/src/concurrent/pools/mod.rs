@@ -70,16 +70,15 @@ fn promises() -> Vec<Promise> {
     let locate = |engine, threads| time("locate", "any address", engine, threads);
     let mut all = Vec::new();
     for threads in [1, 2] {
-        let what = format!("a pair, by two locks, {threads} threads");
-        all.push(at_most(what, pair(POOLED, threads), pair(TWO_LOCKS, threads), 2.0));
+        all.push(at_most("pair, by two locks", pair(POOLED, threads), pair(TWO_LOCKS, threads), 2.0));
     }
     let rate = |engine| pair(engine, 2).of(Metric::Rate);
-    all.push(at_least("pairs in a second, by one lock's, 2 threads", rate(POOLED), rate(ONE_LOCK), 8.0));
+    all.push(at_least("pairs in a second, by one lock's", rate(POOLED), rate(ONE_LOCK), 8.0));
     let locks = replace(POOLED).of(Metric::Locks);
-    all.push(below("core locks for a random replacement, 2 threads", locks, 1.0 / 16.0));
+    all.push(below("core locks of a random replacement", locks, 1.0 / 16.0));
     for threads in [1, 2] {
-        let what = format!("locate, by RwLock<BTreeMap>'s, {threads} threads");
-        all.push(at_most(what, locate(POOLED, threads), locate(RWLOCK, threads), 0.25));
+        let [ours, theirs] = [POOLED, RWLOCK].map(|engine| locate(engine, threads));
+        all.push(at_most("locate, by RwLock<BTreeMap>'s", ours, theirs, 0.25));
     }
     all
 }

@@ -5,7 +5,7 @@ use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{on_cpu, panicked};
 use crate::counters::threads::{cpus, in_turn};
-use crate::record::{Metric, count};
+use crate::record::{Metric, Stat};
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Barrier;
@@ -93,25 +93,17 @@ fn add(bench: &mut Bench, map: &Filled, ranges: u32, op: &str, rounds: &[Round])
     let of = |of: fn(&Round) -> f64| rounds.iter().map(of).collect::<Vec<_>>();
     let key = who.key(SUITE, "beside", op).param("n", ranges);
     bench.results.of(key.clone()).rounds(Metric::Time, &of(|round| round.read_ns), reads);
+    let mut share = |what: &str, part: u64, all: u64| {
+        if part > 0 {
+            let key = key.clone().op(format!("{op}, {what}"));
+            bench.results.of(key).put(Metric::Share, Stat::Total, part as f64 / all as f64, all);
+        }
+    };
+    share("found nothing", missed, reads);
+    share("refused", refused, stores + refused);
     if stores > 0 {
         let per_second = of(|round| round.written.per_second);
         bench.results.of(key.op(format!("{op}, stores"))).rounds(Metric::Rate, &per_second, stores);
-    }
-    if refused > 0 {
-        let label = who.label();
-        bench.results.note(format!(
-            "beside {op}, {ranges} ranges: {label} refused stores {} times in {} stores; each was tried again",
-            count(refused),
-            count(stores)
-        ));
-    }
-    if missed > 0 {
-        let (label, share) = (who.label(), 100.0 * missed as f64 / reads.max(1) as f64);
-        bench.results.note(format!(
-            "beside {op}, {ranges} ranges: {label} found nothing in {missed} of {} look-ups, {share:.4} %, of ranges that \
-             were only replaced",
-            count(reads)
-        ));
     }
 }
 
@@ -141,23 +133,24 @@ fn one(map: &Filled, ranges: u32, other: Other, halves: bool, long: Duration) ->
         // A reader that panicked leaves the writer at work.
         done.store(true, Relaxed);
         let written = writer.join().map_err(|_| panicked())??;
-        let (read_ns, reads, seen) = found?;
+        let (read_ns, reads, seen) = found??;
         Ok(Round { read_ns, reads, seen, written })
     })
 }
 
 /// Reads until the time is over: nanoseconds of a look-up, how many, and what they saw.
-fn reads(map: &dyn Subject, indexes: &[u64], long: Duration) -> (f64, u64, Seen) {
+fn reads(map: &dyn Subject, indexes: &[u64], long: Duration) -> anyhow::Result<(f64, u64, Seen)> {
     let (started, mut reads, mut seen) = (Instant::now(), 0, Seen::default());
     loop {
         for batch in indexes.chunks(BATCH) {
-            let found = map.read(batch, Guarded::Each).unwrap_or_default();
+            let found = map.read(batch, Guarded::Each);
+            let found = found.ok_or_else(|| anyhow::anyhow!("a shared map without guards"))?;
             seen.wrong |= found.wrong;
             seen.missed += found.missed;
             reads += batch.len() as u64;
             let passed = started.elapsed();
             if passed >= long {
-                return (passed.as_nanos() as f64 / reads as f64, reads, seen);
+                return Ok((passed.as_nanos() as f64 / reads as f64, reads, seen));
             }
         }
     }

@@ -83,46 +83,31 @@ fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyho
 fn promises() -> Vec<Promise> {
     let guard = |engine| Figure::time("guard", "enter and leave", engine);
     let read = |op, engine, n| Figure::time("read", op, engine).at("n", n);
-    let beside = |op, engine, n| Figure::time("beside", op, engine).at("n", n);
     let store = |engine, n| Figure::time("store", "replace", engine).at("n", n);
-    let mut all = vec![at_most("a guard, by one of crossbeam-epoch", guard(RCU), guard(EPOCH), 0.25)];
+    let mut all = vec![at_most("guard, by crossbeam-epoch's", guard(RCU), guard(EPOCH), 0.25)];
     for n in [100, 10_000] {
-        let held = |engine| read("guard held", engine, n);
-        all.push(at_most(
-            format!("a look-up, guard held, by range-map's, {n}"),
-            held(MAPLE),
-            held(OWNED),
-            1.08,
-        ));
-        let each = read("guard each", MAPLE, n);
-        all.push(at_most(format!("a look-up, guard each, by range-map's, {n}"), each, held(OWNED), 1.15));
-        all.push(at_most(format!("a store, by range-map's, {n}"), store(MAPLE, n), store(OWNED, n), 1.6));
+        let owned = || read("guard held", OWNED, n);
+        let [held, each] = ["guard held", "guard each"].map(|op| read(op, MAPLE, n));
+        all.push(at_most("look-up, guard held, by range-map's", held, owned(), 1.08));
+        all.push(at_most("look-up, guard each, by range-map's", each, owned(), 1.15));
+        all.push(at_most("store, by range-map's", store(MAPLE, n), store(OWNED, n), 1.6));
     }
     let n = 10_000;
-    let spins = ["a thread that spins", "a thread that spins, half"];
-    for (what, spins, op, bound) in [
-        ("a writer at 1 M stores/s", spins[0], "1 M stores/s", 0.9),
-        ("one flat out in the other half", spins[1], "flat out, other half", 0.85),
-        ("one flat out on the same ranges", spins[0], "flat out", 0.5),
-    ] {
-        let what = format!("a reader's speed kept beside {what}, {n}");
-        all.push(at_least(what, beside(spins, MAPLE, n), beside(op, MAPLE, n), bound));
-    }
+    let beside = |op, engine| Figure::time("beside", op, engine).at("n", n);
+    let kept = |what, spins, op, bound| at_least(what, beside(spins, MAPLE), beside(op, MAPLE), bound);
+    let rwlocks = |what, op| at_least(what, beside(op, RWLOCK), beside(op, MAPLE), 5.0);
     let each = |engine| read("guard each", engine, n);
-    all.push(at_least(
-        format!("a look-up of RwLock<BTreeMap>, by ours, {n}"),
-        each(RWLOCK),
-        each(MAPLE),
-        2.0,
-    ));
-    for op in ["1 M stores/s", "flat out"] {
-        let what = format!("a look-up of RwLock<BTreeMap> beside a writer, {op}, by ours, {n}");
-        all.push(at_least(what, beside(op, RWLOCK, n), beside(op, MAPLE, n), 5.0));
-    }
-    for (what, index, bound) in [("exact", INDEX[0], 2.5), ("any index", INDEX[1], 5.0)] {
-        let what = format!("a look-up of scc::TreeIndex, {what}, by ours, {n}");
-        all.push(at_least(what, each(index), each(MAPLE), bound));
-    }
+    let others = |what, engine, bound| at_least(what, each(engine), each(MAPLE), bound);
+    all.extend([
+        kept("speed kept beside 1 M stores/s", "a thread that spins", "1 M stores/s", 0.9),
+        kept("speed kept, flat out in other half", "a thread that spins, half", "flat out, other half", 0.85),
+        kept("speed kept, flat out on same ranges", "a thread that spins", "flat out", 0.5),
+        others("RwLock<BTreeMap>, by ours", RWLOCK, 2.0),
+        rwlocks("RwLock<BTreeMap> beside 1 M stores/s", "1 M stores/s"),
+        rwlocks("RwLock<BTreeMap> beside flat out", "flat out"),
+        others("scc::TreeIndex, exact, by ours", INDEX[0], 2.5),
+        others("scc::TreeIndex, any index, by ours", INDEX[1], 5.0),
+    ]);
     all
 }
 
