@@ -2,7 +2,6 @@ use super::judge::{Change, Read, Seen};
 use super::threads::View;
 use super::*;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
@@ -23,13 +22,13 @@ fn what_readers_of_ours_see_can_have_been() {
 }
 
 /// How a map is broken.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Broken {
     /// It is not.
     Not,
-    /// A store over entries removes them first, and then stores.
+    /// A store removes what is in its way first, and then stores; a read comes between.
     TwoSteps,
-    /// A guard sees the map as it was when another guard began.
+    /// A read sees the map as it was some time ago.
     Stale,
     /// An iterator that meets a store begins again.
     Repeats,
@@ -37,32 +36,11 @@ enum Broken {
     Ends,
 }
 
-/// A tree behind a lock, which is given back in the middle of what should be one step.
-struct Liar {
-    how: Broken,
-    entries: Mutex<BTreeMap<u64, Entry>>,
-    stale: Mutex<BTreeMap<u64, Entry>>,
-}
-
-impl Liar {
-    fn new(how: Broken) -> Self {
-        Self { how, entries: Mutex::default(), stale: Mutex::default() }
-    }
-
-    fn entries(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn seen(&self) -> BTreeMap<u64, Entry> {
-        if self.how == Broken::Stale {
-            return self.stale.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        }
-        self.entries().clone()
-    }
-}
+/// A map as a tree of entries by their first indexes.
+type Entries = BTreeMap<u64, Entry>;
 
 /// Empties a span; parts of what reaches beyond it stay.
-fn cut(entries: &mut BTreeMap<u64, Entry>, over: Span) {
+fn cut(entries: &mut Entries, over: Span) {
     let met: Vec<Entry> = entries.values().copied().filter(|(span, _)| span.overlaps(over)).collect();
     for (span, value) in met {
         entries.remove(&span.first());
@@ -72,76 +50,43 @@ fn cut(entries: &mut BTreeMap<u64, Entry>, over: Span) {
     }
 }
 
-impl Subject for Liar {
-    fn read(&self, work: &mut dyn FnMut(&dyn View)) {
-        work(self);
-        let now = self.entries().clone();
-        *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = now;
+fn slot(entries: &Entries, index: u64) -> Seen {
+    if let Some((span, value)) = entries.values().find(|(span, _)| span.contains(index)) {
+        return Seen::Slot(index, *span, Some(*value));
     }
+    let first = entries.range(..index).next_back().map_or(0, |(_, (span, _))| span.last() + 1);
+    let last = entries.range(index..).next().map_or(u64::MAX, |(&first, _)| first - 1);
+    Seen::Slot(index, span(first, last), None)
+}
 
-    fn put(&self, change: Change) -> Result<bool, String> {
-        let mut entries = self.entries();
-        cut(&mut entries, change.over);
-        if self.how == Broken::TwoSteps {
-            drop(entries);
-            std::thread::yield_now();
-            entries = self.entries();
-        }
+/// What is said of a map that is read in the middle of each store, by a look-up and by an iterator, and after it.
+fn judged(how: Broken) -> Verdict {
+    let changes = changes(400, 1, &mut SplitMix::new(5));
+    let (mut map, mut stale, mut reads) = (Entries::new(), Entries::new(), Vec::new());
+    for (at, change) in changes.iter().enumerate() {
+        let (index, before) = (change.over.first(), map.values().copied().collect::<Vec<_>>());
+        let old = map.clone();
+        cut(&mut map, change.over);
+        let between = if how == Broken::TwoSteps { &map } else { &old };
+        reads.push(Read { after: at, until: at + 1, seen: slot(between, index) });
         if let Some(value) = change.value {
-            entries.insert(change.over.first(), (change.over, value));
+            map.insert(index, (change.over, value));
         }
-        Ok(true)
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl View for Liar {
-    fn get(&self, index: u64) -> Option<u64> {
-        self.slot_at(index).1
-    }
-
-    fn slot_at(&self, index: u64) -> (Span, Option<u64>) {
-        let entries = self.seen();
-        if let Some((span, value)) = entries.values().find(|(span, _)| span.contains(index)) {
-            return (*span, Some(*value));
+        let mut entries = before;
+        match how {
+            Broken::Repeats => entries.extend(map.values()),
+            Broken::Ends => entries.truncate(entries.len() / 2),
+            Broken::Not | Broken::TwoSteps | Broken::Stale => {}
         }
-        let below = entries.range(..index).next_back().map_or(0, |(_, (span, _))| span.last() + 1);
-        let above = entries.range(index..).next().map_or(u64::MAX, |(&first, _)| first - 1);
-        (span(below, above), None)
-    }
-
-    fn entries(&self, within: Span, backwards: bool) -> Vec<Entry> {
-        let of = |entries: &BTreeMap<u64, Entry>| {
-            entries.values().copied().filter(|(span, _)| span.overlaps(within)).collect::<Vec<_>>()
-        };
-        let mut seen = of(&self.seen());
-        std::thread::yield_now();
-        let now = of(&self.entries());
-        if seen != now && self.how == Broken::Repeats {
-            seen.extend(now);
-        } else if seen != now && self.how == Broken::Ends {
-            seen.truncate(seen.len() / 2);
-        }
-        if backwards {
-            seen.reverse();
-        }
-        seen
-    }
-}
-
-fn judged(how: Broken) -> Sum {
-    let mut all = Sum::default();
-    // Threads of a busy machine may take turns so rarely that a round meets nothing.
-    for seed in 0..20 {
-        all = of_subject(&Liar::new(how), &Beside { seed, ..BESIDE }, Duration::ZERO, &mut |_| ()).unwrap();
-        if all.reason.is_some() {
-            break;
+        let seen = Seen::Entries { within: Span::ALL, backwards: false, entries };
+        reads.push(Read { after: at, until: at + 1, seen });
+        let now = if how == Broken::Stale { &stale } else { &map };
+        reads.push(Read { after: at + 1, until: at + 1, seen: slot(now, index) });
+        if at % 8 == 0 {
+            stale.clone_from(&map);
         }
     }
-    all
+    judge(&mut Model::new(), &changes, reads)
 }
 
 #[test]
@@ -152,13 +97,37 @@ fn every_broken_map_is_caught() {
         (Broken::Repeats, "follows"),
         (Broken::Ends, "which nobody touched"),
     ] {
-        let sum = judged(how);
-        assert!(sum.wrong > 0, "{says}");
-        let reason = sum.reason.unwrap();
-        assert!(how != Broken::TwoSteps && how != Broken::Stale || reason.contains("change"), "{reason}");
+        let verdict = judged(how);
+        assert!(
+            verdict.wrong > 10 && verdict.reason.as_ref().unwrap().contains(says),
+            "{how:?}: {verdict:?}"
+        );
     }
-    let sum = judged(Broken::Not);
-    assert!(sum.wrong == 0 && sum.reason.is_none(), "{:?}", sum.reason);
+    let verdict = judged(Broken::Not);
+    assert!(verdict.wrong == 0 && verdict.reason.is_none(), "{verdict:?}");
+}
+
+/// Ours, but each hundredth store is lost.
+struct Lossy(MapleTree<u64>);
+
+impl Subject for Lossy {
+    fn read(&self, work: &mut dyn FnMut(&dyn View)) {
+        Subject::read(&self.0, work);
+    }
+
+    fn put(&self, change: Change) -> Result<bool, String> {
+        if change.value.is_some_and(|value| value % 100 == 0) { Ok(true) } else { self.0.put(change) }
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        Subject::validate(&self.0)
+    }
+}
+
+#[test]
+fn a_map_that_loses_stores_is_caught_beside_threads() {
+    let sum = of_subject(&Lossy(MapleTree::new()), &BESIDE, Duration::from_secs(60), &mut |_| ()).unwrap();
+    assert!(sum.reason.is_some() && sum.changes == CHANGES as u64, "{sum:?}");
 }
 
 /// Judges one read of a map with two entries, of which the second is replaced by the second change.

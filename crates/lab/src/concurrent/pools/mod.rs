@@ -75,7 +75,7 @@ fn promises() -> Vec<Promise> {
     let rate = |engine| pair(engine, 2).of(Metric::Rate);
     all.push(at_least("pairs in a second, by one lock's", rate(POOLED), rate(ONE_LOCK), 8.0));
     let locks = replace(POOLED).of(Metric::Locks);
-    all.push(below("core locks of a random replacement", locks, 1.0 / 16.0));
+    all.push(below("core locks of a replacement", locks, 1.0 / 16.0));
     for threads in [1, 2] {
         let [ours, theirs] = [POOLED, RWLOCK].map(|engine| locate(engine, threads));
         all.push(at_most("locate, by RwLock<BTreeMap>'s", ours, theirs, 0.25));

@@ -67,7 +67,9 @@ fn demands(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<D
 fn round(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<Demand>> {
     let operations = bench.amount.operations / 4;
     let pool = (entry.make)(Some(clock_ns()))?;
-    let mut held = Held::new(pool.as_ref(), HELD, 1)?;
+    // As the workload: a pair is taken from a space that holds nothing else.
+    let held = if workload == "pair" { 0 } else { HELD };
+    let mut held = Held::new(pool.as_ref(), held, 1)?;
     let before = pool.used();
     let right = match workload {
         "pair" => pool.pairs(operations, PAIR_PAGES),

@@ -103,8 +103,8 @@ fn promises() -> Vec<Promise> {
         kept("speed kept, flat out in other half", "a thread that spins, half", "flat out, other half", 0.85),
         kept("speed kept, flat out on same ranges", "a thread that spins", "flat out", 0.5),
         others("RwLock<BTreeMap>, by ours", RWLOCK, 2.0),
-        rwlocks("RwLock<BTreeMap> beside 1 M stores/s", "1 M stores/s"),
-        rwlocks("RwLock<BTreeMap> beside flat out", "flat out"),
+        rwlocks("RwLock<BTreeMap>, 1 M stores/s", "1 M stores/s"),
+        rwlocks("RwLock<BTreeMap>, flat out", "flat out"),
         others("scc::TreeIndex, exact, by ours", INDEX[0], 2.5),
         others("scc::TreeIndex, any index, by ours", INDEX[1], 5.0),
     ]);
