@@ -309,7 +309,8 @@ impl fmt::Debug for Slot<'_> {
 }
 
 impl Shared {
-    /// Ends a pool of which no slot is held: its pages, guards and addresses go back. If a call fails, they stay taken.
+    /// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they stay
+    /// taken.
     fn close(&self, zone: &Arc<Zone>, carved_start: usize) {
         self.end_quarantine();
         self.release_dropped(zone);
@@ -319,9 +320,7 @@ impl Shared {
         }
         // Who purges it holds the lock. Nobody begins to any more.
         *zone.open.write().unwrap_or_else(PoisonError::into_inner) = false;
-        let stats = zone.space.stats();
-        debug_assert_eq!(stats.blocks, 0, "V1: slots borrow their pool");
-        self.warm.sub(zone.warm_bytes(stats.warm_bytes));
+        self.warm.sub(zone.warm_bytes(zone.space.stats().warm_bytes));
         match zone.end(&self.mapping) {
             Ok(()) => self.uncarve(carved_start),
             Err(_) => Counts::add(&self.counts.refused, 1),
