@@ -95,6 +95,9 @@ mod tests {
             scope.spawn(|| {
                 lock.with(|value| {
                     begin.wait();
+                    while lock.waits.load(Relaxed) == 0 {
+                        std::thread::yield_now();
+                    }
                     std::thread::sleep(Duration::from_millis(20));
                     *value += 1;
                 });
