@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ranges    what is stored and read        engines   who is read, in loops
-//!   guards, alone, beside   the workloads
+//!   guards, alone, together, beside   the workloads
 //! ```
 //!
 //! Every look-up that is timed is checked: the value that it finds is of the range that it asked for.
@@ -12,6 +12,7 @@ mod beside;
 mod engines;
 mod guards;
 mod ranges;
+mod together;
 
 use super::promises::{self, Figure, Promise, at_least, at_most};
 use super::{Amount, Bench, Case, Options, Who, check_names};
@@ -28,12 +29,13 @@ const SIZES: [u32; 2] = [100, 10_000];
 /// The most ranges of a map.
 const MOST: u32 = 1_000_000;
 
-/// Transactions and snapshots are further cases, as soon as `MapleTree` has them.
-const CASES: [Case; 5] = [
+const CASES: [Case; 7] = [
     Case { name: "guard", run: guards::run },
     Case { name: "read", run: alone::reads },
     Case { name: "store", run: alone::stores },
     Case { name: "erase", run: alone::erases },
+    Case { name: "transaction", run: together::transactions },
+    Case { name: "snapshot", run: together::snapshots },
     Case { name: "beside", run: beside::run },
 ];
 
