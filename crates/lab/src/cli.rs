@@ -58,17 +58,34 @@ pub(crate) enum Subject {
     Family(Suite),
     /// Counters and histograms of many threads.
     Counters,
+    /// Maps of ranges that threads share.
+    Readers,
+    /// Address spaces that threads share.
+    Pools,
 }
 
 impl ValueEnum for Subject {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Family(Suite::Kva), Self::Family(Suite::Percpu), Self::Family(Suite::Maple), Self::Counters]
+        &[
+            Self::Family(Suite::Kva),
+            Self::Family(Suite::Percpu),
+            Self::Family(Suite::Maple),
+            Self::Counters,
+            Self::Readers,
+            Self::Pools,
+        ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Family(suite) => suite.to_possible_value(),
             Self::Counters => Some(PossibleValue::new("counters").help("Counters and histograms of threads")),
+            Self::Readers => {
+                Some(PossibleValue::new("readers").help("Maps of ranges that threads share; bench alone"))
+            }
+            Self::Pools => {
+                Some(PossibleValue::new("pools").help("Address spaces that threads share; bench alone"))
+            }
         }
     }
 }
@@ -220,7 +237,11 @@ impl Command {
             Self::Bench { subject: Subject::Family(Suite::Percpu), .. } => "bench percpu",
             Self::Bench { subject: Subject::Family(Suite::Maple), .. } => "bench maple",
             Self::Bench { subject: Subject::Counters, .. } => "bench counters",
+            Self::Bench { subject: Subject::Readers, .. } => "bench readers",
+            Self::Bench { subject: Subject::Pools, .. } => "bench pools",
             Self::Stress { subject: Subject::Counters, .. } => "stress counters",
+            Self::Stress { subject: Subject::Readers, .. } => "stress readers",
+            Self::Stress { subject: Subject::Pools, .. } => "stress pools",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
             Self::Reproduce { what: Publication::Maple2025, .. } => "reproduce maple-2025",

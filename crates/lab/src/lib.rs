@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod concurrent;
 pub mod counters;
 mod data;
 pub mod engine;

@@ -11,7 +11,7 @@ use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
 use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
-use freehold_lab::{counters, study, view};
+use freehold_lab::{concurrent, counters, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -112,6 +112,29 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
             (counters::bench(&options, &mut progress)?, None)
         }
+        Command::Bench { subject: Subject::Readers | Subject::Pools, growth: true, .. } => {
+            return Err(Failure::Usage("--growth: of families alone".to_owned()).into());
+        }
+        Command::Bench {
+            subject: subject @ (Subject::Readers | Subject::Pools),
+            quick,
+            engine,
+            workload,
+            n,
+            ..
+        } => {
+            let options = concurrent::Options {
+                quick: *quick,
+                engines: engine.clone(),
+                workloads: workload.clone(),
+                sizes: n.clone(),
+            };
+            let bench = match subject {
+                Subject::Pools => concurrent::bench_pools,
+                _ => concurrent::bench_readers,
+            };
+            (bench(&options, &mut progress)?, None)
+        }
         Command::Bench {
             subject: Subject::Family(suite),
             quick,
@@ -141,6 +164,11 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         }
         Command::Stress { subject: Subject::Counters, options } => {
             (commands::stress::counters(options, &mut progress)?, None)
+        }
+        Command::Stress { subject: Subject::Readers | Subject::Pools, .. } => {
+            let reason =
+                "threads that share maps and spaces: stress maple --threads N, stress kva --mode stress";
+            return Err(Failure::Usage(reason.to_owned()).into());
         }
         Command::Stress { subject: Subject::Family(suite), options } => {
             (commands::stress::run(*suite, options, &mut progress)?, None)

@@ -90,8 +90,8 @@ fn an_entry_that_moves_is_never_twice_or_nowhere() {
 #[test]
 fn iterators_on_threads_see_no_older_second() {
     let _beside_others = beside_others();
-    let entries: u64 = if cfg!(miri) { 12 } else { 80 };
-    let stores = if cfg!(miri) { 10 } else { 2_000 };
+    let entries: u64 = if cfg!(miri) { 16 } else { 80 };
+    let stores = if cfg!(miri) { 12 } else { 2_000 };
     for nodes in [Nodes::Small, Nodes::Full] {
         let map = MapleTree::<u64>::with_nodes(nodes);
         for at in 0..entries {
@@ -143,7 +143,7 @@ fn iterators_on_threads_see_no_older_second() {
                 let over = span(first, first + random.below(30));
                 let value = with_room(|| map.store(over, 0).map_err(|refused| refused.cause));
                 value.unwrap();
-                if store % (stores / 10) == 0 {
+                if store % (stores / 4) == 0 {
                     looks.wait();
                 }
                 if store % 64 == 0 {

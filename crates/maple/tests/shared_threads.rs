@@ -177,8 +177,9 @@ fn answers_are_in_their_time(nodes: Nodes) {
             scope.spawn(move || scene.read(1, &to_first, &from_first)),
         ];
         let writers = [3, 4].map(|seed| scope.spawn(move || scene.write(seed)));
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let written = writers.map(|writer| writer.join());
         scene.done.store(true, Ordering::SeqCst);
+        written.into_iter().for_each(|written| written.unwrap());
         readers.map(|reader| reader.join().unwrap()).concat()
     });
     scene.map.validate().unwrap();

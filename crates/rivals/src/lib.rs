@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod concurrent;
 pub mod counters;
 pub mod kva;
 pub mod maple;

@@ -132,7 +132,7 @@ impl VirtualMemory {
     ///
     /// # Errors
     /// [`AllocError::Addresses`] for 0 bytes, or where no addresses are left; [`AllocError::System`] if memory cannot be
-    /// committed, which under [`Commit::Lazy`] does not happen.
+    /// committed, as under [`Commit::Strict`], or if none could be given back to win addresses.
     ///
     /// # Cost
     /// Warm, two atomic exchanges and two additions with its drop, and what it takes to clear it. Cold, page faults where it

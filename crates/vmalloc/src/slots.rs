@@ -310,7 +310,8 @@ impl fmt::Debug for Slot<'_> {
 }
 
 impl Shared {
-    /// Ends a pool of which no slot is held: its pages, guards and addresses go back. If a call fails, they stay taken.
+    /// Ends a pool whose slots were dropped or forgotten: its pages, guards and addresses go back. If a call fails, they stay
+    /// taken.
     fn close(&self, zone: &Arc<Zone>, carved_start: usize) {
         self.end_quarantine();
         // What is refused is counted, and goes with the pool.
@@ -321,9 +322,7 @@ impl Shared {
         }
         // Who has free slots in hand is waited for. Nobody begins to any more.
         *zone.hold_alone() = false;
-        // Slots that were forgotten go with the pool: who held them borrowed it.
-        let stats = zone.space.stats();
-        self.warm.sub(zone.warm_bytes(stats.warm_bytes));
+        self.warm.sub(zone.warm_bytes(zone.space.stats().warm_bytes));
         match zone.end(&self.mapping) {
             Ok(()) => self.uncarve(carved_start),
             Err(_) => Counts::add(&self.counts.refused, 1),

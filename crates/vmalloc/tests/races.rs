@@ -83,14 +83,3 @@ fn a_pool_ends_when_its_slots_are_given_back() {
     });
     vm.validate().unwrap();
 }
-
-#[test]
-fn forgotten_slots_go_with_their_pool() {
-    let vm = vm();
-    for _ in 0..100 {
-        let slots = vm.slots(&SlotLayout::new(64 << 10).count(64)).unwrap();
-        std::mem::forget(slots.get().unwrap());
-    }
-    assert_eq!(vm.stats().vector_bytes, 0);
-    vm.validate().unwrap();
-}

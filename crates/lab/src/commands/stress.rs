@@ -3,6 +3,7 @@
 //! they lack.
 
 use crate::Progress;
+use crate::concurrent::{Beside, EveryCpu, stress_every_cpu, stress_maple};
 use crate::counters::{Storm, stress as storm};
 use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
@@ -31,6 +32,8 @@ pub enum Mode {
     Smoke,
     /// 1000000 loops, 3 repeats, the cases one after another; churn up to 1000000 live.
     Performance,
+    /// Of kva alone: all CPUs at once, each with all cases in an order of its own, in one space that threads share.
+    Stress,
 }
 
 /// What is asked for.
@@ -39,7 +42,7 @@ pub struct Options {
     /// How much is done.
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
-    /// Threads at once, of counters alone.
+    /// Threads at once: of counters; of maple, a writer and readers of one map; of kva with --mode stress.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
     /// Loops of a case in a repeat, rather than the mode's; of counters, adds on each rung.
@@ -107,10 +110,51 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// No case or engine has such a name or bit, an option is of another family, or an engine cannot be made.
 pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    if let Some(results) = by_threads(suite, options, progress)? {
+        return Ok(results);
+    }
     match suite {
         Suite::Kva => of_family::<Kva>(options, progress),
         Suite::Percpu => of_family::<Percpu>(options, progress),
         Suite::Maple => of_family::<Tree>(options, progress),
+    }
+}
+
+/// Runs what many threads do at once, if that is asked for.
+fn by_threads(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Option<Results>> {
+    let Options { mode, threads, loops, repeat, cases, mask, sizes, nr_pages, unit, engines, seed, duration } =
+        options;
+    match (suite, mode, *threads) {
+        (Suite::Kva, Mode::Stress, _) => {
+            if sizes.len() > 1 || unit.is_some() {
+                return Err(Failure::Usage("--mode stress has one --n, and no --unit".to_owned()).into());
+            }
+            let asked = EveryCpu {
+                threads: *threads,
+                cases: cases_of(options)?,
+                engines: engines.clone(),
+                loops: *loops,
+                repeat: repeat.unwrap_or(1),
+                nr_pages: nr_pages.unwrap_or(1),
+                n: sizes.first().copied(),
+                seed: *seed,
+                duration: *duration,
+            };
+            stress_every_cpu(&asked, progress).map(Some)
+        }
+        (_, Mode::Stress, _) => Err(Failure::Usage("--mode stress: of kva alone".to_owned()).into()),
+        (Suite::Maple, _, Some(threads)) => {
+            let others = loops.is_some() || repeat.is_some() || mask.is_some() || nr_pages.is_some();
+            if others || unit.is_some() || !(cases.is_empty() && sizes.is_empty() && engines.is_empty()) {
+                let reason = "stress maple --threads has --duration and --seed";
+                return Err(Failure::Usage(reason.to_owned()).into());
+            }
+            if threads < 2 {
+                return Err(Failure::Usage("--threads: one writes, and at least one reads".to_owned()).into());
+            }
+            stress_maple(&Beside { threads, duration: *duration, seed: *seed }, progress).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -143,7 +187,10 @@ pub fn counters(options: &Options, progress: &mut Progress) -> anyhow::Result<Re
 
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     if options.threads.is_some() {
-        return Err(Failure::Usage("--threads: of counters alone".to_owned()).into());
+        return Err(Failure::Usage(
+            "--threads: of counters, of maple, and of kva with --mode stress".to_owned(),
+        )
+        .into());
     }
     if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
         let reason = "--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone";
@@ -285,7 +332,7 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
     }
     let (loops, repeat, largest) = match options.mode {
         Mode::Performance => (1_000_000, 3, 1_000_000),
-        Mode::Smoke => (10_000, 10, 100_000),
+        Mode::Smoke | Mode::Stress => (10_000, 10, 100_000),
     };
     let params = Params {
         loops: options.loops.unwrap_or(loops),

@@ -17,7 +17,7 @@ mod memory;
 mod promises;
 mod snapshot;
 mod storm;
-mod threads;
+pub(crate) mod threads;
 
 pub use storm::{Storm, stress};
 

@@ -6,12 +6,12 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 /// CPUs that this process may use.
-pub(super) fn cpus() -> u32 {
+pub(crate) fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX))
 }
 
 /// CPU nanoseconds of `work` on this thread.
-pub(super) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
+pub(crate) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
     let before = harness::cpu_time()?;
     work();
     Ok((harness::cpu_time()? - before).as_nanos() as f64)
@@ -111,7 +111,7 @@ pub(super) fn resident_bytes() -> anyhow::Result<u64> {
 }
 
 /// Numbers of engines for a round: forward, then backward.
-pub(super) fn in_turn(round: usize, engines: usize) -> Vec<usize> {
+pub(crate) fn in_turn(round: usize, engines: usize) -> Vec<usize> {
     if round.is_multiple_of(2) { (0..engines).collect() } else { (0..engines).rev().collect() }
 }
 

@@ -186,6 +186,8 @@ metrics! {
     HintError "hint_error" Bytes Less true
     /// Locks taken that all threads share.
     Locks "locks" Count Less false
+    /// Locks that a thread waited for.
+    LockWaits "lock_waits" Count Less false
     /// Bytes of memory that a process has, as its page tables say.
     Resident "resident" Bytes Less false
     /// One figure of the run by another.

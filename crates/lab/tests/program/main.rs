@@ -161,6 +161,16 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "maple", "--engine", "naive"],
         &["bench", "maple", "--workload", "fly"],
         &["stress", "maple", "--unit", "64K"],
+        &["stress", "maple", "--threads", "1"],
+        &["stress", "maple", "--threads", "3", "--loops", "5"],
+        &["stress", "percpu", "--mode", "stress"],
+        &["stress", "kva", "--threads", "2"],
+        &["stress", "kva", "--mode", "stress", "--engine", "btree"],
+        &["stress", "readers"],
+        &["bench", "readers", "--n", "1"],
+        &["bench", "readers", "--growth"],
+        &["bench", "pools", "--n", "100"],
+        &["bench", "pools", "--workload", "fly"],
         &["count-instructions", "fly", "--n=1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "--n=1", "nobody"],
         &["count-instructions", "churn:100", "rbtree"],
@@ -288,6 +298,25 @@ fn instructions_are_counted_by_kind_and_the_same_again() {
     assert!(maps.value("workload=overwrite|n=10|op=store|metric=instructions").is_some());
     for op in ["alloc", "free"] {
         assert!(figure("floor", op).1 > 1.0 && figure("rbtree", op).1 > 2.0 * figure("floor", op).1, "{op}");
+    }
+}
+
+#[test]
+fn threads_that_share_are_checked_and_shown() {
+    let maple = ["stress", "maple", "--threads", "2", "--duration", "200ms"].as_slice();
+    let kva =
+        ["stress", "kva", "--mode", "stress", "--loops", "20", "--n", "50", "--threads", "2"].as_slice();
+    let readers = ["bench", "readers", "--quick", "--workload", "guard", "--engine", "rcu"].as_slice();
+    for (args, query) in [
+        (maple, "engine=maple-tree|op=reads|metric=count"),
+        (kva, "engine=pooled-space|op=operations|metric=count"),
+        (readers, "engine=rcu|placement=handle|metric=time|stat=median"),
+    ] {
+        let results = Results::of(args);
+        assert!(results.value(query).is_some_and(|value| value > 0.0), "{args:?}");
+        assert!(results.find("metric=mismatches").all(|record| record["value"] == 0.0), "{args:?}");
+        let screen = text(&freehold(args).stdout);
+        assert!(screen.lines().all(|line| line.chars().count() <= 100), "{screen}");
     }
 }
 

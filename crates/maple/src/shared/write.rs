@@ -139,8 +139,8 @@ impl<E: StoredValue> MapleTree<E> {
     #[inline(always)]
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
         let way = if writer.tree.is_low(plan) && !self.is_frozen() { Way::Low } else { Way::Version };
-        let prepared = writer.prepare::<E>(plan, way);
-        prepared.inspect_err(|_| writer.undo()).map(|()| way)
+        // A version is opened last: what is refused has opened none.
+        writer.prepare::<E>(plan, way).map(|()| way)
     }
 
     /// Does a prepared store. Readers see it from then on.

@@ -1,0 +1,390 @@
+//! `freehold stress kva --mode stress`: every CPU runs all cases at once, each in an order of its own, in one space that threads
+//! share.
+//!
+//! What threads get is held against what all of them hold: a block is noted after it was handed out and forgotten before
+//! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
+
+use super::place::{on_cpu, panicked};
+use super::pools::{ENTRIES, Entry, Loops, whole};
+use crate::Progress;
+use crate::failure::Failure;
+use crate::record::{Metric, Results, count};
+use crate::workload::SplitMix;
+use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
+use freehold::kva::Request;
+use freehold::units::Span;
+use freehold_trace::kva::Op;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Addresses of a stripe, as a power of two.
+const STRIPE_BITS: u32 = 20;
+/// Locks that stripes share.
+const LOCKS: usize = 64;
+/// Operations of a batch.
+const BATCH: usize = 256;
+/// Live objects of cases that come in sizes, unless others are asked for.
+const SIZE: u32 = 10_000;
+/// Loops of a case, unless others are asked for.
+const LOOPS: u64 = 10_000;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct EveryCpu {
+    /// Threads; `None` is one for each CPU.
+    pub threads: Option<u32>,
+    /// The cases that each runs.
+    pub cases: Vec<&'static CaseInfo>,
+    /// Engines by name; none is all.
+    pub engines: Vec<String>,
+    /// Loops of a case in a repeat.
+    pub loops: Option<u64>,
+    /// How often each thread runs all cases.
+    pub repeat: u32,
+    /// Pages of `fix_size`.
+    pub nr_pages: u64,
+    /// Live objects of cases that come in sizes.
+    pub n: Option<u32>,
+    /// Where random numbers start.
+    pub seed: u64,
+    /// How long all engines may take together.
+    pub duration: Option<Duration>,
+}
+
+/// The blocks that threads hold.
+struct Claims(Vec<Mutex<BTreeMap<u64, u64>>>);
+
+impl Claims {
+    fn new() -> Self {
+        Self((0..LOCKS).map(|_| Mutex::default()).collect())
+    }
+
+    /// The part of a span in each stripe that it meets, under its lock.
+    fn each(span: Span) -> impl Iterator<Item = (usize, Span)> {
+        let stripes = span.first() >> STRIPE_BITS..=span.last() >> STRIPE_BITS;
+        stripes.filter_map(move |stripe| {
+            let first = stripe << STRIPE_BITS;
+            let whole = Span::new(first, first | ((1 << STRIPE_BITS) - 1))?;
+            Some((stripe as usize % LOCKS, whole.intersection(span)?))
+        })
+    }
+
+    fn lock(&self, at: usize) -> std::sync::MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.0[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a block; what of it somebody has.
+    fn take(&self, span: Span) -> Result<(), Span> {
+        for (at, part) in Self::each(span) {
+            let mut stripe = self.lock(at);
+            let below = stripe.range(..=part.last()).next_back();
+            let taken = below.and_then(|(&first, &last)| Span::new(first, last)?.intersection(part));
+            if let Some(taken) = taken {
+                return Err(taken);
+            }
+            stripe.insert(part.first(), part.last());
+        }
+        Ok(())
+    }
+
+    fn give(&self, span: Span) {
+        for (at, part) in Self::each(span) {
+            self.lock(at).remove(&part.first());
+        }
+    }
+}
+
+/// What a thread did.
+#[derive(Debug, Default)]
+struct Done {
+    passed: u32,
+    cut: u32,
+    operations: u64,
+    refused: u64,
+    lacking: Vec<&'static str>,
+}
+
+impl Done {
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.cut += other.cut;
+        self.operations += other.operations;
+        self.refused += other.refused;
+        self.lacking
+            .extend(other.lacking.iter().filter(|name| !self.lacking.contains(name)).collect::<Vec<_>>());
+    }
+}
+
+/// A thread at work.
+struct Worker<'a> {
+    pool: &'a dyn Loops,
+    claims: &'a Claims,
+    /// Blocks of this thread by the names of their objects.
+    held: HashMap<u32, Span>,
+    done: Done,
+}
+
+/// Runs all cases on every CPU, engine by engine.
+///
+/// # Errors
+/// No engine has such a name, or one cannot be made.
+pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Result<Results> {
+    let all = ENTRIES.iter().filter(|entry| entry.allocates);
+    let is = |name: &String, entry: &Entry| *name == entry.who.label() || *name == entry.who.engine;
+    if let Some(name) = asked.engines.iter().find(|name| !all.clone().any(|entry| is(name, entry))) {
+        let known: Vec<String> = all.map(|entry| entry.who.label()).collect();
+        let known = known.join(", ");
+        return Err(Failure::Usage(format!("no engine {name:?} for many threads; there are {known}")).into());
+    }
+    let wanted =
+        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| is(name, entry));
+    let entries: Vec<&Entry> = all.filter(wanted).collect();
+    let threads = asked.threads.unwrap_or_else(crate::counters::threads::cpus);
+    let mut results = Results::default();
+    results.fact("threads", threads.to_string());
+    let mut operations = 0;
+    for entry in &entries {
+        let label = entry.who.label();
+        progress.tick(&format!("all cases on {threads} threads: {label}"));
+        let until = asked.duration.map(|all| Instant::now() + all / entries.len() as u32);
+        let found = on_engine((entry.make)(None)?.as_ref(), asked, threads, until);
+        let key = |op: &str| entry.who.key("kva", "all CPUs", op).param("threads", threads);
+        let failed = found.is_err();
+        match found {
+            Ok(done) => {
+                operations += done.operations;
+                results.of(key("operations")).total(Metric::Count, done.operations);
+                results.of(key("repeats of a case")).total(Metric::Count, done.passed.into());
+                results.of(key("refused")).total(Metric::Count, done.refused);
+                if !done.lacking.is_empty() {
+                    results
+                        .note(format!("{label} does not have the requests of: {}", done.lacking.join(", ")));
+                }
+                if done.cut > 0 {
+                    results.note(format!("{label}: {} repeats were cut by --duration", done.cut));
+                }
+            }
+            Err(reason) => {
+                results.note(format!("FAILED: {label}, seed {}: {reason}", asked.seed));
+                results.failed = true;
+            }
+        }
+        results.of(key("checked")).total(Metric::Mismatches, u64::from(failed));
+    }
+    let word = if results.failed { "FAILED" } else { "passed" };
+    let kinds = entries.len();
+    results.note(format!(
+        "{word}: {kinds} spaces, {} operations of {threads} threads checked",
+        count(operations)
+    ));
+    Ok(results)
+}
+
+/// Runs all cases on every thread; what is wrong, if anything is.
+fn on_engine(
+    pool: &dyn Loops,
+    asked: &EveryCpu,
+    threads: u32,
+    until: Option<Instant>,
+) -> Result<Done, String> {
+    let claims = Claims::new();
+    let found: Vec<Result<Done, String>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|number| {
+                let claims = &claims;
+                scope.spawn(move || {
+                    on_cpu(number, threads);
+                    Worker { pool, claims, held: HashMap::new(), done: Done::default() }
+                        .run(asked, number, until)
+                })
+            })
+            .collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.map(|found| found.unwrap_or_else(|_| Err(panicked().to_string()))).collect()
+    });
+    let mut all = Done::default();
+    for done in found {
+        all.add(done?);
+    }
+    match pool.settle() {
+        1 => Ok(all),
+        blocks => Err(format!("{blocks} free blocks after everything was freed")),
+    }
+}
+
+impl Worker<'_> {
+    /// Every case so often, in an order that the seed and the thread decide.
+    fn run(mut self, asked: &EveryCpu, number: u32, until: Option<Instant>) -> Result<Done, String> {
+        let mut random = SplitMix::new(asked.seed.wrapping_add(u64::from(number)));
+        let mut cases = asked.cases.clone();
+        for _ in 0..asked.repeat {
+            random.shuffle(&mut cases);
+            for info in &cases {
+                let params = Params {
+                    loops: asked.loops.unwrap_or(LOOPS),
+                    nr_pages: asked.nr_pages,
+                    n: asked.n.unwrap_or(SIZE),
+                    seed: random.next_u64(),
+                    ..Params::default()
+                };
+                self.case(Case::new(info, &params, 0), until)
+                    .map_err(|reason| format!("{} on thread {number}: {reason}", info.name))?;
+            }
+        }
+        Ok(self.done)
+    }
+
+    fn case(&mut self, mut case: Case, until: Option<Instant>) -> Result<(), String> {
+        let (mut ops, mut cut) = (Vec::new(), false);
+        while let Some(phase) = case.phase() {
+            ops.clear();
+            if case.next_batch(&mut ops, BATCH).is_none() {
+                break;
+            }
+            for op in &ops {
+                if !self.op(op, case.info().refusal)? {
+                    // What it has is given back.
+                    self.done.lacking.push(case.info().name);
+                    self.give_all_back()?;
+                    return Ok(());
+                }
+            }
+            let late = until.is_some_and(|until| Instant::now() >= until);
+            if late && phase != Phase::Teardown && case.phase() == Some(phase) {
+                cut = true;
+                case.stop();
+            }
+        }
+        if !self.held.is_empty() {
+            return Err(format!("{} objects are live after the teardown", self.held.len()));
+        }
+        self.done.passed += u32::from(!cut);
+        self.done.cut += u32::from(cut);
+        Ok(())
+    }
+
+    /// One operation; whether the space has such a request.
+    fn op(&mut self, op: &Op, refusal: Refusal) -> Result<bool, String> {
+        self.done.operations += 1;
+        match op {
+            Op::Congruent { .. } => return Ok(false),
+            Op::Free { object } => {
+                // A request that was refused left a name without an object.
+                if let Some(span) = self.held.remove(object) {
+                    self.free(span)?;
+                }
+            }
+            Op::Alloc { object, size_bytes, align, window } => {
+                let request = Request::new(*size_bytes).align(*align).window(*window);
+                let Some(span) = self.pool.alloc_request(&request) else {
+                    self.done.refused += 1;
+                    return match refusal {
+                        Refusal::Fails => Err(format!("{op:?} was refused")),
+                        Refusal::Allowed | Refusal::Expected => Ok(true),
+                    };
+                };
+                let asked = Span::from_size(span.first(), *size_bytes);
+                let fits = align.divides(span.first()) && asked.is_some_and(|asked| span.covers(asked));
+                let inside = asked.is_some_and(|asked| window.covers(asked)) && whole().covers(span);
+                if !fits || !inside {
+                    return Err(format!("{op:?} was given {span}"));
+                }
+                self.claims
+                    .take(span)
+                    .map_err(|taken| format!("{op:?} was given {span}, of which {taken} is taken"))?;
+                if self.held.insert(*object, span).is_some() {
+                    return Err(format!("object {object} was allocated twice"));
+                }
+                if self.pool.locate(span.last()) != Some(span) {
+                    return Err(format!("{:?} is found at the end of {span}", self.pool.locate(span.last())));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn free(&self, span: Span) -> Result<(), String> {
+        self.claims.give(span);
+        if self.pool.free(span.first()) { Ok(()) } else { Err(format!("{span} could not be freed")) }
+    }
+
+    fn give_all_back(&mut self) -> Result<(), String> {
+        let held = std::mem::take(&mut self.held);
+        held.into_values().try_for_each(|span| self.free(span))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pools::Pool;
+    use super::*;
+    use crate::workload::suite::CASES;
+    use freehold::kva::{AddressSpace, Placement};
+    use freehold::units::Align;
+
+    fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
+        EveryCpu { cases, threads: Some(3), loops: Some(50), n: Some(100), repeat: 1, ..EveryCpu::default() }
+    }
+
+    #[test]
+    fn every_space_stands_every_case() {
+        let results = stress_every_cpu(&asked(CASES.iter().collect()), &mut Progress::default()).unwrap();
+        assert!(!results.failed, "{:?}", results.notes);
+        let counts = results.records.iter().filter(|record| record.key.op == "operations");
+        assert!(counts.clone().count() == 4 && counts.clone().all(|record| record.value > 10_000.0));
+        assert!(results.notes.iter().any(|note| note.ends_with("does not have the requests of: pcpu_alloc")));
+    }
+
+    /// Frees what is freed when the next is, so that threads are given what others hold.
+    struct Liar(Mutex<AddressSpace<()>>);
+
+    impl Liar {
+        fn space(&self) -> std::sync::MutexGuard<'_, AddressSpace<()>> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    impl Pool for Liar {
+        fn alloc(&self, _: u64) -> Option<u64> {
+            None
+        }
+
+        fn alloc_request(&self, request: &Request) -> Option<Span> {
+            let mut space = self.space();
+            let span = space.alloc(request, ()).ok()?;
+            // Half of it is given away again.
+            if span.size_saturating() > 0x8000 {
+                space.free(span.first()).ok()?;
+            }
+            Some(span)
+        }
+
+        fn free(&self, first: u64) -> bool {
+            self.space().free(first).is_ok() || first != 0
+        }
+
+        fn locate(&self, address: u64) -> Option<Span> {
+            self.space().region_at(address).map(|region| region.span())
+        }
+
+        fn used(&self) -> Vec<(&'static str, super::super::pools::Used)> {
+            Vec::new()
+        }
+
+        fn settle(&self) -> usize {
+            1
+        }
+    }
+
+    #[test]
+    fn a_space_that_hands_out_what_is_taken_is_caught() {
+        let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
+        let churn: Vec<_> = CASES.iter().filter(|case| case.name == "churn").collect();
+        let reason = on_engine(&Liar(Mutex::new(space)), &asked(churn), 2, None).unwrap_err();
+        assert!(
+            reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
+            "{reason}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! `freehold stress maple --threads N`: a writer and readers on one `MapleTree`; what each read saw is held against a model.
+//!
+//! ```text
+//!   threads   one writes, the others read and note when and what      judge   whether it can have been
+//! ```
+
+mod judge;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use super::Who;
+use crate::Progress;
+use crate::record::{Metric, Results, count};
+use crate::workload::SplitMix;
+use freehold::maple::{MapleTree, Nodes};
+use freehold::units::Span;
+use judge::{Entry, Model, Verdict, judge};
+use std::time::{Duration, Instant};
+use threads::{Subject, changes, round};
+
+/// The family in records.
+const SUITE: &str = "maple";
+/// Changes of a round; what was read is judged after each.
+const CHANGES: usize = 4000;
+/// How long all engines take together, unless it is said.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    /// Threads: one writes, the others read.
+    pub threads: u32,
+    /// How long all engines may take together.
+    pub duration: Option<Duration>,
+    /// Where random numbers start.
+    pub seed: u64,
+}
+
+/// A map that is made anew.
+type Make = fn() -> Box<dyn Subject>;
+
+/// Ours: with the nodes that users get, and with small ones, which make trees of many levels.
+const SUBJECTS: [(Who, Make); 2] = [
+    (Who::default("maple-tree"), || Box::new(MapleTree::<u64>::new())),
+    (Who::ours("maple-tree", Some("small-nodes")), || Box::new(MapleTree::<u64>::with_nodes(Nodes::Small))),
+];
+
+/// What a run added up to.
+#[derive(Debug, Default)]
+struct Sum {
+    changes: u64,
+    reads: u64,
+    met: u64,
+    refused: u64,
+    wrong: u64,
+    reason: Option<String>,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// A thread panicked, or a store failed for another reason than that readers hold too much back.
+pub fn stress_maple(beside: &Beside, progress: &mut Progress) -> anyhow::Result<Results> {
+    let mut results = Results::default();
+    results.fact("threads", beside.threads.to_string());
+    let share = beside.duration.unwrap_or(DURATION) / SUBJECTS.len() as u32;
+    let mut all = 0;
+    for (who, make) in SUBJECTS {
+        let sum = of_subject(make().as_ref(), beside, share, &mut |rounds| {
+            progress.tick(&format!("{}: round {rounds}", who.label()));
+        })?;
+        all += sum.reads;
+        add(&mut results, &who, beside, &sum);
+    }
+    let word = if results.failed { "FAILED" } else { "passed" };
+    results.note(format!("{word}: {} reads held against the model, moment by moment", count(all)));
+    Ok(results)
+}
+
+fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
+    let key = |op: &str| who.key(SUITE, "beside a writer", op).param("threads", beside.threads);
+    for (op, count) in [
+        ("stores", sum.changes),
+        ("reads", sum.reads),
+        ("reads that met a store", sum.met),
+        ("refused stores", sum.refused),
+    ] {
+        results.of(key(op)).total(Metric::Count, count);
+    }
+    results.of(key("wrong reads")).total(Metric::Mismatches, sum.wrong);
+    if let Some(reason) = &sum.reason {
+        let (label, seed) = (who.label(), beside.seed);
+        results.note(format!("FAILED: {label}, seed {seed}: {} reads: {reason}", sum.wrong));
+        results.failed = true;
+    }
+}
+
+/// Rounds until the time is over, or until something was wrong; one at least.
+fn of_subject(
+    map: &dyn Subject,
+    beside: &Beside,
+    long: Duration,
+    tick: &mut dyn FnMut(u64),
+) -> anyhow::Result<Sum> {
+    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::new());
+    let mut random = SplitMix::new(beside.seed);
+    let readers = beside.threads.saturating_sub(1).max(1);
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        tick(rounds);
+        let changes = changes(CHANGES, sum.changes + 1, &mut random);
+        let found = round(map, &changes, readers, random.next_u64())?;
+        sum.changes += changes.len() as u64;
+        sum.refused += found.refused;
+        sum.reads += found.reads.len() as u64;
+        let Verdict { wrong, reason, met } = judge(&mut model, &changes, found.reads);
+        (sum.wrong, sum.met) = (sum.wrong + wrong, sum.met + met);
+        sum.reason = reason.or_else(|| at_rest(map, &model));
+        if sum.reason.is_some() || started.elapsed() >= long {
+            return Ok(sum);
+        }
+    }
+}
+
+/// What is wrong with a map that nobody writes.
+fn at_rest(map: &dyn Subject, model: &Model) -> Option<String> {
+    if let Err(broken) = map.validate() {
+        return Some(broken);
+    }
+    let mut entries: Vec<Entry> = Vec::new();
+    map.read(&mut |view| entries = view.entries(Span::ALL, false));
+    let same = model.entries(Span::ALL).eq(entries.iter().copied());
+    (!same).then(|| "the entries at rest are not the model's".to_owned())
+}

@@ -1,0 +1,196 @@
+//! A writer and readers on one map, and what each read saw.
+
+use super::judge::{Change, Entry, Read, Seen};
+use crate::concurrent::place::panicked;
+use crate::workload::SplitMix;
+use freehold::maple::MapleTree;
+use freehold::maple::maple_tree::{Reading, WriteError};
+use freehold::units::Span;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Reads that a thread notes in a round, at most.
+const MOST_READS: usize = 40_000;
+/// Reads under one guard, at most.
+const MOST_HELD: u64 = 12;
+/// One read in so many goes through entries.
+const EACH_ITERATION: u64 = 24;
+/// Indexes that are stored and read, and those at the end of all.
+pub(super) const WIDTH: u64 = 1 << 13;
+
+/// A map that is read while it is written.
+pub(super) trait Subject: Sync {
+    /// Reads under one guard.
+    fn read(&self, work: &mut dyn FnMut(&dyn View));
+
+    /// Stores, or removes without a value; whether it was not refused.
+    fn put(&self, change: Change) -> Result<bool, String>;
+
+    /// Checks its invariants.
+    fn validate(&self) -> Result<(), String>;
+}
+
+/// What a reader sees under a guard.
+pub(super) trait View {
+    fn get(&self, index: u64) -> Option<u64>;
+    fn slot_at(&self, index: u64) -> (Span, Option<u64>);
+    fn entries(&self, within: Span, backwards: bool) -> Vec<Entry>;
+}
+
+impl View for Reading<'_, u64> {
+    fn get(&self, index: u64) -> Option<u64> {
+        Reading::get(self, index)
+    }
+
+    fn slot_at(&self, index: u64) -> (Span, Option<u64>) {
+        Reading::slot_at(self, index)
+    }
+
+    fn entries(&self, within: Span, backwards: bool) -> Vec<Entry> {
+        let entries = self.range(within);
+        if backwards { entries.rev().collect() } else { entries.collect() }
+    }
+}
+
+impl Subject for MapleTree<u64> {
+    fn read(&self, work: &mut dyn FnMut(&dyn View)) {
+        work(&MapleTree::read(self));
+    }
+
+    fn put(&self, change: Change) -> Result<bool, String> {
+        let done = match change.value {
+            Some(value) => self.store(change.over, value).map_err(|refused| refused.cause),
+            None => self.remove_range(change.over),
+        };
+        match done {
+            Ok(()) => Ok(true),
+            Err(WriteError::Full { .. }) => Ok(false),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        MapleTree::validate(self).map_err(|broken| broken.to_string())
+    }
+}
+
+/// Changes at random, whose values are their numbers from `first` on.
+pub(super) fn changes(count: usize, first: u64, random: &mut SplitMix) -> Vec<Change> {
+    let change = |number: u64| {
+        let over = span(random);
+        let value = (random.uniform(4) != 0).then_some(first + number);
+        Change { over, value }
+    };
+    (0..count as u64).map(change).collect()
+}
+
+/// Mostly short; some are long, and some reach the last index of all.
+fn span(random: &mut SplitMix) -> Span {
+    let first = random.uniform(WIDTH);
+    let length = if random.uniform(256) == 0 { WIDTH / 4 } else { 48 };
+    let last = match random.uniform(64) {
+        0 => u64::MAX - random.uniform(3),
+        _ => (first + random.uniform(length)).min(WIDTH),
+    };
+    Span::new(first, last).unwrap_or(Span::ALL)
+}
+
+/// What a round did.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    pub(super) reads: Vec<Read>,
+    pub(super) refused: u64,
+}
+
+/// How far the writer is: changes started, and changes finished.
+#[derive(Default)]
+struct Clock {
+    started: AtomicUsize,
+    finished: AtomicUsize,
+}
+
+impl Clock {
+    /// A read, and the moments that it may be of. Acquire: what is finished is seen; a change that is seen was started.
+    fn timed(&self, read: impl FnOnce() -> Seen) -> Read {
+        let after = self.finished.load(Ordering::Acquire);
+        let seen = read();
+        Read { after, until: self.started.load(Ordering::Acquire), seen }
+    }
+}
+
+/// Makes the changes on one thread, while `readers` others read.
+pub(super) fn round(map: &dyn Subject, changes: &[Change], readers: u32, seed: u64) -> anyhow::Result<Round> {
+    let (clock, done) = (Clock::default(), AtomicBool::new(false));
+    let begin = Barrier::new(readers as usize + 1);
+    std::thread::scope(|scope| {
+        let (clock, done, begin) = (&clock, &done, &begin);
+        let reading: Vec<_> = (0..readers)
+            .map(|reader| {
+                scope.spawn(move || {
+                    let mut random = SplitMix::new(seed ^ u64::from(reader + 1) << 32);
+                    begin.wait();
+                    reads(map, clock, done, &mut random)
+                })
+            })
+            .collect();
+        let writer = scope.spawn(move || {
+            begin.wait();
+            let refused = write(map, changes, clock);
+            done.store(true, Ordering::Release);
+            refused
+        });
+        let refused = writer.join().map_err(|_| panicked());
+        // A writer that panicked leaves the readers at work.
+        done.store(true, Ordering::Release);
+        let mut round = Round::default();
+        for reader in reading {
+            round.reads.append(&mut reader.join().map_err(|_| panicked())?);
+        }
+        round.refused = refused?.map_err(anyhow::Error::msg)?;
+        Ok(round)
+    })
+}
+
+/// Makes the changes; how often one was refused, since readers hold too much back.
+fn write(map: &dyn Subject, changes: &[Change], clock: &Clock) -> Result<u64, String> {
+    let mut refused = 0;
+    for (at, change) in changes.iter().enumerate() {
+        clock.started.store(at + 1, Ordering::Release);
+        while !map.put(*change)? {
+            refused += 1;
+            std::thread::yield_now();
+        }
+        clock.finished.store(at + 1, Ordering::Release);
+    }
+    Ok(refused)
+}
+
+fn reads(map: &dyn Subject, clock: &Clock, done: &AtomicBool, random: &mut SplitMix) -> Vec<Read> {
+    let mut reads = Vec::new();
+    // Each thread reads once at least, also if the writer was done before it ran.
+    loop {
+        map.read(&mut |view| {
+            for _ in 0..=random.uniform(MOST_HELD) {
+                reads.push(one(view, clock, random));
+            }
+        });
+        if done.load(Ordering::Acquire) || reads.len() >= MOST_READS {
+            return reads;
+        }
+    }
+}
+
+fn one(view: &dyn View, clock: &Clock, random: &mut SplitMix) -> Read {
+    let index = random.uniform(WIDTH);
+    match random.uniform(EACH_ITERATION) {
+        0 => {
+            let (within, backwards) = (span(random), random.uniform(2) == 0);
+            clock.timed(|| Seen::Entries { within, backwards, entries: view.entries(within, backwards) })
+        }
+        1..12 => clock.timed(|| Seen::Value(index, view.get(index))),
+        _ => clock.timed(|| {
+            let (span, value) = view.slot_at(index);
+            Seen::Slot(index, span, value)
+        }),
+    }
+}

@@ -1,0 +1,143 @@
+//! `freehold bench readers`, `freehold bench pools`, and stress by many threads: maps and address spaces that threads share.
+//!
+//! ```text
+//!   readers   guards; look-ups alone and beside a writer; stores      pools     blocks taken and given back; locks
+//!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
+//!   promises  figures by others, beside their bounds
+//! ```
+//!
+//! Answers are checked before anything is timed. A new family is a folder beside `readers` and `pools`: engines behind a trait of
+//! loops, and cases that time them in turn.
+
+mod every_cpu;
+mod history;
+mod place;
+mod pools;
+mod promises;
+mod readers;
+
+pub use every_cpu::{EveryCpu, stress_every_cpu};
+pub use history::{Beside, stress_maple};
+pub use pools::bench as bench_pools;
+pub use readers::bench as bench_readers;
+
+use crate::Progress;
+use crate::failure::Failure;
+use crate::record::{Key, Results};
+use std::time::Duration;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Done within a minute.
+    pub quick: bool,
+    /// Engines by name, `tree-index` or `tree-index:exact`; none is all.
+    pub engines: Vec<String>,
+    /// Workloads by name; none is all.
+    pub workloads: Vec<String>,
+    /// Sizes; none is the usual ones.
+    pub sizes: Vec<u32>,
+}
+
+/// An engine, and which of its forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Who {
+    engine: &'static str,
+    variant: Option<&'static str>,
+    /// The one that users get.
+    default: bool,
+    /// One of ours, which is no rival.
+    ours: bool,
+}
+
+/// The engine that does no work.
+const FLOOR: &str = "floor";
+
+impl Who {
+    const fn default(engine: &'static str) -> Self {
+        Self { engine, variant: None, default: true, ours: true }
+    }
+
+    const fn ours(engine: &'static str, variant: Option<&'static str>) -> Self {
+        Self { engine, variant, default: false, ours: true }
+    }
+
+    const fn other(engine: &'static str, variant: Option<&'static str>) -> Self {
+        Self { engine, variant, default: false, ours: false }
+    }
+
+    /// As users write it.
+    fn label(&self) -> String {
+        self.variant.map_or_else(|| self.engine.to_owned(), |variant| format!("{}:{variant}", self.engine))
+    }
+
+    /// The key of a figure of its.
+    fn key(&self, suite: &str, workload: &str, op: &str) -> Key {
+        let key = Key::new(suite, workload).op(op).engine(self.engine).param_if("placement", self.variant);
+        Key { default: self.default, ours: self.ours, ..key }
+    }
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+struct Amount {
+    /// Timed rounds; engines take turns in each.
+    rounds: usize,
+    /// Operations of a thread in a round.
+    operations: usize,
+    /// How long a round lasts in which threads do different things.
+    together: Duration,
+}
+
+impl Amount {
+    const QUICK: Self = Self { rounds: 7, operations: 200_000, together: Duration::from_millis(20) };
+    const USUAL: Self = Self { rounds: 21, operations: 400_000, together: Duration::from_millis(40) };
+    /// Enough for a test of what is written.
+    #[cfg(test)]
+    const TINY: Self = Self { rounds: 2, operations: 2000, together: Duration::from_millis(2) };
+}
+
+/// What all cases of a bench know.
+struct Bench<'a> {
+    amount: Amount,
+    options: &'a Options,
+    results: Results,
+    progress: &'a mut Progress,
+}
+
+/// A workload of a bench.
+struct Case {
+    name: &'static str,
+    run: fn(&mut Bench) -> anyhow::Result<()>,
+}
+
+impl Bench<'_> {
+    /// Whether the engine is asked for. What does no work is always shown.
+    fn wants(&self, who: &Who) -> bool {
+        let is = |name: &String| *name == who.label() || *name == who.engine;
+        self.options.engines.is_empty() || who.engine == FLOOR || self.options.engines.iter().any(is)
+    }
+
+    /// Runs the cases that are asked for.
+    fn run(&mut self, cases: &[Case]) -> anyhow::Result<()> {
+        let asked = |case: &&Case| {
+            self.options.workloads.is_empty() || self.options.workloads.iter().any(|name| name == case.name)
+        };
+        let cases: Vec<&Case> = cases.iter().filter(asked).collect();
+        cases.into_iter().try_for_each(|case| (case.run)(self))
+    }
+}
+
+/// Refuses names that nothing has.
+fn check_names(options: &Options, cases: &[Case], engines: &[Who]) -> Result<(), Failure> {
+    if let Some(name) = options.workloads.iter().find(|name| cases.iter().all(|case| case.name != **name)) {
+        let known: Vec<&str> = cases.iter().map(|case| case.name).collect();
+        return Err(Failure::Usage(format!("no workload {name:?}; there are {}", known.join(", "))));
+    }
+    let is = |name: &String, who: &Who| *name == who.label() || *name == who.engine;
+    if let Some(name) = options.engines.iter().find(|&name| !engines.iter().any(|who| is(name, who))) {
+        let known: Vec<String> = engines.iter().map(Who::label).collect();
+        return Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))));
+    }
+    Ok(())
+}

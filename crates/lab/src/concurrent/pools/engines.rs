@@ -1,0 +1,242 @@
+//! Who hands out ranges to threads: one lock, split locks, pools.
+
+use super::lock::{Lock, Used};
+use super::nodes::Nodes;
+use super::split::Split;
+use crate::concurrent::Who;
+use crate::workload::SplitMix;
+use crate::workload::recipe::{END_PAGE, LOW_PAGE};
+use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
+use freehold::units::{Align, Span};
+use freehold_sys::topology;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+
+/// The granule of all spaces.
+pub(super) const PAGE: u64 = 4096;
+/// The largest random block.
+const MOST_PAGES: u64 = 64;
+/// The first page of a space: what the cases of the kernel's test are run in, but for the pages that a pool cannot begin with.
+const FIRST_PAGE: u64 = LOW_PAGE.next_multiple_of(16);
+/// Ours.
+pub(super) const POOLED: &str = "pooled-space";
+/// One lock over an `AddressSpace`.
+pub(super) const ONE_LOCK: &str = "one-lock";
+/// A `BTreeMap` behind a lock, which only finds.
+pub(super) const RWLOCK: &str = "rwlock-btreemap";
+/// Two locks that nobody else takes: what the pair is promised by.
+pub(super) const TWO_LOCKS: &str = "two-locks";
+
+/// An address space that threads share.
+pub(in crate::concurrent) trait Pool: Sync {
+    /// Takes so many pages; the first address. `None` if it has no room or no such request.
+    fn alloc(&self, pages: u64) -> Option<u64>;
+
+    /// Takes them as asked for; the span, with what was given beyond them.
+    fn alloc_request(&self, request: &Request) -> Option<Span>;
+
+    /// Gives a block back; whether one started there.
+    fn free(&self, first: u64) -> bool;
+
+    /// The block that an address is in.
+    fn locate(&self, address: u64) -> Option<Span>;
+
+    /// What each of its locks did: name, use.
+    fn used(&self) -> Vec<(&'static str, Used)>;
+
+    /// Gives everything back that is kept for later; how many free blocks there are then. One that holds nothing has one.
+    fn settle(&self) -> usize;
+}
+
+/// Operations in loops, so that each is not called through a table.
+pub(in crate::concurrent) trait Loops: Pool {
+    /// Takes and gives back so many blocks, one at a time; whether all went well.
+    fn pairs(&self, count: usize, pages: u64) -> bool {
+        (0..count).all(|_| self.alloc(pages).is_some_and(|first| self.free(first)))
+    }
+
+    /// Gives back a random one of the blocks, and takes another of random size, so often; whether all went well.
+    fn replace(&self, held: &mut Held, count: usize) -> bool {
+        (0..count).all(|_| {
+            let at = held.random.uniform(held.blocks.len() as u64) as usize;
+            let pages = held.pages();
+            self.free(held.blocks[at].0)
+                && self.alloc(pages).map(|first| held.blocks[at] = (first, pages)).is_some()
+        })
+    }
+
+    /// Finds the blocks of these addresses; how many have none.
+    fn locates(&self, addresses: &[u64]) -> u64 {
+        let has = |address: u64| self.locate(address).is_some_and(|span| span.contains(address));
+        addresses.iter().map(|&address| u64::from(!has(address))).sum()
+    }
+}
+
+impl<T: Pool> Loops for T {}
+
+/// What a thread holds.
+pub(in crate::concurrent) struct Held {
+    /// First address and pages.
+    pub(super) blocks: Vec<(u64, u64)>,
+    random: SplitMix,
+}
+
+impl Held {
+    /// Takes so many blocks.
+    pub(super) fn new(pool: &dyn Loops, count: usize, seed: u64) -> anyhow::Result<Self> {
+        let mut held = Self { blocks: Vec::with_capacity(count), random: SplitMix::new(seed) };
+        for _ in 0..count {
+            let pages = held.pages();
+            let first = pool.alloc(pages).ok_or_else(|| anyhow::anyhow!("no room for {pages} pages"))?;
+            held.blocks.push((first, pages));
+        }
+        Ok(held)
+    }
+
+    fn pages(&mut self) -> u64 {
+        1 + self.random.uniform(MOST_PAGES)
+    }
+}
+
+/// The whole space.
+pub(in crate::concurrent) fn whole() -> Span {
+    Span::from_size(FIRST_PAGE * PAGE, (END_PAGE - FIRST_PAGE) * PAGE).unwrap_or(Span::ALL)
+}
+
+/// An address space of one owner.
+pub(super) fn address_space() -> anyhow::Result<AddressSpace<()>> {
+    Ok(AddressSpace::new(whole(), Align::PAGE, Placement::Lowest)?)
+}
+
+/// One lock over all.
+struct OneLock(Lock<AddressSpace<()>>);
+
+impl Pool for OneLock {
+    fn alloc(&self, pages: u64) -> Option<u64> {
+        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
+    }
+
+    fn alloc_request(&self, request: &Request) -> Option<Span> {
+        self.0.with(|space| space.alloc(request, ()).ok())
+    }
+
+    fn free(&self, first: u64) -> bool {
+        self.0.with(|space| space.free(first).is_ok())
+    }
+
+    fn locate(&self, address: u64) -> Option<Span> {
+        self.0.with(|space| space.region_at(address).map(|region| region.span()))
+    }
+
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        vec![("all", self.0.used())]
+    }
+
+    fn settle(&self) -> usize {
+        self.0.with(|space| space.free_blocks().count())
+    }
+}
+
+impl Pool for PooledSpace {
+    #[inline]
+    fn alloc(&self, pages: u64) -> Option<u64> {
+        Self::alloc(self, pages * PAGE).ok().map(Span::first)
+    }
+
+    fn alloc_request(&self, request: &Request) -> Option<Span> {
+        Self::alloc_request(self, request).ok()
+    }
+
+    #[inline]
+    fn free(&self, first: u64) -> bool {
+        Self::free(self, first).is_ok()
+    }
+
+    fn locate(&self, address: u64) -> Option<Span> {
+        Self::locate(self, address)
+    }
+
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        let stats = self.stats();
+        vec![("core", Used { taken: stats.core_locks, waits: stats.core_lock_waits, held_ns: 0.0 })]
+    }
+
+    fn settle(&self) -> usize {
+        self.trim();
+        usize::from(self.stats().unused_bytes == self.span().size_bytes() && self.validate().is_ok())
+    }
+}
+
+/// Regions in a `BTreeMap` behind a lock: only found, or taken one behind the other.
+#[derive(Default)]
+struct Found(RwLock<BTreeMap<u64, u64>>);
+
+impl Pool for Found {
+    fn alloc(&self, pages: u64) -> Option<u64> {
+        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
+    }
+
+    fn alloc_request(&self, request: &Request) -> Option<Span> {
+        let mut regions = self.0.write();
+        let next = regions.last_key_value().map_or(FIRST_PAGE * PAGE, |(_, last)| last + 1);
+        let span = Span::from_size(next, request.size_bytes)?;
+        regions.insert(span.first(), span.last());
+        Some(span)
+    }
+
+    fn free(&self, first: u64) -> bool {
+        self.0.write().remove(&first).is_some()
+    }
+
+    fn locate(&self, address: u64) -> Option<Span> {
+        let regions = self.0.read();
+        let (&first, &last) = regions.range(..=address).next_back()?;
+        Span::new(first, last).filter(|span| span.contains(address))
+    }
+
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        Vec::new()
+    }
+
+    fn settle(&self) -> usize {
+        usize::from(self.0.read().is_empty())
+    }
+}
+
+/// A space that can be made anew.
+#[derive(Clone, Copy)]
+pub(in crate::concurrent) struct Entry {
+    pub(in crate::concurrent) who: Who,
+    /// Whether it hands out ranges; otherwise it only finds them.
+    pub(in crate::concurrent) allocates: bool,
+    /// With its sections timed, if the clock's cost is given.
+    pub(in crate::concurrent) make: fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>,
+}
+
+/// Every space.
+pub(in crate::concurrent) const ENTRIES: [Entry; 5] = [
+    Entry {
+        who: Who::default(POOLED),
+        allocates: true,
+        make: |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?)),
+    },
+    Entry {
+        who: Who::ours(ONE_LOCK, None),
+        allocates: true,
+        make: |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns)))),
+    },
+    Entry {
+        who: Who::ours("split-locks", Some("busy-free-lazy")),
+        allocates: true,
+        make: |clock_ns| Ok(Box::new(Split::new(clock_ns)?)),
+    },
+    Entry {
+        who: Who::ours("split-locks", Some("nodes")),
+        allocates: true,
+        make: |clock_ns| Ok(Box::new(Nodes::new(topology::possible_cpus(), clock_ns)?)),
+    },
+    Entry { who: Who::other(RWLOCK, None), allocates: false, make: |_| Ok(Box::<Found>::default()) },
+];
+
+/// Beside spaces, and no rival of theirs: two locks, each thread its own.
+pub(super) const REFERENCE: Who = Who::ours(TWO_LOCKS, None);

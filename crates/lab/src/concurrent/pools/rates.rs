@@ -1,0 +1,55 @@
+//! Whether one lock matters: for how long it would be held at the rates of recorded workloads.
+
+use super::engines::ONE_LOCK;
+use super::{Bench, SUITE};
+use crate::data::data_folder;
+use crate::family::Kva;
+use crate::record::{Metric, Stat};
+use crate::run::Demand;
+use crate::workload::{Workload, from_file};
+use std::path::PathBuf;
+
+/// What files of recorded kernel areas end with.
+const ENDING: &str = ".kva.csv.zst";
+/// The shortest window in which allocations were counted, in nanoseconds: the first of `Demand::busiest`.
+const WINDOW_NS: f64 = 1e6;
+
+/// The recordings that are bundled.
+fn recordings() -> anyhow::Result<Vec<PathBuf>> {
+    let files = std::fs::read_dir(data_folder()?.join("traces"))?;
+    let files = files.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut files: Vec<PathBuf> =
+        files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Sets the recorded rates against the sections of one lock, if these were measured.
+pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    let section = bench.results.records.iter().find(|record| {
+        (record.key.workload.as_str(), record.key.op.as_str()) == ("sections", "replace")
+            && record.key.engine == ONE_LOCK
+    });
+    let Some(section_ns) = section.map(|record| record.value) else { return Ok(()) };
+    for file in recordings()? {
+        bench.progress.tick(&format!("recorded rates: {}", file.display()));
+        let workload: Workload<Kva> = from_file(&file)?;
+        let demand = Demand::of(&workload);
+        let Some(rate) = demand.rate() else { continue };
+        let held = [rate * section_ns / 1e9, demand.busiest[0] as f64 * section_ns / WINDOW_NS];
+        for (op, share, per_second) in [
+            ("whole recording", held[0], rate),
+            ("busiest millisecond", held[1], demand.busiest[0] as f64 * 1e9 / WINDOW_NS),
+        ] {
+            let key =
+                crate::record::Key::new(SUITE, "recorded rates").op(op).param("file", workload.name.clone());
+            bench.results.of(key).put(Metric::Rate, Stat::Total, per_second, demand.allocations).put(
+                Metric::Share,
+                Stat::Total,
+                share,
+                demand.allocations,
+            );
+        }
+    }
+    Ok(())
+}

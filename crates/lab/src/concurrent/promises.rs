@@ -1,0 +1,121 @@
+//! What is promised: one figure of the run by another, beside the bound. A figure that the run lacks has no row.
+
+use crate::record::{Key, Metric, Record, Results, Stat};
+
+/// A figure of the run.
+#[derive(Clone, Debug)]
+pub(super) struct Figure {
+    pub(super) workload: &'static str,
+    pub(super) op: &'static str,
+    /// As users write it.
+    pub(super) engine: &'static str,
+    pub(super) metric: Metric,
+    /// Parameters by name, as they are shown.
+    pub(super) params: Vec<(&'static str, u64)>,
+}
+
+impl Figure {
+    /// A time.
+    pub(super) fn time(workload: &'static str, op: &'static str, engine: &'static str) -> Self {
+        Self { workload, op, engine, metric: Metric::Time, params: Vec::new() }
+    }
+
+    /// The same with a parameter.
+    pub(super) fn at(mut self, name: &'static str, value: u64) -> Self {
+        self.params.push((name, value));
+        self
+    }
+
+    /// The same of another metric.
+    pub(super) fn of(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+
+    fn find<'a>(&self, results: &'a Results) -> Option<&'a Record> {
+        results.records.iter().find(|record| {
+            let key = &record.key;
+            let stat = if record.metric == Metric::Locks { Stat::Mean } else { Stat::Median };
+            let with = |&(name, value): &(&str, u64)| key.field(name) == Some(value.to_string());
+            (key.workload.as_str(), key.op.as_str(), record.metric, record.stat)
+                == (self.workload, self.op, self.metric, stat)
+                && key.label() == self.engine
+                && self.params.iter().all(with)
+        })
+    }
+}
+
+/// A promise: what, the figure, the figure that it is compared with if it is not for itself, and the bound.
+#[derive(Clone, Debug)]
+pub(super) struct Promise {
+    what: &'static str,
+    of: Figure,
+    by: Option<Figure>,
+    bound: f64,
+    at_least: bool,
+}
+
+/// The one is at most so many times the other.
+pub(super) fn at_most(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: Some(by), bound, at_least: false }
+}
+
+/// The one is at least so many times the other.
+pub(super) fn at_least(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: Some(by), bound, at_least: true }
+}
+
+/// The figure is at most that.
+pub(super) fn below(what: &'static str, of: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: None, bound, at_least: false }
+}
+
+/// Adds the promises that the run has figures for.
+pub(super) fn add(suite: &str, promises: &[Promise], results: &mut Results) {
+    for promise in promises {
+        let by = match &promise.by {
+            Some(by) => by.find(results).map(|record| record.value),
+            None => Some(1.0),
+        };
+        let Some((of, by)) = promise.of.find(results).zip(by) else { continue };
+        let (ratio, samples) = (of.value / by, of.samples);
+        let kept = if promise.at_least { ratio >= promise.bound } else { ratio <= promise.bound };
+        let word = if promise.at_least { "at least" } else { "at most" };
+        let mut key = Key::new(suite, "promise")
+            .op(promise.what)
+            .param("bound", format!("{word} {}", promise.bound))
+            .param("kept", if kept { "yes" } else { "no" });
+        key.params.extend(promise.of.params.iter().map(|&(name, value)| (name.to_owned(), value.into())));
+        results.of(key).put(Metric::Ratio, Stat::Total, ratio, samples);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
+        let mut results = Results::default();
+        for (engine, ns) in [("one", 10.0), ("other", 30.0)] {
+            let key = Key::new("readers", "read").op("look-up").engine(engine).param("n", 100u64);
+            results.of(key).put(Metric::Time, Stat::Median, ns, 7);
+        }
+        let figure = |engine, n| Figure::time("read", "look-up", engine).at("n", n);
+        let promises = [
+            at_most("kept", figure("one", 100), figure("other", 100), 0.4),
+            at_least("broken", figure("other", 100), figure("one", 100), 3.5),
+            below("alone", figure("one", 100), 9.0),
+            at_most("of another size", figure("one", 10_000), figure("other", 100), 0.5),
+        ];
+        add("readers", &promises, &mut results);
+        let of = |what: &str| {
+            let found = results.records.iter().find(|record| record.key.op == what);
+            found.map(|record| (record.value, record.field("kept").unwrap(), record.samples))
+        };
+        assert_eq!(of("kept"), Some((10.0 / 30.0, "yes".to_owned(), 7)));
+        assert_eq!(of("broken"), Some((3.0, "no".to_owned(), 7)));
+        assert_eq!(of("alone"), Some((10.0, "no".to_owned(), 7)));
+        assert_eq!(of("of another size"), None);
+    }
+}

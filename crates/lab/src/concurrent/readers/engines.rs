@@ -1,0 +1,300 @@
+//! Who is read: ours, and other maps that threads share, each in loops of its own type.
+
+use super::ranges::{self, NUMBER, Seen, number_of};
+use crate::concurrent::Who;
+use freehold::maple::maple_tree::Reading;
+use freehold::maple::{MapleTree, WordMap};
+use freehold_rivals::concurrent::{
+    LeftRightMap, LookUp, Optimistic, Reader, RwLockMap, SharedRanges, SkipListMap, TreeIndexMap,
+};
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
+
+/// Ours.
+pub(super) const MAPLE: &str = "maple-tree";
+/// The map of one owner, for ratios.
+pub(super) const OWNED: &str = "range-map";
+/// The standard library's tree behind a lock.
+pub(super) const RWLOCK: &str = "rwlock-btreemap";
+/// `scc::TreeIndex`, asked for the start of a range, and for any index.
+pub(super) const INDEX: [&str; 2] = ["tree-index:exact", "tree-index:search"];
+
+/// Times that a refused store is tried again.
+const TRIES: u64 = 1_000_000;
+
+/// Whether a guard is held over all reads, or each has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guarded {
+    Each,
+    Held,
+}
+
+/// Operations in loops, so that each is not called through a table.
+pub(super) trait Subject: Sync {
+    /// Reads at these indexes, each within a range; `None` if it has no such guards.
+    fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen>;
+
+    /// The value at an index.
+    fn value_at(&self, index: u64) -> Option<u64>;
+
+    /// Stores these ranges anew, in that version; how often it was refused before.
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64>;
+
+    /// Removes these ranges; how often it was refused before.
+    fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64>;
+}
+
+/// Tries until it is not refused; how often it was.
+fn until_done(mut attempt: impl FnMut() -> bool) -> anyhow::Result<u64> {
+    let mut refused = 0;
+    while !attempt() {
+        refused += 1;
+        anyhow::ensure!(refused < TRIES, "a store was refused {TRIES} times");
+        std::thread::yield_now();
+    }
+    Ok(refused)
+}
+
+impl<T: SharedRanges> Subject for T {
+    fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen> {
+        let (reader, mut seen) = (self.reader(), Seen::default());
+        match guarded {
+            Guarded::Each => indexes.iter().for_each(|&index| seen.note(index, reader.get(index))),
+            Guarded::Held => {
+                let held = reader.hold()?;
+                indexes.iter().for_each(|&index| seen.note(index, held.get(index)));
+            }
+        }
+        Some(seen)
+    }
+
+    fn value_at(&self, index: u64) -> Option<u64> {
+        self.reader().get(index)
+    }
+
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        numbers.iter().try_fold(0, |refused, &number| {
+            let (first, last) = ranges::bounds(number);
+            Ok(refused
+                + until_done(|| SharedRanges::store(self, first, last, ranges::value(number, version)))?)
+        })
+    }
+
+    fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
+        numbers.iter().try_fold(0, |refused, &number| {
+            Ok(refused + until_done(|| SharedRanges::erase(self, ranges::bounds(number).0))?)
+        })
+    }
+}
+
+/// Ours.
+#[derive(Default)]
+struct Maple(MapleTree<u64>);
+
+impl SharedRanges for Maple {
+    type Reader<'a> = MapleReader<'a>;
+
+    fn reader(&self) -> MapleReader<'_> {
+        MapleReader(&self.0)
+    }
+
+    fn store(&self, first: u64, last: u64, value: u64) -> bool {
+        self.0.store(first..=last, value).is_ok()
+    }
+
+    fn erase(&self, first: u64) -> bool {
+        self.0.erase(first).is_ok()
+    }
+}
+
+struct MapleReader<'a>(&'a MapleTree<u64>);
+
+impl<'a> Reader for MapleReader<'a> {
+    type Held<'r>
+        = HeldMaple<'a>
+    where
+        Self: 'r;
+
+    #[inline]
+    fn get(&self, index: u64) -> Option<u64> {
+        self.0.read().get(index)
+    }
+
+    fn hold(&self) -> Option<HeldMaple<'a>> {
+        Some(HeldMaple(self.0.read()))
+    }
+}
+
+struct HeldMaple<'a>(Reading<'a, u64>);
+
+impl LookUp for HeldMaple<'_> {
+    #[inline]
+    fn get(&self, index: u64) -> Option<u64> {
+        self.0.get(index)
+    }
+}
+
+/// The map of one owner. The lock is taken once for a loop, and is not what is timed.
+#[derive(Default)]
+struct Owned(Mutex<WordMap<u64>>);
+
+impl Owned {
+    fn lock(&self) -> std::sync::MutexGuard<'_, WordMap<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subject for Owned {
+    fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen> {
+        let (map, mut seen) = (self.lock(), Seen::default());
+        indexes.iter().for_each(|&index| seen.note(index, map.get(index)));
+        (guarded == Guarded::Held).then_some(seen)
+    }
+
+    fn value_at(&self, index: u64) -> Option<u64> {
+        self.lock().get(index)
+    }
+
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        let mut map = self.lock();
+        for &number in numbers {
+            let (first, last) = ranges::bounds(number);
+            let stored = map.store(first..=last, ranges::value(number, version));
+            stored.map_err(|refused| anyhow::anyhow!("{}", refused.cause))?;
+        }
+        Ok(0)
+    }
+
+    fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
+        let mut map = self.lock();
+        for &number in numbers {
+            map.erase(ranges::bounds(number).0);
+        }
+        Ok(0)
+    }
+}
+
+/// Does nothing: what the loop costs.
+struct Nothing;
+
+impl Subject for Nothing {
+    fn read(&self, indexes: &[u64], _: Guarded) -> Option<Seen> {
+        let mut seen = Seen::default();
+        indexes.iter().for_each(|&index| seen.note(index, black_box(Some(number_of(index) & NUMBER))));
+        Some(seen)
+    }
+
+    fn value_at(&self, _: u64) -> Option<u64> {
+        None
+    }
+
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        for &number in numbers {
+            black_box(ranges::value(number, version));
+        }
+        Ok(0)
+    }
+
+    fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
+        for number in numbers {
+            black_box(number);
+        }
+        Ok(0)
+    }
+}
+
+/// A map that can be made anew.
+pub(super) struct Entry {
+    pub(super) who: Who,
+    /// Whether it is asked for starts of ranges alone.
+    pub(super) exact: bool,
+    /// Whether threads share it.
+    pub(super) shared: bool,
+    pub(super) make: fn() -> Box<dyn Subject>,
+}
+
+fn boxed<T: Subject + Default + 'static>() -> Box<dyn Subject> {
+    Box::<T>::default()
+}
+
+const fn rival(
+    engine: &'static str,
+    variant: Option<&'static str>,
+    exact: bool,
+    make: fn() -> Box<dyn Subject>,
+) -> Entry {
+    Entry { who: Who::other(engine, variant), exact, shared: true, make }
+}
+
+/// Every map.
+pub(super) const ENTRIES: [Entry; 11] = [
+    Entry { who: Who::default(MAPLE), exact: false, shared: true, make: boxed::<Maple> },
+    Entry { who: Who::ours(OWNED, None), exact: false, shared: false, make: boxed::<Owned> },
+    rival(RWLOCK, None, false, boxed::<RwLockMap>),
+    rival("left-right", None, false, boxed::<LeftRightMap>),
+    rival("tree-index", Some("search"), false, boxed::<TreeIndexMap<false>>),
+    rival("tree-index", Some("exact"), true, boxed::<TreeIndexMap<true>>),
+    rival("ferntree", Some("search"), false, boxed::<Optimistic<false>>),
+    rival("ferntree", Some("exact"), true, boxed::<Optimistic<true>>),
+    rival("skiplist", Some("search"), false, boxed::<SkipListMap<false>>),
+    rival("skiplist", Some("exact"), true, boxed::<SkipListMap<true>>),
+    Entry {
+        who: Who::other(crate::concurrent::FLOOR, None),
+        exact: false,
+        shared: false,
+        make: || Box::new(Nothing),
+    },
+];
+
+/// A map under test, and what was stored last in each range.
+pub(super) struct Filled {
+    pub(super) entry: &'static Entry,
+    pub(super) map: Box<dyn Subject>,
+    versions: Vec<u16>,
+}
+
+impl Filled {
+    /// With so many ranges.
+    pub(super) fn new(entry: &'static Entry, count: u32) -> anyhow::Result<Self> {
+        let filled = Self { entry, map: (entry.make)(), versions: vec![0; count as usize] };
+        filled.map.store(&(0..count).collect::<Vec<_>>(), 0)?;
+        Ok(filled)
+    }
+
+    fn count(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    /// Does no work, so that it has nothing to answer with.
+    pub(super) fn is_floor(&self) -> bool {
+        self.entry.who.engine == crate::concurrent::FLOOR
+    }
+
+    /// Stores ranges in the version after their last one.
+    pub(super) fn store(&mut self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        let refused = self.map.store(numbers, version)?;
+        numbers.iter().for_each(|&number| self.versions[number as usize] = version);
+        Ok(refused)
+    }
+
+    /// Holds every range and every gap against what was stored.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        if self.is_floor() {
+            return Ok(());
+        }
+        let who = self.entry.who.label();
+        for (number, &version) in (0..self.count()).zip(&self.versions) {
+            let (first, last) = ranges::bounds(number);
+            let wanted = Some(ranges::value(number, version));
+            let indexes = if self.entry.exact { vec![first] } else { vec![first, first + 5, last] };
+            for index in indexes {
+                let found = self.map.value_at(index);
+                anyhow::ensure!(found == wanted, "{who}: {found:?} at {index}, not {wanted:?}");
+            }
+        }
+        if let Some(index) = ranges::gaps(self.count()).find(|&index| self.map.value_at(index).is_some()) {
+            anyhow::bail!("{who}: a value at {index}, which is in a gap");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! `transaction`, `snapshot`: what it takes that two stores are seen at once, and that a reader sees one moment.
+
+use super::engines::{ENTRIES, MAPLE, OWNED};
+use super::ranges;
+use super::{Bench, SUITE};
+use crate::concurrent::Who;
+use crate::counters::threads::{cpu_ns, in_turn};
+use crate::record::Metric;
+use freehold::maple::{MapleTree, WordMap};
+
+/// A map of ours, filled.
+enum Ours {
+    Shared(MapleTree<u64>),
+    Alone(WordMap<u64>),
+}
+
+/// Two ranges that are stored anew.
+type Pair = [(u32, u16); 2];
+
+impl Ours {
+    fn filled(engine: &str, count: u32) -> anyhow::Result<Self> {
+        let mut map = match engine {
+            MAPLE => Self::Shared(MapleTree::new()),
+            _ => Self::Alone(WordMap::new()),
+        };
+        for number in 0..count {
+            map.store(number, 0)?;
+        }
+        Ok(map)
+    }
+
+    fn store(&mut self, number: u32, version: u16) -> anyhow::Result<()> {
+        let ((first, last), value) = (ranges::bounds(number), ranges::value(number, version));
+        match self {
+            Self::Shared(map) => map.store(first..=last, value).map_err(|refused| refused.cause.into()),
+            Self::Alone(map) => map.store(first..=last, value).map_err(|refused| refused.cause.into()),
+        }
+    }
+
+    /// Stores two ranges, so that both are seen at once.
+    fn store_both(&mut self, pair: Pair) -> anyhow::Result<()> {
+        macro_rules! both {
+            ($map:expr) => {{
+                let mut both = $map.transaction();
+                for (number, version) in pair {
+                    let (first, last) = ranges::bounds(number);
+                    let span = freehold::units::Span::try_from(first..=last)?;
+                    both.store(span, ranges::value(number, version)).map_err(|refused| refused.cause)?;
+                }
+                both.commit();
+            }};
+        }
+        match self {
+            Self::Shared(map) => both!(map),
+            Self::Alone(map) => both!(map),
+        }
+        Ok(())
+    }
+
+    fn get(&self, index: u64) -> Option<u64> {
+        match self {
+            Self::Shared(map) => map.read().get(index),
+            Self::Alone(map) => map.get(index),
+        }
+    }
+}
+
+impl Bench<'_> {
+    /// Which of ours are asked for.
+    fn ours(&self, names: &[&str]) -> Vec<Who> {
+        let ours = ENTRIES.iter().map(|entry| entry.who);
+        ours.filter(|who| names.contains(&who.engine) && self.wants(who)).collect()
+    }
+
+    fn note(&mut self, case: &str, op: &str, who: Who, count: u32, rounds_ns: &[f64], samples: usize) {
+        let key = who.key(SUITE, case, op).param("n", count);
+        self.results.of(key).rounds(Metric::Time, rounds_ns, samples as u64);
+    }
+}
+
+/// Two random ranges stored at once.
+pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
+    for count in bench.sizes() {
+        let engines = bench.ours(&[MAPLE, OWNED]);
+        let mut maps = Vec::new();
+        for who in &engines {
+            maps.push(Ours::filled(who.engine, count)?);
+        }
+        let (numbers, mut version) = (ranges::stores(0..count, 4), 0_u16);
+        let passes = bench.amount.operations.div_ceil(16 * numbers.len()).max(1);
+        let mut rounds_ns = vec![Vec::new(); maps.len()];
+        for round in 0..=bench.amount.rounds {
+            bench.progress.tick(&format!("transaction: {count} ranges, round {round}"));
+            version = version.wrapping_add(1);
+            for at in in_turn(round, maps.len()) {
+                let map = &mut maps[at];
+                let mut stored = Ok(());
+                let ns = cpu_ns(|| {
+                    stored = (0..passes).try_for_each(|_| {
+                        let pairs = numbers.as_chunks::<2>().0.iter();
+                        pairs
+                            .map(|pair| pair.map(|number| (number, version)))
+                            .try_for_each(|pair| map.store_both(pair))
+                    });
+                })?;
+                stored?;
+                let newest = numbers
+                    .iter()
+                    .all(|&number| map.get(ranges::bounds(number).0) == Some(ranges::value(number, version)));
+                anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
+                if round > 0 {
+                    rounds_ns[at].push(2.0 * ns / (passes * numbers.len()) as f64);
+                }
+            }
+        }
+        for (who, rounds_ns) in engines.into_iter().zip(&rounds_ns) {
+            bench.note(
+                "transaction",
+                "two stores",
+                who,
+                count,
+                rounds_ns,
+                passes * numbers.len() / 2 * rounds_ns.len(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A snapshot begun and ended; and stores while one is held.
+pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
+    let Some(who) = bench.ours(&[MAPLE]).pop() else { return Ok(()) };
+    for count in bench.sizes() {
+        let map = MapleTree::<u64>::new();
+        for number in 0..count {
+            let (first, last) = ranges::bounds(number);
+            map.store(first..=last, ranges::value(number, 0)).map_err(|refused| refused.cause)?;
+        }
+        let numbers = ranges::stores(0..count, 5);
+        let (mut taken, mut beside) = (Vec::new(), Vec::new());
+        for round in 0..=bench.amount.rounds {
+            bench.progress.tick(&format!("snapshot: {count} ranges, round {round}"));
+            let mut wrong = 0_usize;
+            let taken_ns = cpu_ns(|| {
+                for &number in &numbers {
+                    let first = ranges::bounds(number).0;
+                    let seen = map.snapshot().ok().and_then(|snapshot| snapshot.get(first));
+                    wrong += usize::from(seen.is_none());
+                }
+            })?;
+            // Fewer than a reader may hold back.
+            let some = &numbers[..numbers.len().min(512)];
+            let snapshot = map.snapshot()?;
+            let before: Vec<_> = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0)).collect();
+            let mut stored = Ok(());
+            let beside_ns = cpu_ns(|| {
+                stored = some.iter().try_for_each(|&number| {
+                    let (first, last) = ranges::bounds(number);
+                    map.store(first..=last, ranges::value(number, round as u16 + 1))
+                        .map_err(|refused| refused.cause)
+                });
+            })?;
+            stored?;
+            let after = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0));
+            anyhow::ensure!(wrong == 0 && after.eq(before), "{}: a snapshot changed", who.label());
+            if round > 0 {
+                taken.push(taken_ns / numbers.len() as f64);
+                beside.push(beside_ns / some.len() as f64);
+            }
+        }
+        bench.note("snapshot", "begin, look up, end", who, count, &taken, numbers.len() * taken.len());
+        bench.note("snapshot", "store beside one", who, count, &beside, 512 * beside.len());
+    }
+    Ok(())
+}
