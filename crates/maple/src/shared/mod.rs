@@ -70,8 +70,9 @@ use writer::Writer;
 /// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later one on the same thread
 /// sees that moment or a later one.
 ///
-/// An iterator goes from leaf to leaf: each item was so at some moment since it was made. Items ascend, an entry that nobody
-/// touches meanwhile comes once, and who has seen a part of a store sees the rest of it further on. A [`Snapshot`] is the map
+/// An iterator goes from leaf to leaf: each item was so at some moment since it was made. Each ends above the one before; one
+/// that was stored meanwhile may begin below that one's end. An entry that nobody touches comes once, and who has seen a part of
+/// a store sees the rest of it further on. A [`Snapshot`] is the map
 /// at one moment, whatever is asked of it.
 ///
 /// # Memory, and what fails

@@ -132,7 +132,12 @@ impl<'a> Iteration<'a> {
     fn end(mut self, backwards: bool, entries: &[Entry]) -> Option<String> {
         let mut last: Option<Span> = None;
         for entry in entries {
-            let in_order = last.is_none_or(|last| if backwards { entry.0 < last } else { last < entry.0 });
+            // What was stored meanwhile may reach back over indexes that were passed.
+            let goes_on = |last: Span| match backwards {
+                true => entry.0.first() < last.first(),
+                false => last.last() < entry.0.last(),
+            };
+            let in_order = last.is_none_or(goes_on);
             if !in_order {
                 return Some(format!("{} follows {last:?}", entry.0));
             }
