@@ -152,7 +152,7 @@ impl<P: Numbers> OwnNodes<P> {
         true
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "std"))]
     pub(super) fn gone(&self) -> &[NodeId] {
         &self.gone
     }
