@@ -56,7 +56,9 @@ pub(super) fn count_run<F: Replayable>(
 ) -> Result<Counted<F>, Stop> {
     let mut session = entry.start(&workload.scene).map_err(Stop::LeftOut)?;
     session.expect_objects(workload.objects);
-    let watch = F::Watch::new(entry, workload, BUCKETS);
+    // A look at the state goes through all objects: it is not taken more often than an operation has one.
+    let looks = if workload.ops.len() < workload.objects as usize { 1 } else { BUCKETS };
+    let watch = F::Watch::new(entry, workload, looks);
     let mut run = Run::<F>::new(session, watch);
     if entry.is_floor() {
         run.answers = vec![F::Answer::default(); workload.ops.len()];
@@ -82,7 +84,7 @@ pub(super) fn count_run<F: Replayable>(
         if run.out_of_time {
             break;
         }
-        let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(BUCKETS) };
+        let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(looks) };
         for from in sample.clone().step_by(stretch.max(1)) {
             let end = sample.end.min(from + stretch);
             let ops = workload.ops.get(from..end).unwrap_or_default();
