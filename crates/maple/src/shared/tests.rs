@@ -145,11 +145,12 @@ fn ends(entries: u64, gaps: bool, every: usize) -> Vec<u64> {
 #[test]
 fn every_answer_was_so_at_some_moment() {
     // Under Miri, which takes a second for each tree, a few.
-    for (entries, height, every) in [(48, 3, 1), (240, 4, 3)] {
-        for gaps in [true, false] {
-            assert!(filled(entries, gaps).0.height() >= height);
-            let ends = ends(entries, gaps, if cfg!(miri) { 8 } else { every });
-            assert!(all_are_right(entries, gaps, &ends, Writer::Whole), "{entries} entries, gaps: {gaps}");
+    let trees: &[_] = if cfg!(miri) { &[(48, 3, 12)] } else { &[(48, 3, 1), (240, 4, 3)] };
+    for &(entries, height, every) in trees {
+        for gaps in if cfg!(miri) { [true].as_slice() } else { &[true, false] } {
+            assert!(filled(entries, *gaps).0.height() >= height);
+            let ends = ends(entries, *gaps, every);
+            assert!(all_are_right(entries, *gaps, &ends, Writer::Whole), "{entries} entries, gaps: {gaps}");
         }
     }
 }
