@@ -299,6 +299,24 @@ fn ends(operation: impl FnOnce() + Send + 'static) {
     thread.join().unwrap();
 }
 
+/// Nobody reads a map that is dropped, whoever reads another: it waits for no one, with values to drop or without.
+#[test]
+fn a_map_is_dropped_beside_readers_of_another() {
+    let _beside_others = beside_others();
+    ends(|| {
+        let other = MapleTree::<u64>::new();
+        let reading = other.read_owned().unwrap();
+        let (plain, counted) = (MapleTree::new(), MapleTree::new());
+        for _ in 0..3 {
+            plain.store(3..=9, 7_u64).unwrap();
+            counted.store(3..=9, Arc::new(7)).unwrap();
+        }
+        assert!(plain.backlog().held > 0 && counted.backlog().held > 0);
+        drop((plain, counted));
+        drop(reading);
+    });
+}
+
 thread_local! {
     /// Values that used their map.
     static USED: Cell<u32> = const { Cell::new(0) };

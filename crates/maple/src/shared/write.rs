@@ -183,11 +183,12 @@ impl<E: StoredValue> Drop for MapleTree<E> {
     /// not dropped yet may be leaked.
     fn drop(&mut self) {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Also where no value waits: a backlog that is dropped waits for the readers of its records.
+        writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {
             return;
         }
         drop(Reclaimed::<E>::new(mem::take(&mut writer.dead)));
-        writer.take_back(|word| drop(Self::value(word)));
         let tree = &mut writer.tree;
         let (mut words, mut all) = (Words::new(), Subtrees::new());
         all.extend(tree.take_root());
