@@ -14,6 +14,7 @@
 //! Source: the talk's wish to split the allocator's locks: its look-ups need none here.
 
 use crate::error::SharedError;
+use crate::space::beyond;
 use crate::{
     AddressSpace, AllocError, FreeError, LayoutError, MoveError, PendingMove, Placement, Request, Stats,
 };
@@ -149,10 +150,7 @@ impl<V> SharedSpace<V> {
             .region_at(first)
             .is_none_or(|region| region.span().first() != first || region.moving_to().is_some())
         {
-            let refused = core.free(first).err();
-            return Err(SharedError::Refused(
-                refused.expect("K17: no region starts there that can be freed"),
-            ));
+            return Err(refusal(core.free(first)));
         }
         let (_, value) = self.busy.entry_owned(first).expect("K17: a region is in the tree");
         let erased = self.busy.erase_reclaiming(first)?;
@@ -188,7 +186,7 @@ impl<V> SharedSpace<V> {
     /// As [`AddressSpace::commit_move`], or what the tree needs is refused; the move stays pending then, and may be tried again.
     pub fn commit_move(&self, pending: PendingMove) -> Result<Span, SharedError<MoveError>> {
         let mut core = self.lock();
-        let Some(places) = places(&core, pending) else { return Err(core.commit_move(pending).into_error()) };
+        let Some(places) = places(&core, pending) else { return Err(refusal(core.commit_move(pending))) };
         let (_, value) = self.busy.entry_owned(places.old.first()).expect("K17: a region is in the tree");
         let mut both = self.busy.transaction();
         both.remove_range(places.old)?;
@@ -206,7 +204,7 @@ impl<V> SharedSpace<V> {
     /// As [`commit_move`](Self::commit_move).
     pub fn cancel_move(&self, pending: PendingMove) -> Result<(), SharedError<MoveError>> {
         let mut core = self.lock();
-        let Some(places) = places(&core, pending) else { return Err(core.cancel_move(pending).into_error()) };
+        let Some(places) = places(&core, pending) else { return Err(refusal(core.cancel_move(pending))) };
         let mut without = self.busy.transaction();
         without.remove_range(places.added())?;
         core.cancel_move(pending)?;
@@ -269,9 +267,7 @@ struct Places {
 impl Places {
     /// What the new place has beyond the old.
     fn added(&self) -> Span {
-        let Self { old, new } = *self;
-        let beyond = if new.overlaps(old) { new.below(old).or_else(|| new.above(old)) } else { Some(new) };
-        beyond.expect("K16: a region moves")
+        beyond(self.new, self.old).expect("K16: a region moves")
     }
 }
 
@@ -283,14 +279,8 @@ fn places(core: &AddressSpace<()>, pending: PendingMove) -> Option<Places> {
 }
 
 /// The error of an operation that the space is known to refuse.
-trait Refused {
-    fn into_error(self) -> SharedError<MoveError>;
-}
-
-impl<T> Refused for Result<T, MoveError> {
-    fn into_error(self) -> SharedError<MoveError> {
-        SharedError::Refused(self.err().expect("K17: a move that is not pending has ended"))
-    }
+fn refusal<T, C>(answer: Result<T, C>) -> SharedError<C> {
+    SharedError::Refused(answer.err().expect("K17: what is not there is refused"))
 }
 
 impl<V> fmt::Debug for SharedSpace<V> {

@@ -28,6 +28,8 @@ use identity::Identity;
 use moves::Moves;
 
 pub use moves::PendingMove;
+#[cfg(feature = "std")]
+pub(crate) use moves::beyond;
 pub use region::{IntoRegions, Region, Regions, Stats};
 
 /// Hands out ranges of a space and knows which region any address belongs to.

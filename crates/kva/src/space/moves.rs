@@ -200,7 +200,7 @@ impl Mover {
 }
 
 /// What `place` has beyond `old`, which is as long.
-fn beyond(place: Span, old: Span) -> Option<Span> {
+pub(crate) fn beyond(place: Span, old: Span) -> Option<Span> {
     if !place.overlaps(old) {
         return Some(place);
     }
