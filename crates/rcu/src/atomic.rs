@@ -1,11 +1,12 @@
-//! Atomics and locks: the standard library's, or loom's where the protocol is modelled.
+//! Atomics and locks: the standard library's, or loom's where the protocol is modelled: in this crate's own tests, as
+//! loom is a dependency of tests alone, and others are built with `--cfg loom` on this crate.
 
-#[cfg(loom)]
+#[cfg(all(test, loom))]
 pub(crate) use loom::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
 };
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
@@ -16,9 +17,9 @@ use std::sync::PoisonError;
 /// A `const fn`; under loom, whose atomics are made at run time, a plain one.
 macro_rules! const_but_under_loom {
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
-        #[cfg(not(loom))]
+        #[cfg(not(all(test, loom)))]
         $(#[$attribute])* $visibility const fn $($rest)*
-        #[cfg(loom)]
+        #[cfg(all(test, loom))]
         $(#[$attribute])* $visibility fn $($rest)*
     };
 }

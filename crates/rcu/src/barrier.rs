@@ -14,7 +14,7 @@
 
 use crate::atomic::{Ordering, fence};
 use freehold_sys::SysError;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 use freehold_sys::membarrier::Membarrier;
 
 /// How a domain orders its readers' stamps before their loads. Fixed when the first reader or writer comes.
@@ -40,7 +40,7 @@ pub(crate) fn light(fenced: bool) {
 /// The writer's side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Barrier {
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     Membarrier(Membarrier),
     Fences,
     #[cfg(all(test, not(loom)))]
@@ -50,7 +50,7 @@ pub(crate) enum Barrier {
 impl Barrier {
     /// What the kernel grants.
     pub(crate) fn new(fenced: bool) -> Self {
-        #[cfg(not(loom))]
+        #[cfg(not(all(test, loom)))]
         if !fenced && let Ok(barrier) = Membarrier::memory() {
             return Self::Membarrier(barrier);
         }
@@ -60,7 +60,7 @@ impl Barrier {
 
     pub(crate) fn mode(self) -> Mode {
         match self {
-            #[cfg(not(loom))]
+            #[cfg(not(all(test, loom)))]
             Self::Membarrier(_) => Mode::Membarrier,
             _ => Mode::Fences,
         }
@@ -69,7 +69,7 @@ impl Barrier {
     /// Between the unlinking and the look at stamps. Pairs with [`light`].
     pub(crate) fn heavy(self) -> Result<(), SysError> {
         match self {
-            #[cfg(not(loom))]
+            #[cfg(not(all(test, loom)))]
             Self::Membarrier(barrier) => barrier.issue()?,
             Self::Fences => {}
             #[cfg(all(test, not(loom)))]

@@ -53,7 +53,7 @@ impl Domain {
     }
 
     /// The domain of [`read`](crate::read).
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     #[must_use]
     pub fn global() -> &'static Self {
         static GLOBAL: Domain = Domain::new();

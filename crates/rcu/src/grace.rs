@@ -60,7 +60,7 @@ impl Domain {
     /// the barrier. Who holds a guard of a [`Reader`](crate::Reader) or an owned one waits for itself, for ever.
     #[doc(alias = "synchronize_rcu")]
     pub fn synchronize(&self) -> Result<(), SynchronizeError> {
-        #[cfg(not(loom))]
+        #[cfg(not(all(test, loom)))]
         if std::ptr::eq(self, Self::global()) && crate::thread::is_reading() {
             return Err(SynchronizeError::Reading);
         }
@@ -75,7 +75,7 @@ impl Domain {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 fn wait(looks: u32) {
     match looks {
         0..100 => std::thread::yield_now(),
@@ -83,7 +83,7 @@ fn wait(looks: u32) {
     }
 }
 
-#[cfg(loom)]
+#[cfg(all(test, loom))]
 fn wait(_looks: u32) {
     loom::thread::yield_now();
 }

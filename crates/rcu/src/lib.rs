@@ -58,15 +58,15 @@ mod backlog;
 mod barrier;
 mod domain;
 mod error;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod fork;
 mod grace;
 mod guard;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod owned;
 mod slot;
 mod stats;
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 mod thread;
 
 #[cfg(all(test, not(loom)))]
@@ -78,8 +78,8 @@ pub use barrier::Mode;
 pub use domain::Domain;
 pub use error::{BacklogError, OutOfMemory, SynchronizeError};
 pub use guard::{Guard, Reader};
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub use owned::OwnedGuard;
 pub use stats::{BacklogStats, DomainStats};
-#[cfg(not(loom))]
+#[cfg(not(all(test, loom)))]
 pub use thread::{read, read_owned, register, synchronize};

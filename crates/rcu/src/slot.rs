@@ -19,7 +19,7 @@ use crate::error::OutOfMemory;
 use std::sync::OnceLock;
 
 /// Slots of a chunk.
-const CHUNK: usize = if cfg!(loom) { 3 } else { 32 };
+const CHUNK: usize = if cfg!(all(test, loom)) { 3 } else { 32 };
 
 /// A guard in a slot's state; below it are 16 bits of them.
 const GUARD: u64 = 1;
@@ -37,7 +37,7 @@ const ENDED: u64 = 1 << 63;
 pub(crate) enum Owner {
     None = 0,
     /// A thread of this process; a child made by `fork` does not have it.
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     Thread = 1,
     /// A value that may move between threads.
     Value = 2,
@@ -112,7 +112,7 @@ impl Slot {
 
     /// Enters a slot that goes back when its last guard leaves: the thread has no place any more to keep it.
     #[cold]
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     pub(crate) fn enter_once(&self, epoch: &AtomicU64, fenced: bool) {
         self.publish((epoch.load(Ordering::Acquire) + GUARD) | ENDED, fenced);
     }
@@ -145,7 +145,7 @@ impl Slot {
         self.owner.load(Ordering::Acquire) != Owner::None as u32
     }
 
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     pub(crate) fn is_threads(&self) -> bool {
         self.owner.load(Ordering::Acquire) == Owner::Thread as u32
     }
@@ -160,12 +160,12 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, loom)))]
     pub(crate) const fn new() -> Self {
         Self { slots: [const { Slot::new() }; CHUNK], next: OnceLock::new() }
     }
 
-    #[cfg(loom)]
+    #[cfg(all(test, loom))]
     pub(crate) fn new() -> Self {
         Self { slots: std::array::from_fn(|_| Slot::new()), next: OnceLock::new() }
     }
