@@ -4,10 +4,10 @@
 
 use super::Reading;
 use super::arena::{Chunks, PublishedInner};
+use super::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, NodeId};
 use crate::tree::{Base, indexes};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
