@@ -42,6 +42,8 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+#[cfg(feature = "std")]
+mod atomic;
 mod bplus;
 pub mod btree;
 pub mod by_size;

@@ -20,9 +20,9 @@
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use super::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use super::class::{Class, SLOTS};
 use super::word::{LAST_GENERATION, Word};
+use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
 
 /// What stands for a class in a record of an extent.
@@ -406,6 +406,11 @@ impl Slab {
         if word.free() != self.layout().all() || self.warm() != 0 {
             return false;
         }
+        #[cfg(all(test, shuttle))]
+        if RETIRES_WITHOUT_EXCHANGE.get() {
+            self.word.store(Word::retired(generation + 1).0, Ordering::Release);
+            return true;
+        }
         if self.exchange(word, Word::retired(generation + 1)).is_err() {
             return false;
         }
@@ -460,6 +465,12 @@ impl Slab {
             }
         }
     }
+}
+
+#[cfg(all(test, shuttle))]
+std::thread_local! {
+    /// Whether this thread's slabs are retired by a store, which is wrong: tests must catch it.
+    pub(super) static RETIRES_WITHOUT_EXCHANGE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 #[cfg(test)]

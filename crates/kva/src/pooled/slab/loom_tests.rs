@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Freed, Layout, Slab};
-use crate::pooled::atomic::Ordering;
+use crate::atomic::Ordering;
 use crate::pooled::class::Class;
 use crate::pooled::word::Word;
 use loom::cell::UnsafeCell;
