@@ -13,6 +13,9 @@
 //!
 //! Source: the talk's wish to split the allocator's locks: its look-ups need none here.
 
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
 use crate::atomic::{Mutex, MutexGuard};
 use crate::error::SharedError;
 use crate::space::beyond;

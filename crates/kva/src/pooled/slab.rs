@@ -19,6 +19,8 @@
 
 #[cfg(all(test, loom))]
 mod loom_tests;
+#[cfg(all(test, shuttle))]
+pub(super) mod mutant;
 
 use super::class::{Class, SLOTS};
 use super::word::{LAST_GENERATION, Word};
@@ -407,10 +409,7 @@ impl Slab {
             return false;
         }
         #[cfg(all(test, shuttle))]
-        if RETIRES_WITHOUT_EXCHANGE.get() {
-            self.word.store(Word::retired(generation + 1).0, Ordering::Release);
-            return true;
-        }
+        let word = mutant::word_to_retire(self, word);
         if self.exchange(word, Word::retired(generation + 1)).is_err() {
             return false;
         }
@@ -465,12 +464,6 @@ impl Slab {
             }
         }
     }
-}
-
-#[cfg(all(test, shuttle))]
-std::thread_local! {
-    /// Whether this thread's slabs are retired by a store, which is wrong: tests must catch it.
-    pub(super) static RETIRES_WITHOUT_EXCHANGE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 #[cfg(test)]

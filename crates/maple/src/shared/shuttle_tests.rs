@@ -2,7 +2,7 @@
 //! and each value is dropped once, after its readers.
 //!
 //! ```sh
-//! RUSTFLAGS="--cfg shuttle" cargo test --release -p freehold-maple --features std --lib shuttle
+//! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-maple --features std --lib shuttle
 //! ```
 //!
 //! Shuttle lets another thread run before each access to an atomic, a lock or a published node, and knows sequential consistency
