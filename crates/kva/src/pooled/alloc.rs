@@ -1,11 +1,11 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::atomic::{MutexGuard, Ordering};
 use super::class::{Class, SLOTS};
 use super::core::Core;
 use super::slab::Layout;
 use super::word::Name;
 use super::{Memory, PooledSpace};
+use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
 use freehold_units::{Align, Span};
 

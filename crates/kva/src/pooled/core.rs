@@ -1,9 +1,9 @@
 //! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
 
 use super::PooledSpace;
-use super::atomic::{MutexGuard, Ordering};
 use super::slab::{Layout, Slab};
 use super::word::Name;
+use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
 use freehold_units::{Align, Span};
 use std::sync::{PoisonError, TryLockError};

@@ -1,6 +1,7 @@
 //! Storing: under the lock, one writer at a time.
 
 use super::MapleTree;
+use super::atomic::{MutexGuard, Ordering};
 use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
@@ -9,9 +10,8 @@ use crate::map::{NewWord, drop_all};
 use crate::tree::{StorePlan, Subtrees, Words};
 use core::mem;
 use core::ops::RangeBounds;
-use core::sync::atomic::Ordering;
 use freehold_units::{Rejected, Span};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.

@@ -1,6 +1,7 @@
 //! What only the thread has that writes.
 
 use super::arena::Shared;
+use super::atomic::{AtomicU64, Ordering};
 use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
@@ -9,7 +10,6 @@ use crate::tree::{
 };
 use alloc::vec::Vec;
 use core::mem;
-use core::sync::atomic::{AtomicU64, Ordering};
 use freehold_rcu::{Backlog, BacklogStats, Domain};
 use freehold_units::Broken;
 
@@ -172,6 +172,25 @@ impl Writer {
             if let Retired::Word(word) = record {
                 dead(word);
             }
+        });
+    }
+}
+
+#[cfg(all(test, shuttle))]
+impl Writer {
+    /// Reuses nodes that wait as if nobody read, which is wrong: tests must catch it. Values stay.
+    pub(super) fn reuse_at_once(&mut self) {
+        let Self { tree, backlog, waiting, .. } = self;
+        backlog.take_all(|record| match record {
+            Retired::Leaf(id) => {
+                waiting.leaves -= 1;
+                tree.reuse_leaf(id);
+            }
+            Retired::Inner(id) => {
+                waiting.inners -= 1;
+                tree.reuse_inner(id);
+            }
+            Retired::Word(_) => {}
         });
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Freed, Layout, Slab};
-use crate::pooled::atomic::Ordering;
+use crate::atomic::Ordering;
 use crate::pooled::class::Class;
 use crate::pooled::word::Word;
 use loom::cell::UnsafeCell;
@@ -227,6 +227,43 @@ fn hold_a_cold_one(shared: &Shared) {
 #[test]
 fn what_a_purge_holds_is_not_freed() {
     check(|| Shared::new(0b11, 0b1), vec![free_while_purged, hold_a_cold_one], purge);
+}
+
+/// Slots 0 and 1 are free and warm: slot 1 is purged, then slot 0.
+fn purge_twice(shared: &Shared) {
+    for slot in [1, 0] {
+        assert_eq!(shared.slab.claim_warm(SLOT), Some(1 << slot));
+        shared.slab.end_purge(true, 8);
+    }
+}
+
+fn find_with(shared: &Shared, is_held: fn(&Slab, u64) -> bool) {
+    assert!(!is_held(&shared.slab, address(1)), "nobody holds the slot");
+}
+
+#[test]
+fn what_one_purge_after_the_other_holds_is_not_found() {
+    fn find(shared: &Shared) {
+        find_with(shared, |slab, address| slab.held_at(1, address).is_some());
+        let freed = shared.slab.free(1, address(1) + 1, 8, &mut 0);
+        assert!(matches!(freed, Freed::AlreadyFree { .. }), "{freed:?}");
+    }
+    check(|| Shared::new(0b11, 0b11), vec![find], purge_twice);
+}
+
+#[test]
+#[should_panic]
+fn mutant_look_that_believes_what_another_purge_names() {
+    fn is_held(slab: &Slab, address: u64) -> bool {
+        let word = slab.word();
+        let claimed = if word.is_purging() { slab.claimed() } else { 0 };
+        assert_eq!(slab.word_behind().generation(), 1);
+        (word.free() | claimed) & (1 << slab.slot_at(BASE, address)) == 0
+    }
+    fn find(shared: &Shared) {
+        find_with(shared, is_held);
+    }
+    check(|| Shared::new(0b11, 0b11), vec![find], purge_twice);
 }
 
 #[test]
