@@ -94,9 +94,7 @@ impl PooledSpace {
         let name = self.shards.here().pool(class).current();
         if !name.is_none() {
             let slab = self.records.at(name.id());
-            if let Some((slot, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
-                // Who holds a slot keeps the slab.
-                let span = slot_span(slab.base(), slot, self.slot_bytes(class));
+            if let Some((span, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
                 return Ok(Memory { span, is_warm, is_extent: false });
             }
         }

@@ -208,7 +208,7 @@ impl Slab {
 
     /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
     #[inline]
-    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(u32, bool)> {
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(Span, bool)> {
         let word = self.word();
         let free = word.free();
         let warm = if tracks_warm { free & self.warm() } else { free };
@@ -216,8 +216,12 @@ impl Slab {
             return None;
         }
         let slot = warm.trailing_zeros();
+        // Loaded first: a processor loads nothing beyond an exchange before that is done.
+        let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
+        let first = base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
-        Some((slot, self.keep_warm(tracks_warm, 1 << slot)))
+        let span = Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space");
+        Some((span, self.keep_warm(tracks_warm, 1 << slot)))
     }
 
     /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
