@@ -1,7 +1,7 @@
 //! The one list of engines of the maple family. A new engine is a file with its
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
-use super::{AnyMapRanges, LinuxTree, Map, Trees, WordMapRanges};
+use super::{AnyMapRanges, LinuxTree, Map, SharedTree, Trees, WordMapRanges};
 use crate::engine::listed::facts;
 use crate::engine::{Compared, Listed};
 use crate::failure::Failure;
@@ -47,6 +47,14 @@ pub const ENGINES: &[EngineEntry] = &[
         Some(map::<AnyMapRanges>),
     )
     .ours(),
+    engine(
+        "maple-tree",
+        "MapleTree, every value read under a guard; cursors and gaps are of a WordMap beside it",
+        Some(trees_of::<SharedTree>),
+        None,
+    )
+    .ours()
+    .compared(Compared::IfNamed),
     engine(
         "std-btreemap",
         "a std BTreeMap from first index to last index and value: what one writes without a \

@@ -4,6 +4,7 @@ mod linux;
 mod list;
 mod map;
 mod range_map;
+mod shared;
 mod steps;
 mod trees;
 
@@ -12,5 +13,6 @@ pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, t
 pub use map::Map;
 pub(crate) use range_map::no_memory;
 pub use range_map::{AnyMapRanges, WordMapRanges};
+pub use shared::SharedTree;
 pub use steps::{GapRequest, MixStep, Steps};
 pub use trees::Trees;
