@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Reserves all that a planned store takes, so that it cannot fail. A version is open then, if it is done in one.
-    #[inline(always)]
+    #[inline]
     pub(super) fn prepare<E: StoredValue>(&mut self, plan: &StorePlan, way: Way) -> Result<(), WriteError> {
         if mem::needs_drop::<E>() {
             // Those that the backlog gives back.
@@ -110,7 +110,7 @@ impl Writer {
 
     /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
     /// is cut in two.
-    #[inline(always)]
+    #[inline]
     pub(super) fn store_low<E: StoredValue>(
         &mut self,
         root: &AtomicU64,
@@ -195,8 +195,7 @@ impl Writer {
     }
 }
 
-/// Where removed words go that have nothing to drop. Of an overwrite's 863 instructions, 62
-/// collect them.
+/// Where removed words go that have nothing to drop: to collect them takes 62 instructions of an overwrite.
 struct Forgotten;
 
 impl Extend<Word> for Forgotten {
