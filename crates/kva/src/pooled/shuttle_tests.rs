@@ -7,6 +7,8 @@
 //! Shuttle lets another thread run before each access to an atomic or a lock, and knows sequential consistency alone: weaker orders
 //! are loom's (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a thread is on another each time.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
 use super::slab::Freed;
 use super::slab::mutant::RETIRES_ANY_WORD;
 use super::{CELL_GRANULES, Memory, PooledSpace};
