@@ -211,7 +211,7 @@ impl Slab {
 
     /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
     #[inline]
-    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(u32, bool)> {
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(Span, bool)> {
         let word = self.word();
         let free = word.free();
         let warm = if tracks_warm { free & self.warm() } else { free };
@@ -219,8 +219,12 @@ impl Slab {
             return None;
         }
         let slot = warm.trailing_zeros();
+        // Loaded first: a processor loads nothing beyond an exchange before that is done.
+        let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
+        let first = base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
-        Some((slot, self.keep_warm(tracks_warm, 1 << slot)))
+        let span = Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space");
+        Some((span, self.keep_warm(tracks_warm, 1 << slot)))
     }
 
     /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
@@ -258,7 +262,12 @@ impl Slab {
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
     /// Says whether the slot was warm, and counts exchanges that were repeated.
     #[inline]
-    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<(u32, bool)> {
+    pub(super) fn claim(
+        &self,
+        generation: u32,
+        tracks_warm: bool,
+        retries: &mut u32,
+    ) -> Option<(Span, bool)> {
         let mut word = self.word();
         loop {
             let free = word.free();
@@ -269,9 +278,8 @@ impl Slab {
             let slot = if warm != 0 { warm } else { free }.trailing_zeros();
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
-                Ok(()) => {
-                    return Some((slot, self.keep_warm(tracks_warm, bit)));
-                }
+                // Who holds a slot keeps the slab.
+                Ok(()) => return Some((self.layout().slot(slot), self.keep_warm(tracks_warm, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }

@@ -47,9 +47,13 @@ fn address(slot: u32) -> u64 {
     BASE + u64::from(slot) * SLOT
 }
 
+fn slot(span: freehold_units::Span) -> u32 {
+    ((span.first() - BASE) / SLOT) as u32
+}
+
 fn claim(slab: &Slab) -> Option<u32> {
-    let (slot, _) = slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))?;
-    Some(slot)
+    let (span, _) = slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))?;
+    Some(slot(span))
 }
 
 fn free(slab: &Slab, slot: u32) -> bool {
@@ -269,7 +273,7 @@ fn mutant_look_that_believes_what_another_purge_names() {
 #[test]
 fn a_purge_and_a_holder_exclude_each_other() {
     fn hold_one_warm(shared: &Shared) {
-        hold_one_with(shared, |slab| Some(slab.claim(1, true, &mut 0)?.0), free);
+        hold_one_with(shared, |slab| Some(slot(slab.claim(1, true, &mut 0)?.0)), free);
     }
     check(|| Shared::new(0b1, 0b1), vec![purge_any, hold_one_warm], purge_any_last);
 
@@ -286,8 +290,8 @@ fn a_purge_and_a_holder_exclude_each_other() {
 }
 
 /// Takes the only slot for good: no purge is behind what it was told.
-fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<(u32, bool)>) {
-    if let Some((_, is_warm)) = claim(&shared.slab) {
+fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
+    if let Some(is_warm) = claim(&shared.slab) {
         // An exchange reads the latest.
         let was_purged = shared.slab.next.fetch_or(0, Ordering::Relaxed) == 1;
         assert!(!(is_warm && was_purged), "a slot without pages passes for warm");
@@ -304,7 +308,10 @@ fn purge_noting(shared: &Shared) {
 #[test]
 fn what_was_purged_is_not_warm() {
     fn hold(shared: &Shared) {
-        hold_warm_with(shared, |slab| slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0)));
+        hold_warm_with(shared, |slab| {
+            let (_, is_warm) = slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0))?;
+            Some(is_warm)
+        });
     }
     check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
 }
@@ -312,10 +319,10 @@ fn what_was_purged_is_not_warm() {
 #[test]
 #[should_panic]
 fn mutant_claim_that_believes_what_it_saw_before() {
-    fn claim(slab: &Slab) -> Option<(u32, bool)> {
+    fn claim(slab: &Slab) -> Option<bool> {
         let word = slab.word();
         let is_warm = word.free() & slab.warm() != 0;
-        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some((0, is_warm))
+        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some(is_warm)
     }
     fn hold(shared: &Shared) {
         hold_warm_with(shared, claim);
