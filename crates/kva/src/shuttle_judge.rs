@@ -1,6 +1,8 @@
 //! A judge of what threads did with a space: there must be an order of all calls, each at a moment between its begin and its end,
 //! in which every answer is right. It knows blocks alone, and nothing of slabs or trees.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
 use freehold_units::Span;
 use shuttle::scheduler::Scheduler;
 use shuttle::{Config, Runner};

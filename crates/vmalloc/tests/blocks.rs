@@ -90,7 +90,7 @@ fn a_window_is_one_of_the_zone_that_serves_the_length() {
     for (zone, other, len) in [(0, 1, 8192), (1, 0, 2 * MIB as u64)] {
         let (within, outside) = (zones[zone].addresses, zones[other].addresses);
         let block = vm.alloc_request(&Request::new(len).window(within), Zero::Yes).unwrap();
-        assert!(within.contains(block.address() as u64));
+        assert!(within.contains(block.address()));
         // Others of the reservation: the other zone's, and those of pools and vectors.
         for window in [outside, vm.stats().addresses.above(zones[1].addresses).unwrap()] {
             let error = vm.alloc_request(&Request::new(len).window(window), Zero::Yes).unwrap_err();

@@ -159,6 +159,17 @@ impl PooledSpace {
         None
     }
 
+    /// A slot of any slab of that class, whoever has the slab: it may be current, or with a thread that is about to put it
+    /// somewhere.
+    fn claim_any(&self, class: Class) -> Option<Memory> {
+        self.records.all().find_map(|(id, slab)| {
+            let word = slab.word();
+            // What is read of the record is of the generation that is claimed of, or nothing is claimed.
+            let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
+            is_usable.then(|| self.claim(Name::new(word.generation(), id)))?
+        })
+    }
+
     fn make_current(&self, class: Class, name: Name) {
         let before = self.shards.here().pool(class).exchange(name);
         if !before.is_none() {
@@ -195,9 +206,7 @@ impl PooledSpace {
     ) -> Result<Memory, AllocError> {
         self.list_at.store(1, Ordering::Relaxed);
         self.list_all();
-        let current = |shard: &super::shard::Shard| self.claim(shard.pool(class).current());
-        let found = self.claim_listed(class).or_else(|| self.shards.here_first().find_map(current));
-        if let Some(memory) = found {
+        if let Some(memory) = self.claim_listed(class).or_else(|| self.claim_any(class)) {
             return Ok(memory);
         }
         if self.retire_empty(&mut core) > 0

@@ -7,6 +7,8 @@
 //! Shuttle lets another thread run before each access to an atomic or a lock, and knows sequential consistency alone: weaker orders
 //! are loom's (`slab/loom_tests.rs`). A page map's top has 4 cells here, there are two shards, and a thread is on another each time.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
 use super::slab::Freed;
 use super::slab::mutant::RETIRES_ANY_WORD;
 use super::{CELL_GRANULES, Memory, PooledSpace};
@@ -341,4 +343,33 @@ fn free_without_generation(space: &PooledSpace, first: u64) -> Result<Span, Free
 #[should_panic(expected = "no order explains")]
 fn shuttle_mutant_free_without_generation() {
     explore(RandomScheduler::new_from_seed(1, 20 * SCHEDULES), true, free_without_generation);
+}
+
+/// Two slabs of slots, of which threads hold one each at most.
+fn take_one_at_a_time() {
+    let span = Span::from_size(SPAN, 4 * CELL).unwrap();
+    let space = Arc::new(PooledSpace::new(span, Align::PAGE).unwrap());
+    let threads: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let space = Arc::clone(&space);
+            shuttle::thread::spawn(move || {
+                for _ in 0..STEPS {
+                    if thread_rng().gen_range(0..3) == 0 {
+                        space.trim();
+                    }
+                    let block =
+                        space.alloc(GRANULE).unwrap_or_else(|refused| panic!("slots are free: {refused}"));
+                    assert_eq!(space.free(block.first()), Ok(block));
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    space.validate().unwrap();
+}
+
+#[test]
+fn shuttle_nothing_is_refused_while_slots_are_free() {
+    shuttle_judge::explore(RandomScheduler::new(SCHEDULES), take_one_at_a_time);
+    shuttle_judge::explore(PctScheduler::new(4, SCHEDULES), take_one_at_a_time);
 }

@@ -5,6 +5,8 @@
 //! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
+
 use super::SharedSpace;
 use crate::shuttle_judge::{Did, Event, explore, is_right, shown};
 use crate::{AllocError, FreeError, PendingMove, Placement, Request, SharedError};

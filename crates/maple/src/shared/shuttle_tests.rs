@@ -11,6 +11,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]
 
 #[path = "../../tests/common/shared.rs"]
+#[allow(clippy::duplicate_mod, reason = "other unit tests have the model, too")]
 mod common;
 #[path = "../../tests/common/judge.rs"]
 mod judge;
