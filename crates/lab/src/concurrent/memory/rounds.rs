@@ -1,0 +1,99 @@
+//! Engines take turns in rounds, each for about as long; their time and page faults.
+
+use super::Bench;
+use crate::concurrent::place::{Work, wall_clock_after};
+use crate::counters::threads::in_turn;
+use crate::record::{Key, Metric, Stat};
+use freehold_sys::harness::page_faults;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The part of `Amount::together` that a turn takes, and the most operations in it.
+const TURNS: u32 = 10;
+const MOST: usize = 1 << 24;
+
+/// What a turn took: the time until the last thread was done, and the page faults of all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Took {
+    pub(super) time: Duration,
+    pub(super) faults: u64,
+}
+
+impl Took {
+    /// Of work on this thread.
+    pub(super) fn here(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let (faults, started) = (page_faults()?, Instant::now());
+        work()?;
+        let time = started.elapsed();
+        Ok(Self { time, faults: page_faults()? - faults })
+    }
+
+    /// Of work on threads that begin at once, after each has done something that does not count.
+    pub(super) fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
+        let faults = AtomicU64::new(0);
+        let time = wall_clock_after(threads, before, &|thread| {
+            let before = page_faults()?;
+            work(thread)?;
+            faults.fetch_add(page_faults()? - before, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(Self { time, faults: faults.into_inner() })
+    }
+}
+
+/// What has its turn in each round.
+pub(super) struct Turn<'a> {
+    pub(super) key: Key,
+    pub(super) threads: u32,
+    /// Operations that are done at once, by a thread.
+    pub(super) each: usize,
+    /// Does that so often.
+    pub(super) run: Box<dyn FnMut(usize) -> anyhow::Result<Took> + 'a>,
+}
+
+impl Turn<'_> {
+    /// How often it is done in a turn of that length.
+    fn count(&mut self, length: Duration) -> anyhow::Result<usize> {
+        let mut count = 1;
+        loop {
+            let took = (self.run)(count)?;
+            if took.time * 2 >= length || count >= MOST {
+                return Ok(count);
+            }
+            count *= if took.time * 16 < length { 8 } else { 2 };
+        }
+    }
+}
+
+/// Each as often as fits into a turn; what is too short for that, and must not be done twice in a row, is done `once`.
+pub(super) fn in_rounds(
+    bench: &mut Bench,
+    what: &str,
+    once: bool,
+    rounds: usize,
+    mut turns: Vec<Turn>,
+) -> anyhow::Result<()> {
+    let length = if once { Duration::ZERO } else { bench.amount.together / TURNS };
+    let mut counts = Vec::new();
+    for turn in &mut turns {
+        bench.progress.tick(&format!("{what}: {} warms up", turn.key.label()));
+        counts.push(turn.count(length)?);
+    }
+    let mut times_ns = vec![Vec::new(); turns.len()];
+    let mut faults = vec![0; turns.len()];
+    for round in 0..rounds {
+        bench.progress.tick(&format!("{what}: round {round}"));
+        for at in in_turn(round, turns.len()) {
+            let took = (turns[at].run)(counts[at])?;
+            times_ns[at].push(took.time.as_nanos() as f64 / (counts[at] * turns[at].each) as f64);
+            faults[at] += took.faults;
+        }
+    }
+    for (at, turn) in turns.into_iter().enumerate() {
+        let operations = (counts[at] * turn.each * rounds) as u64 * u64::from(turn.threads);
+        let mut figures = bench.results.of(turn.key);
+        figures.rounds(Metric::Time, &times_ns[at], operations);
+        figures.put(Metric::Faults, Stat::Mean, faults[at] as f64 / operations as f64, operations);
+    }
+    Ok(())
+}
