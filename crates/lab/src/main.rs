@@ -116,7 +116,9 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
             (counters::bench(&options, &mut progress)?, None)
         }
-        Command::Bench { subject: Subject::Readers | Subject::Pools | Subject::Memory, growth: true, .. } => {
+        Command::Bench {
+            subject: Subject::Readers | Subject::Pools | Subject::Memory, growth: true, ..
+        } => {
             return Err(Failure::Usage("--growth: of families alone".to_owned()).into());
         }
         Command::Bench {

@@ -115,8 +115,18 @@ mod tests {
             at_least("broken", figure("other", 100), figure("one", 100), 3.5),
             below("alone", figure("one", 100), 9.0),
             above("alone, at least", figure("one", 100), 9.0),
-            at_most_of_least("least", figure("other", 100), vec![figure("other", 100), figure("one", 100)], 2.5),
-            at_most_of_least("one is lacking", figure("one", 100), vec![figure("one", 100), figure("none", 100)], 2.0),
+            at_most_of_least(
+                "least",
+                figure("other", 100),
+                vec![figure("other", 100), figure("one", 100)],
+                2.5,
+            ),
+            at_most_of_least(
+                "one is lacking",
+                figure("one", 100),
+                vec![figure("one", 100), figure("none", 100)],
+                2.0,
+            ),
             at_most("of another size", figure("one", 10_000), figure("other", 100), 0.5),
         ];
         add("readers", &promises, &mut results);

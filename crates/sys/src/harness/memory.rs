@@ -176,7 +176,9 @@ mod tests {
         assert!(block.has_every(4096, 7) && !block.has_every(1, 9));
         drop(block);
         assert!(Block::new(allocator, 20_000, true).unwrap().has_every(1, 0));
-        assert!(Block::new(allocator, 0, true).is_none() && Block::new(allocator, usize::MAX, false).is_none());
+        assert!(
+            Block::new(allocator, 0, true).is_none() && Block::new(allocator, usize::MAX, false).is_none()
+        );
     }
 
     #[test]

@@ -10,7 +10,6 @@ use freehold_sys::harness::memory::{self, Mmap};
 use std::alloc::GlobalAlloc;
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::time::Duration;
 
 /// Ours.
 pub(super) const VMALLOC: &str = "vmalloc";
@@ -142,12 +141,6 @@ pub(super) trait Loops: Pairs {
     /// # Errors
     /// A block is refused, or lost what was written if `judged`.
     fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
-
-    /// Holds so many touched blocks at once, then none; calls `look` at either time.
-    ///
-    /// # Errors
-    /// A block is refused.
-    fn idle(&self, count: usize, len: usize, look: &mut dyn FnMut()) -> anyhow::Result<()>;
 }
 
 impl<T: Memory> Pairs for T {
@@ -170,16 +163,6 @@ impl<T: Memory> Loops for T {
 
     fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
         areas.replay(self, judged, at_end)
-    }
-
-    fn idle(&self, count: usize, len: usize, look: &mut dyn FnMut()) -> anyhow::Result<()> {
-        let refused = || anyhow::anyhow!("no room for {count} blocks");
-        let mut held = (0..count).map(|_| self.take(len, false).ok_or_else(refused)).collect::<Result<Vec<_>, _>>()?;
-        held.iter_mut().for_each(|block| block.write_every(PAGE, 1));
-        look();
-        drop(held);
-        look();
-        Ok(())
     }
 }
 
@@ -209,10 +192,7 @@ pub(super) struct Entry {
 }
 
 pub(super) const ENTRIES: [Entry; 5] = [
-    Entry {
-        who: Who::default(VMALLOC),
-        make: |keep| Ok(Box::new(ours(keep)?)),
-    },
+    Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
     Entry { who: Who::other(MMAP, None), make: |_| Ok(Box::new(Heap(Mmap))) },
     Entry { who: Who::other(MALLOCS[0], None), make: |_| Ok(Box::new(Heap(Glibc))) },
     Entry { who: Who::other(MALLOCS[1], None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
@@ -224,9 +204,5 @@ pub(super) fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
     Ok(VirtualMemory::builder().reserve(RESERVED).keep(keep).build()?)
 }
 
-/// What stays free and warm, where time is measured: more than any workload gives back.
+/// What stays free and warm, where blocks are of one size: more than any workload gives back.
 pub(super) const KEPT: Keep = Keep::bytes(4 << 30);
-/// The same, until nobody needed it for so long.
-pub(super) const fn kept_for(decay: Duration) -> Keep {
-    KEPT.decay(decay)
-}

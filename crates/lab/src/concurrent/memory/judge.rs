@@ -11,7 +11,9 @@ const HELD_BYTES: usize = 8 << 20;
 /// # Errors
 /// A block is refused, lies over another, is not zero where it shall be, or lost what was written.
 pub(super) fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> anyhow::Result<()> {
-    let take = |zeroed| memory.take(len, zeroed).ok_or_else(|| anyhow::anyhow!("a block of {len} bytes was refused"));
+    let take = |zeroed| {
+        memory.take(len, zeroed).ok_or_else(|| anyhow::anyhow!("a block of {len} bytes was refused"))
+    };
     let count = (HELD_BYTES / len).clamp(2, HELD);
     // No two blocks of all threads have the same number, and none has 0.
     let number = |at: usize| (1 + thread as usize * HELD + at) as u8;

@@ -88,7 +88,7 @@ fn promises() -> Vec<Promise> {
         let [ours, mmap] = [VMALLOC, MMAP].map(|engine| of(Content::Zeroed, engine));
         let best = MALLOCS.map(|engine| of(Content::Untouched, engine)).to_vec();
         let warm = of(Content::Untouched, VMALLOC);
-        all.push(at_most_of_least("64 KiB, untouched, by the best malloc's", warm, best, 1.5));
+        all.push(at_most_of_least("64 KiB, warm, by the best malloc's", warm, best, 1.5));
         let memset = of(Content::Zeroed, MEMSET.engine);
         all.push(at_most("64 KiB, zeroed, by memset's", ours.clone(), memset, 1.2));
         all.push(at_least("mmap's 64 KiB, zeroed, by ours", mmap, ours, 20.0));
@@ -96,10 +96,10 @@ fn promises() -> Vec<Promise> {
     let reset = |op, engine| Figure::time("reset", op, engine);
     let [row, between] = [slots::OPS[0].0, slots::OPS[1].0];
     for (what, engine, op, bound) in [
-        ("reset by DONTNEED, by ours, in a row", slots::DISCARD, row, 8.0),
-        ("reset by a scan each, by ours, in a row", slots::CLEAR, row, 1.3),
-        ("reset by DONTNEED, by ours, between others", slots::DISCARD, between, 8.0),
-        ("reset by a scan each, by ours, between others", slots::CLEAR, between, 1.3),
+        ("DONTNEED by ours, resets in a row", slots::DISCARD, row, 8.0),
+        ("scan each by ours, resets in a row", slots::CLEAR, row, 1.3),
+        ("DONTNEED by ours, between others", slots::DISCARD, between, 8.0),
+        ("scan each by ours, between others", slots::CLEAR, between, 1.3),
     ] {
         all.push(at_least(what, reset(op, engine), reset(op, VMALLOC), bound));
     }
@@ -108,9 +108,9 @@ fn promises() -> Vec<Promise> {
     let guards = |metric| Figure::time("guards", "alive", VMALLOC).of(metric, Stat::Total);
     all.push(above("guarded stacks alive at once", guards(Metric::Live), stacks::ALIVE as f64));
     all.push(below("mappings that they add", guards(Metric::Mappings), 40.0));
-    let idle = |op| Figure::time("idle", op, VMALLOC).of(Metric::Resident, Stat::Max);
+    let idle = |op| Figure::time(resident::IDLE, op, VMALLOC).of(Metric::Resident, Stat::Max);
     let [peak, _, late] = resident::OF_IDLE.map(idle);
-    all.push(at_most("resident after twice the decay, by the peak", late, peak, 0.05));
+    all.push(at_most("resident, twice the decay, by peak", late, peak, 0.05));
     all
 }
 

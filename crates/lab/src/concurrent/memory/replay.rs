@@ -1,13 +1,15 @@
 //! `replay`: recorded areas of the kernel as memory: each is taken, a byte of each of its pages written, and given back.
 
-use super::engines::{Block, KEPT, Memory, PAGE};
+use super::engines::{Block, Memory, PAGE};
 use super::judge::apart;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::data::data_folder;
 use crate::family::Kva;
-use crate::record::{Metric, Stat};
+use crate::record::count;
 use crate::workload::{Workload, check_memory, from_file};
+use freehold::units::Bytes;
+use freehold::vmalloc::Keep;
 use freehold_trace::kva::Op;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +17,9 @@ use std::path::{Path, PathBuf};
 const FILES: [&str; 2] = ["traces/bpfvm.kva.csv.zst", "memory/pthread.kva.csv.zst"];
 /// Steps after which all areas are held against each other, where they are judged.
 const LOOK_EVERY: usize = 4096;
-/// One in so many rounds is enough: each is long.
+/// One in so many rounds is enough: each is long. If it is to be quick, a recording is cut to a part of the operations.
 const FEWER: usize = 3;
+const QUICK_PART: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
@@ -53,7 +56,8 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
             match *step {
                 Step::Take { object, len } => {
                     let block = self.memory.take(len, false);
-                    let mut block = block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
+                    let mut block =
+                        block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
                     block.write_every(PAGE, mark(object));
                     self.blocks[object as usize] = Some((block, len));
                 }
@@ -78,15 +82,19 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
 }
 
 impl Areas {
-    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+    /// Reads a recording, its first steps up to `most`.
+    pub(super) fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
         let workload: Workload<Kva> = from_file(file)?;
         let step = |op: &Op| match *op {
-            Op::Alloc { object, size_bytes, .. } => Ok(Step::Take { object, len: usize::try_from(size_bytes)? }),
+            Op::Alloc { object, size_bytes, .. } => {
+                Ok(Step::Take { object, len: usize::try_from(size_bytes)? })
+            }
             Op::Free { object } => Ok(Step::GiveBack { object }),
             Op::Congruent { .. } => anyhow::bail!("{}: areas at several places at once", file.display()),
         };
         let steps = |ops: &[Op]| ops.iter().map(step).collect::<anyhow::Result<Vec<_>>>();
-        let (setup, steps) = (steps(&workload.setup)?, steps(&workload.ops)?);
+        let (setup, steps) =
+            (steps(&workload.setup)?, steps(workload.ops.get(..most).unwrap_or(&workload.ops))?);
         Ok(Self { name: workload.name, setup, steps, objects: workload.objects })
     }
 
@@ -125,12 +133,20 @@ impl Areas {
     }
 }
 
+/// How many steps of a recording are replayed.
+pub(super) fn most_steps(bench: &Bench) -> usize {
+    if bench.options.quick { bench.amount.operations / QUICK_PART } else { usize::MAX }
+}
+
 /// The recordings for which there is memory; for others it is said that there is none.
 pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Areas)>> {
     let mut all = Vec::new();
+    let most = most_steps(bench);
     for file in FILES {
         let file = data_folder()?.join(file);
-        let areas = Areas::read(&file)?;
+        let areas = Areas::read(&file, most)?;
+        let (steps, held) = (count(areas.steps.len() as u64), Bytes::from(areas.most_bytes()));
+        bench.results.note(format!("{}: {steps} operations, at most {held} held at once", areas.name));
         // What is free and warm comes on top.
         match check_memory(2, areas.most_bytes()) {
             Ok(()) => all.push((file, areas)),
@@ -142,20 +158,17 @@ pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Area
 
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     for (_, areas) in recordings(bench)? {
-        let engines = bench.memories(KEPT)?;
+        let engines = bench.memories(Keep::default())?;
         let mut turns = Vec::new();
         for (who, engine) in &engines {
             bench.progress.tick(&format!("replay: {}, checking {}", areas.name, who.label()));
             engine.replay(&areas, true, &mut || ()).map_err(|wrong| wrong.context(who.label()))?;
-            let key = who.key(SUITE, "replay", "areas").param("file", areas.name.clone());
+            let key = who.key(SUITE, &areas.name, "areas");
             let run = |_| engine.replay(&areas, false, &mut || ());
             turns.push(Turn { key, threads: 1, each: areas.steps.len(), run: Box::new(run) });
         }
         let rounds = bench.amount.rounds.div_ceil(FEWER);
         in_rounds(bench, &format!("replay: {}", areas.name), true, rounds, turns)?;
-        let key = crate::record::Key::new(SUITE, "replay").op("asked for").engine("held at once");
-        let key = key.param("file", areas.name.clone());
-        bench.results.of(key).put(Metric::Bytes, Stat::Max, areas.most_bytes() as f64, 1);
     }
     Ok(())
 }

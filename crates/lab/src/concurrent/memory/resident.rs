@@ -1,13 +1,13 @@
 //! `resident`: the memory that a process has while it replays areas, and once it needs it no more. Each is a process of its own, so that
 //! no other engine's memory is in it: the program calls itself.
 
-use super::engines::{ENTRIES, Loops, kept_for};
-use super::replay::{Areas, recordings};
+use super::engines::{ENTRIES, KEPT, Loops};
+use super::replay::{Areas, Step, most_steps, recordings};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::counters::threads::resident_bytes;
 use crate::failure::Failure;
-use crate::record::{Key, Metric, Stat};
+use crate::record::{Metric, Stat, count};
 use anyhow::Context;
 use freehold::vmalloc::Keep;
 use std::path::Path;
@@ -17,10 +17,12 @@ use std::time::Duration;
 
 /// What the program is called with, before what is done and the engine.
 const OF_ITS_OWN: &str = "measure-resident";
-/// What begins the name of the workload without a file: blocks of so many bytes are held, then none for twice the decay.
-const IDLE: &str = "idle";
+/// What is done: blocks are held, then none, as `idle:BLOCKS:MILLISECONDS`; or as `replay:STEPS:FILE`.
+pub(super) const IDLE: &str = "idle";
+const REPLAY: &str = "replay";
+/// Bytes of a block that is held.
 const IDLE_BYTES: usize = 64 << 10;
-/// What each workload tells, in order.
+/// What is told of each, in order.
 pub(super) const OF_IDLE: [&str; 3] = ["peak", "after the decay", "after twice the decay"];
 const OF_REPLAY: [&str; 2] = ["peak", "end"];
 /// The part of the operations that are blocks that are held, and how often `Amount::together` fits into the decay.
@@ -29,35 +31,35 @@ const DECAY: u32 = 25;
 
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let (blocks, decay) = (bench.amount.operations / PER_BLOCK, bench.amount.together * DECAY);
-    let idle = format!("{IDLE}:{blocks}:{}", decay.as_millis());
     bench.results.fact("decay", format!("{} ms", decay.as_millis()));
-    bench.results.fact("idle", crate::record::count(blocks as u64));
-    let whos = bench.wanted(&ENTRIES.map(|entry| entry.who));
-    for who in &whos {
-        tell(bench, who, &idle, &OF_IDLE, who.key(SUITE, IDLE, ""))?;
-    }
-    for (file, areas) in recordings(bench)? {
-        for who in &whos {
-            let key = who.key(SUITE, "replay", "").param("file", areas.name.clone());
-            tell(bench, who, &file.display().to_string(), &OF_REPLAY, key)?;
+    bench.results.fact("idle", count(blocks as u64));
+    let mut all = vec![(IDLE.to_owned(), format!("{IDLE}:{blocks}:{}", decay.as_millis()), &OF_IDLE[..])];
+    let steps = most_steps(bench);
+    let replay = |(file, areas): (std::path::PathBuf, Areas)| {
+        (areas.name, format!("{REPLAY}:{steps}:{}", file.display()), &OF_REPLAY[..])
+    };
+    all.extend(recordings(bench)?.into_iter().map(replay));
+    for (workload, what, ops) in all {
+        for who in bench.wanted(&ENTRIES.map(|entry| entry.who)) {
+            bench.progress.tick(&format!("resident: {workload}, {}", who.label()));
+            for (op, bytes) in ops.iter().zip(told(&who, &what, ops.len())?) {
+                let key = who.key(SUITE, &workload, op);
+                bench.results.of(key).put(Metric::Resident, Stat::Max, bytes as f64, 1);
+            }
         }
     }
     Ok(())
 }
 
-/// Runs it in a process of its own, and notes what that tells.
-fn tell(bench: &mut Bench, who: &Who, what: &str, ops: &[&str], key: Key) -> anyhow::Result<()> {
-    bench.progress.tick(&format!("resident: {what}, {}", who.label()));
+/// What a process of its own tells.
+fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
     let ran = Command::new(std::env::current_exe()?).args([OF_ITS_OWN, what, &who.label()]).output()?;
     let said = String::from_utf8_lossy(&ran.stderr);
     anyhow::ensure!(ran.status.success(), "{}: {}", who.label(), said.trim());
     let told = String::from_utf8_lossy(&ran.stdout);
     let bytes = told.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    anyhow::ensure!(bytes.len() == ops.len(), "{}: told {told:?}", who.label());
-    for (op, bytes) in ops.iter().zip(bytes) {
-        bench.results.of(key.clone().op(*op)).put(Metric::Resident, Stat::Max, bytes as f64, 1);
-    }
-    Ok(())
+    anyhow::ensure!(bytes.len() == figures, "{}: told {told:?}", who.label());
+    Ok(bytes)
 }
 
 /// What such a process does; the bytes that it tells, beyond those that it began with.
@@ -67,29 +69,29 @@ fn tell(bench: &mut Bench, who: &Who, what: &str, ops: &[&str], key: Key) -> any
 pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
     let entry = ENTRIES.iter().find(|entry| entry.who.label() == engine);
     let entry = entry.ok_or_else(|| Failure::Usage(format!("no engine {engine:?}")))?;
-    match what.split(':').collect::<Vec<_>>()[..] {
+    match what.splitn(3, ':').collect::<Vec<_>>()[..] {
         [IDLE, blocks, millis] => {
             let decay = Duration::from_millis(millis.parse()?);
-            idle((entry.make)(kept_for(decay))?.as_ref(), blocks.parse()?, decay)
+            idle((entry.make)(KEPT.decay(decay))?.as_ref(), blocks.parse()?, decay)
         }
-        _ => {
-            let areas = Areas::read(Path::new(what))?;
+        [REPLAY, steps, file] => {
+            let areas = Areas::read(Path::new(file), steps.parse()?)?;
             replayed((entry.make)(Keep::default())?.as_ref(), &areas)
         }
+        _ => Err(Failure::Usage(format!("no workload {what:?}")).into()),
     }
 }
 
-fn idle(engine: &dyn Loops, blocks: usize, decay: Duration) -> anyhow::Result<Vec<u64>> {
+fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<u64>> {
+    let steps = (0..blocks).map(|object| Step::Take { object, len: IDLE_BYTES }).collect();
+    let areas = Areas { name: IDLE.to_owned(), setup: Vec::new(), steps, objects: blocks };
     let before = resident_bytes()?;
-    let mut seen = Vec::new();
-    engine.idle(blocks, IDLE_BYTES, &mut || {
-        if !seen.is_empty() {
-            sleep(decay);
-            seen.push(resident_bytes());
-            sleep(decay);
-        }
+    let mut seen = vec![];
+    engine.replay(&areas, true, &mut || seen.push(resident_bytes()))?;
+    for _ in 0..2 {
+        sleep(decay);
         seen.push(resident_bytes());
-    })?;
+    }
     seen.into_iter().map(|bytes| Ok(bytes?.saturating_sub(before))).collect()
 }
 

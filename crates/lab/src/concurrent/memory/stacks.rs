@@ -43,15 +43,15 @@ struct Alive {
 }
 
 impl Alive {
-    /// Takes stacks until one is refused, or there are so many.
+    /// Takes stacks until one is refused, or there are so many; `before` there were so many mappings.
     fn until<T, E: Display>(
+        before: u64,
         asked: u64,
         take: impl Fn() -> Result<T, E>,
         place: fn(&T) -> Place,
     ) -> anyhow::Result<Self> {
         // No room is asked for where there may be none any more.
         let (mut held, mut places) = (Vec::with_capacity(asked as usize), Vec::with_capacity(asked as usize));
-        let before = mappings_of_process()?;
         let mut ended = "all that were asked for".to_owned();
         while (held.len() as u64) < asked {
             match take() {
@@ -84,12 +84,13 @@ fn mappings_of_process() -> anyhow::Result<u64> {
 
 /// So many stacks of either.
 fn alive(who: &Who, asked: u64) -> anyhow::Result<Alive> {
+    let before = mappings_of_process()?;
     let alive = if who.engine == VMALLOC {
         let vm = ours(KEPT)?;
         let pool = StackPool::with_count(&vm, STACK_BYTES, asked)?;
-        Alive::until(asked, || pool.get(), place_of_ours)
+        Alive::until(before, asked, || pool.get(), place_of_ours)
     } else {
-        Alive::until(asked, || DefaultStack::new(STACK_BYTES), place_of_theirs)
+        Alive::until(before, asked, || DefaultStack::new(STACK_BYTES), place_of_theirs)
     }?;
     alive.check().map_err(|wrong| wrong.context(who.label()))?;
     Ok(alive)
@@ -106,7 +107,9 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
         let run = move |count| {
             Took::here(|| {
                 let right = (0..count).all(|_| match is_ours {
-                    true => pool.get().is_ok_and(|stack| black_box(stack.base()).addr() > stack.limit().addr()),
+                    true => {
+                        pool.get().is_ok_and(|stack| black_box(stack.base()).addr() > stack.limit().addr())
+                    }
                     false => DefaultStack::new(black_box(STACK_BYTES))
                         .is_ok_and(|stack| black_box(stack.base()) > stack.limit()),
                 });
@@ -139,7 +142,8 @@ mod tests {
 
     #[test]
     fn stacks_that_overlap_or_are_short_are_found() {
-        let of = |places: &[Place]| Alive { places: places.to_vec(), mappings: 0, ended: String::new() }.check();
+        let of =
+            |places: &[Place]| Alive { places: places.to_vec(), mappings: 0, ended: String::new() }.check();
         let long = STACK_BYTES as u64;
         assert!(of(&[(long, long), (0, long)]).is_ok());
         assert!(of(&[(0, long), (long - 1, long)]).unwrap_err().to_string().starts_with("blocks overlap"));
