@@ -66,14 +66,9 @@ impl<'a, A: GlobalAlloc> Block<'a, A> {
     #[inline]
     pub fn write_every(&mut self, step: usize, value: u8) {
         let step = step.max(1);
-        if step == 1 {
-            // SAFETY: the block is this one's alone.
-            unsafe { self.start.write_bytes(value, self.layout.size()) };
-        } else {
-            for at in (0..self.layout.size()).step_by(step) {
-                // SAFETY: within the block, which is this one's alone.
-                unsafe { self.start.add(at).write(value) };
-            }
+        for at in (0..self.layout.size()).step_by(step) {
+            // SAFETY: within the block, which is this one's alone.
+            unsafe { self.start.add(at).write(value) };
         }
         if self.known_step == 0 || !step.is_multiple_of(self.known_step) {
             self.known_step = step;

@@ -40,11 +40,7 @@ impl Block for vmalloc::Block<'_> {
     }
 
     fn write_every(&mut self, step: usize, value: u8) {
-        if step == 1 {
-            self.fill(value);
-        } else {
-            self.iter_mut().step_by(step).for_each(|byte| *byte = value);
-        }
+        self.iter_mut().step_by(step).for_each(|byte| *byte = value);
     }
 
     fn has_every(&self, step: usize, value: u8) -> bool {

@@ -88,7 +88,7 @@ fn promises() -> Vec<Promise> {
         let [ours, mmap] = [VMALLOC, MMAP].map(|engine| of(Content::Zeroed, engine));
         let best = MALLOCS.map(|engine| of(Content::Untouched, engine)).to_vec();
         let warm = of(Content::Untouched, VMALLOC);
-        all.push(at_most_of_least("64 KiB, warm, by the best malloc's", warm, best, 1.5));
+        all.push(at_most_of_least("64 KiB warm, by the best malloc", warm, best, 1.5));
         let memset = of(Content::Zeroed, MEMSET.engine);
         all.push(at_most("64 KiB, zeroed, by memset's", ours.clone(), memset, 1.2));
         all.push(at_least("mmap's 64 KiB, zeroed, by ours", mmap, ours, 20.0));
@@ -96,10 +96,10 @@ fn promises() -> Vec<Promise> {
     let reset = |op, engine| Figure::time("reset", op, engine);
     let [row, between] = [slots::OPS[0].0, slots::OPS[1].0];
     for (what, engine, op, bound) in [
-        ("DONTNEED by ours, resets in a row", slots::DISCARD, row, 8.0),
-        ("scan each by ours, resets in a row", slots::CLEAR, row, 1.3),
+        ("DONTNEED by ours, in a row", slots::DISCARD, row, 8.0),
+        ("a scan by ours, in a row", slots::CLEAR, row, 1.3),
         ("DONTNEED by ours, between others", slots::DISCARD, between, 8.0),
-        ("scan each by ours, between others", slots::CLEAR, between, 1.3),
+        ("a scan by ours, between others", slots::CLEAR, between, 1.3),
     ] {
         all.push(at_least(what, reset(op, engine), reset(op, VMALLOC), bound));
     }
@@ -110,7 +110,7 @@ fn promises() -> Vec<Promise> {
     all.push(below("mappings that they add", guards(Metric::Mappings), 40.0));
     let idle = |op| Figure::time(resident::IDLE, op, VMALLOC).of(Metric::Resident, Stat::Max);
     let [peak, _, late] = resident::OF_IDLE.map(idle);
-    all.push(at_most("resident, twice the decay, by peak", late, peak, 0.05));
+    all.push(at_most("after twice the decay, by peak", late, peak, 0.05));
     all
 }
 

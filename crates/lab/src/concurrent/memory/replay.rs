@@ -148,7 +148,7 @@ pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Area
         let (steps, held) = (count(areas.steps.len() as u64), Bytes::from(areas.most_bytes()));
         bench.results.note(format!("{}: {steps} operations, at most {held} held at once", areas.name));
         // What is free and warm comes on top.
-        match check_memory(2, areas.most_bytes()) {
+        match check_memory(areas.objects.into(), 2 * areas.most_bytes() / u64::from(areas.objects.max(1))) {
             Ok(()) => all.push((file, areas)),
             Err(error) => bench.results.note(format!("{}: left out: {error}", areas.name)),
         }
