@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
-//!   slot      state   0, or  ended 1 | epoch of the outermost guard 47 | guards 16          on 128 bytes of its own
+//!   slot      state   0, or  epoch of the outermost guard 48 | ended 1 | guards 15          on 128 bytes of its own
 //!             owner   none, a thread, a value
 //! ```
 //!
 //! # Invariants
 //! R1: a slot has one owner, and only it enters and leaves. R2: the state is 0 if and only if no guard is held on the
-//! slot. A slot with 65,535 guards at one time (leaked ones, that is) holds for ever.
+//! slot. A slot with 32,767 guards at one time (leaked ones, that is) holds for ever.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -21,15 +21,15 @@ use std::sync::OnceLock;
 /// Slots of a chunk.
 const CHUNK: usize = if cfg!(all(test, loom)) { 3 } else { 32 };
 
-/// A guard in a slot's state; below it are 16 bits of them.
+/// A guard in a slot's state, which has 15 bits of them.
 const GUARD: u64 = 1;
-const GUARDS: u64 = EPOCH - 1;
+const GUARDS: u64 = ENDED - 1;
 /// What the epoch grows by: it is a state without its guards.
 /// At a million grace periods a second the epochs last for four years.
 pub(crate) const EPOCH: u64 = 1 << 16;
 
 /// Set in the state of a slot that goes back with its last guard, as its thread has ended.
-const ENDED: u64 = 1 << 63;
+const ENDED: u64 = EPOCH / 2;
 
 /// Who has a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Slot {
     #[inline]
     pub(crate) fn leave(&self) {
         let state = self.state.load(Ordering::Relaxed);
-        if state & (GUARDS | ENDED) == GUARD {
+        if state % EPOCH == GUARD {
             // Release: pairs with the Acquire of `Slot::stamp`; the guard's loads are done.
             self.state.store(0, Ordering::Release);
         } else {
@@ -137,7 +137,7 @@ impl Slot {
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
         // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
-        self.state.load(Ordering::Acquire) & !(GUARDS | ENDED)
+        self.state.load(Ordering::Acquire) & !(EPOCH - 1)
     }
 
     /// Whether a thread or a value has it.

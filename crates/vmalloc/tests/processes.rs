@@ -108,6 +108,7 @@ fn many_stacks_take_few_mappings() {
 #[ignore = "run by another test, in a process of its own"]
 fn two_hundred_thousand_stacks() {
     const STACKS: u64 = 200_000;
+    let before = mappings();
     let vm = VirtualMemory::builder().reserve(1 << 40).keep(Keep::bytes(1 << 30)).build().unwrap();
     let pool = StackPool::with_count(&vm, 256 << 10, STACKS).unwrap();
     let mut stacks = Vec::with_capacity(STACKS as usize);
@@ -130,9 +131,10 @@ fn two_hundred_thousand_stacks() {
         // SAFETY: as above.
         assert_eq!(unsafe { stack.base().as_ptr().wrapping_sub(8).cast::<u64>().read() }, number);
     }
-    let count = mappings();
+    // The program's own, which differ from build to build, do not count.
+    let count = mappings() - before;
     eprintln!("{} stacks in {count} mappings", stacks.len());
-    assert!(count <= 40, "{count}");
+    assert!(count <= 10, "{count}");
     for stack in stacks.iter().step_by(20_000) {
         assert!(faults(stack.guard().as_ptr()) && !faults(stack.limit().as_ptr()));
     }

@@ -37,7 +37,8 @@ const CHUNKS: usize = 22;
 /// Chunks that a number can name.
 const NAMED: usize = 1 << (32 - PLACE);
 
-/// The chunks of nodes of one kind.
+/// The chunks of nodes of one kind. In cache lines of its own, as each level of a look-up looks at it.
+#[repr(align(128))]
 pub(super) struct Chunks<T> {
     /// Each is null until the writer makes it.
     chunks: [AtomicPtr<T>; NAMED],

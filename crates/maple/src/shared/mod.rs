@@ -81,14 +81,20 @@ use writer::Writer;
 /// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
 /// removes. Readers of one map hold back what others retire. What is refused has changed nothing.
 pub struct MapleTree<E: StoredValue> {
-    /// The published version. The writer stores it with Release; readers load it with Acquire.
-    root: AtomicU64,
+    published: Published,
     /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
     moments: AtomicUsize,
-    leaves: Arc<Chunks<Leaf>>,
-    inners: Arc<Chunks<Inner>>,
     writer: Mutex<Writer>,
     entries: PhantomData<E>,
+}
+
+/// What each look-up loads, in cache lines of its own: whatever a store writes beside it, a reader on another CPU would wait for.
+#[repr(align(128))]
+struct Published {
+    /// The published version. The writer stores it with Release; readers load it with Acquire.
+    root: AtomicU64,
+    leaves: Arc<Chunks<Leaf>>,
+    inners: Arc<Chunks<Inner>>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
@@ -111,10 +117,12 @@ impl<E: StoredValue> MapleTree<E> {
     fn with_limits(limits: NodeLimits) -> Self {
         let (leaves, inners) = (Arena::new(), Arena::new());
         Self {
-            root: AtomicU64::new(0),
+            published: Published {
+                root: AtomicU64::new(0),
+                leaves: leaves.chunks(),
+                inners: inners.chunks(),
+            },
             moments: AtomicUsize::new(0),
-            leaves: leaves.chunks(),
-            inners: inners.chunks(),
             writer: Mutex::new(Writer::new(Tree::<Shared>::of_pools(limits, leaves, inners), Self::BACKLOG)),
             entries: PhantomData,
         }

@@ -52,7 +52,7 @@ impl<E: StoredValue> MapleTree<E> {
     pub fn snapshot(&self) -> Result<Snapshot<'_, E>, OutOfMemory> {
         let guard = freehold_rcu::read_owned().map_err(|_| OutOfMemory)?;
         let _writer = self.lock();
-        Ok(Reading { map: self, keep: Moment::new(&self.root, &self.moments, guard) })
+        Ok(Reading { map: self, keep: Moment::new(&self.published.root, &self.moments, guard) })
     }
 
     /// The entry that an index is in, with another value like its own, to be kept: of an `Arc`, one that counts.

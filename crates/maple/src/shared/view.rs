@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use super::Reading;
 use super::arena::{Chunks, PublishedInner};
+use super::{Published, Reading};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, NodeId};
 use crate::tree::{Base, indexes};
@@ -131,6 +131,7 @@ pub trait Keep {
     fn root(&self, published: &AtomicU64) -> Root;
 }
 
+#[inline]
 fn newest(published: &AtomicU64) -> Root {
     // Acquire: pairs with the Release in `MapleTree::publish_root`, so that the root is seen as it was built.
     Root(published.load(Ordering::Acquire))
@@ -186,8 +187,9 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
         let Self { map, keep } = self;
+        let Published { root, leaves, inners } = &map.published;
         // The map's writer published the root, and the guard lives as long as `self` is borrowed: what is behind the root, and
         // behind each link that is loaded within that time, is not reused.
-        View { leaves: &map.leaves, inners: &map.inners, root: keep.root(&map.root) }
+        View { leaves, inners, root: keep.root(root) }
     }
 }
