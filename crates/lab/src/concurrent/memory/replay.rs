@@ -133,6 +133,9 @@ impl Areas {
     }
 }
 
+/// As much as by default, and no shorter: engines take turns, and none is idle.
+const KEPT: Keep = Keep::bytes(256 << 20);
+
 /// How many steps of a recording are replayed.
 pub(super) fn most_steps(bench: &Bench) -> usize {
     if bench.options.quick { bench.amount.operations / QUICK_PART } else { usize::MAX }
@@ -158,7 +161,7 @@ pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Area
 
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     for (_, areas) in recordings(bench)? {
-        let engines = bench.memories(Keep::default())?;
+        let engines = bench.memories(KEPT)?;
         let mut turns = Vec::new();
         for (who, engine) in &engines {
             bench.progress.tick(&format!("replay: {}, checking {}", areas.name, who.label()));

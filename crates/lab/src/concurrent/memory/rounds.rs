@@ -4,15 +4,15 @@ use super::Bench;
 use crate::concurrent::place::{Work, wall_clock_after};
 use crate::counters::threads::in_turn;
 use crate::record::{Key, Metric, Stat};
-use freehold_sys::harness::page_faults;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use freehold_sys::harness::{cpu_time, page_faults};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The part of `Amount::together` that a turn takes, and the most operations in it.
 const TURNS: u32 = 10;
 const MOST: usize = 1 << 24;
 
-/// What a turn took: the time until the last thread was done, and the page faults of all.
+/// What a turn took: the CPU time of one thread, or the time until the last of several was done; and the page faults of all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Took {
     pub(super) time: Duration,
@@ -22,22 +22,23 @@ pub(super) struct Took {
 impl Took {
     /// Of work on this thread.
     pub(super) fn here(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
-        let (faults, started) = (page_faults()?, Instant::now());
+        let (faults, started) = (page_faults()?, cpu_time()?);
         work()?;
-        let time = started.elapsed();
+        let time = cpu_time()? - started;
         Ok(Self { time, faults: page_faults()? - faults })
     }
 
     /// Of work on threads that begin at once, after each has done something that does not count.
     pub(super) fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
-        let faults = AtomicU64::new(0);
+        let all = Mutex::new(Self { time: Duration::ZERO, faults: 0 });
         let time = wall_clock_after(threads, before, &|thread| {
-            let before = page_faults()?;
-            work(thread)?;
-            faults.fetch_add(page_faults()? - before, Ordering::Relaxed);
+            let took = Self::here(|| work(thread))?;
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            *all = Self { time: took.time, faults: all.faults + took.faults };
             Ok(())
         })?;
-        Ok(Self { time, faults: faults.into_inner() })
+        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(if threads == 1 { all } else { Self { time, ..all } })
     }
 }
 

@@ -67,10 +67,11 @@ impl Resets for Plain {
 
 /// Whether all slots are apart and zero each time, whatever was written.
 fn check(slots: &mut dyn Resets) -> anyhow::Result<()> {
+    let zeros = vec![0; SLOT_BYTES];
     for time in 0..4 {
         let (mut spans, mut zero) = (Vec::new(), true);
         slots.round(&mut |slot| {
-            zero &= slot.len() == SLOT_BYTES && slot.iter().all(|&byte| byte == 0);
+            zero &= *slot == zeros[..];
             spans.push((slot.as_ptr().addr() as u64, SLOT_BYTES as u64));
             dirty(time, false).into_iter().for_each(|at| slot[at] = 1);
             slot[SLOT_BYTES - 1] = 1;
