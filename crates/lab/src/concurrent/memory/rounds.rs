@@ -15,8 +15,10 @@ const MOST: usize = 1 << 24;
 /// What a turn took: the CPU time of one thread, or the time until the last of several was done; and the page faults of all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Took {
-    pub(super) time: Duration,
-    pub(super) faults: u64,
+    time: Duration,
+    /// The CPU time of the thread that has most: how much is done does not depend on who else runs.
+    cpu_time: Duration,
+    faults: u64,
 }
 
 impl Took {
@@ -25,20 +27,21 @@ impl Took {
         let (faults, started) = (page_faults()?, cpu_time()?);
         work()?;
         let time = cpu_time()? - started;
-        Ok(Self { time, faults: page_faults()? - faults })
+        Ok(Self { time, cpu_time: time, faults: page_faults()? - faults })
     }
 
     /// Of work on threads that begin at once, after each has done something that does not count.
     pub(super) fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
-        let all = Mutex::new(Self { time: Duration::ZERO, faults: 0 });
+        let all = Mutex::new(Self { time: Duration::ZERO, cpu_time: Duration::ZERO, faults: 0 });
         let time = wall_clock_after(threads, before, &|thread| {
             let took = Self::here(|| work(thread))?;
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            *all = Self { time: took.time, faults: all.faults + took.faults };
+            all.cpu_time = all.cpu_time.max(took.cpu_time);
+            all.faults += took.faults;
             Ok(())
         })?;
         let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(if threads == 1 { all } else { Self { time, ..all } })
+        Ok(Self { time: if threads == 1 { all.cpu_time } else { time }, ..all })
     }
 }
 
@@ -58,10 +61,10 @@ impl Turn<'_> {
         let mut count = 1;
         loop {
             let took = (self.run)(count)?;
-            if took.time * 2 >= length || count >= MOST {
+            if took.cpu_time * 2 >= length || count >= MOST {
                 return Ok(count);
             }
-            count *= if took.time * 16 < length { 8 } else { 2 };
+            count *= if took.cpu_time * 16 < length { 8 } else { 2 };
         }
     }
 }
