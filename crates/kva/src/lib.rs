@@ -42,6 +42,8 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+#[cfg(feature = "std")]
+mod atomic;
 mod bplus;
 pub mod btree;
 pub mod by_size;
@@ -55,6 +57,8 @@ mod regions;
 mod request;
 #[cfg(feature = "std")]
 pub mod shared;
+#[cfg(all(test, shuttle))]
+mod shuttle_judge;
 mod space;
 
 pub use btree::{BTree, Placement};

@@ -13,6 +13,10 @@
 //!
 //! Source: the talk's wish to split the allocator's locks: its look-ups need none here.
 
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
+use crate::atomic::{Mutex, MutexGuard};
 use crate::error::SharedError;
 use crate::space::beyond;
 use crate::{
@@ -22,7 +26,7 @@ use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{Reading, Snapshot};
 use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// Hands out ranges of a space to many threads, which look up who has an address without a lock.
 ///

@@ -62,6 +62,9 @@
 #![no_std]
 
 extern crate alloc;
+/// As the helpers of integration tests call it.
+#[cfg(all(test, shuttle))]
+extern crate self as freehold_maple;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 

@@ -1,15 +1,31 @@
-//! Atomics and locks: the standard library's, or loom's where the protocol is modelled: in this crate's own tests, as
-//! loom is a dependency of tests alone, and others are built with `--cfg loom` on this crate.
+//! Atomics, locks and thread-locals: the standard library's; loom's where the protocol is modelled, in this crate's own tests, as
+//! loom is a dependency of tests alone, and others are built with `--cfg loom` on this crate; shuttle's where maps that are
+//! built on this crate run under random schedules.
 
 #[cfg(all(test, loom))]
-pub(crate) use loom::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+pub(crate) use loom::{
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread::yield_now,
 };
-#[cfg(not(all(test, loom)))]
-pub(crate) use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread::yield_now,
+    thread_local,
+};
+#[cfg(not(any(all(test, loom), shuttle)))]
+pub(crate) use std::{
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread_local,
 };
 
 use std::sync::PoisonError;

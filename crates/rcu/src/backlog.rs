@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 use std::fmt;
 
 /// Open records at which `reserve` polls: few enough that what is reused is still in the cache, enough to share a barrier.
-const POLL: usize = 512;
+const POLL: usize = if cfg!(shuttle) { 6 } else { 512 };
 
 /// Records that room is made for beyond a request.
-const AHEAD: usize = 64;
+const AHEAD: usize = if cfg!(shuttle) { 0 } else { 64 };
 
 /// Batches that are told apart. Behind a reader that stalls, more of them say nothing.
 const BATCHES: usize = 8;

@@ -53,10 +53,18 @@ impl Domain {
     }
 
     /// The domain of [`read`](crate::read).
-    #[cfg(not(all(test, loom)))]
+    #[cfg(not(any(all(test, loom), shuttle)))]
     #[must_use]
     pub fn global() -> &'static Self {
         static GLOBAL: Domain = Domain::new();
+        &GLOBAL
+    }
+
+    /// The domain of [`read`](crate::read): one for each schedule.
+    #[cfg(shuttle)]
+    #[must_use]
+    pub fn global() -> &'static Self {
+        shuttle::lazy_static! { static ref GLOBAL: Domain = Domain::new(); }
         &GLOBAL
     }
 

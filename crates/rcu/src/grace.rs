@@ -75,7 +75,7 @@ impl Domain {
     }
 }
 
-#[cfg(not(all(test, loom)))]
+#[cfg(not(any(all(test, loom), shuttle)))]
 fn wait(looks: u32) {
     match looks {
         0..100 => std::thread::yield_now(),
@@ -83,7 +83,7 @@ fn wait(looks: u32) {
     }
 }
 
-#[cfg(all(test, loom))]
+#[cfg(any(all(test, loom), shuttle))]
 fn wait(_looks: u32) {
-    loom::thread::yield_now();
+    crate::atomic::yield_now();
 }

@@ -58,7 +58,7 @@ mod backlog;
 mod barrier;
 mod domain;
 mod error;
-#[cfg(not(all(test, loom)))]
+#[cfg(not(any(all(test, loom), shuttle)))]
 mod fork;
 mod grace;
 mod guard;

@@ -19,7 +19,7 @@ use crate::error::OutOfMemory;
 use std::sync::OnceLock;
 
 /// Slots of a chunk.
-const CHUNK: usize = if cfg!(all(test, loom)) { 3 } else { 32 };
+const CHUNK: usize = if cfg!(any(all(test, loom), shuttle)) { 3 } else { 32 };
 
 /// A guard in a slot's state, which has 15 bits of them.
 const GUARD: u64 = 1;
@@ -145,7 +145,7 @@ impl Slot {
         self.owner.load(Ordering::Acquire) != Owner::None as u32
     }
 
-    #[cfg(not(all(test, loom)))]
+    #[cfg(not(any(all(test, loom), shuttle)))]
     pub(crate) fn is_threads(&self) -> bool {
         self.owner.load(Ordering::Acquire) == Owner::Thread as u32
     }

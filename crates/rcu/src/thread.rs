@@ -1,25 +1,29 @@
 //! The global domain, and the slot that each thread has of it.
 
+use crate::atomic::thread_local;
 use crate::domain::Domain;
 use crate::error::{OutOfMemory, SynchronizeError};
+#[cfg(not(shuttle))]
 use crate::fork;
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
 use crate::slot::{Owner, Slot};
 use std::cell::Cell;
 
-std::thread_local! {
+thread_local! {
     /// This thread's slot. Without a destructor, so that it is one load, and can be asked for as long as the thread runs.
     static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
     /// Ends the slot with the thread.
-    static AT_END: AtEnd = const { AtEnd };
+    static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
 
-struct AtEnd;
+/// The slot that ends: the other may be gone by then under shuttle, where each thread-local is dropped.
+struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        if let Some(slot) = SLOT.take() {
+        let _ = SLOT.try_with(Cell::take);
+        if let Some(slot) = self.0.take() {
             slot.end();
         }
     }
@@ -33,7 +37,7 @@ impl Drop for AtEnd {
 #[doc(alias = "rcu_read_lock")]
 #[inline]
 pub fn read() -> Guard<'static> {
-    match SLOT.get() {
+    match SLOT.with(Cell::get) {
         Some(slot) => Domain::global().enter(slot),
         None => first(),
     }
@@ -69,15 +73,17 @@ pub fn register() -> Result<(), OutOfMemory> {
 
 /// This thread's slot; `None` where its thread-locals are gone, at its end.
 fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
-    if let Some(slot) = SLOT.get() {
+    if let Some(slot) = SLOT.with(Cell::get) {
         return Ok(Some(slot));
     }
     if AT_END.try_with(|_| ()).is_err() {
         return Ok(None);
     }
+    #[cfg(not(shuttle))]
     fork::forget_threads_of_children()?;
     let slot = Domain::global().take_slot(Owner::Thread)?;
-    SLOT.set(Some(slot));
+    AT_END.with(|end| end.0.set(Some(slot)));
+    SLOT.with(|place| place.set(Some(slot)));
     Ok(Some(slot))
 }
 
@@ -100,10 +106,11 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
-    SLOT.get().is_some_and(|slot| slot.stamp() != 0)
+    SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
 }
 
 /// Whether a slot of the global domain is this thread's.
+#[cfg(not(shuttle))]
 pub(crate) fn is_mine(slot: &Slot) -> bool {
-    SLOT.get().is_some_and(|mine| std::ptr::eq(mine, slot))
+    SLOT.with(Cell::get).is_some_and(|mine| std::ptr::eq(mine, slot))
 }

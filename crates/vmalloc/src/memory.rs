@@ -91,8 +91,17 @@ impl Granule {
 #[derive(Debug)]
 pub(crate) struct Pools {
     /// In bytes of the mapping.
-    pub(crate) space: AddressSpace<()>,
+    pub(crate) space: AddressSpace<Use>,
     pub(crate) zones: Vec<Arc<Zone>>,
+}
+
+/// Who has a carved range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Pool,
+    Vector,
+    /// Nobody any more: the system refused to take its memory back, and it stays taken.
+    Stranded,
 }
 
 /// What was done, since it was built.
@@ -146,8 +155,12 @@ impl VirtualMemory {
     /// As [`VirtualMemory::alloc`], at a multiple of `align` or within a window of addresses. A guard that the request asks
     /// for is addresses that nobody is given; they do not fault.
     ///
+    /// A window is one within the addresses that blocks of the length come from: the first of [`Stats::zones`](crate::Stats::zones) for up
+    /// to 256 pages, a quarter of the reservation; the second for longer ones, which take whole multiples of 64 pages there.
+    ///
     /// # Errors
-    /// As there, and for what the request says: see [`kva::AllocError`].
+    /// As there, and for what the request says: see [`kva::AllocError`]. A window that has none of those addresses is
+    /// [`WindowOutside`](kva::AllocError::WindowOutside), also if it has others of the reservation.
     pub fn alloc_request(&self, request: &Request, zero: Zero) -> Result<Block<'_>, AllocError> {
         self.shared.alloc_request(request, zero)
     }
@@ -415,14 +428,22 @@ impl Shared {
     }
 
     /// Takes addresses for a zone or a vector.
-    pub(crate) fn carve(&self, request: &Request) -> Result<Range<usize>, kva::AllocError> {
-        let span = lock(&self.pools).space.alloc(request, ())?;
+    pub(crate) fn carve(&self, request: &Request, by: Use) -> Result<Range<usize>, kva::AllocError> {
+        let span = lock(&self.pools).space.alloc(request, by)?;
         Ok(span.first() as usize..span.first() as usize + span.size_saturating() as usize)
     }
 
     /// Returns addresses whose pages are gone.
     pub(crate) fn uncarve(&self, start: usize) {
         lock(&self.pools).space.free(start as u64).expect("V1: a carved range is freed once");
+    }
+
+    /// Keeps addresses taken whose pages the system refused to take back.
+    pub(crate) fn strand(&self, start: usize) {
+        Counts::add(&self.counts.refused, 1);
+        let mut pools = lock(&self.pools);
+        *pools.space.value_at_mut(start as u64).expect("V1: a range is carved until it is freed") =
+            Use::Stranded;
     }
 
     /// Opens a zone in a range that was carved.

@@ -14,7 +14,7 @@
 
 use crate::error::{AllocError, PoolError};
 use crate::mapping::{Pages, whole_pages};
-use crate::memory::{Counts, Shared, VirtualMemory, Zero, lock};
+use crate::memory::{Shared, Use, VirtualMemory, Zero, lock};
 use crate::zone::{Held, Shape, Zone};
 use freehold_kva::Request;
 use freehold_sys::page_bytes;
@@ -141,7 +141,7 @@ impl VirtualMemory {
         let len = len.filter(|&len| len > 0 && len <= shared.mapping.len() as u64);
         let len = len.ok_or(PoolError::TooLarge { slot_bytes })? as usize;
         let request = Request::new(carved_bytes(len) as u64);
-        let carved = shared.carve(&request.align_bytes(TABLE_BYTES as u64))?;
+        let carved = shared.carve(&request.align_bytes(TABLE_BYTES as u64), Use::Pool)?;
         let range = carved.start + OFF_TABLE_BYTES..carved.start + OFF_TABLE_BYTES + len;
         let committed = shared.commit == crate::Commit::Lazy;
         let zone = Zone::new(&layout.name, range, 0, granule, committed, Some(shape));
@@ -325,7 +325,7 @@ impl Shared {
         self.warm.sub(zone.warm_bytes(zone.space.stats().warm_bytes));
         match zone.end(&self.mapping) {
             Ok(()) => self.uncarve(carved_start),
-            Err(_) => Counts::add(&self.counts.refused, 1),
+            Err(_) => self.strand(carved_start),
         }
     }
 }

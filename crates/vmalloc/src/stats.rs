@@ -1,7 +1,7 @@
 //! The figures of a virtual memory, and the checking of its invariants.
 
 use crate::builder::Commit;
-use crate::memory::{Shared, VirtualMemory, lock};
+use crate::memory::{Shared, Use, VirtualMemory, lock};
 use crate::zone::Zone;
 use freehold_kva::pooled;
 use freehold_sys::{Guard, SysError};
@@ -66,8 +66,8 @@ impl VirtualMemory {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let zones: Vec<ZoneStats> = shared.zones().map(|zone| shared.zone_stats(&zone)).collect();
         let pools = lock(&shared.pools);
-        let carved = pools.space.regions().map(|region| region.span().size_saturating()).sum::<u64>();
-        let of_pools: u64 = pools.zones.iter().map(|zone| zone.carved_bytes() as u64).sum();
+        let of_vectors = pools.space.regions().filter(|region| *region.value() == Use::Vector);
+        let vector_bytes = of_vectors.map(|region| region.span().size_saturating()).sum();
         drop(pools);
         Stats {
             addresses: shared.addresses(),
@@ -77,7 +77,7 @@ impl VirtualMemory {
             warm_bytes: shared.warm.bytes(),
             dropped_bytes: shared.zones().map(|zone| dropped_bytes(&zone)).sum(),
             quarantine_bytes: shared.quarantine.as_ref().map_or(0, |quarantine| quarantine.bytes()),
-            vector_bytes: carved - of_pools,
+            vector_bytes,
             purges: count(&shared.counts.purges),
             purged_bytes: count(&shared.counts.purged_bytes),
             cleared_bytes: count(&shared.counts.cleared_bytes),

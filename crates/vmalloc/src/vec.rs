@@ -8,7 +8,7 @@
 use crate::builder::Commit;
 use crate::error::AllocError;
 use crate::mapping::{Pages, whole_pages};
-use crate::memory::{Counts, VirtualMemory};
+use crate::memory::{Use, VirtualMemory};
 use freehold_kva::{self as kva, Request};
 use freehold_sys::page_bytes;
 use freehold_units::Rejected;
@@ -67,7 +67,7 @@ impl<'a, T> VmVec<'a, T> {
         if align < align_of::<T>() {
             return Err(kva::AllocError::NotPowerOfTwo { align_bytes: align_of::<T>() as u64 }.into());
         }
-        let range = vm.shared.carve(&Request::new(size as u64).align_bytes(align as u64))?;
+        let range = vm.shared.carve(&Request::new(size as u64).align_bytes(align as u64), Use::Vector)?;
         // SAFETY: the range was carved for this vector. What is not committed yet is not touched.
         let pages = unsafe { vm.shared.mapping.pages(range.clone()) };
         let committed_bytes = if vm.shared.commit == Commit::Lazy { size } else { 0 };
@@ -202,7 +202,7 @@ impl<T> Drop for GiveBack<'_, '_, T> {
         // What cannot be given back stays taken.
         match self.0.shrink_to_fit() {
             Ok(()) => shared.uncarve(self.0.range.start),
-            Err(_) => Counts::add(&shared.counts.refused, 1),
+            Err(_) => shared.strand(self.0.range.start),
         }
     }
 }

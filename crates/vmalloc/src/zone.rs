@@ -265,11 +265,6 @@ impl Zone {
 }
 
 impl Zone {
-    /// Bytes that a pool was carved with.
-    pub(crate) fn carved_bytes(&self) -> usize {
-        crate::slots::carved_bytes(self.range.len())
-    }
-
     /// Checks what the space does not know: V4 and V5.
     pub(crate) fn validate(&self, mapping: &Mapping) -> Result<(), Broken> {
         let held_below = self.committed() as u64;

@@ -22,15 +22,19 @@ fn warm_blocks_come_back_and_are_zero_if_asked() {
     let vm = vm(Keep::bytes(16 << 20));
     let lens: &[usize] = &[1, 4096, 60_000, 64 << 10, 300 << 10, MIB, 2 * MIB, 16 * MIB];
     for &len in if cfg!(miri) { &lens[..4] } else { lens } {
-        let mut block = vm.alloc(len, Zero::Yes).unwrap();
-        assert!(block.len() >= len && block.len().is_multiple_of(4096) && is_zero(&block));
-        block.fill(7);
-        let address = block.address();
-        drop(block);
-        let block = vm.alloc(len, Zero::No).unwrap();
-        assert_eq!(block.address(), address, "the same memory");
-        assert!(block.iter().all(|&byte| byte == 7));
-        drop(block);
+        // Threads that change their CPU get others.
+        let comes_back = || {
+            let mut block = vm.alloc(len, Zero::Yes).unwrap();
+            assert!(block.len() >= len && block.len().is_multiple_of(4096) && is_zero(&block));
+            block.fill(7);
+            let address = block.address();
+            drop(block);
+            let block = vm.alloc(len, Zero::No).unwrap();
+            let is_same = block.address() == address;
+            assert!(!is_same || block.iter().all(|&byte| byte == 7));
+            is_same
+        };
+        assert!((0..20).any(|_| comes_back()), "never the same memory");
         assert!(is_zero(&vm.alloc(len, Zero::Yes).unwrap()));
         vm.validate().unwrap();
     }
@@ -76,6 +80,23 @@ fn what_cannot_be_had_is_refused_and_changes_nothing() {
         let error = VirtualMemory::builder().reserve(reserve_bytes).build().unwrap_err();
         assert_eq!(error, BuildError::Reserve { reserve_bytes });
         assert!(error.to_string().contains("16 MiB"), "{error}");
+    }
+}
+
+#[test]
+fn a_window_is_one_of_the_zone_that_serves_the_length() {
+    let vm = vm(Keep::default());
+    let zones = vm.stats().zones;
+    for (zone, other, len) in [(0, 1, 8192), (1, 0, 2 * MIB as u64)] {
+        let (within, outside) = (zones[zone].addresses, zones[other].addresses);
+        let block = vm.alloc_request(&Request::new(len).window(within), Zero::Yes).unwrap();
+        assert!(within.contains(block.address() as u64));
+        // Others of the reservation: the other zone's, and those of pools and vectors.
+        for window in [outside, vm.stats().addresses.above(zones[1].addresses).unwrap()] {
+            let error = vm.alloc_request(&Request::new(len).window(window), Zero::Yes).unwrap_err();
+            let expected = kva::AllocError::WindowOutside { window, space: within };
+            assert_eq!(error, AllocError::Addresses(expected));
+        }
     }
 }
 

@@ -213,3 +213,29 @@ fn what_could_not_be_given_back_is_cleared() {
     assert!(is_zero(&vm.alloc(64 << 10, Zero::Yes).unwrap()) && is_zero(&slots.get().unwrap()));
     vm.validate().unwrap();
 }
+
+/// A pool and a vector whose memory could not be given back keep their addresses, which are no vector's any more.
+#[test]
+fn addresses_that_stay_taken_are_no_vectors() {
+    let vm = VirtualMemory::builder().reserve(64 * MIB).build().unwrap();
+    let slots = vm.slots(&SlotLayout::new(64 << 10).count(32)).unwrap();
+    slots.get().unwrap()[0] = 1;
+    assert_eq!(vm.stats().vector_bytes, 0);
+    let mut first = VmVec::with_reserve(&vm, 1000).unwrap();
+    first.push(1_u64).unwrap();
+    let (first_at, bytes) = (first.as_ptr(), vm.stats().vector_bytes);
+    let other: VmVec<'_, u64> = VmVec::with_reserve(&vm, 1000).unwrap();
+    assert_eq!(vm.stats().vector_bytes, 2 * bytes);
+    let failing = failing::after(0);
+    drop(slots);
+    assert_eq!(vm.stats().vector_bytes, 2 * bytes);
+    drop(first);
+    drop(failing);
+    assert_eq!(vm.stats().vector_bytes, bytes);
+    drop(other);
+    assert_eq!(vm.stats().vector_bytes, 0);
+    let mut again = VmVec::with_reserve(&vm, 1000).unwrap();
+    again.push(2_u64).unwrap();
+    assert_ne!(again.as_ptr(), first_at);
+    vm.validate().unwrap();
+}

@@ -1,11 +1,11 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::atomic::{MutexGuard, Ordering};
 use super::class::{Class, SLOTS};
 use super::core::Core;
 use super::slab::Layout;
 use super::word::Name;
 use super::{Memory, PooledSpace};
+use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
 use freehold_units::{Align, Span};
 
@@ -94,9 +94,7 @@ impl PooledSpace {
         let name = self.shards.here().pool(class).current();
         if !name.is_none() {
             let slab = self.records.at(name.id());
-            if let Some((slot, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
-                // Who holds a slot keeps the slab.
-                let span = slot_span(slab.base(), slot, self.slot_bytes(class));
+            if let Some((span, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
                 return Ok(Memory { span, is_warm, is_extent: false });
             }
         }
@@ -106,14 +104,14 @@ impl PooledSpace {
     /// A slot in every case, of that slab at first.
     #[inline(never)]
     fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Memory, AllocError> {
-        match self.claim(class, name) {
+        match self.claim(name) {
             Some(memory) => Ok(memory),
             None => self.refill(class, size_bytes),
         }
     }
 
     /// A slot of a slab of that class, if it is there and has one.
-    fn claim(&self, class: Class, name: Name) -> Option<Memory> {
+    fn claim(&self, name: Name) -> Option<Memory> {
         if name.is_none() {
             return None;
         }
@@ -123,10 +121,7 @@ impl PooledSpace {
         if retries != 0 {
             self.shards.here().count_retries(retries);
         }
-        // Who holds a slot keeps the slab.
-        let (base, slot_bytes) = (slab.base(), self.slot_bytes(class));
-        let (slot, is_warm) = slot?;
-        Some(Memory { span: slot_span(base, slot, slot_bytes), is_warm, is_extent: false })
+        slot.map(|(span, is_warm)| Memory { span, is_warm, is_extent: false })
     }
 
     /// A slot of another slab, which becomes the current one.
@@ -155,7 +150,7 @@ impl PooledSpace {
         // Others may have taken the slots of a slab in a list.
         while let Some(id) = pop() {
             let name = Name::new(self.records.at(id).word().generation(), id);
-            let memory = self.claim(class, name);
+            let memory = self.claim(name);
             self.make_current(class, name);
             if memory.is_some() {
                 return memory;
@@ -200,7 +195,7 @@ impl PooledSpace {
     ) -> Result<Memory, AllocError> {
         self.list_at.store(1, Ordering::Relaxed);
         self.list_all();
-        let current = |shard: &super::shard::Shard| self.claim(class, shard.pool(class).current());
+        let current = |shard: &super::shard::Shard| self.claim(shard.pool(class).current());
         let found = self.claim_listed(class).or_else(|| self.shards.here_first().find_map(current));
         if let Some(memory) = found {
             return Ok(memory);
@@ -299,10 +294,4 @@ impl PooledSpace {
     pub fn trim(&self) -> u64 {
         self.retire_empty(&mut self.lock())
     }
-}
-
-/// The addresses of a slot.
-#[inline]
-fn slot_span(base: u64, slot: u32, slot_bytes: u64) -> Span {
-    Span::from_size(base + u64::from(slot) * slot_bytes, slot_bytes).expect("S1: a slot lies in the space")
 }

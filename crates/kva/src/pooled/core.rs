@@ -1,9 +1,9 @@
 //! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
 
-use super::PooledSpace;
-use super::atomic::{MutexGuard, Ordering};
 use super::slab::{Layout, Slab};
 use super::word::Name;
+use super::{PooledSpace, records};
+use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
 use freehold_units::{Align, Span};
 use std::sync::{PoisonError, TryLockError};
@@ -16,8 +16,8 @@ pub(super) struct Core {
     pub(super) space: AddressSpace<u32>,
     /// Numbers of records without slab. There is room for the numbers of all records.
     free_ids: Vec<u32>,
-    /// The lowest number that was not used yet.
-    pub(super) next_id: u32,
+    /// How many numbers were used so far.
+    used_ids: usize,
     /// Times that the lock was taken.
     pub(super) locks: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct Core {
 impl Core {
     pub(super) fn new(span: Span, cell: Align) -> Result<Self, LayoutError> {
         let space = AddressSpace::new(span, cell, Placement::Lowest)?;
-        Ok(Self { space, free_ids: Vec::new(), next_id: 0, locks: 0 })
+        Ok(Self { space, free_ids: Vec::new(), used_ids: 0, locks: 0 })
     }
 
     /// A number whose record has no slab. It stays unused until `take_id`.
@@ -33,17 +33,22 @@ impl Core {
         if let Some(&id) = self.free_ids.last() {
             return Ok(id);
         }
-        let id = self.next_id;
+        let id = self.next_id();
         space.records.reserve(id)?;
-        self.free_ids.try_reserve(id as usize + 1)?;
+        self.free_ids.try_reserve(self.used_ids + 1)?;
         Ok(id)
     }
 
     /// The number that `spare_id` gave is in use.
     fn take_id(&mut self) {
         if self.free_ids.pop().is_none() {
-            self.next_id += 1;
+            self.used_ids += 1;
         }
+    }
+
+    /// The lowest number that was not used yet.
+    pub(super) fn next_id(&self) -> u32 {
+        records::nth(self.used_ids)
     }
 
     /// Numbers that no slab has, sorted.

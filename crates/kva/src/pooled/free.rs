@@ -1,10 +1,10 @@
 //! Freeing by address, and finding the block at any address.
 
 use super::PooledSpace;
-use super::atomic::Ordering;
 use super::slab::Freed;
 use super::word::Name;
 use crate::FreeError;
+use crate::atomic::Ordering;
 use freehold_units::Span;
 
 impl PooledSpace {

@@ -3,8 +3,8 @@
 //! A slab is in one list at most, since only its owner puts it there. The head has a tag that grows with every change, so
 //! that a head which was taken and came back meanwhile is not mistaken for the one that was seen.
 
-use super::atomic::{AtomicU64, Ordering};
 use super::records::Records;
+use crate::atomic::{AtomicU64, Ordering};
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -13,16 +13,16 @@
 //! S1: a cell names at most one live slab or extent, itself or by its top: the one whose region of the core has it. Cells
 //! are written under the core's lock alone.
 
-use super::atomic::{AtomicU64, Ordering};
 use super::word::Name;
 use crate::OutOfMemory;
+use crate::atomic::{AtomicU64, Ordering};
 use freehold_units::Span;
 use std::boxed::Box;
 use std::sync::OnceLock;
 use std::vec::Vec;
 
 /// Cells of a top.
-pub(super) const CELLS: u64 = 4096;
+pub(super) const CELLS: u64 = if cfg!(shuttle) { 4 } else { 4096 };
 /// Tops that a map may have: 2^48 bytes at a granule of 4 KiB.
 pub(super) const MAX_TOPS: u64 = 1 << 20;
 

@@ -32,7 +32,6 @@
 //! Source: the talk's wish to split the allocator's locks; the pools of Linux 6.9 are per CPU as well.
 
 mod alloc;
-mod atomic;
 mod class;
 mod core;
 mod free;
@@ -41,6 +40,8 @@ mod map;
 mod purge;
 mod records;
 mod shard;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 mod slab;
 mod stats;
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod validate;
 mod word;
 
 use crate::LayoutError;
-use atomic::{AtomicU32, AtomicU64, Mutex};
+use crate::atomic::{AtomicU32, AtomicU64, Mutex};
 use freehold_units::{Align, Span};
 use std::fmt;
 

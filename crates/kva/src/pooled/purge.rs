@@ -7,7 +7,7 @@
 //! ```
 
 use super::PooledSpace;
-use super::atomic::Ordering;
+use crate::atomic::Ordering;
 use freehold_units::{Bytes, OutOfMemory, Span};
 use std::fmt;
 use std::sync::PoisonError;

@@ -1,10 +1,10 @@
 //! Shards: for each CPU and class the slab that slots come from, and a list of others with free slots.
 
-use super::atomic::{AtomicU64, Ordering};
 use super::class::{CLASSES, Class};
 use super::list::List;
 use super::word::Name;
 use crate::OutOfMemory;
+use crate::atomic::{AtomicU64, Ordering, drawn_cpu};
 use freehold_sys::rseq::{self, Index, Sequence};
 use freehold_sys::{thread_slot, topology};
 use std::boxed::Box;
@@ -80,7 +80,7 @@ pub(super) struct Shards {
 
 impl Shards {
     pub(super) fn new() -> Result<Self, OutOfMemory> {
-        let cpus = topology::possible_cpus();
+        let cpus = if cfg!(shuttle) { 2 } else { topology::possible_cpus() };
         let count = cpus.clamp(1, MAX_SHARDS).next_power_of_two() as usize;
         let mut shards = Vec::new();
         shards.try_reserve_exact(count)?;
@@ -93,7 +93,7 @@ impl Shards {
     /// do.
     #[inline]
     fn number(&self) -> usize {
-        let number = self.sequence.index().unwrap_or_else(thread_slot::number);
+        let number = drawn_cpu().or_else(|| self.sequence.index()).unwrap_or_else(thread_slot::number);
         // The count is a power of two.
         number as usize & (self.shards.len() - 1)
     }

@@ -19,10 +19,12 @@
 
 #[cfg(all(test, loom))]
 mod loom_tests;
+#[cfg(all(test, shuttle))]
+pub(super) mod mutant;
 
-use super::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use super::class::{Class, SLOTS};
 use super::word::{LAST_GENERATION, Word};
+use crate::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use freehold_units::Span;
 
 /// What stands for a class in a record of an extent.
@@ -140,9 +142,10 @@ impl Slab {
         self.warm.load(Ordering::Relaxed)
     }
 
+    /// Acquire: pairs with the Release in `claim_warm`. Who sees what a purge names sees that the one before it has ended.
     #[inline]
     pub(super) fn claimed(&self) -> u32 {
-        self.claimed.load(Ordering::Relaxed)
+        self.claimed.load(Ordering::Acquire)
     }
 
     /// Acquire, and the retiring exchange is a Release and an Acquire: what was read of the record before happened before
@@ -180,7 +183,7 @@ impl Slab {
     /// Writes down a slab or an extent in a record that has none. Nobody else writes to it.
     pub(super) fn prepare(&self, layout: Layout) {
         debug_assert!(!self.word().is_live(), "S4: the record has a slab");
-        // Pairs with the fence in `is_still`: who reads what is written below then sees that the last slab is gone.
+        // Pairs with the fence in `word_behind`: who reads what is written below then sees that the last slab is gone.
         fence(Ordering::Release);
         self.base.store(layout.base, Ordering::Relaxed);
         self.slot_bytes.store(layout.slot_bytes, Ordering::Relaxed);
@@ -208,7 +211,7 @@ impl Slab {
 
     /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
     #[inline]
-    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(u32, bool)> {
+    pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(Span, bool)> {
         let word = self.word();
         let free = word.free();
         let warm = if tracks_warm { free & self.warm() } else { free };
@@ -216,8 +219,12 @@ impl Slab {
             return None;
         }
         let slot = warm.trailing_zeros();
+        // Loaded first: a processor loads nothing beyond an exchange before that is done.
+        let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
+        let first = base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
-        Some((slot, self.keep_warm(tracks_warm, 1 << slot)))
+        let span = Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space");
+        Some((span, self.keep_warm(tracks_warm, 1 << slot)))
     }
 
     /// Notes that a slot which the caller holds may have pages. Says whether it was known: the bit that was seen before the
@@ -255,7 +262,12 @@ impl Slab {
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
     /// Says whether the slot was warm, and counts exchanges that were repeated.
     #[inline]
-    pub(super) fn claim(&self, generation: u32, tracks_warm: bool, retries: &mut u32) -> Option<(u32, bool)> {
+    pub(super) fn claim(
+        &self,
+        generation: u32,
+        tracks_warm: bool,
+        retries: &mut u32,
+    ) -> Option<(Span, bool)> {
         let mut word = self.word();
         loop {
             let free = word.free();
@@ -266,9 +278,8 @@ impl Slab {
             let slot = if warm != 0 { warm } else { free }.trailing_zeros();
             let bit = 1 << slot;
             match self.exchange(word, word.with_free(free & !bit)) {
-                Ok(()) => {
-                    return Some((slot, self.keep_warm(tracks_warm, bit)));
-                }
+                // Who holds a slot keeps the slab.
+                Ok(()) => return Some((self.layout().slot(slot), self.keep_warm(tracks_warm, bit))),
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }
         }
@@ -288,8 +299,14 @@ impl Slab {
             let bit = 1 << slot;
             let is_free = word.free() & bit != 0 || word.is_purging() && self.claimed() & bit != 0;
             if is_free || layout.first(slot) != address {
-                if !self.is_still(generation) {
+                let now = self.word_behind();
+                if now.generation() != generation {
                     return Freed::Retired;
+                }
+                if word.is_purging() && now != word {
+                    // What the record names may be another purge's.
+                    word = self.word();
+                    continue;
                 }
                 let region = layout.slot(slot);
                 let behind = Span::new(region.first(), address).expect("S1: cells begin with what has them");
@@ -320,26 +337,50 @@ impl Slab {
         self.warm.fetch_and(!bit, Ordering::Relaxed);
     }
 
-    /// Whether what was read of the record since its word was seen is of that generation.
+    /// The word behind all that was read of the record. If it is of the generation that was seen before, all of that is, too.
     #[inline]
-    fn is_still(&self, generation: u32) -> bool {
+    fn word_behind(&self) -> Word {
         // What was read before the fence was read before the word is.
         fence(Ordering::Acquire);
-        Word(self.word.load(Ordering::Relaxed)).generation() == generation
+        Word(self.word.load(Ordering::Relaxed))
     }
 
     /// The held slot that has `address`, if the slab is of that generation.
     #[inline]
     pub(super) fn held_at(&self, generation: u32, address: u64) -> Option<Span> {
         let word = self.word();
+        if word.is_purging() {
+            return self.held_beside_purge(generation, address);
+        }
         let layout = self.layout();
-        let claimed = if word.is_purging() { self.claimed() } else { 0 };
-        if word.generation() != generation || !self.is_still(generation) {
+        if word.generation() != generation || self.word_behind().generation() != generation {
             return None;
         }
+        self.held_slot(layout, word.free(), address)
+    }
+
+    /// The same while a purge holds slots. As long as the word stays, those that the record names are of that purge: another may
+    /// have begun otherwise, and named its own.
+    #[cold]
+    fn held_beside_purge(&self, generation: u32, address: u64) -> Option<Span> {
+        loop {
+            let word = self.word();
+            let (layout, claimed) = (self.layout(), self.claimed());
+            let now = self.word_behind();
+            if now.generation() != generation {
+                return None;
+            }
+            if now == word {
+                let claimed = if word.is_purging() { claimed } else { 0 };
+                return self.held_slot(layout, word.free() | claimed, address);
+            }
+        }
+    }
+
+    #[inline]
+    fn held_slot(&self, layout: Layout, free: u32, address: u64) -> Option<Span> {
         let slot = self.slot_at(layout.base, address);
-        let is_held = (word.free() | claimed) & (1 << slot) == 0;
-        Some(layout.slot(slot)).filter(|span| is_held && span.contains(address))
+        Some(layout.slot(slot)).filter(|span| free & (1 << slot) == 0 && span.contains(address))
     }
 
     /// Makes the caller the owner of a slab that has free slots and no owner.
@@ -375,6 +416,8 @@ impl Slab {
         if word.free() != self.layout().all() || self.warm() != 0 {
             return false;
         }
+        #[cfg(all(test, shuttle))]
+        let word = mutant::word_to_retire(self, word);
         if self.exchange(word, Word::retired(generation + 1)).is_err() {
             return false;
         }
@@ -400,8 +443,8 @@ impl Slab {
             if claimed == 0 {
                 return None;
             }
-            // Before the exchange, whose Release lets everyone see it who sees its word.
-            self.claimed.store(claimed, Ordering::Relaxed);
+            // Before the exchange, whose Release lets everyone see it who sees its word. Release: pairs with `claimed`.
+            self.claimed.store(claimed, Ordering::Release);
             match self.exchange(word, word.with_free(word.free() & !claimed).purging(true)) {
                 Ok(()) => return Some(claimed),
                 Err(now) => word = now,

@@ -1,7 +1,7 @@
 //! The figures of a pooled space.
 
 use super::PooledSpace;
-use super::atomic::Ordering;
+use crate::atomic::Ordering;
 
 /// What a pooled space holds, and what its threads did. While other threads work, figures are of slightly different times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

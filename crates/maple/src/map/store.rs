@@ -4,7 +4,7 @@ use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
 use crate::error::{InsertError, StoreError};
-use crate::tree::{Path, StorePlan, indexes};
+use crate::tree::{Path, StorePlan};
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
@@ -89,18 +89,8 @@ impl<E: StoredValue> WordMap<E> {
     #[doc(alias = "mas_erase")]
     #[inline]
     pub fn erase(&mut self, index: u64) -> Option<(Span, E)> {
-        if self.tree.height() == 0 {
-            return None;
-        }
         let mut plan = StorePlan::new(Span::ALL);
-        let leaf = self.tree.walk(index, &mut plan.path);
-        let slot = plan.path.leaf().slot as usize;
-        if !leaf.has_entry(slot) {
-            return None;
-        }
-        let (first, last) = leaf.span(slot, plan.path.whole);
-        let span = indexes(first, last);
-        self.tree.plan_erase(&mut plan, leaf, span);
+        let span = self.tree.plan_erase_at(&mut plan, index)?;
         Some((span, self.commit_one(&mut plan, None)))
     }
 

@@ -3,7 +3,7 @@
 use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree, Subtrees, Words};
+use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree};
 use alloc::vec::Vec;
 use freehold_units::{Rejected, Span};
 
@@ -98,19 +98,6 @@ impl<E: StoredValue> Transaction<'_, E> {
         self.removed.try_reserve(MOST_WORDS)?;
         self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
         self.map.tree.plan_in_version(plan, entry)
-    }
-
-    fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        let mut removed = Words::new();
-        if plan.is_spanning() {
-            let mut subtrees = Subtrees::new();
-            self.map.tree.commit_spanning(plan, entry, &mut removed, &mut subtrees);
-            self.subtrees.extend_from_slice(&subtrees);
-        } else {
-            self.map.tree.thaw(&mut plan.path);
-            self.commit_in_leaf(plan, entry, &mut removed);
-        }
-        self.removed.extend_from_slice(&removed);
     }
 
     /// Makes the stores final.

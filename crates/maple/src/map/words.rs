@@ -210,16 +210,19 @@ impl<E: StoredValue> IntoIter<E> {
 }
 
 impl<E: StoredValue> Transaction<'_, E> {
-    /// Does a planned store that lies in one leaf; notes the word that it makes of an entry that it cuts in two.
-    pub(super) fn commit_in_leaf(&mut self, plan: &StorePlan, entry: Option<Word>, removed: &mut Words) {
-        let inserted = &mut self.inserted;
+    /// Does a planned store; notes the word that it makes of an entry that it cuts in two.
+    pub(super) fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
+        let Self { map, inserted, removed, subtrees, .. } = self;
+        let (mut words, mut below) = (Words::new(), Subtrees::new());
         let split = |word| {
             // SAFETY: the word is in the tree (M7).
             let second = unsafe { E::split(word) };
             inserted.push(second);
             second
         };
-        self.map.tree.commit(plan, entry, split, removed);
+        map.tree.store_in_version(plan, entry, split, &mut words, &mut below);
+        removed.extend_from_slice(&words);
+        subtrees.extend_from_slice(&below);
     }
 }
 

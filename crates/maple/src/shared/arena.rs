@@ -16,6 +16,7 @@
 
 #![allow(unsafe_code)]
 
+use super::atomic::{AtomicPtr, AtomicU32, Ordering, switch};
 use crate::OutOfMemory;
 use crate::node::{Extent, FANOUT, Inner, Leaf, NONE, NodeId, Pivots, PoolNode};
 use crate::tree::{InnerPool, Memory, NodePool, Numbers};
@@ -25,7 +26,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Nodes of the first chunk; each other has twice as many as the one before.
 const FIRST: usize = 64;
@@ -105,6 +105,7 @@ impl Chunks<Leaf> {
     /// The number came from the root or a link that was published, within reach of a guard for as long as `self` is borrowed.
     #[inline]
     pub(super) unsafe fn leaf(&self, id: NodeId) -> &Leaf {
+        switch();
         // SAFETY: the leaf was initialised before it was published, and nobody changes it while it can be reached (M10).
         unsafe { &*self.at(id) }
     }
@@ -117,6 +118,7 @@ impl Chunks<Inner> {
     /// As for [`leaf`](Chunks::leaf).
     #[inline]
     pub(super) unsafe fn inner(&self, id: NodeId) -> PublishedInner<'_> {
+        switch();
         PublishedInner { node: self.at(id), reached: PhantomData }
     }
 }
@@ -139,6 +141,7 @@ impl<'r> PublishedInner<'r> {
     /// The child of that slot now.
     #[inline]
     pub(super) fn child(self, slot: usize) -> NodeId {
+        switch();
         // SAFETY: the node is there, and while it can be reached its links change by `set_child` alone, atomically.
         let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.node).children[slot % FANOUT]) };
         // Acquire: pairs with the Release of `set_child`, so that the child is seen as it was built.
@@ -299,6 +302,7 @@ impl InnerPool for Arena<Inner> {
     #[inline]
     fn set_child(&mut self, id: NodeId, slot: usize, child: NodeId) {
         self.assert_made(id);
+        switch();
         // SAFETY: the node is initialised, and readers load its links atomically (M10).
         let link = unsafe { AtomicU32::from_ptr(&raw mut (*self.chunks.at(id)).children[slot % FANOUT]) };
         // Release: pairs with the Acquire of `PublishedInner::child`.

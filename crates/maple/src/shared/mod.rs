@@ -19,7 +19,10 @@
 //! M10, M12; chunks never move (M11).
 
 mod arena;
+mod atomic;
 mod read;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -37,12 +40,12 @@ use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
+use atomic::{AtomicU64, AtomicUsize, Mutex, MutexGuard};
 use core::fmt;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU64, AtomicUsize};
 use freehold_rcu::BacklogStats;
 use freehold_units::Broken;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use writer::Writer;
 
 /// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
@@ -99,7 +102,7 @@ struct Published {
 
 impl<E: StoredValue> MapleTree<E> {
     /// The most nodes and values that wait for readers, after which stores are refused.
-    pub const BACKLOG: usize = 8192;
+    pub const BACKLOG: usize = if cfg!(shuttle) { 24 } else { 8192 };
 
     /// An empty map.
     #[must_use]

@@ -1,6 +1,7 @@
 //! Several stores that readers see at once, or none of them.
 
 use super::MapleTree;
+use super::atomic::MutexGuard;
 use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
@@ -10,7 +11,6 @@ use core::fmt;
 use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
-use std::sync::MutexGuard;
 
 /// Stores that readers see at once: planned and made where no reader is, then published by one store of a link.
 ///

@@ -3,11 +3,11 @@
 #![allow(unsafe_code)]
 
 use super::arena::{Chunks, PublishedInner};
+use super::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::{Published, Reading};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, NodeId};
 use crate::tree::{Base, indexes};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 

@@ -1,17 +1,17 @@
 //! Storing: under the lock, one writer at a time.
 
 use super::MapleTree;
+use super::atomic::{MutexGuard, Ordering};
 use super::words::Reclaimed;
 use super::writer::{Way, Writer};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::{NewWord, drop_all};
-use crate::tree::{StorePlan, Subtrees, Words, indexes};
+use crate::tree::{StorePlan, Subtrees, Words};
 use core::mem;
 use core::ops::RangeBounds;
-use core::sync::atomic::Ordering;
 use freehold_units::{Rejected, Span};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
@@ -106,19 +106,10 @@ impl<E: StoredValue> MapleTree<E> {
     /// As for [`remove_range`](Self::remove_range).
     pub fn erase_reclaiming(&self, index: u64) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
         let writer = self.lock();
-        let tree = &writer.tree;
-        if tree.height() == 0 {
-            return Ok((None, Reclaimed::default()));
-        }
         let mut plan = StorePlan::new(Span::ALL);
-        let leaf = tree.walk(index, &mut plan.path);
-        let slot = plan.path.leaf().slot as usize;
-        if !leaf.has_entry(slot) {
+        let Some(span) = writer.tree.plan_erase_at(&mut plan, index) else {
             return Ok((None, Reclaimed::default()));
-        }
-        let (first, last) = leaf.span(slot, plan.path.whole);
-        let span = indexes(first, last);
-        tree.plan_erase(&mut plan, leaf, span);
+        };
         let reclaimed = self.remove(writer, &mut plan)?;
         Ok((Some(span), reclaimed))
     }
@@ -136,7 +127,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// Reserves what a planned store takes; says how it is to be done.
-    #[inline(always)]
+    #[inline(always)] // overwrite of `MapleTree`, n 100: 760 instructions; 787 without this and that of `commit`
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
         let way = if writer.tree.is_low(plan) && !self.is_frozen() { Way::Low } else { Way::Version };
         // A version is opened last: what is refused has opened none.
@@ -144,7 +135,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     /// Does a prepared store. Readers see it from then on.
-    #[inline(always)]
+    #[inline(always)] // as `prepare`'s
     fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<Word>) {
         if way == Way::Version {
             return self.commit_version(writer, plan, entry);

@@ -1,6 +1,7 @@
 //! What only the thread has that writes.
 
 use super::arena::Shared;
+use super::atomic::{AtomicU64, Ordering};
 use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
@@ -9,7 +10,6 @@ use crate::tree::{
 };
 use alloc::vec::Vec;
 use core::mem;
-use core::sync::atomic::{AtomicU64, Ordering};
 use freehold_rcu::{Backlog, BacklogStats, Domain};
 use freehold_units::Broken;
 
@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Reserves all that a planned store takes, so that it cannot fail. A version is open then, if it is done in one.
-    #[inline(always)]
+    #[inline]
     pub(super) fn prepare<E: StoredValue>(&mut self, plan: &StorePlan, way: Way) -> Result<(), WriteError> {
         if mem::needs_drop::<E>() {
             // Those that the backlog gives back.
@@ -110,7 +110,7 @@ impl Writer {
 
     /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
     /// is cut in two.
-    #[inline(always)]
+    #[inline]
     pub(super) fn store_low<E: StoredValue>(
         &mut self,
         root: &AtomicU64,
@@ -176,8 +176,26 @@ impl Writer {
     }
 }
 
-/// Where removed words go that have nothing to drop. Of an overwrite's 863 instructions, 62
-/// collect them.
+#[cfg(all(test, shuttle))]
+impl Writer {
+    /// Reuses nodes that wait as if nobody read, which is wrong: tests must catch it. Values stay.
+    pub(super) fn reuse_at_once(&mut self) {
+        let Self { tree, backlog, waiting, .. } = self;
+        backlog.take_all(|record| match record {
+            Retired::Leaf(id) => {
+                waiting.leaves -= 1;
+                tree.reuse_leaf(id);
+            }
+            Retired::Inner(id) => {
+                waiting.inners -= 1;
+                tree.reuse_inner(id);
+            }
+            Retired::Word(_) => {}
+        });
+    }
+}
+
+/// Where removed words go that have nothing to drop: to collect them takes 62 instructions of an overwrite.
 struct Forgotten;
 
 impl Extend<Word> for Forgotten {

@@ -14,7 +14,7 @@
 
 use super::path::Step;
 use super::version::MOST_PER_LEVEL;
-use super::{Base, InnerPool, Memory, NodePool, Path, StoreKind, StorePlan, Subtree, Subtrees, Tree, Words};
+use super::{Base, InnerPool, Memory, NodePool, Path, StoreKind, StorePlan, Subtree, Tree};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Edit, NodeId};
@@ -31,7 +31,7 @@ pub(crate) enum Retired {
 
 impl<M: Memory> Tree<M> {
     /// Whether a planned store changes one leaf, and neither splits it nor leaves it underfull.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_low(&self, plan: &StorePlan) -> bool {
         let (before, after) = match &plan.kind {
             StoreKind::NewRoot | StoreKind::Spanning => return false,
@@ -72,7 +72,7 @@ impl<M: Memory> Tree<M> {
     /// Does a [low](Self::is_low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
     /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
     /// root.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn store_in_copy(
         &mut self,
         plan: &mut StorePlan,
@@ -91,23 +91,6 @@ impl<M: Memory> Tree<M> {
             None => self.root = copy,
         }
         old
-    }
-
-    /// Does a store that was planned in the open version.
-    pub(crate) fn store_in_version(
-        &mut self,
-        plan: &mut StorePlan,
-        entry: Option<Word>,
-        duplicate: impl FnOnce(Word) -> Word,
-        words: &mut Words,
-        subtrees: &mut Subtrees,
-    ) {
-        if plan.is_spanning() {
-            self.commit_spanning(plan, entry, words, subtrees);
-        } else {
-            self.thaw(&mut plan.path);
-            self.commit(plan, entry, duplicate, words);
-        }
     }
 
     /// How many nodes of its base the open version does not have any more, but for those of subtrees that were removed whole.

@@ -125,6 +125,23 @@ impl<M: Memory> Tree<M> {
         plan.kind = StoreKind::InLeaf(Edit::Replace(edit));
     }
 
+    /// Plans the removal of the whole entry that an index is in; returns its indexes.
+    #[inline]
+    pub(crate) fn plan_erase_at(&self, plan: &mut StorePlan, index: u64) -> Option<Span> {
+        if self.height == 0 {
+            return None;
+        }
+        let leaf = self.walk(index, &mut plan.path);
+        let slot = plan.path.leaf().slot as usize;
+        if !leaf.has_entry(slot) {
+            return None;
+        }
+        let (first, last) = leaf.span(slot, plan.path.whole);
+        let span = indexes(first, last);
+        self.plan_erase(plan, leaf, span);
+        Some(span)
+    }
+
     /// Plans the removal of the entry of a slot, whole, to which the plan's path leads; `span` are its indexes.
     #[inline]
     pub(crate) fn plan_erase(&self, plan: &mut StorePlan, leaf: &Leaf, span: Span) {

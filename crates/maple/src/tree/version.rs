@@ -17,8 +17,9 @@
 //! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
 
 use super::path::Step;
-use super::{InnerPool, Memory, Need, NodePool, Numbers, Path, StorePlan, Tree};
+use super::{InnerPool, Memory, Need, NodePool, Numbers, Path, StorePlan, Subtrees, Tree, Words};
 use crate::OutOfMemory;
+use crate::entry::Word;
 use crate::node::{NodeId, boxed};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -213,6 +214,23 @@ impl<M: Memory> Tree<M> {
     pub(crate) fn plan_in_version(&mut self, plan: &mut StorePlan, entry: bool) -> Result<(), OutOfMemory> {
         self.plan(plan, entry);
         self.reserve_in_version(plan)
+    }
+
+    /// Does a store that was planned in the open version. `duplicate` makes the second word of an entry that is cut in two.
+    pub(crate) fn store_in_version(
+        &mut self,
+        plan: &mut StorePlan,
+        entry: Option<Word>,
+        duplicate: impl FnOnce(Word) -> Word,
+        words: &mut Words,
+        subtrees: &mut Subtrees,
+    ) {
+        if plan.is_spanning() {
+            self.commit_spanning(plan, entry, words, subtrees);
+        } else {
+            self.thaw(&mut plan.path);
+            self.commit(plan, entry, duplicate, words);
+        }
     }
 
     /// Reserves all memory that a planned store takes in a version of the tree: for its nodes, for copies of nodes, and for the

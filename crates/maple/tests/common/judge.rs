@@ -1,8 +1,9 @@
 //! A judge of what readers saw beside writers: each answer must be the map's after some number of stores, between those that were
 //! finished before the question and those that had begun before the answer. It judges afterwards, by the model.
 
-use crate::common::{Model, Slot, change_model};
+use super::common::{Model, Slot, change_model};
 use freehold_units::Span;
+use std::vec::Vec;
 
 /// A store: all that readers see at once.
 pub(crate) type Store = Vec<(Span, Option<u32>)>;

@@ -1,12 +1,13 @@
 //! Which pages have memory: one call for a whole range (Linux 6.7), or a word for each page.
 
 use crate::SysError;
+use crate::fork::at_fork;
 use crate::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// `PAGEMAP_SCAN`, from the manual of pagemap: `_IOWR('f', 16, struct pm_scan_arg)`.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
@@ -64,8 +65,35 @@ pub(super) fn at_once(addresses: Range<usize>) -> bool {
 pub(super) struct Pagemap {
     file: File,
     /// Whose memory the file speaks of: after a fork that is the parent's.
-    process: u32,
+    process: Process,
     regions: Box<[Region]>,
+}
+
+/// A process: by its number, and since a child may have the number of one before it, as in a namespace of its own, by its forks.
+/// Those that no hook sees, made without the C library, have another number at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    number: u32,
+    forks: u64,
+}
+
+/// Forks between the first process of the program and this one.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+impl Process {
+    fn current() -> Result<Self, SysError> {
+        static HOOKED: AtomicBool = AtomicBool::new(false);
+        extern "C" fn nothing() {}
+        extern "C" fn count() {
+            FORKS.fetch_add(1, Ordering::Relaxed);
+        }
+        // Relaxed: two threads may install the hook, and no lock is left to a child. It counts twice then.
+        if !HOOKED.load(Ordering::Relaxed) {
+            at_fork(nothing, nothing, count)?;
+            HOOKED.store(true, Ordering::Relaxed);
+        }
+        Ok(Self { number: std::process::id(), forks: FORKS.load(Ordering::Relaxed) })
+    }
 }
 
 impl Pagemap {
@@ -74,7 +102,7 @@ impl Pagemap {
         let memory = regions.try_reserve_exact(KEPT_REGIONS);
         memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
         regions.resize(KEPT_REGIONS, Region::default());
-        Ok(Self { file: open()?, process: std::process::id(), regions: regions.into_boxed_slice() })
+        Ok(Self { process: Process::current()?, file: open()?, regions: regions.into_boxed_slice() })
     }
 
     pub(super) fn resident(
@@ -82,8 +110,9 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
-        if std::process::id() != self.process {
-            (self.file, self.process) = (open()?, std::process::id());
+        let process = Process::current()?;
+        if process != self.process {
+            (self.file, self.process) = (open()?, process);
         }
         either_way(&self.file, &mut self.regions, addresses, found)
     }
@@ -241,5 +270,33 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(sum(|found| kept.resident(all.clone(), found)), 133 * page);
         }
+    }
+
+    #[test]
+    fn a_child_with_its_parents_number_is_told_apart() {
+        let page = page_bytes();
+        let memory = Reservation::new(page).unwrap();
+        memory.commit(0..page).unwrap();
+        let start = memory.base().addr().get();
+        let mut pagemap = Pagemap::open().unwrap();
+        let mut resident = |number: Option<u32>| {
+            pagemap.process.number = number.unwrap_or(pagemap.process.number);
+            let mut bytes = 0;
+            pagemap.resident(start..start + page, &mut |run| bytes += run.len()).map(|()| bytes)
+        };
+        assert_eq!(resident(None), Ok(0));
+        // SAFETY: the child writes to a page of its own, asks the kernel and exits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: the page is committed.
+            unsafe { memory.base().write(1) };
+            let right = resident(Some(std::process::id())) == Ok(page);
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(!right)) };
+        }
+        let mut status = 0;
+        // SAFETY: it waits for the child that was just made.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0, "the child was told of its parent's pages");
     }
 }

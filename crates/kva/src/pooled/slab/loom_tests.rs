@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Freed, Layout, Slab};
-use crate::pooled::atomic::Ordering;
+use crate::atomic::Ordering;
 use crate::pooled::class::Class;
 use crate::pooled::word::Word;
 use loom::cell::UnsafeCell;
@@ -47,9 +47,13 @@ fn address(slot: u32) -> u64 {
     BASE + u64::from(slot) * SLOT
 }
 
+fn slot(span: freehold_units::Span) -> u32 {
+    ((span.first() - BASE) / SLOT) as u32
+}
+
 fn claim(slab: &Slab) -> Option<u32> {
-    let (slot, _) = slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))?;
-    Some(slot)
+    let (span, _) = slab.try_claim(1, false).or_else(|| slab.claim(1, false, &mut 0))?;
+    Some(slot(span))
 }
 
 fn free(slab: &Slab, slot: u32) -> bool {
@@ -229,10 +233,47 @@ fn what_a_purge_holds_is_not_freed() {
     check(|| Shared::new(0b11, 0b1), vec![free_while_purged, hold_a_cold_one], purge);
 }
 
+/// Slots 0 and 1 are free and warm: slot 1 is purged, then slot 0.
+fn purge_twice(shared: &Shared) {
+    for slot in [1, 0] {
+        assert_eq!(shared.slab.claim_warm(SLOT), Some(1 << slot));
+        shared.slab.end_purge(true, 8);
+    }
+}
+
+fn find_with(shared: &Shared, is_held: fn(&Slab, u64) -> bool) {
+    assert!(!is_held(&shared.slab, address(1)), "nobody holds the slot");
+}
+
+#[test]
+fn what_one_purge_after_the_other_holds_is_not_found() {
+    fn find(shared: &Shared) {
+        find_with(shared, |slab, address| slab.held_at(1, address).is_some());
+        let freed = shared.slab.free(1, address(1) + 1, 8, &mut 0);
+        assert!(matches!(freed, Freed::AlreadyFree { .. }), "{freed:?}");
+    }
+    check(|| Shared::new(0b11, 0b11), vec![find], purge_twice);
+}
+
+#[test]
+#[should_panic]
+fn mutant_look_that_believes_what_another_purge_names() {
+    fn is_held(slab: &Slab, address: u64) -> bool {
+        let word = slab.word();
+        let claimed = if word.is_purging() { slab.claimed() } else { 0 };
+        assert_eq!(slab.word_behind().generation(), 1);
+        (word.free() | claimed) & (1 << slab.slot_at(BASE, address)) == 0
+    }
+    fn find(shared: &Shared) {
+        find_with(shared, is_held);
+    }
+    check(|| Shared::new(0b11, 0b11), vec![find], purge_twice);
+}
+
 #[test]
 fn a_purge_and_a_holder_exclude_each_other() {
     fn hold_one_warm(shared: &Shared) {
-        hold_one_with(shared, |slab| Some(slab.claim(1, true, &mut 0)?.0), free);
+        hold_one_with(shared, |slab| Some(slot(slab.claim(1, true, &mut 0)?.0)), free);
     }
     check(|| Shared::new(0b1, 0b1), vec![purge_any, hold_one_warm], purge_any_last);
 
@@ -249,8 +290,8 @@ fn a_purge_and_a_holder_exclude_each_other() {
 }
 
 /// Takes the only slot for good: no purge is behind what it was told.
-fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<(u32, bool)>) {
-    if let Some((_, is_warm)) = claim(&shared.slab) {
+fn hold_warm_with(shared: &Shared, claim: fn(&Slab) -> Option<bool>) {
+    if let Some(is_warm) = claim(&shared.slab) {
         // An exchange reads the latest.
         let was_purged = shared.slab.next.fetch_or(0, Ordering::Relaxed) == 1;
         assert!(!(is_warm && was_purged), "a slot without pages passes for warm");
@@ -267,7 +308,10 @@ fn purge_noting(shared: &Shared) {
 #[test]
 fn what_was_purged_is_not_warm() {
     fn hold(shared: &Shared) {
-        hold_warm_with(shared, |slab| slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0)));
+        hold_warm_with(shared, |slab| {
+            let (_, is_warm) = slab.try_claim(1, true).or_else(|| slab.claim(1, true, &mut 0))?;
+            Some(is_warm)
+        });
     }
     check(|| Shared::new(0b1, 0b1), vec![hold], purge_noting);
 }
@@ -275,10 +319,10 @@ fn what_was_purged_is_not_warm() {
 #[test]
 #[should_panic]
 fn mutant_claim_that_believes_what_it_saw_before() {
-    fn claim(slab: &Slab) -> Option<(u32, bool)> {
+    fn claim(slab: &Slab) -> Option<bool> {
         let word = slab.word();
         let is_warm = word.free() & slab.warm() != 0;
-        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some((0, is_warm))
+        (word.free() != 0 && slab.exchange(word, word.with_free(0)).is_ok()).then_some(is_warm)
     }
     fn hold(shared: &Shared) {
         hold_warm_with(shared, claim);

@@ -1,0 +1,299 @@
+//! The shared space under random schedules: two threads allocate, move and free, and one looks addresses up without a lock; the judge
+//! looks at all they did. A region that moves is one at each place meanwhile.
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg shuttle" cargo test -p freehold-kva --features std --lib shuttle
+//! ```
+
+use super::SharedSpace;
+use crate::shuttle_judge::{Did, Event, explore, is_right, shown};
+use crate::{AllocError, FreeError, PendingMove, Placement, Request, SharedError};
+use freehold_units::{Align, Span};
+use shuttle::rand::{Rng, thread_rng};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::vec::Vec;
+
+const PAGE: u64 = 0x1000;
+const PAGES: u64 = 12;
+const STEPS: usize = 6;
+const SCHEDULES: usize = 3000;
+
+/// A value. Each is kept beside the space too, so that one which is dropped too early can be told, and not only crash.
+#[derive(Debug)]
+struct Canary(usize);
+
+type Space = SharedSpace<Canary>;
+
+/// How threads free: a mutant has its own way.
+type Free = fn(&Space, u64) -> Result<(Span, Arc<Canary>), SharedError<FreeError>>;
+
+/// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
+struct World {
+    space: Space,
+    free: Free,
+    clock: AtomicU64,
+    kept: Mutex<Vec<Arc<Canary>>>,
+    /// Where each value was put, and where readers found it.
+    put: Mutex<HashSet<(usize, Span)>>,
+    found: Mutex<HashSet<(usize, Span)>>,
+    history: Mutex<Vec<Vec<Event>>>,
+    moved: Arc<AtomicU64>,
+}
+
+impl World {
+    /// Calls, and notes what the answer says.
+    fn call<T>(
+        &self,
+        events: &mut Vec<Event>,
+        call: impl FnOnce(&Space) -> T,
+        did: impl FnOnce(&T) -> Option<Did>,
+    ) -> T {
+        let begun = self.clock.fetch_add(1, Ordering::Relaxed);
+        let answer = call(&self.space);
+        let ended = self.clock.fetch_add(1, Ordering::Relaxed);
+        events.extend(did(&answer).map(|did| Event { begun, ended, did }));
+        answer
+    }
+
+    fn value(&self) -> Arc<Canary> {
+        let mut kept = self.kept.lock().unwrap();
+        let value = Arc::new(Canary(kept.len()));
+        kept.push(Arc::clone(&value));
+        value
+    }
+
+    /// What is refused is so for lack of room, or since readers hold back too much.
+    fn refuse<C: Display>(&self, refused: &SharedError<C>, why: impl FnOnce(&C) -> bool) {
+        match refused {
+            SharedError::Readers { .. } => {}
+            SharedError::Refused(cause) if why(cause) => {}
+            other => panic!("{other}"),
+        }
+    }
+
+    fn read(&self) {
+        let mut events = Vec::new();
+        let long = thread_rng().gen_bool(0.3).then(|| self.space.read());
+        for _ in 0..2 * STEPS {
+            let address = (PAGES + thread_rng().gen_range(0..PAGES)) * PAGE;
+            let did = |span: Option<Span>| Some(span.map_or(Did::FindFree(address), Did::FindHeld));
+            let found = if thread_rng().gen_bool(0.5) {
+                let found = self.call(
+                    &mut events,
+                    |space| space.region_at(address),
+                    |found| did(found.as_ref()?.0.into()),
+                );
+                found.map(|(span, value)| (value.0, span))
+            } else {
+                let reading = self.space.read();
+                let found = self.call(
+                    &mut events,
+                    |_| reading.entry_at(address),
+                    |found| did(found.map(|(span, _)| span)),
+                );
+                // Others run here.
+                drop(self.space.read());
+                found.map(|(span, &Canary(number))| {
+                    let owners = Arc::strong_count(&self.kept.lock().unwrap()[number]);
+                    assert!(owners > 1, "value {number} was dropped under a guard");
+                    (number, span)
+                })
+            };
+            self.found.lock().unwrap().extend(found);
+        }
+        drop(long);
+        self.history.lock().unwrap().push(events);
+    }
+}
+
+/// Who allocates, moves and frees.
+struct Writer<'w> {
+    world: &'w World,
+    events: Vec<Event>,
+    mine: Vec<(usize, Span)>,
+    /// Moves that are pending, from one place to another.
+    moves: Vec<(PendingMove, usize, Span, Span)>,
+}
+
+impl Writer<'_> {
+    fn write(mut self) {
+        for _ in 0..STEPS {
+            match thread_rng().gen_range(0..7) {
+                0..2 => self.alloc(),
+                2 => self.free_one(),
+                3..5 => self.begin_move(),
+                _ => self.end_one(),
+            }
+        }
+        while !self.moves.is_empty() {
+            self.end_one();
+        }
+        while !self.mine.is_empty() {
+            self.free_one();
+        }
+        self.world.history.lock().unwrap().push(self.events);
+    }
+
+    fn alloc(&mut self) {
+        let world = self.world;
+        let request = Request::new(PAGE * thread_rng().gen_range(1..4));
+        let value = world.value();
+        let number = value.0;
+        let given = world.call(
+            &mut self.events,
+            |space| space.alloc(&request, value),
+            |given| given.as_ref().ok().copied().map(Did::Take),
+        );
+        match given {
+            Ok(span) => {
+                world.put.lock().unwrap().insert((number, span));
+                self.mine.push((number, span));
+            }
+            Err(rejected) => {
+                assert_eq!(rejected.value.0, number);
+                world.refuse(&rejected.cause, |cause| matches!(cause, AllocError::NoSpace { .. }));
+            }
+        }
+    }
+
+    fn free_one(&mut self) {
+        let world = self.world;
+        if self.mine.is_empty() {
+            return;
+        }
+        let place = thread_rng().gen_range(0..self.mine.len());
+        let (number, span) = self.mine[place];
+        let freed = world.call(
+            &mut self.events,
+            |space| (world.free)(space, span.first()),
+            |freed| freed.is_ok().then_some(Did::Free(span)),
+        );
+        match freed {
+            Ok((freed, value)) => {
+                assert_eq!((value.0, freed), (number, span));
+                self.mine.swap_remove(place);
+            }
+            Err(refused) => world.refuse(&refused, |_| false),
+        }
+    }
+
+    fn begin_move(&mut self) {
+        let world = self.world;
+        if self.mine.is_empty() {
+            return;
+        }
+        let place = thread_rng().gen_range(0..self.mine.len());
+        let (number, old) = self.mine[place];
+        let to = (PAGES + thread_rng().gen_range(0..PAGES)) * PAGE;
+        // One that overlaps is found in parts, which the judge does not know.
+        let Some(new) = Span::from_size(to, old.size_saturating()).filter(|new| !new.overlaps(old)) else {
+            return;
+        };
+        let begun = world.call(
+            &mut self.events,
+            |space| space.begin_move(old.first(), to),
+            |begun| begun.is_ok().then_some(Did::Take(new)),
+        );
+        match begun {
+            Ok(pending) => {
+                world.put.lock().unwrap().insert((number, new));
+                self.mine.swap_remove(place);
+                self.moves.push((pending, number, old, new));
+            }
+            Err(refused) => world.refuse(&refused, |_| true),
+        }
+    }
+
+    /// Ends a move at one of its places.
+    fn end_one(&mut self) {
+        let world = self.world;
+        let Some(&(pending, number, old, new)) = self.moves.last() else { return };
+        let (goes, stays) = if thread_rng().gen_bool(0.5) { (old, new) } else { (new, old) };
+        let ended = world.call(
+            &mut self.events,
+            |space| match stays == new {
+                true => space.commit_move(pending).map(|to| assert_eq!(to, new)),
+                false => space.cancel_move(pending),
+            },
+            |ended| ended.is_ok().then_some(Did::Free(goes)),
+        );
+        match ended {
+            Ok(()) => {
+                world.moved.fetch_add(1, Ordering::Relaxed);
+                self.moves.pop();
+                self.mine.push((number, stays));
+            }
+            Err(refused) => world.refuse(&refused, |_| false),
+        }
+    }
+}
+
+/// One schedule.
+fn run(free: Free, moved: &Arc<AtomicU64>) {
+    let span = Span::from_size(PAGES * PAGE, PAGES * PAGE).unwrap();
+    let world = World {
+        space: Space::new(span, Align::PAGE, Placement::Lowest).unwrap(),
+        free,
+        clock: AtomicU64::new(0),
+        kept: Mutex::default(),
+        put: Mutex::default(),
+        found: Mutex::default(),
+        history: Mutex::default(),
+        moved: Arc::clone(moved),
+    };
+    // Not joined: a thread that runs on in the drop of its thread-locals, as those of `rcu` do, has no result yet for shuttle.
+    shuttle::thread::scope(|scope| {
+        let world = &world;
+        for _ in 0..2 {
+            scope.spawn(move || {
+                Writer { world, events: Vec::new(), mine: Vec::new(), moves: Vec::new() }.write()
+            });
+        }
+        scope.spawn(|| world.read());
+    });
+    let World { space, kept, put, found, history, .. } = world;
+    let history = history.into_inner().unwrap();
+    assert!(is_right(&history), "no order explains{}", shown(&history));
+    let (put, found) = (put.into_inner().unwrap(), found.into_inner().unwrap());
+    assert!(found.is_subset(&put), "a value was never there: {found:?}, {put:?}");
+    space.validate().unwrap();
+    assert!(space.is_empty());
+    drop(space);
+    let kept = kept.into_inner().unwrap();
+    assert!(kept.iter().all(|value| Arc::strong_count(value) == 1), "values were not dropped");
+}
+
+fn explore_both(free: Free) {
+    let moved = Arc::new(AtomicU64::new(0));
+    let all = Arc::clone(&moved);
+    explore(RandomScheduler::new(SCHEDULES), move || run(free, &all));
+    let all = Arc::clone(&moved);
+    explore(PctScheduler::new(4, SCHEDULES), move || run(free, &all));
+    assert!(moved.load(Ordering::Relaxed) > 0, "what is tested never happened");
+}
+
+#[test]
+fn shuttle_every_region_is_found_in_its_time() {
+    explore_both(Space::free);
+}
+
+/// Frees the addresses before readers have lost the region.
+fn free_before_unpublishing(
+    space: &Space,
+    first: u64,
+) -> Result<(Span, Arc<Canary>), SharedError<FreeError>> {
+    let (span, value) = space.region_at(first).unwrap();
+    space.lock().free(first).unwrap();
+    space.busy.erase_reclaiming(first)?;
+    Ok((span, value))
+}
+
+#[test]
+#[should_panic]
+fn shuttle_mutant_free_before_unpublishing() {
+    explore_both(free_before_unpublishing);
+}

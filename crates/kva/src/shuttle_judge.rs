@@ -1,0 +1,177 @@
+//! A judge of what threads did with a space: there must be an order of all calls, each at a moment between its begin and its end,
+//! in which every answer is right. It knows blocks alone, and nothing of slabs or trees.
+
+use freehold_units::Span;
+use shuttle::scheduler::Scheduler;
+use shuttle::{Config, Runner};
+use std::collections::HashSet;
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+/// What a call did, or found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Did {
+    /// It was given a block.
+    Take(Span),
+    /// It freed one.
+    Free(Span),
+    /// A purge took free addresses.
+    Purge(Span),
+    /// A purge gave them back.
+    GiveBack(Span),
+    /// It found that nobody holds the address.
+    FindFree(u64),
+    /// It found a block that is held.
+    FindHeld(Span),
+}
+
+/// A call with its time: no other begins or ends at the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub(crate) begun: u64,
+    pub(crate) ended: u64,
+    pub(crate) did: Did,
+}
+
+/// Whether such an order exists for what each thread did, in its order, and nothing is held behind it.
+pub(crate) fn is_right(threads: &[Vec<Event>]) -> bool {
+    let mut search = Search { threads, seen: HashSet::new(), held: Vec::new() };
+    search.goes_on(&mut vec![0; threads.len()])
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Holder {
+    Block,
+    Purge,
+}
+
+struct Search<'h> {
+    threads: &'h [Vec<Event>],
+    /// Numbers of events that each thread has behind it, from where no order goes on. What is held follows from them.
+    seen: HashSet<Vec<usize>>,
+    held: Vec<(Span, Holder)>,
+}
+
+impl Search<'_> {
+    fn goes_on(&mut self, at: &mut Vec<usize>) -> bool {
+        let next = |at: &[usize], thread: usize| self.threads[thread].get(at[thread]).copied();
+        let all = (0..at.len()).filter_map(|thread| Some((thread, next(at, thread)?)));
+        let mut open: Vec<(usize, Event)> = all.collect();
+        let Some(first_end) = open.iter().map(|(_, event)| event.ended).min() else {
+            return self.held.is_empty();
+        };
+        // What begins after another has ended comes after it. Those that ended first are tried first.
+        open.retain(|(_, event)| event.begun < first_end);
+        open.sort_by_key(|(_, event)| event.ended);
+        if !self.seen.insert(at.clone()) {
+            return false;
+        }
+        for (thread, event) in open {
+            if self.change(event.did) {
+                at[thread] += 1;
+                if self.goes_on(at) {
+                    return true;
+                }
+                at[thread] -= 1;
+                self.change_back(event.did);
+            }
+        }
+        false
+    }
+
+    /// Does what a call did, if it is right now.
+    fn change(&mut self, did: Did) -> bool {
+        match did {
+            Did::Take(span) => self.hold(span, Holder::Block),
+            Did::Purge(span) => self.hold(span, Holder::Purge),
+            Did::Free(span) => self.release(span, Holder::Block),
+            Did::GiveBack(span) => self.release(span, Holder::Purge),
+            Did::FindHeld(span) => self.held.contains(&(span, Holder::Block)),
+            Did::FindFree(address) => {
+                !self.held.iter().any(|&(span, holder)| holder == Holder::Block && span.contains(address))
+            }
+        }
+    }
+
+    fn change_back(&mut self, did: Did) {
+        match did {
+            Did::Take(span) => _ = self.release(span, Holder::Block),
+            Did::Purge(span) => _ = self.release(span, Holder::Purge),
+            Did::Free(span) => self.held.push((span, Holder::Block)),
+            Did::GiveBack(span) => self.held.push((span, Holder::Purge)),
+            Did::FindHeld(_) | Did::FindFree(_) => {}
+        }
+    }
+
+    fn hold(&mut self, span: Span, holder: Holder) -> bool {
+        let is_free = !self.held.iter().any(|(other, _)| other.overlaps(span));
+        if is_free {
+            self.held.push((span, holder));
+        }
+        is_free
+    }
+
+    fn release(&mut self, span: Span, holder: Holder) -> bool {
+        let place = self.held.iter().position(|&held| held == (span, holder));
+        place.map(|place| self.held.swap_remove(place)).is_some()
+    }
+}
+
+/// A history, one call a line.
+pub(crate) fn shown(history: &[Vec<Event>]) -> String {
+    let line = |thread, &Event { begun, ended, did }: &Event| {
+        format!("\nthread {thread}, {begun} to {ended}: {did:x?}")
+    };
+    let of = |(thread, events): (usize, &Vec<Event>)| -> String {
+        events.iter().map(|event| line(thread, event)).collect()
+    };
+    history.iter().enumerate().map(of).collect()
+}
+
+/// Runs many schedules.
+pub(crate) fn explore(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 'static) {
+    let mut config = Config::new();
+    config.stack_size = 1 << 18;
+    // Of orders that are weaker than it knows, and of statics that are dropped with a schedule.
+    config.silence_warnings = true;
+    Runner::new(scheduler, config).run(run);
+}
+
+/// What the judge must not believe: two holders, a block that is freed twice, answers of another time, what is never freed.
+#[test]
+fn shuttle_judge_finds_what_is_wrong() {
+    let event = |begun, ended, did| Event { begun, ended, did };
+    let block = Span::new(0x10, 0x1f).unwrap();
+    let half = Span::new(0x18, 0x1f).unwrap();
+    let take = event(0, 1, Did::Take(block));
+    let free = event(8, 9, Did::Free(block));
+    let first = vec![take, free];
+    for right in [
+        vec![event(2, 3, Did::FindHeld(block))],
+        // At one time with the call that takes it.
+        vec![event(0, 5, Did::FindFree(0x18)), event(6, 7, Did::FindHeld(block))],
+        vec![event(4, 12, Did::Take(half)), event(13, 14, Did::Free(half))],
+        vec![event(10, 11, Did::Purge(half)), event(12, 13, Did::GiveBack(half))],
+        vec![
+            event(10, 11, Did::Purge(half)),
+            event(12, 13, Did::FindFree(0x18)),
+            event(14, 15, Did::GiveBack(half)),
+        ],
+    ] {
+        assert!(is_right(&[first.clone(), right.clone()]), "{right:?}");
+    }
+    for wrong in [
+        vec![event(2, 3, Did::FindFree(0x18))],
+        vec![event(10, 11, Did::FindHeld(block))],
+        vec![event(2, 3, Did::Take(half)), event(10, 11, Did::Free(half))],
+        vec![event(2, 12, Did::Free(block))],
+        vec![event(2, 3, Did::Purge(half)), event(10, 11, Did::GiveBack(half))],
+        vec![event(10, 11, Did::GiveBack(half))],
+        vec![event(10, 11, Did::Take(half))],
+        vec![event(2, 3, Did::FindHeld(half))],
+    ] {
+        assert!(!is_right(&[first.clone(), wrong.clone()]), "{wrong:?}");
+    }
+}

@@ -1,0 +1,21 @@
+//! Atomics and locks of the shared map: the standard library's, or shuttle's where it runs under random schedules.
+
+#[cfg(not(shuttle))]
+pub(super) use core::sync::atomic::{AtomicU64, AtomicUsize};
+#[cfg(shuttle)]
+pub(super) use shuttle::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, AtomicUsize},
+};
+#[cfg(not(shuttle))]
+pub(super) use std::sync::{Mutex, MutexGuard};
+
+/// Of nodes and their chunks, under shuttle too: its atomics are more than a word, so none can be laid over a node's link.
+pub(super) use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// Another thread may run here: said where readers and the writer look at nodes, whose atomics shuttle does not see.
+#[inline]
+pub(super) fn switch() {
+    #[cfg(shuttle)]
+    AtomicUsize::new(0).load(Ordering::SeqCst);
+}
