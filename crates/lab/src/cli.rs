@@ -62,6 +62,8 @@ pub(crate) enum Subject {
     Readers,
     /// Address spaces that threads share.
     Pools,
+    /// Memory of programs.
+    Memory,
 }
 
 impl ValueEnum for Subject {
@@ -73,6 +75,7 @@ impl ValueEnum for Subject {
             Self::Counters,
             Self::Readers,
             Self::Pools,
+            Self::Memory,
         ]
     }
 
@@ -85,6 +88,9 @@ impl ValueEnum for Subject {
             }
             Self::Pools => {
                 Some(PossibleValue::new("pools").help("Address spaces that threads share; bench alone"))
+            }
+            Self::Memory => {
+                Some(PossibleValue::new("memory").help("Memory of vmalloc, mmap and mallocs; bench alone"))
             }
         }
     }
@@ -191,6 +197,14 @@ pub(crate) enum Command {
         /// One engine.
         engine: String,
     },
+    /// Tell the memory that this process has while an engine does something, as `bench memory` asks.
+    #[command(hide = true)]
+    MeasureResident {
+        /// A recording, or `idle:BLOCKS:MILLISECONDS`.
+        workload: String,
+        /// One engine.
+        engine: String,
+    },
     /// Show the last results again, or those of a JSON document.
     Show {
         /// Every table, not the main ones alone.
@@ -239,9 +253,11 @@ impl Command {
             Self::Bench { subject: Subject::Counters, .. } => "bench counters",
             Self::Bench { subject: Subject::Readers, .. } => "bench readers",
             Self::Bench { subject: Subject::Pools, .. } => "bench pools",
+            Self::Bench { subject: Subject::Memory, .. } => "bench memory",
             Self::Stress { subject: Subject::Counters, .. } => "stress counters",
             Self::Stress { subject: Subject::Readers, .. } => "stress readers",
             Self::Stress { subject: Subject::Pools, .. } => "stress pools",
+            Self::Stress { subject: Subject::Memory, .. } => "stress memory",
             Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
             Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
             Self::Reproduce { what: Publication::Maple2025, .. } => "reproduce maple-2025",
@@ -249,6 +265,7 @@ impl Command {
             Self::Stress { subject: Subject::Family(Suite::Percpu), .. } => "stress percpu",
             Self::Stress { subject: Subject::Family(Suite::Maple), .. } => "stress maple",
             Self::CountInstructions { .. } => "count-instructions",
+            Self::MeasureResident { .. } => "measure-resident",
             Self::Show { .. } => "show",
             Self::Compare { .. } => "compare",
             Self::Inspect { .. } => "inspect",

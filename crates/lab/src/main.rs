@@ -51,6 +51,10 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             Ok(false)
         }
+        Command::MeasureResident { workload, engine } => {
+            let bytes = concurrent::measure_resident(workload, engine)?;
+            print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes())
+        }
         Command::Doctor => {
             let checks = commands::doctor::run();
             print(
@@ -112,11 +116,13 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
             (counters::bench(&options, &mut progress)?, None)
         }
-        Command::Bench { subject: Subject::Readers | Subject::Pools, growth: true, .. } => {
+        Command::Bench {
+            subject: Subject::Readers | Subject::Pools | Subject::Memory, growth: true, ..
+        } => {
             return Err(Failure::Usage("--growth: of families alone".to_owned()).into());
         }
         Command::Bench {
-            subject: subject @ (Subject::Readers | Subject::Pools),
+            subject: subject @ (Subject::Readers | Subject::Pools | Subject::Memory),
             quick,
             engine,
             workload,
@@ -131,6 +137,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
             };
             let bench = match subject {
                 Subject::Pools => concurrent::bench_pools,
+                Subject::Memory => concurrent::bench_memory,
                 _ => concurrent::bench_readers,
             };
             (bench(&options, &mut progress)?, None)
@@ -165,7 +172,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Stress { subject: Subject::Counters, options } => {
             (commands::stress::counters(options, &mut progress)?, None)
         }
-        Command::Stress { subject: Subject::Readers | Subject::Pools, .. } => {
+        Command::Stress { subject: Subject::Readers | Subject::Pools | Subject::Memory, .. } => {
             let reason =
                 "threads that share maps and spaces: stress maple --threads N, stress kva --mode stress";
             return Err(Failure::Usage(reason.to_owned()).into());
@@ -176,6 +183,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
         Command::CountInstructions { .. }
+        | Command::MeasureResident { .. }
         | Command::Completions { .. }
         | Command::Doctor
         | Command::Man

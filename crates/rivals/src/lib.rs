@@ -7,6 +7,7 @@ pub mod concurrent;
 pub mod counters;
 pub mod kva;
 pub mod maple;
+pub mod memory;
 pub mod percpu;
 mod work;
 

@@ -1,6 +1,9 @@
-//! What a measurement or a stress test does to threads: their CPU time, signals that interrupt them, moves from CPU to CPU.
+//! What a measurement or a stress test does to threads: their CPU time and page faults, signals that interrupt them, moves from CPU
+//! to CPU; and [`memory`] to compare with.
 //!
 //! Nothing that counts needs this; the feature `harness` is for who tests and measures.
+
+pub mod memory;
 
 use crate::SysError;
 use std::mem;
@@ -23,6 +26,22 @@ pub fn cpu_time() -> Result<Duration, SysError> {
     check("clock_gettime", i64::from(status))?;
     // The clock is never negative, and its nanoseconds are below a second.
     Ok(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32))
+}
+
+/// Page faults of the calling thread so far that needed no disk.
+///
+/// # Errors
+/// The system does not count them.
+#[doc(alias = "ru_minflt")]
+pub fn page_faults() -> Result<u64, SysError> {
+    // SAFETY: zeroed counts are counts; the call writes to them and to nothing else.
+    let (usage, status) = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        let status = libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        (usage, status)
+    };
+    check("getrusage", i64::from(status))?;
+    Ok(usage.ru_minflt.unsigned_abs())
 }
 
 /// The CPU that the calling thread runs on, as the C library tells it.

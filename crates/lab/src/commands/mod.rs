@@ -34,6 +34,7 @@ const DEFINITIONS: &[(&str, &[&str])] = &[
     ("bench counters", &[include_str!("../../bench/counters.toml")]),
     ("bench readers", &[include_str!("../../bench/readers.toml")]),
     ("bench pools", &[include_str!("../../bench/pools.toml")]),
+    ("bench memory", &[include_str!("../../bench/memory.toml")]),
     ("stress counters", &[include_str!("../../bench/storm.toml")]),
     ("stress kva", &[include_str!("../../bench/stress.toml"), include_str!("../../bench/threads.toml")]),
     ("stress percpu", &[include_str!("../../bench/stress.toml")]),

@@ -1,16 +1,18 @@
-//! `freehold bench readers`, `freehold bench pools`, and stress by many threads: maps and address spaces that threads share.
+//! `freehold bench readers`, `pools` and `memory`, and stress by many threads: maps, address spaces and memory that threads share.
 //!
 //! ```text
 //!   readers   guards; look-ups alone and beside a writer; stores      pools     blocks taken and given back; locks
+//!   memory    blocks, slots and stacks taken and given back; recorded areas; what processes have
 //!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
 //!   promises  figures by others, beside their bounds
 //! ```
 //!
-//! Answers are checked before anything is timed. A new family is a folder beside `readers` and `pools`: engines behind a trait of
+//! Answers are checked before anything is timed. A new family is a folder beside `readers`, `pools` and `memory`: engines behind a trait of
 //! loops, and cases that time them in turn.
 
 mod every_cpu;
 mod history;
+mod memory;
 mod place;
 mod pools;
 mod promises;
@@ -18,6 +20,7 @@ mod readers;
 
 pub use every_cpu::{EveryCpu, stress_every_cpu};
 pub use history::{Beside, stress_maple};
+pub use memory::{bench as bench_memory, measure_resident};
 pub use pools::bench as bench_pools;
 pub use readers::bench as bench_readers;
 

@@ -15,11 +15,21 @@ pub(super) fn on_cpu(number: u32, threads: u32) {
     }
 }
 
-/// Runs `work` on so many threads, which begin at once, each told its number; the time until the last is done.
-pub(super) fn wall_clock(
-    threads: u32,
-    work: &(dyn Fn(u32) -> anyhow::Result<()> + Sync),
-) -> anyhow::Result<Duration> {
+/// Threads at once: one, and two where there are two CPUs.
+pub(super) fn threads() -> Vec<u32> {
+    (1..=cpus().min(2)).collect()
+}
+
+/// What a thread does, told its number.
+pub(super) type Work<'a> = dyn Fn(u32) -> anyhow::Result<()> + Sync + 'a;
+
+/// Runs `work` on so many threads, which begin at once; the time until the last is done.
+pub(super) fn wall_clock(threads: u32, work: &Work) -> anyhow::Result<Duration> {
+    wall_clock_after(threads, &|_| Ok(()), work)
+}
+
+/// The same, after each thread has done something that is not timed.
+pub(super) fn wall_clock_after(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Duration> {
     let begin = Barrier::new(threads as usize);
     let times: Vec<anyhow::Result<(Instant, Instant)>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -27,7 +37,10 @@ pub(super) fn wall_clock(
                 let begin = &begin;
                 scope.spawn(move || {
                     on_cpu(number, threads);
+                    let ready = before(number);
+                    // Others wait for this thread, ready or not.
                     begin.wait();
+                    ready?;
                     let started = Instant::now();
                     work(number)?;
                     Ok((started, Instant::now()))

@@ -10,6 +10,7 @@ pub(super) struct Figure {
     /// As users write it.
     pub(super) engine: &'static str,
     pub(super) metric: Metric,
+    pub(super) stat: Stat,
     /// Parameters by name, as they are shown.
     pub(super) params: Vec<(&'static str, u64)>,
 }
@@ -17,7 +18,7 @@ pub(super) struct Figure {
 impl Figure {
     /// A time.
     pub(super) fn time(workload: &'static str, op: &'static str, engine: &'static str) -> Self {
-        Self { workload, op, engine, metric: Metric::Time, params: Vec::new() }
+        Self { workload, op, engine, metric: Metric::Time, stat: Stat::Median, params: Vec::new() }
     }
 
     /// The same with a parameter.
@@ -27,57 +28,64 @@ impl Figure {
     }
 
     /// The same of another metric.
-    pub(super) fn of(mut self, metric: Metric) -> Self {
-        self.metric = metric;
-        self
+    pub(super) fn of(self, metric: Metric, stat: Stat) -> Self {
+        Self { metric, stat, ..self }
     }
 
     fn find<'a>(&self, results: &'a Results) -> Option<&'a Record> {
         results.records.iter().find(|record| {
             let key = &record.key;
-            let stat = if record.metric == Metric::Locks { Stat::Mean } else { Stat::Median };
             let with = |&(name, value): &(&str, u64)| key.field(name) == Some(value.to_string());
             (key.workload.as_str(), key.op.as_str(), record.metric, record.stat)
-                == (self.workload, self.op, self.metric, stat)
+                == (self.workload, self.op, self.metric, self.stat)
                 && key.label() == self.engine
                 && self.params.iter().all(with)
         })
     }
 }
 
-/// A promise: what, the figure, the figure that it is compared with if it is not for itself, and the bound.
+/// A promise: what, the figure, those of which the least is compared with it, none if it is for itself, and the bound.
 #[derive(Clone, Debug)]
 pub(super) struct Promise {
     what: &'static str,
     of: Figure,
-    by: Option<Figure>,
+    by: Vec<Figure>,
     bound: f64,
     at_least: bool,
 }
 
 /// The one is at most so many times the other.
 pub(super) fn at_most(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
-    Promise { what, of, by: Some(by), bound, at_least: false }
+    at_most_of_least(what, of, vec![by], bound)
+}
+
+/// The one is at most so many times the least of the others.
+pub(super) fn at_most_of_least(what: &'static str, of: Figure, by: Vec<Figure>, bound: f64) -> Promise {
+    Promise { what, of, by, bound, at_least: false }
 }
 
 /// The one is at least so many times the other.
 pub(super) fn at_least(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
-    Promise { what, of, by: Some(by), bound, at_least: true }
+    Promise { what, of, by: vec![by], bound, at_least: true }
 }
 
 /// The figure is at most that.
 pub(super) fn below(what: &'static str, of: Figure, bound: f64) -> Promise {
-    Promise { what, of, by: None, bound, at_least: false }
+    Promise { what, of, by: Vec::new(), bound, at_least: false }
+}
+
+/// The figure is at least that.
+pub(super) fn above(what: &'static str, of: Figure, bound: f64) -> Promise {
+    Promise { what, of, by: Vec::new(), bound, at_least: true }
 }
 
 /// Adds the promises that the run has figures for.
 pub(super) fn add(suite: &str, promises: &[Promise], results: &mut Results) {
     for promise in promises {
-        let by = match &promise.by {
-            Some(by) => by.find(results).map(|record| record.value),
-            None => Some(1.0),
-        };
+        let by: Option<Vec<f64>> =
+            promise.by.iter().map(|by| by.find(results).map(|record| record.value)).collect();
         let Some((of, by)) = promise.of.find(results).zip(by) else { continue };
+        let by = by.into_iter().reduce(f64::min).unwrap_or(1.0);
         let (ratio, samples) = (of.value / by, of.samples);
         let kept = if promise.at_least { ratio >= promise.bound } else { ratio <= promise.bound };
         let word = if promise.at_least { "at least" } else { "at most" };
@@ -106,6 +114,19 @@ mod tests {
             at_most("kept", figure("one", 100), figure("other", 100), 0.4),
             at_least("broken", figure("other", 100), figure("one", 100), 3.5),
             below("alone", figure("one", 100), 9.0),
+            above("alone, at least", figure("one", 100), 9.0),
+            at_most_of_least(
+                "least",
+                figure("other", 100),
+                vec![figure("other", 100), figure("one", 100)],
+                2.5,
+            ),
+            at_most_of_least(
+                "one is lacking",
+                figure("one", 100),
+                vec![figure("one", 100), figure("none", 100)],
+                2.0,
+            ),
             at_most("of another size", figure("one", 10_000), figure("other", 100), 0.5),
         ];
         add("readers", &promises, &mut results);
@@ -116,6 +137,8 @@ mod tests {
         assert_eq!(of("kept"), Some((10.0 / 30.0, "yes".to_owned(), 7)));
         assert_eq!(of("broken"), Some((3.0, "no".to_owned(), 7)));
         assert_eq!(of("alone"), Some((10.0, "no".to_owned(), 7)));
-        assert_eq!(of("of another size"), None);
+        assert_eq!(of("alone, at least"), Some((10.0, "yes".to_owned(), 7)));
+        assert_eq!(of("least"), Some((3.0, "no".to_owned(), 7)));
+        assert_eq!([of("of another size"), of("one is lacking")], [None, None]);
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn on_each_cpu(
 }
 
 /// The bytes of memory that this process has, as its page tables say.
-pub(super) fn resident_bytes() -> anyhow::Result<u64> {
+pub(crate) fn resident_bytes() -> anyhow::Result<u64> {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup")?;
     let kib = text.lines().find_map(|line| line.strip_prefix("Rss:")?.trim().strip_suffix("kB"));
     let kib: u64 =

@@ -184,6 +184,10 @@ metrics! {
     HintShare "hint_share" Share Neither true
     /// Bytes that a hint is from the truth, at most.
     HintError "hint_error" Bytes Less true
+    /// Page faults of an operation that need no disk.
+    Faults "faults" Count Less false
+    /// Mappings of the process that something adds.
+    Mappings "mappings" Count Less false
     /// Locks taken that all threads share.
     Locks "locks" Count Less false
     /// Locks that a thread waited for.

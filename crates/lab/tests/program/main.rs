@@ -171,6 +171,11 @@ fn wrong_usage_is_exit_code_2() {
         &["bench", "readers", "--growth"],
         &["bench", "pools", "--n", "100"],
         &["bench", "pools", "--workload", "fly"],
+        &["bench", "memory", "--n", "4096"],
+        &["bench", "memory", "--engine", "nobody"],
+        &["bench", "memory", "--growth"],
+        &["stress", "memory"],
+        &["measure-resident", "idle:1:1", "nobody"],
         &["count-instructions", "fly", "--n=1", "rbtree:lowest"],
         &["count-instructions", "fix_size", "--n=1", "nobody"],
         &["count-instructions", "churn:100", "rbtree"],
@@ -433,6 +438,21 @@ fn bench_times_every_engine_and_says_who_is_left_out() {
     for usage in [["--n", "0"], ["--workload", "tennis"], ["--engine", "combustion"]] {
         assert_eq!(freehold(&[&args[..3], &usage].concat()).status.code(), Some(2), "{usage:?}");
     }
+}
+
+#[test]
+fn resident_memory_is_told_by_processes_of_their_own() {
+    let results =
+        Results::of(&["bench", "memory", "--quick", "--workload", "resident", "--engine", "vmalloc"]);
+    let resident = |query: &str| results.value(&format!("engine=vmalloc|metric=resident|{query}")).unwrap();
+    let [peak, late] =
+        ["peak", "after twice the decay"].map(|op| resident(&format!("workload=idle|op={op}")));
+    // 4,000 blocks of 64 KiB, most of them given back.
+    assert!(peak >= 262e6 && late < peak / 2.0, "{peak}, then {late}");
+    assert_eq!(results.find("workload=promise").count(), 1);
+    // Stacks of 16 KiB, and what was there before, thousands at once.
+    let [peak, end] = ["peak", "end"].map(|op| resident(&format!("workload=pthread.kva|op={op}")));
+    assert!(peak >= 64e6 && end <= peak, "{peak}, {end}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::engines::{ENTRIES, Entry, Held, Loops, PAGE, REFERENCE};
 use super::lock::Used;
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
-use crate::concurrent::place::wall_clock;
-use crate::counters::threads::{cpus, in_turn};
+use crate::concurrent::place::{threads, wall_clock};
+use crate::counters::threads::in_turn;
 use crate::record::{Metric, Stat, count};
 use crate::workload::SplitMix;
 use freehold::units::Span;
@@ -68,11 +68,6 @@ fn all_locks(pool: &dyn Loops) -> Used {
         waits: all.waits + used.waits,
         held_ns: all.held_ns + used.held_ns,
     })
-}
-
-/// Threads at once: one, and two where there are two CPUs.
-pub(super) fn threads() -> Vec<u32> {
-    (1..=cpus().min(2)).collect()
 }
 
 fn wanted(bench: &Bench, allocates: bool) -> Vec<&'static Entry> {

@@ -24,7 +24,7 @@ use super::promises::{self, Figure, Promise, at_least, at_most, below};
 use super::{Amount, Bench, Case, Options, Who, check_names};
 use crate::Progress;
 use crate::failure::Failure;
-use crate::record::{Metric, Results, count};
+use crate::record::{Metric, Results, Stat, count};
 use engines::{ONE_LOCK, POOLED, REFERENCE, RWLOCK, TWO_LOCKS};
 
 /// The family in records.
@@ -72,9 +72,9 @@ fn promises() -> Vec<Promise> {
     for threads in [1, 2] {
         all.push(at_most("pair, by two locks", pair(POOLED, threads), pair(TWO_LOCKS, threads), 2.0));
     }
-    let rate = |engine| pair(engine, 2).of(Metric::Rate);
+    let rate = |engine| pair(engine, 2).of(Metric::Rate, Stat::Median);
     all.push(at_least("pairs in a second, by one lock's", rate(POOLED), rate(ONE_LOCK), 8.0));
-    let locks = replace(POOLED).of(Metric::Locks);
+    let locks = replace(POOLED).of(Metric::Locks, Stat::Mean);
     all.push(below("core locks of a replacement", locks, 1.0 / 16.0));
     for threads in [1, 2] {
         let [ours, theirs] = [POOLED, RWLOCK].map(|engine| locate(engine, threads));

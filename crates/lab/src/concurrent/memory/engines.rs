@@ -1,0 +1,204 @@
+//! Memory that is taken and given back, each behind the same loops.
+
+use super::judge;
+use super::replay::Areas;
+use super::rounds::Took;
+use crate::concurrent::Who;
+use freehold::vmalloc::{self, Keep, VirtualMemory, Zero};
+use freehold_rivals::memory::{Glibc, Jemalloc, MiMalloc};
+use freehold_sys::harness::memory::{self, Mmap};
+use std::alloc::GlobalAlloc;
+use std::cell::RefCell;
+use std::hint::black_box;
+
+/// Ours.
+pub(super) const VMALLOC: &str = "vmalloc";
+pub(super) const MMAP: &str = "mmap";
+pub(super) const MALLOCS: [&str; 3] = ["glibc", "jemalloc", "mimalloc"];
+/// Beside them, and no rival: what it takes to clear memory that somebody has.
+pub(super) const MEMSET: Who = Who::ours("memset", None);
+
+/// Bytes of a page: between those that are touched.
+pub(super) const PAGE: usize = 4096;
+/// Addresses for blocks.
+const RESERVED: usize = 1 << 40;
+
+/// A block that somebody holds.
+pub(super) trait Block {
+    fn address(&self) -> u64;
+
+    /// Writes to every `step`-th byte, from the first on.
+    fn write_every(&mut self, step: usize, value: u8);
+
+    /// Whether every `step`-th byte is that.
+    fn has_every(&self, step: usize, value: u8) -> bool;
+}
+
+impl Block for vmalloc::Block<'_> {
+    fn address(&self) -> u64 {
+        Self::address(self)
+    }
+
+    fn write_every(&mut self, step: usize, value: u8) {
+        self.iter_mut().step_by(step).for_each(|byte| *byte = value);
+    }
+
+    fn has_every(&self, step: usize, value: u8) -> bool {
+        self.iter().step_by(step).all(|&byte| byte == value)
+    }
+}
+
+impl<A: GlobalAlloc> Block for memory::Block<'_, A> {
+    fn address(&self) -> u64 {
+        Self::address(self)
+    }
+
+    fn write_every(&mut self, step: usize, value: u8) {
+        Self::write_every(self, step, value);
+    }
+
+    fn has_every(&self, step: usize, value: u8) -> bool {
+        Self::has_every(self, step, value)
+    }
+}
+
+/// Whoever hands out blocks.
+pub(super) trait Memory: Sync {
+    type Block<'a>: Block
+    where
+        Self: 'a;
+
+    /// Takes so many bytes, zeros or anything.
+    fn take(&self, len: usize, zeroed: bool) -> Option<Self::Block<'_>>;
+}
+
+impl Memory for VirtualMemory {
+    type Block<'a> = vmalloc::Block<'a>;
+
+    #[inline]
+    fn take(&self, len: usize, zeroed: bool) -> Option<Self::Block<'_>> {
+        self.alloc(len, if zeroed { Zero::Yes } else { Zero::No }).ok()
+    }
+}
+
+/// An allocator of others.
+struct Heap<A>(A);
+
+impl<A: GlobalAlloc + Sync> Memory for Heap<A> {
+    type Block<'a>
+        = memory::Block<'a, A>
+    where
+        A: 'a;
+
+    #[inline]
+    fn take(&self, len: usize, zeroed: bool) -> Option<Self::Block<'_>> {
+        memory::Block::new(&self.0, len, zeroed)
+    }
+}
+
+/// What is done with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Untouched,
+    /// A byte of each page is written.
+    Touched,
+    /// It is zero, and then touched.
+    Zeroed,
+}
+
+impl Content {
+    pub(super) const ALL: [Self; 3] = [Self::Untouched, Self::Touched, Self::Zeroed];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Untouched => "untouched",
+            Self::Touched => "touched",
+            Self::Zeroed => "zeroed, touched",
+        }
+    }
+}
+
+/// Operations in loops, so that each is not called through a table.
+pub(super) trait Pairs: Sync {
+    /// Takes and gives back so many blocks, one at a time; whether there was one each time.
+    fn pairs(&self, count: usize, len: usize, content: Content) -> bool;
+}
+
+/// What else is asked of an engine.
+pub(super) trait Loops: Pairs {
+    /// Whether blocks of so many bytes are apart, keep what is written, and are zero where they shall be.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn check(&self, len: usize, thread: u32) -> anyhow::Result<()>;
+
+    /// Replays areas; what its operations took. Calls `at_end` while what is left is held.
+    ///
+    /// # Errors
+    /// A block is refused, or lost what was written if `judged`.
+    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
+}
+
+impl<T: Memory> Pairs for T {
+    fn pairs(&self, count: usize, len: usize, content: Content) -> bool {
+        (0..count).all(|_| {
+            let Some(mut block) = self.take(black_box(len), content == Content::Zeroed) else { return false };
+            if content != Content::Untouched {
+                block.write_every(PAGE, 1);
+            }
+            black_box(block.address());
+            true
+        })
+    }
+}
+
+impl<T: Memory> Loops for T {
+    fn check(&self, len: usize, thread: u32) -> anyhow::Result<()> {
+        judge::check(self, len, thread)
+    }
+
+    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
+        areas.replay(self, judged, at_end)
+    }
+}
+
+/// Memory that the thread has, cleared.
+pub(super) struct Memset;
+
+impl Pairs for Memset {
+    fn pairs(&self, count: usize, len: usize, _: Content) -> bool {
+        thread_local!(static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+        HELD.with_borrow_mut(|held| {
+            held.resize(len, 1);
+            for _ in 0..count {
+                black_box(&mut *held).fill(0);
+                held.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
+            }
+            black_box(held).iter().step_by(PAGE).all(|&byte| byte == 1)
+        })
+    }
+}
+
+/// Memory that can be made anew.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) who: Who,
+    /// Keeps that much free memory, if it is ours; others keep what they keep.
+    pub(super) make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
+}
+
+pub(super) const ENTRIES: [Entry; 5] = [
+    Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
+    Entry { who: Who::other(MMAP, None), make: |_| Ok(Box::new(Heap(Mmap))) },
+    Entry { who: Who::other(MALLOCS[0], None), make: |_| Ok(Box::new(Heap(Glibc))) },
+    Entry { who: Who::other(MALLOCS[1], None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
+    Entry { who: Who::other(MALLOCS[2], None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
+];
+
+/// Ours.
+pub(super) fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
+    Ok(VirtualMemory::builder().reserve(RESERVED).keep(keep).build()?)
+}
+
+/// What stays free and warm, where blocks are of one size: more than any workload gives back.
+pub(super) const KEPT: Keep = Keep::bytes(4 << 30);

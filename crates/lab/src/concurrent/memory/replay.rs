@@ -1,0 +1,177 @@
+//! `replay`: recorded areas of the kernel as memory: each is taken, a byte of each of its pages written, and given back.
+
+use super::engines::{Block, Memory, PAGE};
+use super::judge::apart;
+use super::rounds::{Took, Turn, in_rounds};
+use super::{Bench, SUITE};
+use crate::data::data_folder;
+use crate::family::Kva;
+use crate::record::count;
+use crate::workload::{Workload, check_memory, from_file};
+use freehold::units::Bytes;
+use freehold::vmalloc::Keep;
+use freehold_trace::kva::Op;
+use std::path::{Path, PathBuf};
+
+/// The recordings, in the folder of bundled data.
+const FILES: [&str; 2] = ["traces/bpfvm.kva.csv.zst", "memory/pthread.kva.csv.zst"];
+/// Steps after which all areas are held against each other, where they are judged.
+const LOOK_EVERY: usize = 4096;
+/// One in so many rounds is enough: each is long. If it is to be quick, a recording is cut to a part of the operations.
+const FEWER: usize = 3;
+const QUICK_PART: usize = 40;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Take { object: u32, len: usize },
+    GiveBack { object: u32 },
+}
+
+/// A recording.
+#[derive(Clone, Debug)]
+pub(super) struct Areas {
+    pub(super) name: String,
+    /// What is there when it begins.
+    pub(super) setup: Vec<Step>,
+    pub(super) steps: Vec<Step>,
+    /// Objects are numbered below this.
+    pub(super) objects: u32,
+}
+
+/// What is held of a recording: blocks with their lengths, by number.
+struct Held<'a, M: Memory + ?Sized + 'a> {
+    memory: &'a M,
+    blocks: Vec<Option<(M::Block<'a>, usize)>>,
+    judged: bool,
+}
+
+/// What is written into an area.
+fn mark(object: u32) -> u8 {
+    (object % 251) as u8 + 1
+}
+
+impl<'a, M: Memory + ?Sized> Held<'a, M> {
+    fn run(&mut self, steps: &[Step]) -> anyhow::Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            match *step {
+                Step::Take { object, len } => {
+                    let block = self.memory.take(len, false);
+                    let mut block =
+                        block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
+                    block.write_every(PAGE, mark(object));
+                    self.blocks[object as usize] = Some((block, len));
+                }
+                Step::GiveBack { object } => {
+                    let held = self.blocks[object as usize].take();
+                    let (block, _) = held.ok_or_else(|| anyhow::anyhow!("area {object} is not there"))?;
+                    let kept = !self.judged || block.has_every(PAGE, mark(object));
+                    anyhow::ensure!(kept, "area {object} lost what was written");
+                }
+            }
+            if self.judged && at % LOOK_EVERY == 0 {
+                self.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let places = self.blocks.iter().flatten().map(|(block, len)| (block.address(), *len as u64));
+        apart(places)
+    }
+}
+
+impl Areas {
+    /// Reads a recording, its first steps up to `most`.
+    pub(super) fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
+        let workload: Workload<Kva> = from_file(file)?;
+        let step = |op: &Op| match *op {
+            Op::Alloc { object, size_bytes, .. } => {
+                Ok(Step::Take { object, len: usize::try_from(size_bytes)? })
+            }
+            Op::Free { object } => Ok(Step::GiveBack { object }),
+            Op::Congruent { .. } => anyhow::bail!("{}: areas at several places at once", file.display()),
+        };
+        let steps = |ops: &[Op]| ops.iter().map(step).collect::<anyhow::Result<Vec<_>>>();
+        let (setup, steps) =
+            (steps(&workload.setup)?, steps(workload.ops.get(..most).unwrap_or(&workload.ops))?);
+        Ok(Self { name: workload.name, setup, steps, objects: workload.objects })
+    }
+
+    /// Most bytes that are held at once.
+    fn most_bytes(&self) -> u64 {
+        let (mut lens, mut now, mut most) = (vec![0; self.objects as usize], 0, 0);
+        for step in self.setup.iter().chain(&self.steps) {
+            match *step {
+                Step::Take { object, len } => {
+                    lens[object as usize] = len as u64;
+                    now += len as u64;
+                }
+                Step::GiveBack { object } => now -= std::mem::take(&mut lens[object as usize]),
+            }
+            most = most.max(now);
+        }
+        most
+    }
+
+    /// Replays it; what its operations took. Calls `at_end` while what is left is held.
+    pub(super) fn replay<M: Memory + ?Sized>(
+        &self,
+        memory: &M,
+        judged: bool,
+        at_end: &mut dyn FnMut(),
+    ) -> anyhow::Result<Took> {
+        let blocks = (0..self.objects).map(|_| None).collect();
+        let mut held = Held { memory, blocks, judged };
+        held.run(&self.setup)?;
+        let took = Took::here(|| held.run(&self.steps))?;
+        if judged {
+            held.check()?;
+        }
+        at_end();
+        Ok(took)
+    }
+}
+
+/// As much as by default, and no shorter: engines take turns, and none is idle.
+const KEPT: Keep = Keep::bytes(256 << 20);
+
+/// How many steps of a recording are replayed.
+pub(super) fn most_steps(bench: &Bench) -> usize {
+    if bench.options.quick { bench.amount.operations / QUICK_PART } else { usize::MAX }
+}
+
+/// The recordings for which there is memory; for others it is said that there is none.
+pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Areas)>> {
+    let mut all = Vec::new();
+    let most = most_steps(bench);
+    for file in FILES {
+        let file = data_folder()?.join(file);
+        let areas = Areas::read(&file, most)?;
+        let (steps, held) = (count(areas.steps.len() as u64), Bytes::from(areas.most_bytes()));
+        bench.results.note(format!("{}: {steps} operations, at most {held} held at once", areas.name));
+        // What is free and warm comes on top.
+        match check_memory(areas.objects.into(), 2 * areas.most_bytes() / u64::from(areas.objects.max(1))) {
+            Ok(()) => all.push((file, areas)),
+            Err(error) => bench.results.note(format!("{}: left out: {error}", areas.name)),
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    for (_, areas) in recordings(bench)? {
+        let engines = bench.memories(KEPT)?;
+        let mut turns = Vec::new();
+        for (who, engine) in &engines {
+            bench.progress.tick(&format!("replay: {}, checking {}", areas.name, who.label()));
+            engine.replay(&areas, true, &mut || ()).map_err(|wrong| wrong.context(who.label()))?;
+            let key = who.key(SUITE, &areas.name, "areas");
+            let run = |_| engine.replay(&areas, false, &mut || ());
+            turns.push(Turn { key, threads: 1, each: areas.steps.len(), run: Box::new(run) });
+        }
+        let rounds = bench.amount.rounds.div_ceil(FEWER);
+        in_rounds(bench, &format!("replay: {}", areas.name), true, rounds, turns)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `resident`: the memory that a process has while it replays areas, and once it needs it no more. Each is a process of its own, so that
+//! no other engine's memory is in it: the program calls itself.
+
+use super::engines::{ENTRIES, KEPT, Loops};
+use super::replay::{Areas, Step, most_steps, recordings};
+use super::{Bench, SUITE};
+use crate::concurrent::Who;
+use crate::counters::threads::resident_bytes;
+use crate::failure::Failure;
+use crate::record::{Metric, Stat, count};
+use anyhow::Context;
+use freehold::vmalloc::Keep;
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// What the program is called with, before what is done and the engine.
+const OF_ITS_OWN: &str = "measure-resident";
+/// What is done: blocks are held, then none, as `idle:BLOCKS:MILLISECONDS`; or as `replay:STEPS:FILE`.
+pub(super) const IDLE: &str = "idle";
+const REPLAY: &str = "replay";
+/// Bytes of a block that is held.
+const IDLE_BYTES: usize = 64 << 10;
+/// What is told of each, in order.
+pub(super) const OF_IDLE: [&str; 3] = ["peak", "after the decay", "after twice the decay"];
+const OF_REPLAY: [&str; 2] = ["peak", "end"];
+/// The part of the operations that are blocks that are held, and how often `Amount::together` fits into the decay.
+const PER_BLOCK: usize = 50;
+const DECAY: u32 = 25;
+
+pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    let (blocks, decay) = (bench.amount.operations / PER_BLOCK, bench.amount.together * DECAY);
+    bench.results.fact("decay", format!("{} ms", decay.as_millis()));
+    bench.results.fact("idle", count(blocks as u64));
+    let mut all = vec![(IDLE.to_owned(), format!("{IDLE}:{blocks}:{}", decay.as_millis()), &OF_IDLE[..])];
+    let steps = most_steps(bench);
+    let replay = |(file, areas): (std::path::PathBuf, Areas)| {
+        (areas.name, format!("{REPLAY}:{steps}:{}", file.display()), &OF_REPLAY[..])
+    };
+    all.extend(recordings(bench)?.into_iter().map(replay));
+    for (workload, what, ops) in all {
+        for who in bench.wanted(&ENTRIES.map(|entry| entry.who)) {
+            bench.progress.tick(&format!("resident: {workload}, {}", who.label()));
+            for (op, bytes) in ops.iter().zip(told(&who, &what, ops.len())?) {
+                let key = who.key(SUITE, &workload, op);
+                bench.results.of(key).put(Metric::Resident, Stat::Max, bytes as f64, 1);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a process of its own tells.
+fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
+    let ran = Command::new(std::env::current_exe()?).args([OF_ITS_OWN, what, &who.label()]).output()?;
+    let said = String::from_utf8_lossy(&ran.stderr);
+    anyhow::ensure!(ran.status.success(), "{}: {}", who.label(), said.trim());
+    let told = String::from_utf8_lossy(&ran.stdout);
+    let bytes = told.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+    anyhow::ensure!(bytes.len() == figures, "{}: told {told:?}", who.label());
+    Ok(bytes)
+}
+
+/// What such a process does; the bytes that it tells, beyond those that it began with.
+///
+/// # Errors
+/// There is no such engine or workload, or a block is refused.
+pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
+    let entry = ENTRIES.iter().find(|entry| entry.who.label() == engine);
+    let entry = entry.ok_or_else(|| Failure::Usage(format!("no engine {engine:?}")))?;
+    match what.splitn(3, ':').collect::<Vec<_>>()[..] {
+        [IDLE, blocks, millis] => {
+            let decay = Duration::from_millis(millis.parse()?);
+            idle((entry.make)(KEPT.decay(decay))?.as_ref(), blocks.parse()?, decay)
+        }
+        [REPLAY, steps, file] => {
+            let areas = Areas::read(Path::new(file), steps.parse()?)?;
+            replayed((entry.make)(Keep::default())?.as_ref(), &areas)
+        }
+        _ => Err(Failure::Usage(format!("no workload {what:?}")).into()),
+    }
+}
+
+fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<u64>> {
+    let steps = (0..blocks).map(|object| Step::Take { object, len: IDLE_BYTES }).collect();
+    let areas = Areas { name: IDLE.to_owned(), setup: Vec::new(), steps, objects: blocks };
+    let before = resident_bytes()?;
+    let mut seen = vec![];
+    engine.replay(&areas, true, &mut || seen.push(resident_bytes()))?;
+    for _ in 0..2 {
+        sleep(decay);
+        seen.push(resident_bytes());
+    }
+    seen.into_iter().map(|bytes| Ok(bytes?.saturating_sub(before))).collect()
+}
+
+fn replayed(engine: &dyn Loops, areas: &Areas) -> anyhow::Result<Vec<u64>> {
+    // The most so far is what there is now.
+    std::fs::write("/proc/self/clear_refs", "5").context("/proc/self/clear_refs")?;
+    let before = resident_bytes()?;
+    let mut end = Ok(0);
+    engine.replay(areas, true, &mut || end = resident_bytes())?;
+    Ok([most_resident_bytes()?, end?].map(|bytes| bytes.saturating_sub(before)).to_vec())
+}
+
+/// The most memory that this process has had.
+fn most_resident_bytes() -> anyhow::Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    let kib = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB"));
+    Ok(kib.context("/proc/self/status has no VmHWM")?.trim().parse::<u64>()? * 1024)
+}

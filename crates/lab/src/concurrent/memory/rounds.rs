@@ -1,0 +1,109 @@
+//! Engines take turns in rounds, each for about as long; their time and page faults.
+
+use super::Bench;
+use crate::concurrent::place::{Work, wall_clock_after};
+use crate::counters::threads::in_turn;
+use crate::record::{Key, Metric, Stat};
+use freehold_sys::harness::{cpu_time, page_faults};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The part of `Amount::together` that a turn takes, and the most operations in it.
+const TURNS: u32 = 10;
+const MOST: usize = 1 << 24;
+/// What is done before it is told how often it fits into a turn.
+const COLD: usize = 4;
+
+/// What a turn took: the CPU time of one thread, or the time until the last of several was done; and the page faults of all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Took {
+    time: Duration,
+    /// The CPU time of the thread that has most: how much is done does not depend on who else runs.
+    cpu_time: Duration,
+    faults: u64,
+}
+
+impl Took {
+    /// Of work on this thread.
+    pub(super) fn here(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let (faults, started) = (page_faults()?, cpu_time()?);
+        work()?;
+        let time = cpu_time()? - started;
+        Ok(Self { time, cpu_time: time, faults: page_faults()? - faults })
+    }
+
+    /// Of work on threads that begin at once, after each has done something that does not count.
+    pub(super) fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
+        let all = Mutex::new(Self { time: Duration::ZERO, cpu_time: Duration::ZERO, faults: 0 });
+        let time = wall_clock_after(threads, before, &|thread| {
+            let took = Self::here(|| work(thread))?;
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.cpu_time = all.cpu_time.max(took.cpu_time);
+            all.faults += took.faults;
+            Ok(())
+        })?;
+        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Self { time: if threads == 1 { all.cpu_time } else { time }, ..all })
+    }
+}
+
+/// What has its turn in each round.
+pub(super) struct Turn<'a> {
+    pub(super) key: Key,
+    pub(super) threads: u32,
+    /// Operations that are done at once, by a thread.
+    pub(super) each: usize,
+    /// Does that so often.
+    pub(super) run: Box<dyn FnMut(usize) -> anyhow::Result<Took> + 'a>,
+}
+
+impl Turn<'_> {
+    /// How often it is done in a turn of that length.
+    fn count(&mut self, length: Duration) -> anyhow::Result<usize> {
+        let mut count = 1;
+        // Memory that is cold takes long, and would pass for a turn.
+        for _ in 0..if length.is_zero() { 0 } else { COLD } {
+            (self.run)(count)?;
+        }
+        loop {
+            let took = (self.run)(count)?;
+            if took.cpu_time * 2 >= length || count >= MOST {
+                return Ok(count);
+            }
+            count *= if took.cpu_time * 16 < length { 8 } else { 2 };
+        }
+    }
+}
+
+/// Each as often as fits into a turn; what is too short for that, and must not be done twice in a row, is done `once`.
+pub(super) fn in_rounds(
+    bench: &mut Bench,
+    what: &str,
+    once: bool,
+    rounds: usize,
+    mut turns: Vec<Turn>,
+) -> anyhow::Result<()> {
+    let length = if once { Duration::ZERO } else { bench.amount.together / TURNS };
+    let mut counts = Vec::new();
+    for turn in &mut turns {
+        bench.progress.tick(&format!("{what}: {} warms up", turn.key.label()));
+        counts.push(turn.count(length)?);
+    }
+    let mut times_ns = vec![Vec::new(); turns.len()];
+    let mut faults = vec![0; turns.len()];
+    for round in 0..rounds {
+        bench.progress.tick(&format!("{what}: round {round}"));
+        for at in in_turn(round, turns.len()) {
+            let took = (turns[at].run)(counts[at])?;
+            times_ns[at].push(took.time.as_nanos() as f64 / (counts[at] * turns[at].each) as f64);
+            faults[at] += took.faults;
+        }
+    }
+    for (at, turn) in turns.into_iter().enumerate() {
+        let operations = (counts[at] * turn.each * rounds) as u64 * u64::from(turn.threads);
+        let mut figures = bench.results.of(turn.key);
+        figures.rounds(Metric::Time, &times_ns[at], operations);
+        figures.put(Metric::Faults, Stat::Mean, faults[at] as f64 / operations as f64, operations);
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! `reset`: slots that are taken, made dirty here and there, and made zero again.
+
+use super::engines::{KEPT, PAGE, VMALLOC, ours};
+use super::judge::apart;
+use super::rounds::{Took, Turn, in_rounds};
+use super::{Bench, SUITE};
+use crate::concurrent::Who;
+use freehold::vmalloc::{Slot, SlotLayout, Slots};
+use freehold_sys::harness::memory::Pages;
+
+/// Slots that are held at once, their bytes, and pages of each that are dirty.
+pub(super) const SLOTS: usize = 64;
+pub(super) const SLOT_BYTES: usize = 1 << 20;
+pub(super) const DIRTY: usize = 8;
+
+/// A mapping whose slots are given back to the system, and one of which the system is asked which pages have memory.
+pub(super) const DISCARD: &str = "dontneed";
+pub(super) const CLEAR: &str = "scan-each";
+pub(super) const WHOS: [Who; 3] = [Who::default(VMALLOC), Who::other(DISCARD, None), Who::other(CLEAR, None)];
+
+/// What is done: whether the same pages are dirty each time, and whether a turn is one reset only.
+pub(super) const OPS: [(&str, bool, bool); 3] =
+    [("in a row", true, false), ("between others", true, true), ("other pages each time", false, false)];
+
+/// The pages of a slot that are dirty, of three sets one after the other, or always of the first.
+fn dirty(time: usize, same: bool) -> [usize; DIRTY] {
+    let set = if same { 0 } else { time % 3 };
+    std::array::from_fn(|at| (at * 31 + set * 7) % (SLOT_BYTES / PAGE) * PAGE)
+}
+
+/// Slots that can be used all at once.
+trait Resets {
+    /// Takes all, lets each be used, and gives all back.
+    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()>;
+}
+
+struct Pooled<'a> {
+    pool: &'a Slots<'a>,
+    held: Vec<Slot<'a>>,
+}
+
+impl Resets for Pooled<'_> {
+    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
+        for _ in 0..SLOTS {
+            self.held.push(self.pool.get()?);
+        }
+        self.held.iter_mut().for_each(|slot| each(slot));
+        self.held.clear();
+        Ok(())
+    }
+}
+
+struct Plain {
+    pages: Pages,
+    reset: fn(&mut Pages, std::ops::Range<usize>) -> Result<(), freehold_sys::SysError>,
+}
+
+impl Resets for Plain {
+    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
+        self.pages.chunks_exact_mut(SLOT_BYTES).for_each(each);
+        for slot in 0..SLOTS {
+            (self.reset)(&mut self.pages, slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether all slots are apart and zero each time, whatever was written.
+fn check(slots: &mut dyn Resets) -> anyhow::Result<()> {
+    let zeros = vec![0; SLOT_BYTES];
+    for time in 0..4 {
+        let (mut spans, mut zero) = (Vec::new(), true);
+        slots.round(&mut |slot| {
+            zero &= *slot == zeros[..];
+            spans.push((slot.as_ptr().addr() as u64, SLOT_BYTES as u64));
+            dirty(time, false).into_iter().for_each(|at| slot[at] = 1);
+            slot[SLOT_BYTES - 1] = 1;
+        })?;
+        anyhow::ensure!(zero && spans.len() == SLOTS, "a slot is not zero");
+        apart(spans.into_iter())?;
+    }
+    Ok(())
+}
+
+pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    let vm = ours(KEPT)?;
+    for (op, same, once) in OPS {
+        // Looking at all pages leaves marks in page tables, so what is timed is not what was checked.
+        for timed in [false, true] {
+            let pool = vm.slots(&SlotLayout::new(SLOT_BYTES).count(SLOTS as u64))?;
+            let mut turns = Vec::new();
+            for who in bench.wanted(&WHOS) {
+                let plain = |reset| Pages::new(SLOTS * SLOT_BYTES).map(|pages| Plain { pages, reset });
+                let mut slots: Box<dyn Resets> = match who.engine {
+                    VMALLOC => Box::new(Pooled { pool: &pool, held: Vec::with_capacity(SLOTS) }),
+                    DISCARD => Box::new(plain(Pages::discard)?),
+                    _ => Box::new(plain(Pages::clear)?),
+                };
+                if !timed {
+                    check(slots.as_mut()).map_err(|wrong| wrong.context(who.label()))?;
+                    continue;
+                }
+                let (key, mut time) = (who.key(SUITE, "reset", op), 0);
+                let run = move |count: usize| {
+                    // This thread goes on where it was, with its caches.
+                    Took::here(|| {
+                        (0..count).try_for_each(|_| {
+                            time += 1;
+                            let pages = dirty(time, same);
+                            slots.round(&mut |slot| pages.into_iter().for_each(|at| slot[at] = 1))
+                        })
+                    })
+                };
+                turns.push(Turn { key, threads: 1, each: SLOTS, run: Box::new(run) });
+            }
+            in_rounds(bench, &format!("reset: {op}"), once, bench.amount.rounds, turns)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots that nobody makes zero.
+    struct Liar(Vec<u8>);
+
+    impl Resets for Liar {
+        fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
+            self.0.chunks_exact_mut(SLOT_BYTES).for_each(each);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn slots_that_are_not_zero_are_found() {
+        let wrong = check(&mut Liar(vec![0; SLOTS * SLOT_BYTES])).unwrap_err();
+        assert_eq!(wrong.to_string(), "a slot is not zero");
+    }
+}

@@ -1,0 +1,152 @@
+//! `stack`, `guards`: guarded stacks taken and given back, and as many alive as there can be.
+
+use super::engines::{KEPT, VMALLOC, ours};
+use super::judge::apart;
+use super::rounds::{Took, Turn, in_rounds};
+use super::{Bench, SUITE};
+use crate::concurrent::Who;
+use crate::record::Metric;
+use freehold::vmalloc::StackPool;
+use freehold_rivals::memory::{DefaultStack, Stack};
+use freehold_sys::mappings;
+use std::fmt::Display;
+use std::hint::black_box;
+
+/// Bytes of a stack, and stacks that are held at once where they are checked.
+pub(super) const STACK_BYTES: usize = 256 << 10;
+const CHECKED: u64 = 64;
+/// Guarded stacks that shall be alive at once.
+pub(super) const ALIVE: usize = 200_000;
+
+pub(super) const COROSENSEI: &str = "corosensei";
+pub(super) const WHOS: [Who; 2] = [Who::default(VMALLOC), Who::other(COROSENSEI, None)];
+
+/// First byte and length of a stack, with its guard.
+type Place = (u64, u64);
+
+fn place_of_ours(stack: &freehold::vmalloc::Stack<'_>) -> Place {
+    let guard = stack.guard().addr().get();
+    (guard as u64, (stack.base().addr().get() - guard) as u64)
+}
+
+fn place_of_theirs(stack: &DefaultStack) -> Place {
+    let (base, limit) = (stack.base().get() as u64, stack.limit().get() as u64);
+    (limit, base - limit)
+}
+
+/// Stacks that were alive at once.
+struct Alive {
+    places: Vec<Place>,
+    /// Mappings that the process had more of.
+    mappings: u64,
+    ended: String,
+}
+
+impl Alive {
+    /// Takes stacks until one is refused, or there are so many; `before` there were so many mappings.
+    fn until<T, E: Display>(
+        before: u64,
+        asked: u64,
+        take: impl Fn() -> Result<T, E>,
+        place: fn(&T) -> Place,
+    ) -> anyhow::Result<Self> {
+        // No room is asked for where there may be none any more.
+        let (mut held, mut places) = (Vec::with_capacity(asked as usize), Vec::with_capacity(asked as usize));
+        let mut ended = "all that were asked for".to_owned();
+        while (held.len() as u64) < asked {
+            match take() {
+                Ok(stack) => held.push(stack),
+                Err(error) => {
+                    ended = error.to_string();
+                    break;
+                }
+            }
+        }
+        places.extend(held.iter().map(place));
+        let mappings = mappings_of_process()?.saturating_sub(before);
+        drop(held);
+        Ok(Self { places, mappings, ended })
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        // A page of ours is the guard; corosensei's lies beside as much as was asked for.
+        let short = self.places.iter().find(|place| place.1 < STACK_BYTES as u64);
+        anyhow::ensure!(short.is_none() && !self.places.is_empty(), "a stack is too short: {short:?}");
+        apart(self.places.iter().copied())
+    }
+}
+
+fn mappings_of_process() -> anyhow::Result<u64> {
+    let mut count = 0;
+    mappings::each(|_, _| count += 1)?;
+    Ok(count)
+}
+
+/// So many stacks of either.
+fn alive(who: &Who, asked: u64) -> anyhow::Result<Alive> {
+    let before = mappings_of_process()?;
+    let alive = if who.engine == VMALLOC {
+        let vm = ours(KEPT)?;
+        let pool = StackPool::with_count(&vm, STACK_BYTES, asked)?;
+        Alive::until(before, asked, || pool.get(), place_of_ours)
+    } else {
+        Alive::until(before, asked, || DefaultStack::new(STACK_BYTES), place_of_theirs)
+    }?;
+    alive.check().map_err(|wrong| wrong.context(who.label()))?;
+    Ok(alive)
+}
+
+/// One at a time: ours is warm, nobody runs on it.
+pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
+    let vm = ours(KEPT)?;
+    let pool = StackPool::with_count(&vm, STACK_BYTES, CHECKED)?;
+    let mut turns = Vec::new();
+    for who in bench.wanted(&WHOS) {
+        alive(&who, CHECKED)?;
+        let (is_ours, pool) = (who.engine == VMALLOC, &pool);
+        let run = move |count| {
+            Took::here(|| {
+                let right = (0..count).all(|_| match is_ours {
+                    true => {
+                        pool.get().is_ok_and(|stack| black_box(stack.base()).addr() > stack.limit().addr())
+                    }
+                    false => DefaultStack::new(black_box(STACK_BYTES))
+                        .is_ok_and(|stack| black_box(stack.base()) > stack.limit()),
+                });
+                anyhow::ensure!(right, "stack: {}: one was refused", who.label());
+                Ok(())
+            })
+        };
+        let key = who.key(SUITE, "stack", "take and give back").param("size", STACK_BYTES as u64);
+        turns.push(Turn { key, threads: 1, each: 1, run: Box::new(run) });
+    }
+    in_rounds(bench, "stack", false, bench.amount.rounds, turns)
+}
+
+/// As many at once as are asked for, or as there can be.
+pub(super) fn guards(bench: &mut Bench) -> anyhow::Result<()> {
+    let asked = bench.amount.operations.min(ALIVE) as u64;
+    for who in bench.wanted(&WHOS) {
+        bench.progress.tick(&format!("guards: {}", who.label()));
+        let Alive { places, mappings, ended } = alive(&who, asked)?;
+        let key = who.key(SUITE, "guards", "alive").param("ended", ended);
+        let mut figures = bench.results.of(key);
+        figures.total(Metric::Live, places.len() as u64).total(Metric::Mappings, mappings);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_that_overlap_or_are_short_are_found() {
+        let of =
+            |places: &[Place]| Alive { places: places.to_vec(), mappings: 0, ended: String::new() }.check();
+        let long = STACK_BYTES as u64;
+        assert!(of(&[(long, long), (0, long)]).is_ok());
+        assert!(of(&[(0, long), (long - 1, long)]).unwrap_err().to_string().starts_with("blocks overlap"));
+        assert!(of(&[(0, long - 1)]).is_err() && of(&[]).is_err());
+    }
+}
