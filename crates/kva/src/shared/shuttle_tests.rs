@@ -71,7 +71,8 @@ impl World {
     /// What is refused is so for lack of room, or since readers hold back too much.
     fn refuse<C: Display>(&self, refused: &SharedError<C>, why: impl FnOnce(&C) -> bool) {
         match refused {
-            SharedError::Readers { .. } => {}
+            // Who asks again lets them run.
+            SharedError::Readers { .. } => shuttle::thread::yield_now(),
             SharedError::Refused(cause) if why(cause) => {}
             other => panic!("{other}"),
         }
