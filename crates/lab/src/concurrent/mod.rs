@@ -4,7 +4,6 @@
 //!   readers   guards; look-ups alone and beside a writer; stores      pools     blocks taken and given back; locks
 //!   memory    blocks, slots and stacks taken and given back; recorded areas; what processes have
 //!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
-//!   promises  figures by others, beside their bounds
 //! ```
 //!
 //! Answers are checked before anything is timed. A new family is a folder beside `readers`, `pools` and `memory`: engines behind a trait of
@@ -15,7 +14,6 @@ mod history;
 mod memory;
 mod place;
 mod pools;
-mod promises;
 mod readers;
 
 pub use every_cpu::{EveryCpu, stress_every_cpu};

@@ -18,10 +18,10 @@ mod stacks;
 
 pub use resident::measure as measure_resident;
 
-use super::promises::{self, Figure, Promise, above, at_least, at_most, at_most_of_least, below};
 use super::{Amount, Bench, Case, Options, Who, check_names};
 use crate::Progress;
 use crate::failure::Failure;
+use crate::promises::{self, Figure, Promise, above, at_least, at_most, at_most_of_least, below};
 use crate::record::{Metric, Results, Stat, count};
 use engines::{Content, ENTRIES, Loops, MALLOCS, MEMSET, MMAP, VMALLOC};
 use freehold::vmalloc::Keep;

@@ -20,10 +20,10 @@ pub(super) use engines::{ENTRIES, Entry, Loops, whole};
 #[cfg(test)]
 pub(super) use {engines::Pool, lock::Used};
 
-use super::promises::{self, Figure, Promise, at_least, at_most, below};
 use super::{Amount, Bench, Case, Options, Who, check_names};
 use crate::Progress;
 use crate::failure::Failure;
+use crate::promises::{self, Figure, Promise, at_least, at_most, below};
 use crate::record::{Metric, Results, Stat, count};
 use engines::{ONE_LOCK, POOLED, REFERENCE, RWLOCK, TWO_LOCKS};
 

@@ -14,10 +14,10 @@ mod guards;
 mod ranges;
 mod together;
 
-use super::promises::{self, Figure, Promise, at_least, at_most};
 use super::{Amount, Bench, Case, Options, Who, check_names};
 use crate::Progress;
 use crate::failure::Failure;
+use crate::promises::{self, Figure, Promise, at_least, at_most};
 use crate::record::Results;
 use engines::{ENTRIES, Filled, INDEX, MAPLE, OWNED, RWLOCK};
 use guards::{EPOCH, GUARDS, RCU};

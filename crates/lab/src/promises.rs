@@ -4,31 +4,31 @@ use crate::record::{Key, Metric, Record, Results, Stat};
 
 /// A figure of the run.
 #[derive(Clone, Debug)]
-pub(super) struct Figure {
-    pub(super) workload: &'static str,
-    pub(super) op: &'static str,
+pub(crate) struct Figure {
+    pub(crate) workload: &'static str,
+    pub(crate) op: &'static str,
     /// As users write it.
-    pub(super) engine: &'static str,
-    pub(super) metric: Metric,
-    pub(super) stat: Stat,
+    pub(crate) engine: &'static str,
+    pub(crate) metric: Metric,
+    pub(crate) stat: Stat,
     /// Parameters by name, as they are shown.
-    pub(super) params: Vec<(&'static str, u64)>,
+    pub(crate) params: Vec<(&'static str, u64)>,
 }
 
 impl Figure {
     /// A time.
-    pub(super) fn time(workload: &'static str, op: &'static str, engine: &'static str) -> Self {
+    pub(crate) fn time(workload: &'static str, op: &'static str, engine: &'static str) -> Self {
         Self { workload, op, engine, metric: Metric::Time, stat: Stat::Median, params: Vec::new() }
     }
 
     /// The same with a parameter.
-    pub(super) fn at(mut self, name: &'static str, value: u64) -> Self {
+    pub(crate) fn at(mut self, name: &'static str, value: u64) -> Self {
         self.params.push((name, value));
         self
     }
 
     /// The same of another metric.
-    pub(super) fn of(self, metric: Metric, stat: Stat) -> Self {
+    pub(crate) fn of(self, metric: Metric, stat: Stat) -> Self {
         Self { metric, stat, ..self }
     }
 
@@ -46,7 +46,7 @@ impl Figure {
 
 /// A promise: what, the figure, those of which the least is compared with it, none if it is for itself, and the bound.
 #[derive(Clone, Debug)]
-pub(super) struct Promise {
+pub(crate) struct Promise {
     what: &'static str,
     of: Figure,
     by: Vec<Figure>,
@@ -55,32 +55,32 @@ pub(super) struct Promise {
 }
 
 /// The one is at most so many times the other.
-pub(super) fn at_most(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+pub(crate) fn at_most(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
     at_most_of_least(what, of, vec![by], bound)
 }
 
 /// The one is at most so many times the least of the others.
-pub(super) fn at_most_of_least(what: &'static str, of: Figure, by: Vec<Figure>, bound: f64) -> Promise {
+pub(crate) fn at_most_of_least(what: &'static str, of: Figure, by: Vec<Figure>, bound: f64) -> Promise {
     Promise { what, of, by, bound, at_least: false }
 }
 
 /// The one is at least so many times the other.
-pub(super) fn at_least(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
+pub(crate) fn at_least(what: &'static str, of: Figure, by: Figure, bound: f64) -> Promise {
     Promise { what, of, by: vec![by], bound, at_least: true }
 }
 
 /// The figure is at most that.
-pub(super) fn below(what: &'static str, of: Figure, bound: f64) -> Promise {
+pub(crate) fn below(what: &'static str, of: Figure, bound: f64) -> Promise {
     Promise { what, of, by: Vec::new(), bound, at_least: false }
 }
 
 /// The figure is at least that.
-pub(super) fn above(what: &'static str, of: Figure, bound: f64) -> Promise {
+pub(crate) fn above(what: &'static str, of: Figure, bound: f64) -> Promise {
     Promise { what, of, by: Vec::new(), bound, at_least: true }
 }
 
 /// Adds the promises that the run has figures for.
-pub(super) fn add(suite: &str, promises: &[Promise], results: &mut Results) {
+pub(crate) fn add(suite: &str, promises: &[Promise], results: &mut Results) {
     for promise in promises {
         let by: Option<Vec<f64>> =
             promise.by.iter().map(|by| by.find(results).map(|record| record.value)).collect();
