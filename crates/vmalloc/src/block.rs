@@ -17,7 +17,6 @@ pub struct Block<'a> {
     shared: &'a Shared,
     zone: &'a Arc<Zone>,
     pages: Pages,
-    position: u64,
     /// Of its slot, all of which may have pages.
     slot_bytes: u64,
     is_extent: bool,
@@ -26,8 +25,8 @@ pub struct Block<'a> {
 impl<'a> Block<'a> {
     #[inline]
     pub(crate) fn new(shared: &'a Shared, zone: &'a Arc<Zone>, held: Held) -> Self {
-        let Held { pages, position, slot_bytes, is_extent, .. } = held;
-        Self { shared, zone, pages, position, slot_bytes, is_extent }
+        let Held { pages, slot_bytes, is_extent, .. } = held;
+        Self { shared, zone, pages, slot_bytes, is_extent }
     }
 
     /// The first byte.
@@ -38,6 +37,7 @@ impl<'a> Block<'a> {
     }
 
     /// The address of the first byte.
+    #[inline]
     #[must_use]
     pub fn address(&self) -> u64 {
         self.as_ptr().addr().get() as u64
@@ -47,7 +47,8 @@ impl<'a> Block<'a> {
 impl Drop for Block<'_> {
     #[inline]
     fn drop(&mut self) {
-        let (position, slot_bytes, is_extent) = (self.position, self.slot_bytes, self.is_extent);
+        // In its zone, blocks are where they are in memory.
+        let (position, slot_bytes, is_extent) = (self.address(), self.slot_bytes, self.is_extent);
         // An extent is never warm, but counted until its pages are given back.
         if is_extent {
             self.shared.warm.add(slot_bytes);

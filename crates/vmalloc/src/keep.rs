@@ -11,7 +11,7 @@
 //! what is free and warm, and the shares of all threads together are a batch: S6.
 //!
 //! # Cost
-//! One atomic addition on a line of the thread's own, one load.
+//! A load and a store on a line of the thread's own, and one load; of a thread after so many others, an atomic addition.
 
 use freehold_sys::{thread_slot, topology};
 use freehold_units::OutOfMemory;
@@ -61,7 +61,8 @@ impl Default for Keep {
     }
 }
 
-/// The count of a thread, or of several, on a cache line of its own.
+/// The count of a thread, or of several, on a cache line of its own. The first half of them have one thread each, by its number;
+/// later threads share the others.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Share(AtomicI64);
@@ -79,7 +80,7 @@ pub(crate) struct Warm {
 
 impl Warm {
     pub(crate) fn new(keep: Keep) -> Result<Self, OutOfMemory> {
-        let count = (2 * topology::possible_cpus()).clamp(1, 64).next_power_of_two() as usize;
+        let count = (4 * topology::possible_cpus()).clamp(2, 64).next_power_of_two() as usize;
         let mut shares = Vec::new();
         shares.try_reserve_exact(count)?;
         shares.resize_with(count, Share::default);
@@ -94,17 +95,34 @@ impl Warm {
     /// Adds, or takes away. Only sums matter, so all of it is Relaxed.
     #[inline]
     fn change(&self, bytes: i64) {
-        // The count is a power of two.
-        let share = &self.shares[thread_slot::number() as usize & (self.shares.len() - 1)].0;
-        let now = share.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
-        if now > self.most || now < -self.most {
-            self.hand_on(share);
+        let (own, shared) = self.shares.split_at(self.shares.len() / 2);
+        let number = thread_slot::number() as usize;
+        let Some(Share(share)) = own.get(number) else {
+            // The count is a power of two.
+            return self.change_shared(&shared[number & (shared.len() - 1)].0, bytes);
+        };
+        // No other thread has the number, now or later: none writes here.
+        let now = share.load(Ordering::Relaxed).wrapping_add(bytes);
+        if self.is_share(now) {
+            share.store(now, Ordering::Relaxed);
+        } else {
+            share.store(0, Ordering::Relaxed);
+            self.total.fetch_add(now, Ordering::Relaxed);
         }
     }
 
-    #[cold]
-    fn hand_on(&self, share: &AtomicI64) {
-        self.total.fetch_add(share.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    /// The same of a count that several threads have.
+    #[inline(never)]
+    fn change_shared(&self, share: &AtomicI64, bytes: i64) {
+        let now = share.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
+        if !self.is_share(now) {
+            self.total.fetch_add(share.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn is_share(&self, bytes: i64) -> bool {
+        (-self.most..=self.most).contains(&bytes)
     }
 
     /// Counts what is about to be free. True if that is past the threshold.

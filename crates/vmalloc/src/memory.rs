@@ -328,17 +328,19 @@ impl Shared {
 
     #[inline]
     fn hand_out<'a>(&'a self, zone: &'a Arc<Zone>, held: Held, zero: Zero) -> Result<Block<'a>, AllocError> {
-        if held.is_warm {
-            self.warm.sub(held.slot_bytes);
+        // Put together again for each, so that a block that needs no call stays in registers.
+        let Held { pages, position, slot_bytes, is_warm, is_extent } = held;
+        let held = || Held { pages, position, slot_bytes, is_warm, is_extent };
+        if is_warm {
+            self.warm.sub(slot_bytes);
         }
-        // Each by value and out of line, so that a block that needs neither stays in registers.
         if self.quarantine.is_some() {
-            return self.hand_out_freed(zone, held, zero);
+            return self.hand_out_freed(zone, held(), zero);
         }
-        if held.is_warm && zero == Zero::Yes {
-            return Ok(self.hand_out_cleared(zone, held));
+        if is_warm && zero == Zero::Yes {
+            return Ok(self.hand_out_cleared(zone, held()));
         }
-        Ok(Block::new(self, zone, held))
+        Ok(Block::new(self, zone, held()))
     }
 
     /// Hands out what was guarded.
