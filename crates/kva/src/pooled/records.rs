@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A number is that of the chunk, above 27 bits, and the position in it: so the way from a number to its record, which
-//! each operation goes, is short. (A pair of operations takes 1.15 of its time with numbers that are counted.)
+//! each operation goes, is short: with numbers that are counted, a pair of operations takes 256 instructions, and 233 so.
 
 use super::slab::Slab;
 use crate::OutOfMemory;
