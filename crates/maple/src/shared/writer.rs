@@ -94,18 +94,7 @@ impl Writer {
     #[inline]
     fn reserve_records(&mut self, records: usize) -> Result<(), WriteError> {
         let Self { tree, backlog, waiting, dead, .. } = self;
-        let reclaim = |record| match record {
-            Retired::Leaf(id) => {
-                waiting.leaves -= 1;
-                tree.reuse_leaf(id);
-            }
-            Retired::Inner(id) => {
-                waiting.inners -= 1;
-                tree.reuse_inner(id);
-            }
-            Retired::Word(word) => dead.push(word),
-        };
-        Ok(backlog.reserve(records, reclaim)?)
+        Ok(backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?)
     }
 
     /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
@@ -181,18 +170,27 @@ impl Writer {
     /// Reuses nodes that wait as if nobody read, which is wrong: tests must catch it. Values stay.
     pub(super) fn reuse_at_once(&mut self) {
         let Self { tree, backlog, waiting, .. } = self;
-        backlog.take_all(|record| match record {
-            Retired::Leaf(id) => {
-                waiting.leaves -= 1;
-                tree.reuse_leaf(id);
-            }
-            Retired::Inner(id) => {
-                waiting.inners -= 1;
-                tree.reuse_inner(id);
-            }
-            Retired::Word(_) => {}
+        backlog.take_all(|record| {
+            let _value = reuse(tree, waiting, record);
         });
     }
+}
+
+/// Makes a node vacant that no reader can reach any more; gives a word back, whose value is to be dropped.
+#[inline]
+fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option<Word> {
+    match record {
+        Retired::Leaf(id) => {
+            waiting.leaves -= 1;
+            tree.reuse_leaf(id);
+        }
+        Retired::Inner(id) => {
+            waiting.inners -= 1;
+            tree.reuse_inner(id);
+        }
+        Retired::Word(word) => return Some(word),
+    }
+    None
 }
 
 /// Where removed words go that have nothing to drop: to collect them takes 62 instructions of an overwrite.
