@@ -2,11 +2,10 @@
 
 use crate::mapping::Pages;
 use crate::memory::Shared;
-use crate::zone::{Held, Zone};
+use freehold_kva::pooled::SlabName;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Whole pages of memory, from [`VirtualMemory::alloc`](crate::VirtualMemory::alloc). They are bytes to read and write; dropped, they
 /// are free again.
@@ -15,18 +14,15 @@ use std::sync::Arc;
 /// initialized bytes.
 pub struct Block<'a> {
     shared: &'a Shared,
-    zone: &'a Arc<Zone>,
     pages: Pages,
-    /// Of its slot, all of which may have pages.
-    slot_bytes: u64,
-    is_extent: bool,
+    /// The slab that it is a slot of; `None` of an extent.
+    slab: Option<SlabName>,
 }
 
 impl<'a> Block<'a> {
     #[inline]
-    pub(crate) fn new(shared: &'a Shared, zone: &'a Arc<Zone>, held: Held) -> Self {
-        let Held { pages, slot_bytes, is_extent, .. } = held;
-        Self { shared, zone, pages, slot_bytes, is_extent }
+    pub(crate) fn new(shared: &'a Shared, pages: Pages, slab: Option<SlabName>) -> Self {
+        Self { shared, pages, slab }
     }
 
     /// The first byte.
@@ -47,17 +43,10 @@ impl<'a> Block<'a> {
 impl Drop for Block<'_> {
     #[inline]
     fn drop(&mut self) {
-        // In its zone, blocks are where they are in memory.
-        let (position, slot_bytes, is_extent) = (self.address(), self.slot_bytes, self.is_extent);
-        // An extent is never warm, but counted until its pages are given back.
-        if is_extent {
-            self.shared.warm.add(slot_bytes);
-        } else if self.shared.give_back_warm(self.zone, position, slot_bytes) {
-            return;
+        let shared = self.shared;
+        if !self.slab.is_some_and(|slab| shared.give_back_usual(self.address(), self.pages.len(), slab)) {
+            shared.take_back_block(std::mem::replace(&mut self.pages, Pages::none()), self.slab);
         }
-        let pages = std::mem::replace(&mut self.pages, Pages::none());
-        let held = Held { pages, position, slot_bytes, is_warm: true, is_extent };
-        self.shared.take_back(self.zone, held, slot_bytes);
     }
 }
 

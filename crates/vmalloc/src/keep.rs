@@ -74,7 +74,7 @@ pub(crate) struct Warm {
     total: AtomicI64,
     shares: Box<[Share]>,
     /// What a share may have before it hands it on, more or less than nothing.
-    most: i64,
+    most: u64,
     threshold: i64,
 }
 
@@ -87,7 +87,7 @@ impl Warm {
         Ok(Self {
             total: AtomicI64::new(0),
             shares: shares.into_boxed_slice(),
-            most: (keep.batch_bytes() / count as u64) as i64,
+            most: keep.batch_bytes() / count as u64,
             threshold: i64::try_from(keep.bytes).unwrap_or(i64::MAX),
         })
     }
@@ -122,7 +122,7 @@ impl Warm {
 
     #[inline]
     fn is_share(&self, bytes: i64) -> bool {
-        (-self.most..=self.most).contains(&bytes)
+        bytes.unsigned_abs() <= self.most
     }
 
     /// Counts what is about to be free. True if that is past the threshold.

@@ -75,9 +75,19 @@ impl Mapping {
     #[inline]
     pub(crate) unsafe fn pages(&self, range: Range<usize>) -> Pages {
         debug_assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: the range is within the reservation.
-        let start = unsafe { self.memory.base().add(self.lead + range.start) };
-        Pages { start, len: range.len() }
+        // SAFETY: as the caller says.
+        unsafe { Pages::new(self.at(range.start), range.len()) }
+    }
+
+    /// The byte at an offset.
+    ///
+    /// # Safety
+    /// The mapping has it, or ends there.
+    #[inline]
+    pub(crate) unsafe fn at(&self, offset: usize) -> NonNull<u8> {
+        debug_assert!(offset <= self.len);
+        // SAFETY: as the caller says, and the reservation has all of the mapping.
+        unsafe { self.memory.base().add(self.lead + offset) }
     }
 
     /// Gives memory back: the part is zero. If that fails, what it holds is unknown.
@@ -143,6 +153,15 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
+    /// Pages that start there.
+    ///
+    /// # Safety
+    /// As for [`Mapping::pages`].
+    #[inline]
+    pub(crate) unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
+        Self { start, len }
+    }
+
     /// No pages.
     #[inline]
     pub(crate) fn none() -> Self {

@@ -12,9 +12,10 @@ use crate::builder::{Builder, Commit, MAX_RESERVE, MIN_RESERVE};
 use crate::decay::Decay;
 use crate::error::{AllocError, BuildError, PoolError};
 use crate::keep::{Keep, Warm};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, Pages};
 use crate::quarantine::Quarantine;
 use crate::zone::{Held, Zone};
+use freehold_kva::pooled::SlabName;
 use freehold_kva::{self as kva, AddressSpace, Placement, Request};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::{PageScan, SysError, page_bytes};
@@ -252,7 +253,7 @@ impl Shared {
 
     /// The zone for blocks of `len` bytes, whole pages, and what to ask it for.
     #[inline]
-    fn zone_for(&self, len: usize) -> (&Arc<Zone>, u64) {
+    pub(crate) fn zone_for(&self, len: usize) -> (&Arc<Zone>, u64) {
         if len <= SLOT_GRANULES * (self.page.mask + 1) {
             return (&self.small, len as u64);
         }
@@ -264,6 +265,18 @@ impl Shared {
     #[inline]
     fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         let len = self.page.up(len_bytes).ok_or(kva::AllocError::SizeOverflow)?;
+        if zero == Zero::No
+            && let Some(block) = self.alloc_usual(len)
+        {
+            return Ok(block);
+        }
+        // Not returned as it comes: what the case above returns would have to be in memory, too.
+        let held = self.alloc_any(len, zero)?;
+        Ok(Block::new(self, held.pages, held.slab))
+    }
+
+    #[inline(never)]
+    fn alloc_any(&self, len: usize, zero: Zero) -> Result<Held, AllocError> {
         let (zone, size_bytes) = self.zone_for(len);
         let held = match zone.alloc(&self.mapping, size_bytes, len) {
             Ok(held) => held,
@@ -282,7 +295,8 @@ impl Shared {
             Ok(held) => held,
             Err(error) => self.alloc_scarce(zone, &request, len, error)?,
         };
-        self.hand_out(zone, held, zero)
+        let held = self.hand_out(zone, held, zero)?;
+        Ok(Block::new(self, held.pages, held.slab))
     }
 
     /// What was refused, once more if addresses have run out.
@@ -326,47 +340,26 @@ impl Shared {
         }
     }
 
-    #[inline]
-    fn hand_out<'a>(&'a self, zone: &'a Arc<Zone>, held: Held, zero: Zero) -> Result<Block<'a>, AllocError> {
-        // Put together again for each, so that a block that needs no call stays in registers.
-        let Held { pages, position, slot_bytes, is_warm, is_extent } = held;
-        let held = || Held { pages, position, slot_bytes, is_warm, is_extent };
-        if is_warm {
-            self.warm.sub(slot_bytes);
+    /// Makes what was taken ready for its holder.
+    fn hand_out(&self, zone: &Zone, mut held: Held, zero: Zero) -> Result<Held, AllocError> {
+        if held.is_warm {
+            self.warm.sub(held.slot_bytes);
         }
         if self.quarantine.is_some() {
-            return self.hand_out_freed(zone, held(), zero);
+            held = self.unguard_freed(zone, held)?;
         }
-        if is_warm && zero == Zero::Yes {
-            return Ok(self.hand_out_cleared(zone, held()));
+        if held.is_warm && zero == Zero::Yes {
+            self.clear(&mut held);
         }
-        Ok(Block::new(self, zone, held()))
+        Ok(held)
     }
 
-    /// Hands out what was guarded.
-    #[cold]
-    #[inline(never)]
-    fn hand_out_freed<'a>(
-        &'a self,
-        zone: &'a Arc<Zone>,
-        held: Held,
-        zero: Zero,
-    ) -> Result<Block<'a>, AllocError> {
-        let held = self.unguard_freed(zone, held)?;
-        match held.is_warm && zero == Zero::Yes {
-            true => Ok(self.hand_out_cleared(zone, held)),
-            false => Ok(Block::new(self, zone, held)),
-        }
-    }
-
-    /// Hands out a block whose pages hold anything, cleared.
-    #[inline(never)]
-    fn hand_out_cleared<'a>(&'a self, zone: &'a Arc<Zone>, mut held: Held) -> Block<'a> {
+    /// Clears a block whose pages hold anything.
+    fn clear(&self, held: &mut Held) {
         let len = held.pages.len();
-        if len < SCAN_FROM_BYTES || !self.clear_resident(&mut held) {
+        if len < SCAN_FROM_BYTES || !self.clear_resident(held) {
             held.pages.zero(0..len);
         }
-        Block::new(self, zone, held)
     }
 
     /// Clears the pages that have memory. False if the system does not tell which.
@@ -384,26 +377,55 @@ impl Shared {
     /// Frees what was handed out and counts as `warm_bytes` from now on, unless it cannot stay warm. False then, and it is the
     /// caller's as before, but counted.
     #[inline]
-    pub(crate) fn give_back_warm(&self, zone: &Zone, position: u64, warm_bytes: u64) -> bool {
+    pub(crate) fn give_back_warm(
+        &self,
+        zone: &Zone,
+        position: u64,
+        slab: Option<SlabName>,
+        warm_bytes: u64,
+    ) -> bool {
         if self.warm.add(warm_bytes) || self.quarantine.is_some() {
             return false;
         }
-        zone.give_warm(position);
+        zone.give_warm(position, slab);
         true
+    }
+
+    /// Frees a block that is a slot of that slab, unless it cannot stay warm. False then, and it is the caller's as before, but
+    /// counted.
+    #[inline(never)]
+    pub(crate) fn give_back_usual(&self, address: u64, len: usize, slab: SlabName) -> bool {
+        let (zone, size_bytes) = self.zone_for(len);
+        // In its zone, blocks are where they are in memory.
+        self.give_back_warm(zone, address, Some(slab), zone.space.block_bytes(size_bytes))
+    }
+
+    /// Takes back a block that [`Shared::give_back_usual`] did not, or an extent.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_back_block(&self, pages: Pages, slab: Option<SlabName>) {
+        let (zone, size_bytes) = self.zone_for(pages.len());
+        let slot_bytes = slab.map_or(size_bytes, |_| zone.space.block_bytes(size_bytes));
+        if slab.is_none() {
+            // It is never warm, but counted until its pages are given back.
+            self.warm.add(slot_bytes);
+        }
+        let position = pages.start().addr().get() as u64;
+        self.take_back(zone, Held { pages, position, slot_bytes, is_warm: true, slab }, slot_bytes);
     }
 
     /// Takes back what [`Shared::give_back_warm`] did not.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_back(&self, zone: &Arc<Zone>, held: Held, warm_bytes: u64) {
-        if self.quarantine.is_some() || held.is_extent {
+        if self.quarantine.is_some() || held.slab.is_none() {
             self.warm.sub(warm_bytes);
             return self.take_back_cold(zone, held, warm_bytes);
         }
         if !self.make_room(zone, warm_bytes) {
             return self.give_pages_back(zone, held, warm_bytes);
         }
-        zone.give_warm(held.position);
+        zone.give_warm(held.position, held.slab);
     }
 
     /// The page map, from where it is kept, or opened.

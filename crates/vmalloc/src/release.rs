@@ -97,7 +97,7 @@ impl Shared {
 
     /// As [`Shared::give_pages_back`]. If that is refused, the block is free and warm; a slot that has to be zero is cleared.
     fn try_give_pages_back(&self, zone: &Zone, held: Held, warm_bytes: u64) -> Result<(), SysError> {
-        let position = held.position;
+        let (position, slab) = (held.position, held.slab);
         let mut pages = zone.all_pages(&self.mapping, held);
         let all = 0..pages.len();
         let done = self.mapping.decommit(&mut pages, all.clone());
@@ -113,7 +113,7 @@ impl Shared {
             pages.zero(all);
             self.warm.sub(warm_bytes - shape.kept as u64);
         }
-        zone.give_warm(position);
+        zone.give_warm(position, slab);
         done
     }
 
@@ -124,10 +124,10 @@ impl Shared {
             self.warm.add(warm_bytes);
             return self.give_pages_back(zone, held, warm_bytes);
         };
-        let Held { position, slot_bytes, is_warm, is_extent, .. } = held;
+        let Held { position, slot_bytes, is_warm, slab, .. } = held;
         // What is beyond the block's end may be of an earlier one.
         let pages = zone.all_pages(&self.mapping, held);
-        let mut held = Held { pages, position, slot_bytes, is_warm, is_extent };
+        let mut held = Held { pages, position, slot_bytes, is_warm, slab };
         if self.mapping.guard(&mut held.pages).is_err() {
             // Too many mappings, where a guard is one: this block is not caught.
             Counts::add(&self.counts.unguarded, 1);
@@ -153,7 +153,7 @@ impl Shared {
             Err(error) => {
                 if held.is_warm {
                     self.warm.add(zone.warm_bytes(held.slot_bytes));
-                    zone.give_warm(held.position);
+                    zone.give_warm(held.position, held.slab);
                 } else {
                     zone.give_cold(held.position);
                 }

@@ -75,7 +75,7 @@ impl Shared {
         }
         for held in batch.drain(..) {
             self.warm.sub((held.pages.len() - shape.kept) as u64);
-            zone.give_warm(held.position);
+            zone.give_warm(held.position, held.slab);
         }
         // The next batch needs no memory.
         let mut waiting = lock(&zone.dropped);

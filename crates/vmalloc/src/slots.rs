@@ -17,6 +17,7 @@ use crate::mapping::{Pages, whole_pages};
 use crate::memory::{Shared, Use, VirtualMemory, Zero, lock};
 use crate::zone::{Held, Shape, Zone};
 use freehold_kva::Request;
+use freehold_kva::pooled::SlabName;
 use freehold_sys::page_bytes;
 use freehold_units::Align;
 use std::fmt;
@@ -244,12 +245,13 @@ pub struct Slot<'a> {
     pool: &'a Slots<'a>,
     pages: Pages,
     position: u64,
+    slab: Option<SlabName>,
 }
 
 impl<'a> Slot<'a> {
     #[inline]
     fn new(pool: &'a Slots<'a>, held: Held) -> Self {
-        Self { pool, pages: held.pages, position: held.position }
+        Self { pool, pages: held.pages, position: held.position, slab: held.slab }
     }
 }
 
@@ -272,12 +274,12 @@ impl Drop for Slot<'_> {
     #[inline]
     fn drop(&mut self) {
         let (shared, zone, shape) = (self.pool.shared, &self.pool.zone, self.pool.shape());
-        let position = self.position;
-        if !shape.zeroed && shared.give_back_warm(zone, position, shape.kept as u64) {
+        let (position, slab) = (self.position, self.slab);
+        if !shape.zeroed && shared.give_back_warm(zone, position, slab, shape.kept as u64) {
             return;
         }
         let pages = std::mem::replace(&mut self.pages, Pages::none());
-        let held = Held { pages, position, slot_bytes: shape.stride, is_warm: true, is_extent: false };
+        let held = Held { pages, position, slot_bytes: shape.stride, is_warm: true, slab };
         if shape.zeroed {
             shared.take_back_dropped(zone, held);
         } else {

@@ -1,9 +1,9 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::class::{Class, SLOTS};
+use super::class::{self, Class, SLOTS};
 use super::core::Core;
 use super::slab::Layout;
-use super::word::Name;
+use super::word::SlabName;
 use super::{Memory, PooledSpace};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
@@ -37,6 +37,32 @@ impl PooledSpace {
             Some(class) => self.alloc_slot(class, size_bytes),
             None => self.alloc_extent(&Request::new(size_bytes)),
         }
+    }
+
+    /// A warm slot, if the slab at hand has one: the usual case, in line. `None` says nothing, and
+    /// [`PooledSpace::alloc_memory`] knows.
+    #[inline]
+    #[must_use]
+    pub fn alloc_warm(&self, size_bytes: u64) -> Option<(Span, SlabName)> {
+        let class = self.class_of(size_bytes).ok()?.filter(|_| self.tracks_warm)?;
+        let name = self.shards.here().pool(class).current()?;
+        let (span, is_warm) = self.records.at(name.id()).try_claim(name.generation(), true)?;
+        if is_warm { Some((span, name)) } else { self.not_warm(span.first()) }
+    }
+
+    /// Frees a slot that a purge was quicker with.
+    #[cold]
+    fn not_warm(&self, first: u64) -> Option<(Span, SlabName)> {
+        self.free_cold(first).expect("S2: who claims a slot holds it");
+        None
+    }
+
+    /// The bytes that a slot for `size_bytes` has, a multiple of the granule; as many, where they are too many for a slot.
+    #[inline]
+    #[must_use]
+    #[doc(alias = "malloc_good_size")]
+    pub fn block_bytes(&self, size_bytes: u64) -> u64 {
+        class::rounded_up(size_bytes >> self.shift) << self.shift
     }
 
     /// Takes a range for `request`. What a slot cannot serve is an extent: its own region, at a multiple of 16
@@ -92,10 +118,10 @@ impl PooledSpace {
     #[inline]
     fn alloc_slot(&self, class: Class, size_bytes: u64) -> Result<Memory, AllocError> {
         let name = self.shards.here().pool(class).current();
-        if !name.is_none() {
+        if let Some(name) = name {
             let slab = self.records.at(name.id());
             if let Some((span, is_warm)) = slab.try_claim(name.generation(), self.tracks_warm) {
-                return Ok(Memory { span, is_warm, is_extent: false });
+                return Ok(Memory { span, is_warm, slab: Some(name) });
             }
         }
         self.alloc_with(class, size_bytes, name)
@@ -103,25 +129,27 @@ impl PooledSpace {
 
     /// A slot in every case, of that slab at first.
     #[inline(never)]
-    fn alloc_with(&self, class: Class, size_bytes: u64, name: Name) -> Result<Memory, AllocError> {
-        match self.claim(name) {
+    fn alloc_with(
+        &self,
+        class: Class,
+        size_bytes: u64,
+        name: Option<SlabName>,
+    ) -> Result<Memory, AllocError> {
+        match name.and_then(|name| self.claim(name)) {
             Some(memory) => Ok(memory),
             None => self.refill(class, size_bytes),
         }
     }
 
     /// A slot of a slab of that class, if it is there and has one.
-    fn claim(&self, name: Name) -> Option<Memory> {
-        if name.is_none() {
-            return None;
-        }
+    fn claim(&self, name: SlabName) -> Option<Memory> {
         let slab = self.records.at(name.id());
         let mut retries = 0;
         let slot = slab.claim(name.generation(), self.tracks_warm, &mut retries);
         if retries != 0 {
             self.shards.here().count_retries(retries);
         }
-        slot.map(|(span, is_warm)| Memory { span, is_warm, is_extent: false })
+        slot.map(|(span, is_warm)| Memory { span, is_warm, slab: Some(name) })
     }
 
     /// A slot of another slab, which becomes the current one.
@@ -149,7 +177,7 @@ impl PooledSpace {
         let pop = || self.shards.here_first().find_map(|shard| shard.pool(class).list.pop(&self.records));
         // Others may have taken the slots of a slab in a list.
         while let Some(id) = pop() {
-            let name = Name::new(self.records.at(id).word().generation(), id);
+            let name = SlabName::new(self.records.at(id).word().generation(), id);
             let memory = self.claim(name);
             self.make_current(class, name);
             if memory.is_some() {
@@ -166,13 +194,12 @@ impl PooledSpace {
             let word = slab.word();
             // What is read of the record is of the generation that is claimed of, or nothing is claimed.
             let is_usable = word.is_live() && word.free() != 0 && slab.layout().class == Some(class);
-            is_usable.then(|| self.claim(Name::new(word.generation(), id)))?
+            is_usable.then(|| self.claim(SlabName::new(word.generation(), id)))?
         })
     }
 
-    fn make_current(&self, class: Class, name: Name) {
-        let before = self.shards.here().pool(class).exchange(name);
-        if !before.is_none() {
+    fn make_current(&self, class: Class, name: SlabName) {
+        if let Some(before) = self.shards.here().pool(class).exchange(Some(name)) {
             self.put_aside(before.id());
         }
     }
@@ -187,13 +214,13 @@ impl PooledSpace {
         }
     }
 
-    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(Name, Memory), AllocError> {
+    fn make_slab(&self, core: &mut Core, class: Class) -> Result<(SlabName, Memory), AllocError> {
         let slot_bytes = self.slot_bytes(class);
         let size_bytes = slot_bytes.checked_mul(SLOTS.into()).ok_or(AllocError::SizeOverflow)?;
         let request = Request::new(size_bytes);
         let (name, layout) =
             self.make(core, &request, |base| Layout { base, slot_bytes, class: Some(class) })?;
-        Ok((name, Memory { span: layout.slot(0), is_warm: false, is_extent: false }))
+        Ok((name, Memory { span: layout.slot(0), is_warm: false, slab: Some(name) }))
     }
 
     /// Where the core has no room for a slab: any free slot of the class; a slab in the place of slabs without a block; an
@@ -246,7 +273,7 @@ impl PooledSpace {
         let slot_bytes = request.size_bytes;
         let cells = self.in_cells(request)?;
         let (_, layout) = self.make(core, &cells, |base| Layout { base, slot_bytes, class: None })?;
-        Ok(Memory { span: layout.slot(0), is_warm: false, is_extent: true })
+        Ok(Memory { span: layout.slot(0), is_warm: false, slab: None })
     }
 
     /// The request for whole cells that hold a region and its guard, and keep them within the window.
@@ -282,8 +309,7 @@ impl PooledSpace {
         for shard in self.shards.here_first() {
             for class in Class::all() {
                 let pool = shard.pool(class);
-                let current = pool.exchange(Name::NONE);
-                let current = (!current.is_none()).then(|| current.id());
+                let current = pool.exchange(None).map(SlabName::id);
                 for id in pool.list.take_all(&self.records).chain(current) {
                     match self.retire(core, id) {
                         Some(region) => bytes = bytes.saturating_add(region.size_saturating()),

@@ -1,7 +1,7 @@
 //! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
 
 use super::slab::{Layout, Slab};
-use super::word::Name;
+use super::word::SlabName;
 use super::{PooledSpace, records};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
@@ -81,7 +81,7 @@ impl PooledSpace {
         core: &mut Core,
         request: &Request,
         layout: impl FnOnce(u64) -> Layout,
-    ) -> Result<(Name, Layout), AllocError> {
+    ) -> Result<(SlabName, Layout), AllocError> {
         let id = core.spare_id(self)?;
         let region = core.space.alloc(request, id)?;
         if let Err(error) = self.map.reserve(region) {
@@ -91,8 +91,8 @@ impl PooledSpace {
         core.take_id();
         let (slab, layout) = (self.records.at(id), layout(region.first()));
         slab.prepare(layout);
-        let name = Name::new(slab.next_generation(), id);
-        self.map.set(region, name);
+        let name = SlabName::new(slab.next_generation(), id);
+        self.map.set(region, Some(name));
         slab.publish(self.tracks_warm);
         Ok((name, layout))
     }
@@ -105,7 +105,7 @@ impl PooledSpace {
             return None;
         }
         let (region, _) = core.space.free(slab.layout().base).expect("S1: a slab is a region of the core");
-        self.map.set(region, Name::NONE);
+        self.map.set(region, None);
         if slab.is_reusable() {
             core.free_ids.push(id);
         }

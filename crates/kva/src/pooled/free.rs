@@ -2,7 +2,7 @@
 
 use super::PooledSpace;
 use super::slab::Freed;
-use super::word::Name;
+use super::word::SlabName;
 use crate::FreeError;
 use crate::atomic::Ordering;
 use freehold_units::Span;
@@ -22,13 +22,33 @@ impl PooledSpace {
     #[inline]
     pub fn free(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
-        let list_at = self.list_at.load(Ordering::Relaxed);
-        if !name.is_none()
-            && let Some(span) = self.records.at(name.id()).try_free(name.generation(), first, list_at)
-        {
+        if let Some(span) = name.and_then(|name| self.try_free(first, name)) {
             return Ok(span);
         }
         self.free_named(name, first, !self.tracks_warm)
+    }
+
+    /// As [`PooledSpace::free`], of a block that was handed out as a slot of that slab: [`Memory::slab`](super::Memory::slab). A
+    /// wrong name costs time and changes nothing else.
+    ///
+    /// # Errors
+    /// As [`PooledSpace::free`]; nothing was changed.
+    ///
+    /// # Cost
+    /// That of `free`, but for the page map.
+    #[inline]
+    pub fn free_slot(&self, first: u64, slab: SlabName) -> Result<Span, FreeError> {
+        match self.try_free(first, slab) {
+            Some(span) => Ok(span),
+            None => self.free_named(self.map.name_at(first), first, !self.tracks_warm),
+        }
+    }
+
+    /// One attempt in the usual case; `None` says nothing. The name may be any.
+    #[inline]
+    fn try_free(&self, first: u64, name: SlabName) -> Option<Span> {
+        let slab = self.records.get(name.id())?;
+        slab.try_free(name.generation(), first, self.list_at.load(Ordering::Relaxed))
     }
 
     /// Frees a block whose pages its holder has given back to the system: it is cold, and an extent's addresses go back
@@ -41,7 +61,9 @@ impl PooledSpace {
     pub fn free_cold(&self, first: u64) -> Result<Span, FreeError> {
         let name = self.map.name_at(first);
         let held = self.locate(first).filter(|span| span.first() == first);
-        if self.tracks_warm && !name.is_none() && held.is_some() {
+        if self.tracks_warm
+            && let (Some(name), Some(_)) = (name, held)
+        {
             self.records.at(name.id()).cool(first);
         }
         self.free_named(name, first, true)
@@ -49,10 +71,8 @@ impl PooledSpace {
 
     /// Frees in every case. A `cold` block has no pages.
     #[inline(never)]
-    fn free_named(&self, name: Name, first: u64, cold: bool) -> Result<Span, FreeError> {
-        if name.is_none() {
-            return Err(self.why_not(first));
-        }
+    fn free_named(&self, name: Option<SlabName>, first: u64, cold: bool) -> Result<Span, FreeError> {
+        let Some(name) = name else { return Err(self.why_not(first)) };
         let mut retries = 0;
         let list_at = self.list_at.load(Ordering::Relaxed);
         let freed = self.records.at(name.id()).free(name.generation(), first, list_at, &mut retries);
@@ -114,10 +134,7 @@ impl PooledSpace {
     #[must_use]
     #[doc(alias = "find_vmap_area")]
     pub fn locate(&self, address: u64) -> Option<Span> {
-        let name = self.map.name_at(address);
-        if name.is_none() {
-            return None;
-        }
+        let name = self.map.name_at(address)?;
         self.records.at(name.id()).held_at(name.generation(), address)
     }
 }

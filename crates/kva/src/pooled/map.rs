@@ -13,7 +13,7 @@
 //! S1: a cell names at most one live slab or extent, itself or by its top: the one whose region of the core has it. Cells
 //! are written under the core's lock alone.
 
-use super::word::Name;
+use super::word::SlabName;
 use crate::OutOfMemory;
 use crate::atomic::{AtomicU64, Ordering};
 use freehold_units::Span;
@@ -72,16 +72,16 @@ impl PageMap {
 
     /// What has the cell of `address`. None if nothing has, or the address is not of the map.
     #[inline]
-    pub(super) fn name_at(&self, address: u64) -> Name {
+    pub(super) fn name_at(&self, address: u64) -> Option<SlabName> {
         // Below the first, it is beyond all tops.
         let cell = address.wrapping_sub(self.first) >> self.cell_shift;
-        let Some(top) = self.tops.get((cell / CELLS) as usize) else { return Name::NONE };
+        let top = self.tops.get((cell / CELLS) as usize)?;
         // Acquire: pairs with the Release of `set`.
         let name = match top.cells.get() {
             Some(cells) => cells[(cell % CELLS) as usize].load(Ordering::Acquire),
             None => 0,
         };
-        Name(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
+        SlabName::from_bits(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
     }
 
     /// The parts of a span, which is of the map and made of cells.
@@ -110,30 +110,29 @@ impl PageMap {
     }
 
     /// Writes a name, or none, to all cells of a span that was reserved.
-    pub(super) fn set(&self, span: Span, name: Name) {
+    pub(super) fn set(&self, span: Span, name: Option<SlabName>) {
+        let bits = SlabName::to_bits(name);
         for part in self.parts(span) {
             if part.is_whole() {
-                part.top.cover.store(name.0, Ordering::Release);
+                part.top.cover.store(bits, Ordering::Release);
                 continue;
             }
             let cells = part.top.cells.get().expect("S1: cells are reserved before they are written");
             for cell in &cells[part.first..=part.last] {
-                cell.store(name.0, Ordering::Release);
+                cell.store(bits, Ordering::Release);
             }
         }
     }
 
     /// The first address of each cell that has a name, with the name.
-    pub(super) fn named(&self) -> impl Iterator<Item = (u64, Name)> {
+    pub(super) fn named(&self) -> impl Iterator<Item = (u64, SlabName)> {
         let address = |cell: u64| self.first + (cell << self.cell_shift);
         (0..).zip(&self.tops).flat_map(move |(at, top)| {
-            let name = |cell: &AtomicU64| Name(cell.load(Ordering::Acquire));
+            let name = |cell: &AtomicU64| SlabName::from_bits(cell.load(Ordering::Acquire));
             let cells = top.cells.get().into_iter().flat_map(|cells| cells.iter());
             let own = (at * CELLS..).zip(cells.map(name));
             let cover = std::iter::once((at * CELLS, name(&top.cover)));
-            own.chain(cover)
-                .filter(|(_, name)| !name.is_none())
-                .map(move |(cell, name)| (address(cell), name))
+            own.chain(cover).filter_map(move |(cell, name)| name.map(|name| (address(cell), name)))
         })
     }
 
@@ -155,15 +154,15 @@ mod tests {
     fn names_are_where_they_were_written() {
         let first = u64::MAX - 5 * TOP + 1;
         let map = PageMap::new(Span::new(first, u64::MAX).unwrap(), 16).unwrap();
-        let name = Name::new(1, 7);
+        let name = SlabName::new(1, 7);
         // Ends within tops on both sides, and covers one; one that is all of a top; one cell, the last there is.
         for (offset, size) in [(TOP - CELL, TOP + 2 * CELL), (2 * TOP, TOP), (5 * TOP - CELL, CELL)] {
             let span = Span::from_size(first + offset, size).unwrap();
             map.reserve(span).unwrap();
-            map.set(span, name);
+            map.set(span, Some(name));
             for cell in (0..5 * CELLS).map(|cell| first + cell * CELL) {
                 let within = span.contains(cell);
-                assert_eq!(map.name_at(cell), if within { name } else { Name::NONE }, "{cell:#x} {span}");
+                assert_eq!(map.name_at(cell), within.then_some(name), "{cell:#x} {span}");
                 assert_eq!(map.name_at(cell + (CELL - 1)), map.name_at(cell));
             }
             let tops = size / TOP;
@@ -171,10 +170,10 @@ mod tests {
                 map.named().count() as u64,
                 if tops == 1 { 1 + (size - TOP) / CELL } else { size / CELL }
             );
-            map.set(span, Name::NONE);
+            map.set(span, None);
             assert_eq!(map.named().count(), 0);
         }
-        assert_eq!(map.name_at(first - 1), Name::NONE);
-        assert_eq!(map.name_at(0), Name::NONE);
+        assert_eq!(map.name_at(first - 1), None);
+        assert_eq!(map.name_at(0), None);
     }
 }

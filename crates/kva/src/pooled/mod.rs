@@ -57,6 +57,7 @@ use std::fmt;
 
 pub use purge::Batch;
 pub use stats::Stats;
+pub use word::SlabName;
 
 /// A block with what is known of the memory behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +67,8 @@ pub struct Memory {
     pub span: Span,
     /// Whether it may have resident pages, with what its last holder left in them.
     pub is_warm: bool,
-    /// Whether it is an extent, whose addresses are not handed out again before they were purged.
-    pub is_extent: bool,
+    /// The slab that it is a slot of. `None` of an extent, whose addresses are not handed out again before they were purged.
+    pub slab: Option<SlabName>,
 }
 
 /// Granules of a cell of the page map: where slabs and extents start and end.

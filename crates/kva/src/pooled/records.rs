@@ -68,9 +68,14 @@ impl Records {
     /// A record that was reserved.
     #[inline]
     pub(super) fn at(&self, id: u32) -> &Slab {
+        self.get(id).expect("S1: a number is that of a record")
+    }
+
+    /// The record of any number, if it was reserved.
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> Option<&Slab> {
         let (chunk, position) = place_of(id);
-        let chunk = self.chunks[chunk].get().expect("S1: a number is that of a record");
-        &chunk[position]
+        self.chunks[chunk].get()?.get(position)
     }
 
     /// The records that were reserved, by number.

@@ -11,7 +11,7 @@
 
 use super::slab::Freed;
 use super::slab::mutant::RETIRES_ANY_WORD;
-use super::{CELL_GRANULES, Memory, PooledSpace};
+use super::{CELL_GRANULES, Memory, PooledSpace, SlabName};
 use crate::shuttle_judge;
 use crate::shuttle_judge::{Did, Event, is_right, shown};
 use crate::{AllocError, FreeError, Request};
@@ -46,8 +46,12 @@ fn count(what: &AtomicU64) {
     what.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How threads free: a mutant has its own way.
-type Free = fn(&PooledSpace, u64) -> Result<Span, FreeError>;
+/// How threads free, some with the name of a slab, which may be any: a mutant has its own way.
+type Free = fn(&PooledSpace, u64, Option<SlabName>) -> Result<Span, FreeError>;
+
+fn free(space: &PooledSpace, first: u64, slab: Option<SlabName>) -> Result<Span, FreeError> {
+    slab.map_or_else(|| space.free(first), |slab| space.free_slot(first, slab))
+}
 
 /// What all threads have. Its own atomics and locks are the standard library's: between two steps of a schedule nobody else runs.
 struct World {
@@ -59,6 +63,8 @@ struct World {
     clock: AtomicU64,
     /// Where blocks began.
     known: Mutex<Vec<u64>>,
+    /// The slabs of some.
+    slabs: Mutex<Vec<SlabName>>,
     /// Whether each granule has pages, if not wild: holders write to all of theirs.
     pages: Mutex<Vec<bool>>,
     reached: Arc<Reached>,
@@ -76,6 +82,7 @@ impl World {
             wild,
             clock: AtomicU64::new(0),
             known: Mutex::default(),
+            slabs: Mutex::default(),
             pages: Mutex::new(vec![false; (SPAN / GRANULE) as usize]),
             reached,
         }
@@ -145,7 +152,11 @@ impl<'w> Worker<'w> {
         let which = thread_rng().gen_range(0..10);
         let answer = self.call(
             |space| match which {
-                0..6 => space.alloc_memory(GRANULE),
+                0..3 => space.alloc_memory(GRANULE),
+                3..6 => match space.alloc_warm(GRANULE) {
+                    Some((span, slab)) => Ok(Memory { span, is_warm: true, slab: Some(slab) }),
+                    None => space.alloc_memory(GRANULE),
+                },
                 6..8 => space.alloc_memory(2 * GRANULE),
                 8 => space
                     .alloc_memory_request(&Request::new(3 * GRANULE).align(Align::new(2 * CELL).unwrap())),
@@ -154,7 +165,7 @@ impl<'w> Worker<'w> {
             |answer| answer.iter().map(|memory| Did::Take(memory.span)).collect(),
         );
         match answer {
-            Ok(Memory { span, is_warm, is_extent }) => {
+            Ok(Memory { span, is_warm, slab }) => {
                 if !self.world.wild {
                     assert!(
                         is_warm || !self.world.has_pages(span),
@@ -164,7 +175,8 @@ impl<'w> Worker<'w> {
                     self.mine.push(span);
                 }
                 self.world.known.lock().unwrap().push(span.first());
-                self.world.reached.extents.fetch_add(is_extent.into(), Ordering::Relaxed);
+                self.world.slabs.lock().unwrap().extend(slab);
+                self.world.reached.extents.fetch_add(slab.is_none().into(), Ordering::Relaxed);
             }
             Err(AllocError::NoSpace { .. }) => count(&self.world.reached.refused),
             Err(other) => panic!("{other}"),
@@ -190,8 +202,13 @@ impl<'w> Worker<'w> {
     }
 
     fn free(&mut self, first: u64) {
+        let slab = {
+            let slabs = self.world.slabs.lock().unwrap();
+            slabs.get(thread_rng().gen_range(0..2 * slabs.len().max(1))).copied()
+        };
+        let world = self.world;
         let freed = self.call(
-            |_| (self.world.free)(&self.world.space, first),
+            |space| (world.free)(space, first, slab),
             |answer| {
                 vec![match *answer {
                     Ok(span) => Did::Free(span),
@@ -296,8 +313,8 @@ fn explore(scheduler: impl Scheduler + 'static, wild: bool, free: Free) -> Arc<R
 
 fn every_answer_is_right(wild: bool) {
     for reached in [
-        explore(RandomScheduler::new(SCHEDULES), wild, PooledSpace::free),
-        explore(PctScheduler::new(4, SCHEDULES), wild, PooledSpace::free),
+        explore(RandomScheduler::new(SCHEDULES), wild, free),
+        explore(PctScheduler::new(4, SCHEDULES), wild, free),
     ] {
         let Reached { refused, freed_twice, trimmed, purged, extents, found } = &*reached;
         for reached in [refused, trimmed, purged, extents, found] {
@@ -321,16 +338,13 @@ fn shuttle_cold_memory_has_no_pages() {
 #[should_panic(expected = "no order explains")]
 fn shuttle_mutant_retire_from_any_word() {
     RETIRES_ANY_WORD.set(true);
-    explore(RandomScheduler::new_from_seed(1, 20 * SCHEDULES), true, PooledSpace::free);
+    explore(RandomScheduler::new_from_seed(1, 20 * SCHEDULES), true, free);
 }
 
 /// Frees a slot of whatever slab the record has by now.
-fn free_without_generation(space: &PooledSpace, first: u64) -> Result<Span, FreeError> {
-    let name = space.map.name_at(first);
+fn free_without_generation(space: &PooledSpace, first: u64, _: Option<SlabName>) -> Result<Span, FreeError> {
+    let name = space.map.name_at(first).ok_or(FreeError::Unknown { address: first })?;
     let slab = space.records.at(name.id());
-    if name.is_none() {
-        return Err(FreeError::Unknown { address: first });
-    }
     match slab.free(slab.word().generation(), first, 8, &mut 0) {
         Freed::Done { span, owned: false, .. } => Ok(span),
         Freed::AlreadyFree { block } => Err(FreeError::AlreadyFree { address: first, block }),

@@ -71,14 +71,25 @@ impl Layout {
     /// Where a slot starts.
     #[inline]
     fn first(&self, slot: u32) -> u64 {
-        self.base.wrapping_add(u64::from(slot).wrapping_mul(self.slot_bytes))
+        start_of(self.base, self.slot_bytes, slot)
     }
 
     /// The addresses of a slot, which the slab has.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> Span {
-        Span::from_size(self.first(slot), self.slot_bytes).expect("S1: a slot lies in the space")
+        span_of(self.first(slot), self.slot_bytes)
     }
+}
+
+#[inline]
+fn start_of(base: u64, slot_bytes: u64, slot: u32) -> u64 {
+    base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes))
+}
+
+/// The addresses of a slot that the caller holds, or has held.
+#[inline]
+fn span_of(first: u64, slot_bytes: u64) -> Span {
+    Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space")
 }
 
 /// Divides by the size of a slot, without a division: the granule's shift in the low byte, above it 2^32 divided by the
@@ -221,9 +232,8 @@ impl Slab {
         let slot = warm.trailing_zeros();
         // Loaded first: a processor loads nothing beyond an exchange before that is done.
         let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
-        let first = base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes));
         self.exchange(word, word.with_free(free & !(1 << slot))).ok()?;
-        let span = Span::from_size(first, slot_bytes).expect("S1: a slot lies in the space");
+        let span = span_of(start_of(base, slot_bytes, slot), slot_bytes);
         Some((span, self.keep_warm(tracks_warm, 1 << slot)))
     }
 
@@ -248,7 +258,7 @@ impl Slab {
         }
         let (base, slot_bytes) = (self.base(), self.slot_bytes.load(Ordering::Relaxed));
         let slot = self.slot_at(base, address);
-        let (bit, first) = (1 << slot, base.wrapping_add(u64::from(slot).wrapping_mul(slot_bytes)));
+        let (bit, first) = (1 << slot, start_of(base, slot_bytes, slot));
         let free = word.free() | bit;
         let stays = word.is_owned() || free.count_ones() < list_at;
         // What becomes its freer's, as an extent does, is not usual.
@@ -256,7 +266,7 @@ impl Slab {
             return None;
         }
         self.exchange(word, word.with_free(free)).ok()?;
-        Some(Span::from_size(address, slot_bytes).expect("S1: a slot lies in the space"))
+        Some(span_of(address, slot_bytes))
     }
 
     /// Takes the lowest free slot of a slab, a warm one if there is one; `None` if there is none, or the slab is gone.
@@ -321,9 +331,7 @@ impl Slab {
             let owned = !word.is_owned() && free.count_ones() >= list_at || is_extent;
             match self.exchange(word, word.with_free(free).owned(owned || word.is_owned())) {
                 Ok(()) => {
-                    let span = Span::from_size(address, layout.slot_bytes);
-                    let span = span.expect("S1: a slot lies in the space");
-                    return Freed::Done { span, owned, is_extent };
+                    return Freed::Done { span: span_of(address, layout.slot_bytes), owned, is_extent };
                 }
                 Err(now) => (word, *retries) = (now, *retries + 1),
             }

@@ -4,7 +4,7 @@ use super::PooledSpace;
 use super::class::{Class, SLOTS};
 use super::core::Core;
 use super::slab::Slab;
-use super::word::Name;
+use super::word::SlabName;
 use freehold_units::{Broken, Span, check};
 use std::vec::Vec;
 
@@ -48,9 +48,9 @@ impl PooledSpace {
             None => region.covers(layout.slot(0)) && self.granule.divides(layout.slot_bytes),
         };
         check(ends, "S1", "slots are of the class's size and fill the region", base)?;
-        let name = Name::new(word.generation(), id);
+        let name = SlabName::new(word.generation(), id);
         let mut cells = (base..=region.last()).step_by(self.cell.bytes() as usize);
-        let named = cells.all(|address| self.map.name_at(address) == name);
+        let named = cells.all(|address| self.map.name_at(address) == Some(name));
         check(named, "S1", "the cells of a region name its record", base)?;
         check_slots(slab, self.tracks_warm)?;
         let is_owned = owned.binary_search(&id).is_ok();
@@ -66,8 +66,7 @@ impl PooledSpace {
                 let pool = shard.pool(class);
                 let from = owned.len();
                 owned.extend(pool.list.ids(&self.records));
-                let current = pool.current();
-                if !current.is_none() {
+                if let Some(current) = pool.current() {
                     owned.push(current.id());
                     let same = self.records.at(current.id()).word().generation() == current.generation();
                     check(same, "S5", "a shard's current slab is live", current.id().into())?;

@@ -7,13 +7,16 @@
 //!
 //! All of it changes by one compare-and-swap, so what is read of a slab of one generation is never acted upon in another.
 
+use std::num::NonZeroU64;
+
 /// What a slab's atomic word says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
-/// A slab of a generation: what cells of the page map and shards hold. 0 is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Name(pub(super) u64);
+/// A slab of a generation: what cells of the page map and shards hold, where 0 is none. Who keeps it with a block's address
+/// spares the block's free a look at the page map: [`PooledSpace::free_slot`](super::PooledSpace::free_slot).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlabName(NonZeroU64);
 
 const GENERATION_SHIFT: u32 = 34;
 const PURGING: u64 = 1 << 33;
@@ -84,26 +87,31 @@ impl Word {
     }
 }
 
-impl Name {
-    pub(super) const NONE: Self = Self(0);
-
+impl SlabName {
     pub(super) fn new(generation: u32, id: u32) -> Self {
-        Self(u64::from(generation) << 32 | u64::from(id))
+        let bits = NonZeroU64::new(u64::from(generation) << 32 | u64::from(id));
+        Self(bits.expect("S4: no slab has generation 0"))
+    }
+
+    /// What an atomic word holds.
+    #[inline]
+    pub(super) fn from_bits(bits: u64) -> Option<Self> {
+        NonZeroU64::new(bits).map(Self)
+    }
+
+    /// What an atomic word shall hold.
+    #[inline]
+    pub(super) fn to_bits(name: Option<Self>) -> u64 {
+        name.map_or(0, |name| name.0.get())
     }
 
     #[inline]
     pub(super) fn generation(self) -> u32 {
-        (self.0 >> 32) as u32
+        (self.0.get() >> 32) as u32
     }
 
     #[inline]
     pub(super) fn id(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// No slab has generation 0.
-    #[inline]
-    pub(super) fn is_none(self) -> bool {
-        self == Self::NONE
+        self.0.get() as u32
     }
 }

@@ -246,7 +246,7 @@ fn random_replacement_rarely_takes_the_lock() {
 fn memory_is_warm_until_its_pages_are_given_back() {
     let space = memory(1024);
     let fresh = space.alloc_memory(0x2000).unwrap();
-    assert!(!fresh.is_warm && !fresh.is_extent);
+    assert!(!fresh.is_warm && fresh.slab.is_some());
     space.free(fresh.span.first()).unwrap();
     let again = space.alloc_memory(0x2000).unwrap();
     assert!(again.is_warm && again.span == fresh.span);
@@ -258,13 +258,71 @@ fn memory_is_warm_until_its_pages_are_given_back() {
     assert!(!space.alloc_memory(0x2000).unwrap().is_warm);
     // A cold extent goes back at once, a warm one waits.
     let extent = space.alloc_memory(300 << 12).unwrap();
-    assert!(extent.is_extent && !extent.is_warm);
+    assert!(extent.slab.is_none() && !extent.is_warm);
     space.free_cold(extent.span.first()).unwrap();
     assert_eq!(space.stats().extents, 0);
     let aligned = Request::new(0x2000).align(Align::new(1 << 20).unwrap());
     let extent = space.alloc_memory_request(&aligned).unwrap();
-    assert!(extent.is_extent);
+    assert_eq!(extent.slab, None);
     space.free(extent.span.first()).unwrap();
     assert_eq!(space.stats().extents, 1);
     space.validate().unwrap();
+}
+
+#[test]
+fn the_name_of_a_slab_changes_no_answer() {
+    let (space, other) = (memory(1024), memory(64));
+    let block = space.alloc_memory(0x2000).unwrap();
+    let wide = space.alloc_memory(0x8000).unwrap();
+    let foreign = other.alloc_memory(0x2000).unwrap().slab.unwrap();
+    let gone = {
+        let block = other.alloc_memory(0x1_0000).unwrap();
+        other.free_cold(block.span.first()).unwrap();
+        other.trim();
+        block.slab.unwrap()
+    };
+    for slab in [block.slab.unwrap(), wide.slab.unwrap(), foreign, gone] {
+        let first = block.span.first();
+        assert_eq!(space.free_slot(first, slab), Ok(block.span));
+        let again = space.free_slot(first, slab);
+        assert!(matches!(again, Err(FreeError::AlreadyFree { block: free, .. }) if free == block.span));
+        assert_eq!(space.alloc_warm(0x2000), Some((block.span, block.slab.unwrap())));
+        let inside = space.free_slot(first + 0x1000, slab);
+        assert!(matches!(inside, Err(FreeError::Interior { region, .. }) if region == block.span));
+        let outside = space.free_slot(space.span().last(), slab);
+        assert!(
+            matches!(outside, Err(FreeError::Unknown { .. } | FreeError::AlreadyFree { .. })),
+            "{outside:?}"
+        );
+        assert_eq!(space.locate(wide.span.first()), Some(wide.span));
+    }
+    space.validate().unwrap();
+}
+
+#[test]
+fn what_is_warm_is_handed_out_in_line() {
+    let space = memory(1024);
+    assert_eq!(space.alloc_warm(0x2000), None, "no slab");
+    let block = space.alloc_memory(0x2000).unwrap();
+    assert_eq!(space.alloc_warm(0x2000), None, "no warm slot");
+    space.free(block.span.first()).unwrap();
+    for none in [0, 0x1fff, 0x1000, 0x3000, 0x101_000, !0xfff] {
+        assert_eq!(space.alloc_warm(none), None);
+    }
+    assert_eq!(space.alloc_warm(0x2000), Some((block.span, block.slab.unwrap())));
+    assert_eq!(space.alloc_warm(0x2000), None);
+    // Addresses alone are never warm.
+    let addresses = PooledSpace::new(space.span(), Align::PAGE).unwrap();
+    let block = addresses.alloc(0x2000).unwrap();
+    addresses.free(block.first()).unwrap();
+    assert_eq!(addresses.alloc_warm(0x2000), None);
+}
+
+#[test]
+fn a_block_has_as_many_bytes_as_is_said() {
+    let space = memory(1 << 20);
+    for granules in 1..=300 {
+        let size_bytes = granules << 12;
+        assert_eq!(u128::from(space.block_bytes(size_bytes)), space.alloc(size_bytes).unwrap().size_bytes());
+    }
 }

@@ -1,7 +1,7 @@
 //! Many threads on one space. A table of its own, with one owner for each granule, says whether two blocks ever overlapped;
 //! at the end everything is freed, and one block must remain.
 
-use super::super::PooledSpace;
+use super::super::{PooledSpace, SlabName};
 use crate::FreeError;
 use freehold_units::{Align, Span};
 use std::sync::Barrier;
@@ -60,29 +60,37 @@ fn end(space: &PooledSpace) {
 /// Replaces blocks at random in a space that is nearly exhausted, trims and purges meanwhile, and frees others' blocks.
 fn work(space: &PooledSpace, owners: &Owners, handed: &[AtomicU64], thread: u32) -> u64 {
     let mut random = Random(thread.into());
-    let mut blocks: Vec<Span> = Vec::new();
+    let mut blocks: Vec<(Span, Option<SlabName>)> = Vec::new();
     let mut refused = 0;
     for _ in 0..ROUNDS {
         match random.below(16) {
             0..=6 => {
                 let granules = [1, 1, 2, 3, 16, 40, 300][random.below(7) as usize];
-                match space.alloc(granules * GRANULE) {
-                    Ok(block) => {
+                let warm = space.alloc_warm(granules * GRANULE).map(|(block, slab)| (block, Some(slab)));
+                let any = || space.alloc_memory(granules * GRANULE).map(|memory| (memory.span, memory.slab));
+                match warm.map_or_else(any, Ok) {
+                    Ok((block, slab)) => {
                         owners.change(block, 0, thread);
                         assert_eq!(space.locate(block.last()), Some(block));
-                        blocks.push(block);
+                        blocks.push((block, slab));
                     }
                     Err(_) => refused += 1,
                 }
             }
             7..=12 if !blocks.is_empty() => {
-                let block = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
+                let (block, slab) = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
                 owners.change(block, thread, 0);
-                assert_eq!(space.free(block.first()), Ok(block));
+                // By the name of its slab, or of that of another block.
+                let other = blocks.get(random.below(8) as usize).and_then(|&(_, slab)| slab);
+                let freed = match other.or(slab) {
+                    Some(slab) => space.free_slot(block.first(), slab),
+                    None => space.free(block.first()),
+                };
+                assert_eq!(freed, Ok(block));
             }
             13 if !blocks.is_empty() => {
                 // Hands a block to whoever comes by.
-                let block = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
+                let (block, _) = blocks.swap_remove(random.below(blocks.len() as u64) as usize);
                 owners.change(block, thread, u32::MAX);
                 let place = &handed[random.below(handed.len() as u64) as usize];
                 let other = place.swap(block.first() + 1, Ordering::AcqRel);
@@ -106,7 +114,7 @@ fn work(space: &PooledSpace, owners: &Owners, handed: &[AtomicU64], thread: u32)
             _ => {}
         }
     }
-    for block in blocks {
+    for (block, _) in blocks {
         owners.change(block, thread, 0);
         assert_eq!(space.free(block.first()), Ok(block));
     }
