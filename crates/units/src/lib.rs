@@ -1,5 +1,5 @@
 //! The types that all engines share: [`Span`], [`Align`], [`Bytes`], the counting of work by a [`Probe`], the parts of
-//! errors, and the [`pool`] of a tree's nodes.
+//! errors, the [`pool`] of a tree's nodes, and numbers of what lies in [`chunks`].
 //!
 //! Addresses are `u64`, and the whole space `0..=u64::MAX` is usable, both ends included. No arithmetic wraps: a result that
 //! cannot be represented is `None` or an error. Only [`pool`] asks for memory.
@@ -13,6 +13,7 @@ extern crate std;
 
 mod align;
 mod bytes;
+pub mod chunks;
 mod error;
 mod extent;
 pub mod pool;

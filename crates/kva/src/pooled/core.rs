@@ -1,11 +1,11 @@
 //! What the lock protects: the space that slabs and extents are regions of, and the numbers of records.
 
+use super::PooledSpace;
 use super::slab::{Layout, Slab};
 use super::word::SlabName;
-use super::{PooledSpace, records};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
-use freehold_units::{Align, Span};
+use freehold_units::{Align, Span, chunks};
 use std::sync::{PoisonError, TryLockError};
 use std::vec::Vec;
 
@@ -33,7 +33,7 @@ impl Core {
         if let Some(&id) = self.free_ids.last() {
             return Ok(id);
         }
-        let id = self.next_id();
+        let id = chunks::nth(self.used_ids).ok_or(OutOfMemory)?;
         space.records.reserve(id)?;
         self.free_ids.try_reserve(self.used_ids + 1)?;
         Ok(id)
@@ -46,9 +46,9 @@ impl Core {
         }
     }
 
-    /// The lowest number that was not used yet.
-    pub(super) fn next_id(&self) -> u32 {
-        records::nth(self.used_ids)
+    /// Whether a number was ever used.
+    pub(super) fn was_used(&self, id: u32) -> bool {
+        chunks::made(id) < self.used_ids
     }
 
     /// Numbers that no slab has, sorted.

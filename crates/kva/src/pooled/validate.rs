@@ -91,7 +91,7 @@ impl PooledSpace {
         check(once, "S4", "a number is unused once", 0)?;
         let mut used = 0;
         for (id, slab) in self.records.all() {
-            let is_unused = id >= core.next_id() || unused.binary_search(&id).is_ok();
+            let is_unused = !core.was_used(id) || unused.binary_search(&id).is_ok();
             used += usize::from(slab.word().is_live());
             let known = is_unused || slab.word().is_live() || !slab.is_reusable();
             check(known, "S4", "a record without slab can be used again, or is used up", id.into())?;
