@@ -135,12 +135,12 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
                 workloads: workload.clone(),
                 sizes: n.clone(),
             };
-            let bench = match subject {
-                Subject::Pools => concurrent::bench_pools,
-                Subject::Memory => concurrent::bench_memory,
-                _ => concurrent::bench_readers,
+            let suite = match subject {
+                Subject::Pools => concurrent::POOLS,
+                Subject::Memory => concurrent::MEMORY,
+                _ => concurrent::READERS,
             };
-            (bench(&options, &mut progress)?, None)
+            (suite.bench(&options, &mut progress)?, None)
         }
         Command::Bench {
             subject: Subject::Family(suite),

@@ -6,8 +6,8 @@
 //!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
 //! ```
 //!
-//! Answers are checked before anything is timed. A new family is a folder beside `readers`, `pools` and `memory`: engines behind a trait of
-//! loops, and cases that time them in turn.
+//! Answers are checked before anything is timed. A new [`Suite`] is a folder beside `readers`, `pools` and `memory`: engines behind a
+//! trait of loops, and cases that time them in turn.
 
 mod every_cpu;
 mod history;
@@ -18,13 +18,15 @@ mod readers;
 
 pub use every_cpu::{EveryCpu, stress_every_cpu};
 pub use history::{Beside, stress_maple};
-pub use memory::{bench as bench_memory, measure_resident};
-pub use pools::bench as bench_pools;
-pub use readers::bench as bench_readers;
+pub use memory::{MEMORY, measure_resident};
+pub use pools::POOLS;
+pub use readers::READERS;
 
 use crate::Progress;
 use crate::failure::Failure;
+use crate::promises::{self, Promise};
 use crate::record::{Key, Results};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// What is asked for.
@@ -129,16 +131,66 @@ impl Bench<'_> {
     }
 }
 
-/// Refuses names that nothing has.
-fn check_names(options: &Options, cases: &[Case], engines: &[Who]) -> Result<(), Failure> {
-    if let Some(name) = options.workloads.iter().find(|name| cases.iter().all(|case| case.name != **name)) {
-        let known: Vec<&str> = cases.iter().map(|case| case.name).collect();
-        return Err(Failure::Usage(format!("no workload {name:?}; there are {}", known.join(", "))));
+/// What is benched together.
+pub struct Suite {
+    /// In records.
+    name: &'static str,
+    cases: &'static [Case],
+    /// Who may be asked for.
+    whos: fn() -> Vec<Who>,
+    /// The sizes that may be asked for; none has its own.
+    sizes: Option<RangeInclusive<u32>>,
+    /// What is told beside the cases, when they are done.
+    beside: fn(&mut Bench) -> anyhow::Result<()>,
+    promises: fn() -> Vec<Promise>,
+}
+
+impl Suite {
+    /// Runs the workloads.
+    ///
+    /// # Errors
+    /// No workload or engine has such a name, a size cannot be, the system refuses memory, or an engine answers wrong.
+    pub fn bench(&self, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+        let amount = if options.quick { Amount::QUICK } else { Amount::USUAL };
+        self.bench_of(amount, options, progress)
     }
-    let is = |name: &String, who: &Who| *name == who.label() || *name == who.engine;
-    if let Some(name) = options.engines.iter().find(|&name| !engines.iter().any(|who| is(name, who))) {
-        let known: Vec<String> = engines.iter().map(Who::label).collect();
-        return Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))));
+
+    fn bench_of(
+        &self,
+        amount: Amount,
+        options: &Options,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Results> {
+        self.check(options)?;
+        let mut bench = Bench { amount, options, results: Results::default(), progress };
+        bench.run(self.cases)?;
+        (self.beside)(&mut bench)?;
+        let mut results = bench.results;
+        promises::add(self.name, &(self.promises)(), &mut results);
+        Ok(results)
     }
-    Ok(())
+
+    /// Refuses names that nothing has, and sizes that cannot be.
+    fn check(&self, options: &Options) -> Result<(), Failure> {
+        let is_case = |name: &String| self.cases.iter().any(|case| case.name == name);
+        if let Some(name) = options.workloads.iter().find(|&name| !is_case(name)) {
+            let known: Vec<&str> = self.cases.iter().map(|case| case.name).collect();
+            return Err(Failure::Usage(format!("no workload {name:?}; there are {}", known.join(", "))));
+        }
+        let whos = (self.whos)();
+        let is_who = |name: &String| whos.iter().any(|who| *name == who.label() || *name == who.engine);
+        if let Some(name) = options.engines.iter().find(|&name| !is_who(name)) {
+            let known: Vec<String> = whos.iter().map(Who::label).collect();
+            return Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))));
+        }
+        let Some(n) =
+            options.sizes.iter().find(|&n| self.sizes.as_ref().is_none_or(|sizes| !sizes.contains(n)))
+        else {
+            return Ok(());
+        };
+        let sizes = self.sizes.as_ref().map_or("has sizes of its own".to_owned(), |sizes| {
+            format!("has sizes from {} to {}", sizes.start(), sizes.end())
+        });
+        Err(Failure::Usage(format!("--n {n}: {} {sizes}", self.name)))
+    }
 }

@@ -18,11 +18,9 @@ mod stacks;
 
 pub use resident::measure as measure_resident;
 
-use super::{Amount, Bench, Case, Options, Who, check_names};
-use crate::Progress;
-use crate::failure::Failure;
-use crate::promises::{self, Figure, Promise, above, at_least, at_most, at_most_of_least, below};
-use crate::record::{Metric, Results, Stat, count};
+use super::{Bench, Case, Suite, Who};
+use crate::promises::{Figure, Promise, above, at_least, at_most, at_most_of_least, below};
+use crate::record::{Metric, Stat, count};
 use engines::{Content, ENTRIES, Loops, MALLOCS, MEMSET, MMAP, VMALLOC};
 use freehold::vmalloc::Keep;
 
@@ -54,29 +52,22 @@ impl Bench<'_> {
     }
 }
 
-/// Runs the workloads.
-///
-/// # Errors
-/// No workload or engine has such a name, the system refuses memory, or an engine hands out what it should not.
-pub fn bench(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let amount = if options.quick { Amount::QUICK } else { Amount::USUAL };
-    bench_of(amount, options, progress)
-}
-
-fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let blocks = ENTRIES.iter().map(|entry| entry.who).chain([MEMSET]);
-    let known: Vec<Who> = blocks.chain(slots::WHOS).chain(stacks::WHOS).collect();
-    check_names(options, &CASES, &known)?;
-    if !options.sizes.is_empty() {
-        return Err(Failure::Usage("--n: memory has sizes of its own".to_owned()).into());
-    }
-    let mut bench = Bench { amount, options, results: Results::default(), progress };
-    bench.results.fact("stacks", count(amount.operations.min(stacks::ALIVE) as u64));
-    bench.run(&CASES)?;
-    let mut results = bench.results;
-    promises::add(SUITE, &promises(), &mut results);
-    Ok(results)
-}
+/// Memory that is handed out, beside mappings and mallocs.
+pub const MEMORY: Suite = Suite {
+    name: SUITE,
+    cases: &CASES,
+    whos: || {
+        let blocks = ENTRIES.iter().map(|entry| entry.who).chain([MEMSET]);
+        blocks.chain(slots::WHOS).chain(stacks::WHOS).collect()
+    },
+    sizes: None,
+    beside: |bench| {
+        let alive = bench.amount.operations.min(stacks::ALIVE);
+        bench.results.fact("stacks", count(alive as u64));
+        Ok(())
+    },
+    promises,
+};
 
 /// What is promised of memory.
 fn promises() -> Vec<Promise> {

@@ -1,13 +1,16 @@
 use super::engines::{Block, Memory};
 use super::replay::{Areas, Step};
 use super::*;
+use crate::Progress;
+use crate::concurrent::{Amount, Options};
 use crate::counters::threads::cpus;
+use crate::record::Results;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 fn run(workload: &str) -> Results {
     let options = Options { quick: true, workloads: vec![workload.to_owned()], ..Options::default() };
-    bench_of(Amount::TINY, &options, &mut Progress::default()).unwrap()
+    MEMORY.bench_of(Amount::TINY, &options, &mut Progress::default()).unwrap()
 }
 
 fn has(results: &Results, workload: &str, op: &str, engine: &str, metric: Metric) -> bool {
@@ -52,7 +55,8 @@ fn every_block_slot_and_stack_has_figures_and_all_promises_a_row() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let refused = |options: Options| bench(&options, &mut Progress::default()).unwrap_err().to_string();
+    let refused =
+        |options: Options| MEMORY.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["pears".to_owned()], ..Options::default() });
     assert!(case.contains("no workload \"pears\"; there are block, reset, stack"), "{case}");
     let sizes = refused(Options { sizes: vec![5], ..Options::default() });

@@ -20,11 +20,9 @@ pub(super) use engines::{ENTRIES, Entry, Loops, whole};
 #[cfg(test)]
 pub(super) use {engines::Pool, lock::Used};
 
-use super::{Amount, Bench, Case, Options, Who, check_names};
-use crate::Progress;
-use crate::failure::Failure;
-use crate::promises::{self, Figure, Promise, at_least, at_most, below};
-use crate::record::{Metric, Results, Stat, count};
+use super::{Bench, Case, Suite};
+use crate::promises::{Figure, Promise, at_least, at_most, below};
+use crate::record::{Metric, Stat, count};
 use engines::{ONE_LOCK, POOLED, REFERENCE, RWLOCK, TWO_LOCKS};
 
 /// The family in records.
@@ -36,31 +34,21 @@ const CASES: [Case; 3] = [
     Case { name: "locate", run: cases::locates },
 ];
 
-/// Runs the workloads, then the model of what was measured.
-///
-/// # Errors
-/// No workload or engine has such a name, or an engine answers wrong.
-pub fn bench(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let amount = if options.quick { Amount::QUICK } else { Amount::USUAL };
-    bench_of(amount, options, progress)
-}
-
-fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let known: Vec<Who> = ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect();
-    check_names(options, &CASES, &known)?;
-    if !options.sizes.is_empty() {
-        return Err(Failure::Usage("--n: pools have no sizes".to_owned()).into());
-    }
-    let mut bench = Bench { amount, options, results: Results::default(), progress };
-    bench.results.fact("held", count(cases::HELD as u64));
-    bench.results.fact("regions", count(cases::LOCATED.min(amount.operations) as u64));
-    bench.run(&CASES)?;
-    model::run(&mut bench)?;
-    rates::run(&mut bench)?;
-    let mut results = bench.results;
-    promises::add(SUITE, &promises(), &mut results);
-    Ok(results)
-}
+/// Address spaces that threads share, and the model of what was measured.
+pub const POOLS: Suite = Suite {
+    name: SUITE,
+    cases: &CASES,
+    whos: || ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect(),
+    sizes: None,
+    beside: |bench| {
+        let regions = cases::LOCATED.min(bench.amount.operations);
+        bench.results.fact("held", count(cases::HELD as u64));
+        bench.results.fact("regions", count(regions as u64));
+        model::run(bench)?;
+        rates::run(bench)
+    },
+    promises,
+};
 
 /// What is promised of pools.
 fn promises() -> Vec<Promise> {

@@ -1,11 +1,13 @@
 use super::*;
+use crate::Progress;
+use crate::concurrent::{Amount, Options, Who};
 use crate::counters::threads::cpus;
 use freehold::kva::Request;
 use freehold::units::Span;
 
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
-    let results = bench_of(Amount::TINY, &Options::default(), &mut Progress::default()).unwrap();
+    let results = POOLS.bench_of(Amount::TINY, &Options::default(), &mut Progress::default()).unwrap();
     for entry in &ENTRIES {
         for case in &CASES {
             let has = |metric| {
@@ -28,11 +30,11 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let refused = |options: Options| bench(&options, &mut Progress::default()).unwrap_err().to_string();
+    let refused = |options: Options| POOLS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["pears".to_owned()], ..Options::default() });
     assert!(case.contains("no workload \"pears\"; there are pair, replace, locate"), "{case}");
     let sizes = refused(Options { sizes: vec![5], ..Options::default() });
-    assert!(sizes.contains("pools have no sizes"), "{sizes}");
+    assert!(sizes.contains("pools has sizes of its own"), "{sizes}");
 }
 
 /// Ranges of all kinds, on one thread: every space answers as a space does, and ends as it began.

@@ -14,11 +14,8 @@ mod guards;
 mod ranges;
 mod together;
 
-use super::{Amount, Bench, Case, Options, Who, check_names};
-use crate::Progress;
-use crate::failure::Failure;
-use crate::promises::{self, Figure, Promise, at_least, at_most};
-use crate::record::Results;
+use super::{Bench, Case, Suite};
+use crate::promises::{Figure, Promise, at_least, at_most};
 use engines::{ENTRIES, Filled, INDEX, MAPLE, OWNED, RWLOCK};
 use guards::{EPOCH, GUARDS, RCU};
 
@@ -26,8 +23,6 @@ use guards::{EPOCH, GUARDS, RCU};
 const SUITE: &str = "readers";
 /// Ranges of a map, unless others are asked for.
 const SIZES: [u32; 2] = [100, 10_000];
-/// The most ranges of a map.
-const MOST: u32 = 1_000_000;
 
 const CASES: [Case; 7] = [
     Case { name: "guard", run: guards::run },
@@ -59,27 +54,15 @@ impl Bench<'_> {
     }
 }
 
-/// Runs the workloads.
-///
-/// # Errors
-/// No workload or engine has such a name, a size cannot be, or an engine answers wrong.
-pub fn bench(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let amount = if options.quick { Amount::QUICK } else { Amount::USUAL };
-    bench_of(amount, options, progress)
-}
-
-fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let known: Vec<Who> = ENTRIES.iter().map(|entry| entry.who).chain(GUARDS).collect();
-    check_names(options, &CASES, &known)?;
-    if let Some(n) = options.sizes.iter().find(|n| !(2..=MOST).contains(*n)) {
-        return Err(Failure::Usage(format!("--n {n}: there are 2 to {MOST} ranges")).into());
-    }
-    let mut bench = Bench { amount, options, results: Results::default(), progress };
-    bench.run(&CASES)?;
-    let mut results = bench.results;
-    promises::add(SUITE, &promises(), &mut results);
-    Ok(results)
-}
+/// Maps of ranges that threads share.
+pub const READERS: Suite = Suite {
+    name: SUITE,
+    cases: &CASES,
+    whos: || ENTRIES.iter().map(|entry| entry.who).chain(GUARDS).collect(),
+    sizes: Some(2..=1_000_000),
+    beside: |_| Ok(()),
+    promises,
+};
 
 /// What is promised of readers.
 fn promises() -> Vec<Promise> {

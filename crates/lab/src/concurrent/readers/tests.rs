@@ -1,10 +1,12 @@
 use super::*;
+use crate::Progress;
+use crate::concurrent::{Amount, Options, Who};
 use crate::counters::threads::cpus;
 use crate::record::Metric;
 
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
-    let results = bench_of(Amount::TINY, &Options::default(), &mut Progress::default()).unwrap();
+    let results = READERS.bench_of(Amount::TINY, &Options::default(), &mut Progress::default()).unwrap();
     for entry in &ENTRIES {
         for case in CASES.iter().filter(|case| case.name != "guard") {
             let expected = match case.name {
@@ -32,13 +34,14 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let refused = |options: Options| bench(&options, &mut Progress::default()).unwrap_err().to_string();
+    let refused =
+        |options: Options| READERS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
     let case = refused(Options { workloads: vec!["reed".to_owned()], ..Options::default() });
     assert!(case.contains("no workload \"reed\"; there are guard, read"), "{case}");
     let engine = refused(Options { engines: vec!["tree-index:9".to_owned()], ..Options::default() });
     assert!(engine.contains("there are maple-tree, range-map"), "{engine}");
     let size = refused(Options { sizes: vec![1], ..Options::default() });
-    assert!(size.contains("2 to 1000000 ranges"), "{size}");
+    assert!(size.contains("--n 1: readers has sizes from 2 to 1000000"), "{size}");
 }
 
 /// Loses a store, and keeps one that was removed.

@@ -58,6 +58,15 @@ impl SharedTree {
         value(self.shared.read().slot_at(index).1)
     }
 
+    /// Erases what has the index; says what that was.
+    fn take(&self, index: u64) -> Value {
+        let found = self.at(index);
+        match self.shared.erase(index) {
+            Ok(Some(_)) => found,
+            Ok(None) | Err(_) => Value::Null,
+        }
+    }
+
     fn put(&self, span: Span, value: Value) -> Result<(), Refusal> {
         match entry(value) {
             Some(entry) => self.shared.store(span, entry).map_err(refusal),
@@ -108,11 +117,7 @@ impl Engine for SharedTree {
 
     fn erase(&mut self, index: u64) -> Value {
         self.places.erase(index);
-        let found = self.at(index);
-        match self.shared.erase(index) {
-            Ok(Some(_)) => found,
-            Ok(None) | Err(_) => Value::Null,
-        }
+        self.take(index)
     }
 
     fn load(&self, index: u64) -> Value {
@@ -210,11 +215,7 @@ impl Engine for SharedTree {
     fn cursor_erase(&mut self, cursor: &mut Self::Cursor) -> Value {
         let CursorView { index, .. } = Places::view(cursor);
         self.places.cursor_erase(cursor);
-        let found = self.at(index);
-        match self.shared.erase(index) {
-            Ok(Some(_)) => found,
-            Ok(None) | Err(_) => Value::Null,
-        }
+        self.take(index)
     }
 
     fn store_together(&mut self, stores: &[(Span, Value)], commit: bool) -> Result<(), Refusal> {
