@@ -12,7 +12,7 @@ use crate::builder::{Builder, Commit, MAX_RESERVE, MIN_RESERVE};
 use crate::decay::Decay;
 use crate::error::{AllocError, BuildError, PoolError};
 use crate::keep::{Keep, Warm};
-use crate::mapping::{Mapping, Pages};
+use crate::mapping::{BASE_ALIGN, Mapping, Pages};
 use crate::quarantine::Quarantine;
 use crate::zone::{Held, Zone};
 use freehold_kva::pooled::SlabName;
@@ -28,8 +28,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Pages of the largest small block, and granules of the largest slot.
 const SLOT_GRANULES: usize = 256;
-/// Pages of a granule of large blocks.
-const LARGE_GRANULE_PAGES: usize = 64;
+/// A granule of large blocks, 256 KiB whatever a page has: their zone begins at a multiple of 16.
+const LARGE_GRANULE: usize = BASE_ALIGN / 16;
 /// From here on, the pages that have memory are looked up before a block is cleared.
 const SCAN_FROM_BYTES: usize = 256 << 10;
 /// What zones start at and are made of.
@@ -146,8 +146,8 @@ impl VirtualMemory {
     ///
     /// # Cost
     /// Warm, two atomic exchanges and two additions with its drop, and what it takes to clear it. Cold, page faults where it
-    /// is touched. Up to 256 pages are one of 28 sizes, four for each doubling; larger blocks likewise, of 64 pages each.
-    /// Beyond 16,384 pages a block is never kept warm, and takes a lock.
+    /// is touched. Up to 256 pages are one of 28 sizes, four for each doubling; larger blocks likewise, of 256 KiB each.
+    /// Beyond 64 MiB a block is never kept warm, and takes a lock.
     #[inline]
     pub fn alloc(&self, len_bytes: usize, zero: Zero) -> Result<Block<'_>, AllocError> {
         self.shared.alloc(len_bytes, zero)
@@ -157,7 +157,7 @@ impl VirtualMemory {
     /// for is addresses that nobody is given; they do not fault.
     ///
     /// A window is one within the addresses that blocks of the length come from: the first of [`Stats::zones`](crate::Stats::zones) for up
-    /// to 256 pages, a quarter of the reservation; the second for longer ones, which take whole multiples of 64 pages there.
+    /// to 256 pages, a quarter of the reservation; the second for longer ones, which take whole multiples of 256 KiB there.
     ///
     /// # Errors
     /// As there, and for what the request says: see [`kva::AllocError`]. A window that has none of those addresses is
@@ -217,14 +217,14 @@ impl Shared {
         if committed {
             mapping.commit(0..len)?;
         }
-        let (page, large_granule) = (page_bytes(), LARGE_GRANULE_PAGES * page_bytes());
+        let page = page_bytes();
         // Blocks are found by their addresses.
         let blocks = |name, range: Range<usize>, granule: usize| {
             let granule = Align::new(granule as u64).ok_or(kva::LayoutError::Empty)?;
             Zone::new(name, range.clone(), mapping.address(range.start), granule, committed, None)
         };
         let small = blocks("freehold blocks", 0..len / 4, page)?;
-        let large = blocks("freehold large blocks", len / 4..len / 2, large_granule)?;
+        let large = blocks("freehold large blocks", len / 4..len / 2, LARGE_GRANULE)?;
         let rest = Span::from_size(len as u64 / 2, len as u64 / 2).ok_or(kva::LayoutError::Empty)?;
         let granule = Align::new(ZONE_GRANULE as u64).ok_or(kva::LayoutError::Empty)?;
         let space = AddressSpace::new(rest, granule, Placement::Lowest)?;
@@ -236,7 +236,7 @@ impl Shared {
             small: Arc::new(small),
             large: Arc::new(large),
             page: Granule::new(page),
-            large_granule: Granule::new(large_granule),
+            large_granule: Granule::new(LARGE_GRANULE),
             pools: Mutex::new(Pools { space, zones: Vec::new() }),
             scan: Mutex::new(None),
             quarantine: asked.quarantine_bytes.map(Quarantine::new),

@@ -9,7 +9,7 @@
 //! # Invariants
 //! V1: pages are used by who holds their block, and by nobody else; a purge holds what it has claimed. V2: what is free and
 //! cold is zero: it was never written to, or a call that succeeded gave its pages back while it was held. V5: what is held
-//! is committed: it lies below the frontier of its zone.
+//! is committed: all of its slot lies below the frontier of its zone.
 
 use crate::block::Block;
 use crate::error::AllocError;
@@ -183,9 +183,9 @@ impl Zone {
     fn hold(&self, mapping: &Mapping, memory: kva::pooled::Memory, len: usize) -> Result<Held, AllocError> {
         let (position, slot_bytes) = (memory.span.first(), memory.span.size_saturating());
         let start = self.offset(position) + self.shape.as_ref().map_or(0, |shape| shape.data.start);
-        // What is warm was handed out before, and prepared then.
+        // What is warm was handed out before, and prepared then: all of it, for whoever uses more of it than its first holder.
         if !memory.is_warm {
-            self.prepare(mapping, position, start + len)?;
+            self.prepare(mapping, memory.span)?;
         }
         // SAFETY: the block was just taken from the space, which hands out a place once until it is free again, and it is
         // committed. The zone is of the mapping.
@@ -193,18 +193,19 @@ impl Zone {
         Ok(Held { pages, position, slot_bytes, is_warm: memory.is_warm, slab: memory.slab })
     }
 
-    /// Makes a block usable that ends at an offset, or a slot with its guard. If it cannot be, it is free again.
+    /// Makes a block usable, all of its slot, with its guard. If it cannot be, it is free again.
     #[cold]
-    fn prepare(&self, mapping: &Mapping, position: u64, end: usize) -> Result<(), SysError> {
-        self.make_usable(mapping, position, end).inspect_err(|_| self.give_cold(position))
+    fn prepare(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
+        self.make_usable(mapping, slot).inspect_err(|_| self.give_cold(slot.first()))
     }
 
-    fn make_usable(&self, mapping: &Mapping, position: u64, end: usize) -> Result<(), SysError> {
-        let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
-            return self.commit(mapping, end - self.range.start);
-        };
+    fn make_usable(&self, mapping: &Mapping, slot: Span) -> Result<(), SysError> {
+        let position = slot.first();
         let start = self.offset(position);
-        self.commit(mapping, start + shape.stride as usize - self.range.start)?;
+        self.commit(mapping, start + slot.size_saturating() as usize - self.range.start)?;
+        let Some(shape) = self.shape.as_ref().filter(|shape| !shape.guard.is_empty()) else {
+            return Ok(());
+        };
         let slot = (position - self.first) / shape.stride;
         let (word, bit) = (&self.guarded[(slot / 64) as usize], 1 << (slot % 64));
         // Relaxed: the slot's bit is changed by who holds the slot.

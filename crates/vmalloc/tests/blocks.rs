@@ -206,6 +206,26 @@ fn strict_commitment_grows_in_steps() {
     vm.validate().unwrap();
 }
 
+#[cfg(not(miri))]
+#[test]
+fn a_warm_slot_is_committed_beyond_its_first_block() {
+    // 1025 pages and 1280 are of one size class, and the first are more than a step: the frontier could end with them.
+    let comes_back = |zero: Zero| {
+        let vm = VirtualMemory::builder().reserve(RESERVE).commit(Commit::Strict).build().unwrap();
+        let short = vm.alloc(1025 << 12, Zero::No).unwrap();
+        let address = short.address();
+        drop(short);
+        let mut long = vm.alloc(1280 << 12, zero).unwrap();
+        let is_same = long.address() == address;
+        long.fill(1);
+        drop(long);
+        vm.validate().unwrap();
+        is_same
+    };
+    // Threads that change their CPU get another slot.
+    assert!([Zero::No, Zero::Yes].into_iter().all(|zero| (0..20).any(|_| comes_back(zero))));
+}
+
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn statistics_are_what_the_kernel_says() {
