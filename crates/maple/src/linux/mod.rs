@@ -17,7 +17,7 @@
 //! | `-EBUSY`, `-EEXIST`, `-EINVAL`, `-ENOMEM` | [`Error`] and [`Error::code`] |
 //!
 //! The answers are those of Linux 7.3 as recorded, but where its tree is known to answer wrongly
-//! (`tests/linux_defects.rs` has each case). No lock is taken: the tree has one owner.
+//! (`tests/map/linux_defects.rs` has each case). No lock is taken: the tree has one owner.
 //!
 //! ```
 //! use freehold_maple::linux::{Error, Flags, Item, Tree};

@@ -1,0 +1,251 @@
+//! The shared space: against an `AddressSpace` of its own, beside readers on threads, with values that use the space when dropped.
+
+use freehold_kva::{
+    AddressSpace, AllocError, FreeError, MoveError, PendingMove, Placement, Request, SharedError, SharedSpace,
+};
+use freehold_units::{Align, Span};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+const PAGE: u64 = 0x1000;
+
+fn pages(first: u64, pages: u64) -> Span {
+    Span::from_size(first * PAGE, pages * PAGE).unwrap()
+}
+
+fn space<V>(count: u64) -> SharedSpace<V> {
+    SharedSpace::new(pages(0x100, count), Align::PAGE, Placement::Lowest).unwrap()
+}
+
+/// Random numbers, the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// Both spaces, and the moves that are pending in each.
+struct Two {
+    shared: SharedSpace<u64>,
+    alone: AddressSpace<u64>,
+    moves: Vec<(PendingMove, PendingMove)>,
+    /// Moves that ended.
+    ended: u32,
+}
+
+impl Two {
+    fn step(&mut self, random: &mut Random, number: u64) {
+        let Self { shared, alone, moves, ended } = self;
+        let starts: Vec<u64> = alone.regions().map(|region| region.span().first()).collect();
+        let any = |random: &mut Random| match random.below(8) {
+            0 => (0x100 + random.below(300)) * PAGE,
+            _ => starts.get(random.below(starts.len().max(1) as u64) as usize).copied().unwrap_or(0),
+        };
+        match random.below(10) {
+            0..3 => {
+                let request = Request::new((1 + random.below(9)) * PAGE).guard(random.below(3) * PAGE);
+                let request = request.align(Align::new(PAGE << random.below(3)).unwrap());
+                let one = shared.alloc(&request, Arc::new(number)).map_err(|rejected| rejected.cause);
+                let other = alone.alloc(&request, number);
+                assert_eq!(one, other.map_err(|rejected| SharedError::Refused(rejected.cause)));
+            }
+            3 => {
+                let place = pages(0x100 + random.below(300), 1 + random.below(5));
+                let one = shared.alloc_at(place, Arc::new(number)).map_err(|rejected| rejected.cause);
+                let other = alone.alloc_at(place, number);
+                assert_eq!(one, other.map_err(|rejected| SharedError::Refused(rejected.cause)));
+            }
+            4..7 => {
+                let first = any(random);
+                let one = shared.free(first).map(|(span, value)| (span, *value));
+                assert_eq!(one, alone.free(first).map_err(SharedError::Refused));
+            }
+            7 | 8 => {
+                let first = any(random);
+                // Near, so that both places overlap, or anywhere.
+                let off = (random.below(9) * PAGE).wrapping_sub(4 * PAGE);
+                let to = if random.below(2) == 0 {
+                    first.wrapping_add(off)
+                } else {
+                    (0x100 + random.below(300)) * PAGE
+                };
+                match (shared.begin_move(first, to), alone.begin_move(first, to)) {
+                    (Ok(one), Ok(other)) => moves.push((one, other)),
+                    (one, other) => assert_eq!(one.err(), other.err().map(SharedError::Refused)),
+                }
+            }
+            _ if moves.is_empty() => {}
+            _ => {
+                let (one, other) = moves[random.below(moves.len() as u64) as usize];
+                if random.below(3) == 0 {
+                    assert_eq!(
+                        shared.cancel_move(one),
+                        alone.cancel_move(other).map_err(SharedError::Refused)
+                    );
+                } else {
+                    assert_eq!(
+                        shared.commit_move(one),
+                        alone.commit_move(other).map_err(SharedError::Refused)
+                    );
+                }
+                *ended += 1;
+                if random.below(4) > 0 {
+                    moves.retain(|(known, _)| *known != one);
+                }
+            }
+        }
+    }
+
+    fn compare(&self, random: &mut Random) {
+        self.shared.validate().unwrap();
+        assert_eq!(self.shared.len(), self.alone.len());
+        let reading = self.shared.read();
+        for _ in 0..40 {
+            let address = 0xff * PAGE + random.below(303 * PAGE);
+            let known = self.alone.region_at(address);
+            let value = known.as_ref().map(|region| *region.value());
+            assert_eq!(reading.get(address).copied(), value, "at {address:#x}");
+            let found = self.shared.region_at(address).map(|(span, value)| (span, *value));
+            assert_eq!(found.map(|(_, value)| value), value);
+            if let Some(region) = known.filter(|region| region.moving_to().is_none()) {
+                assert_eq!(found.unwrap().0, region.span());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_address_space_answers() {
+    let shared = space(300);
+    let alone = AddressSpace::new(pages(0x100, 300), Align::PAGE, Placement::Lowest).unwrap();
+    let mut two = Two { shared, alone, moves: Vec::new(), ended: 0 };
+    let mut random = Random(11);
+    for number in 0..4000 {
+        two.step(&mut random, number);
+        if number % 10 == 0 {
+            two.compare(&mut random);
+        }
+    }
+    assert!(two.ended > 100, "{} moves ended", two.ended);
+}
+
+#[test]
+fn each_question_has_its_error() {
+    let space = space(16);
+    let nic = space.alloc(&Request::new(4 * PAGE), Arc::new(1)).unwrap();
+    let refused = space.alloc(&Request::new(20 * PAGE), Arc::new(2)).unwrap_err();
+    assert!(matches!(refused.cause, SharedError::Refused(AllocError::TooLarge { .. })));
+    assert_eq!(*refused.value, 2);
+    let interior = FreeError::Interior { address: nic.first() + PAGE, region: nic };
+    assert_eq!(space.free(nic.first() + PAGE), Err(SharedError::Refused(interior)));
+    let to = nic.first() + 2 * PAGE;
+    let pending = space.begin_move(nic.first(), to).unwrap();
+    assert_eq!(space.free(nic.first()), Err(SharedError::Refused(FreeError::Moving { region: nic })));
+    assert_eq!(space.region_at(to + 3 * PAGE).map(|(_, value)| *value), Some(1));
+    space.cancel_move(pending).unwrap();
+    assert_eq!(
+        space.commit_move(pending),
+        Err(SharedError::Refused(MoveError::Ended { first: nic.first() }))
+    );
+    assert_eq!(space.region_at(to + 3 * PAGE), None);
+    let again = space.begin_move(nic.first(), to).unwrap();
+    assert_eq!(
+        space.commit_move(pending),
+        Err(SharedError::Refused(MoveError::Ended { first: nic.first() }))
+    );
+    assert_eq!(space.commit_move(again), Ok(Span::from_size(to, 4 * PAGE).unwrap()));
+    assert_eq!(space.region_at(nic.first()), None);
+    space.validate().unwrap();
+    assert_eq!(
+        SharedError::<AllocError>::Readers { held: 5, limit: 6 }.to_string(),
+        "readers hold back 5 of at most 6 nodes and values"
+    );
+}
+
+/// A value that looks its space up, and allocates there, when it is dropped.
+struct Busy(&'static OnceLock<SharedSpace<Busy>>, Arc<AtomicU64>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let space = self.0.get().unwrap();
+        assert!(space.region_at(0).is_none());
+        assert!(space.stats().regions <= 3);
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_value_may_use_the_space_while_it_is_dropped() {
+    static SPACE: OnceLock<SharedSpace<Busy>> = OnceLock::new();
+    let dropped = Arc::new(AtomicU64::new(0));
+    let space = SPACE.get_or_init(|| space(64));
+    for _ in 0..3000 {
+        let value = Arc::new(Busy(&SPACE, Arc::clone(&dropped)));
+        let span = granted(|| {
+            space.alloc(&Request::new(PAGE), Arc::clone(&value)).map_err(|rejected| rejected.cause)
+        });
+        let pending = granted(|| space.begin_move(span.first(), span.first() + 8 * PAGE));
+        let span = granted(|| space.commit_move(pending));
+        drop(granted(|| space.free(span.first())));
+    }
+    assert!(dropped.load(Ordering::Relaxed) > 100);
+}
+
+/// Asks again while readers hold too much back: their threads may not run for a while.
+fn granted<T, C: std::fmt::Debug>(attempt: impl Fn() -> Result<T, SharedError<C>>) -> T {
+    loop {
+        match attempt() {
+            Err(SharedError::Readers { .. }) => std::thread::yield_now(),
+            answer => return answer.unwrap(),
+        }
+    }
+}
+
+/// Regions are allocated, moved and freed while readers look them up: what is found has the value that was last put there, and a
+/// region that moves is found at one of its places at least.
+#[test]
+fn readers_beside_changes() {
+    let (space, done) = (space::<Mutex<u64>>(4096), AtomicBool::new(false));
+    let rounds = if cfg!(miri) { 10 } else { 3000 };
+    let anchor = space.alloc(&Request::new(4 * PAGE), Arc::new(Mutex::new(7))).unwrap();
+    let (low, high) = (anchor.first(), anchor.first() + 2048 * PAGE);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    let reading = space.read();
+                    // The move goes up and down: who looks there first, and here, and there again, meets it.
+                    let found =
+                        [low, high, low].map(|at| reading.get(at + PAGE).map(|value| *value.lock().unwrap()));
+                    assert!(found.contains(&Some(7)), "{found:?}");
+                    for (span, value) in reading.iter() {
+                        let value = *value.lock().unwrap();
+                        assert!(value == 7 || value == span.first(), "{span} has {value}");
+                    }
+                }
+            });
+        }
+        let (mut random, mut spans) = (Random(5), Vec::new());
+        for round in 0..rounds {
+            let (from, to) = if round % 2 == 0 { (low, high) } else { (high, low) };
+            let pending = granted(|| space.begin_move(from, to));
+            granted(|| space.commit_move(pending));
+            // The value of each is its start.
+            let place = pages(0xa00 + random.below(50) * 8, 1 + random.below(4));
+            if let Ok(span) = space.alloc_at(place, Arc::new(Mutex::new(place.first()))) {
+                spans.push(span.first());
+            }
+            if spans.len() > 20 {
+                let first = spans.swap_remove(random.below(20) as usize);
+                granted(|| space.free(first));
+            }
+        }
+        done.store(true, Ordering::Release);
+    });
+    space.validate().unwrap();
+}

@@ -1,0 +1,20 @@
+//! Tests of maps with one owner, as one program, so that the maps are compiled once for all of them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod edges;
+mod exhaustive;
+#[path = "../common/fuse.rs"]
+mod fuse;
+mod large;
+mod linux_calls;
+mod linux_cursor;
+mod linux_defects;
+mod model;
+mod panics;
+mod range_map;
+#[cfg(feature = "serde")]
+mod serde;
+mod versions;

@@ -1,0 +1,179 @@
+//! What a value does that panics when it is dropped or split: the map is whole afterwards, every other value is dropped
+//! once, and what is leaked is what the documents say.
+
+#![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "a test counts an `Arc` by hand")]
+
+use crate::fuse::{DROP_PANICS, Fuse, SPLIT_PANICS};
+use freehold_maple::{Nodes, WordMap};
+use freehold_units::Span;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+type Map = WordMap<Fuse>;
+
+const COUNT: u32 = 40;
+
+struct Scene {
+    map: Map,
+    values: Vec<Arc<u32>>,
+}
+
+fn span(first: u64, last: u64) -> Span {
+    Span::new(first, last).unwrap()
+}
+
+impl Scene {
+    /// Entries of ten indexes that touch, in many leaves.
+    fn new() -> Self {
+        let values: Vec<_> = (0..=COUNT).map(Arc::new).collect();
+        let entries = values.iter().take(COUNT as usize).zip(0..);
+        let entries = entries.map(|(value, at)| (span(10 * at, 10 * at + 9), Fuse(Arc::clone(value))));
+        Self { map: WordMap::from_sorted_with_nodes(Nodes::Small, entries).unwrap(), values }
+    }
+
+    fn entries(&self) -> Vec<(Span, u32)> {
+        self.map.validate().unwrap();
+        self.map.iter().collect()
+    }
+
+    fn spare(&self) -> Fuse {
+        Fuse(Arc::clone(&self.values[COUNT as usize]))
+    }
+
+    /// Every value is held as often as it is in the map, and once more for each time it was leaked.
+    fn assert_held(&self, leaked: impl Fn(u32) -> usize) {
+        let mut entries = [0; COUNT as usize + 1];
+        self.map.iter().for_each(|(_, held)| entries[held as usize] += 1);
+        for value in &self.values {
+            let held = 1 + entries[**value as usize] + leaked(**value);
+            assert_eq!(Arc::strong_count(value), held, "of value {value}");
+        }
+    }
+}
+
+fn panics<T>(operation: impl FnOnce() -> T) {
+    assert!(catch_unwind(AssertUnwindSafe(operation)).is_err(), "it was to panic");
+}
+
+#[test]
+fn a_drop_that_panics_within_a_store() {
+    // Of one entry; of several in leaves that stay; of several in leaves that go.
+    for (over, fuse) in [(span(0, 9), 0), (span(0, 399), 0), (span(13, 395), 20), (span(5, 380), 37)] {
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(fuse));
+        let spare = scene.spare();
+        panics(|| scene.map.store(over, spare));
+        assert!(scene.entries().contains(&(over, COUNT)), "the store is done");
+        scene.assert_held(|_| 0);
+    }
+}
+
+#[test]
+fn a_drop_that_panics_while_all_goes() {
+    for fuse in [0, 1, 17, COUNT - 1] {
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(fuse));
+        panics(|| scene.map.clear());
+        assert!(scene.entries().is_empty());
+        scene.assert_held(|_| 0);
+
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(fuse));
+        panics(|| drop(std::mem::take(&mut scene.map)));
+        scene.assert_held(|_| 0);
+
+        let mut scene = Scene::new();
+        let mut entries = std::mem::take(&mut scene.map).into_iter();
+        assert_eq!(*entries.nth(2).unwrap().1.0, 2);
+        DROP_PANICS.set(Some(fuse.max(3)));
+        panics(|| drop(entries));
+        scene.assert_held(|_| 0);
+
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(fuse));
+        panics(|| scene.map.retain(|_, _| false));
+        assert_eq!(scene.entries().len() as u32, COUNT - fuse - 1, "those before are erased");
+        scene.assert_held(|_| 0);
+    }
+}
+
+#[test]
+fn a_drop_that_panics_as_a_transaction_ends() {
+    for commit in [true, false] {
+        let mut scene = Scene::new();
+        let before = scene.entries();
+        let (spare, again) = (scene.spare(), scene.spare());
+        let mut both = scene.map.transaction();
+        both.store(span(3, 333), spare).unwrap_or_else(|_| panic!("no memory"));
+        both.store(span(350, 352), again).unwrap_or_else(|_| panic!("no memory"));
+        DROP_PANICS.set(Some(if commit { 20 } else { COUNT }));
+        panics(|| if commit { both.commit() } else { drop(both) });
+        assert_eq!(scene.entries() == before, !commit);
+        scene.assert_held(|_| 0);
+    }
+}
+
+/// Runs an operation on a map whose next split panics; nothing may have changed.
+fn split_panics(leaked: impl Fn(u32) -> usize, operation: impl FnOnce(&mut Map, Fuse)) {
+    let mut scene = Scene::new();
+    let before = scene.entries();
+    let spare = scene.spare();
+    SPLIT_PANICS.set(true);
+    panics(|| operation(&mut scene.map, spare));
+    assert!(!SPLIT_PANICS.get());
+    assert_eq!(scene.entries(), before);
+    scene.assert_held(&leaked);
+    // What was leaked is found again, so that Miri hears of no leak but those that nobody knows of.
+    for value in scene.values.iter().filter(|value| leaked(***value) > 0) {
+        // SAFETY: this holder is counted and is no more.
+        unsafe { Arc::decrement_strong_count(Arc::as_ptr(value)) };
+    }
+}
+
+#[test]
+fn a_split_that_panics_changes_nothing() {
+    // The value that was on its way into the map is leaked.
+    let the_new_one = |value| usize::from(value == COUNT);
+    split_panics(the_new_one, |map, value| drop(map.store(span(13, 14), value)));
+    split_panics(|_| 0, |map, _value| map.remove_range(span(13, 14)).unwrap());
+    split_panics(|_| 0, |map, _value| drop(map.split_at(195)));
+    // One that a transaction has is dropped when it is rolled back.
+    split_panics(
+        |_| 0,
+        |map, value| {
+            let mut one = map.transaction();
+            drop(one.store(span(13, 14), value));
+        },
+    );
+}
+
+#[test]
+fn a_split_that_panics_leaks_what_was_copied() {
+    split_panics(|_| 0, |map, _value| drop(map.try_clone()));
+    // Of a run that is merged the first value is split; it was on its way to no one yet.
+    split_panics(|_| 0, |map, _value| assert_eq!(map.merge_adjacent_by(|_, _| true), 0));
+}
+
+#[test]
+fn an_iterator_that_panics_leaks_nothing() {
+    let scene = Scene::new();
+    let entries = (0..30u64).map(|at| {
+        assert!(at < 25, "no more");
+        (span(at, at), Fuse(Arc::clone(&scene.values[at as usize])))
+    });
+    panics(|| Map::from_sorted_with_nodes(Nodes::Small, entries));
+    scene.assert_held(|_| 0);
+}
+
+#[test]
+fn a_drop_that_panics_leaves_a_cursor_on_the_new_entry() {
+    for over in [span(0, 9), span(5, 380)] {
+        let mut scene = Scene::new();
+        DROP_PANICS.set(Some(if over.first() == 0 { 0 } else { 20 }));
+        let spare = scene.spare();
+        let mut cursor = scene.map.cursor_mut(5);
+        panics(|| cursor.store(over, spare));
+        assert_eq!(cursor.slot(), (over, Some(COUNT)));
+        scene.assert_held(|_| 0);
+    }
+}
