@@ -144,7 +144,7 @@ fn in_every_mode(quarantine_bytes: Option<u64>) {
     for commit in [Commit::Lazy, Commit::Strict] {
         for keep in [0, 2 << 20, 1 << 30] {
             // With few addresses, slots are extents at times.
-            for reserve in [64 * MIB, 2048 * MIB] {
+            for reserve in [64 * MIB, 1024 * MIB] {
                 refused += run(commit, keep, quarantine_bytes, reserve);
             }
         }
