@@ -169,6 +169,22 @@ fn nothing_stays_where_nothing_is_kept() {
 
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
+fn the_longest_blocks_are_never_warm() {
+    let vm = VirtualMemory::builder().reserve(16 << 30).keep(Keep::bytes(1 << 30)).build().unwrap();
+    for (pages, kept) in [(16_385, 0), (16_384, 64 << 20)] {
+        let mut block = vm.alloc(pages << 12, Zero::No).unwrap();
+        block[0] = 1;
+        drop(block);
+        let stats = vm.stats();
+        let resident = if kept > 0 { 4096 } else { 0 };
+        assert_eq!((stats.warm_bytes, vm.resident_bytes().unwrap()), (kept, resident), "{pages} pages");
+        assert_eq!(stats.zones[1].space.extents, 0);
+        vm.validate().unwrap();
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
 fn idle_memory_decays() {
     let decay = Duration::from_millis(200);
     let vm = vm(Keep::bytes(64 << 20).decay(decay));

@@ -57,7 +57,8 @@ impl PooledSpace {
         None
     }
 
-    /// The bytes that a slot for `size_bytes` has, a multiple of the granule; as many, where they are too many for a slot.
+    /// The bytes of the block that `size_bytes` are served with: of their slot, or as many, where they are too many for a slot. For a
+    /// size that is refused, 0 or no multiple of the granule, the answer is that of some other.
     #[inline]
     #[must_use]
     #[doc(alias = "malloc_good_size")]

@@ -167,9 +167,11 @@ impl<'w> Worker<'w> {
         match answer {
             Ok(Memory { span, is_warm, slab }) => {
                 if !self.world.wild {
-                    assert!(
-                        is_warm || !self.world.has_pages(span),
-                        "{span}: memory that is not zero is cold"
+                    // What is counted as warm by who frees it is taken from the count by who is told so.
+                    assert_eq!(
+                        is_warm,
+                        self.world.has_pages(span),
+                        "{span}: what is warm has pages, and all else is zero"
                     );
                     self.world.set_pages(span, true);
                     self.mine.push(span);
@@ -386,4 +388,39 @@ fn take_one_at_a_time() {
 fn shuttle_nothing_is_refused_while_slots_are_free() {
     shuttle_judge::explore(RandomScheduler::new(SCHEDULES), take_one_at_a_time);
     shuttle_judge::explore(PctScheduler::new(4, SCHEDULES), take_one_at_a_time);
+}
+
+/// One warm slot, which a thread takes in line while another purges it. Returns whether the thread has it, and the purge had it.
+fn take_beside_purge() -> (bool, bool) {
+    let space = Arc::new(PooledSpace::for_memory(Span::from_size(SPAN, SPAN).unwrap(), Align::PAGE).unwrap());
+    let block = space.alloc(GRANULE).unwrap();
+    space.free(block.first()).unwrap();
+    let purging = Arc::clone(&space);
+    let purge = shuttle::thread::spawn(move || {
+        let batch = purging.take_warm(GRANULE).unwrap();
+        let has_it = !batch.is_empty();
+        purging.give_back(batch);
+        has_it
+    });
+    let taken = space.alloc_warm(GRANULE);
+    let purged = purge.join().unwrap();
+    assert!(taken.is_none_or(|(span, _)| span == block && !purged), "what was purged is handed out as warm");
+    let (held, warm) = (taken.is_some(), taken.is_none() && !purged);
+    let stats = space.stats();
+    assert_eq!((stats.blocks, stats.warm_bytes), (held.into(), if warm { GRANULE } else { 0 }));
+    space.validate().unwrap();
+    (held, purged)
+}
+
+#[test]
+fn shuttle_what_is_purged_meanwhile_is_not_warm() {
+    let (taken, purged) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let seen = (Arc::clone(&taken), Arc::clone(&purged));
+    let run = move || {
+        let (taken, purged) = take_beside_purge();
+        seen.0.fetch_add(taken.into(), Ordering::Relaxed);
+        seen.1.fetch_add(purged.into(), Ordering::Relaxed);
+    };
+    shuttle_judge::explore(PctScheduler::new(3, 2 * SCHEDULES), run);
+    assert!(taken.load(Ordering::Relaxed) > 0 && purged.load(Ordering::Relaxed) > 0);
 }
