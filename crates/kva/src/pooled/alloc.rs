@@ -1,6 +1,6 @@
 //! Allocating: a slot of the shard's current slab; else another slab from a list, or from the core; extents.
 
-use super::class::{self, Class, SLOTS};
+use super::class::{Class, SLOTS};
 use super::core::Core;
 use super::slab::Layout;
 use super::word::SlabName;
@@ -63,7 +63,8 @@ impl PooledSpace {
     #[must_use]
     #[doc(alias = "malloc_good_size")]
     pub fn block_bytes(&self, size_bytes: u64) -> u64 {
-        class::rounded_up(size_bytes >> self.shift) << self.shift
+        let granules = (size_bytes >> self.shift).max(1);
+        Class::of(granules).map_or(granules, |class| class.granules().into()) << self.shift
     }
 
     /// Takes a range for `request`. What a slot cannot serve is an extent: its own region, at a multiple of 16

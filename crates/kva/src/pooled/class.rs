@@ -17,17 +17,6 @@ pub(super) const MAX_GRANULES: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class(u8);
 
-/// Granules of the slots that `granules` are served with; as many, where they are too many for a slot.
-#[inline]
-pub(super) fn rounded_up(granules: u64) -> u64 {
-    if granules > MAX_GRANULES {
-        return granules;
-    }
-    let below = granules.saturating_sub(1);
-    let shift = (below | 4).ilog2() - 2;
-    ((below >> shift) + 1) << shift
-}
-
 impl Class {
     /// The smallest class whose slots have `granules`, which are 1 or more; `None` if none is so large.
     #[inline]
@@ -84,10 +73,8 @@ mod tests {
         for granules in 1..=MAX_GRANULES {
             let smallest = *sizes.iter().find(|&&size| size >= granules).unwrap();
             assert_eq!(u64::from(Class::of(granules).unwrap().granules()), smallest);
-            assert_eq!(rounded_up(granules), smallest);
             assert!(4 * smallest <= 5 * granules.next_multiple_of(4));
         }
         assert_eq!(Class::of(MAX_GRANULES + 1), None);
-        assert_eq!(rounded_up(MAX_GRANULES + 1), MAX_GRANULES + 1);
     }
 }
