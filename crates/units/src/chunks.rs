@@ -14,7 +14,7 @@ const FIRST: usize = 64;
 /// Bits of a number that are the place.
 const PLACE: u32 = 27;
 /// Chunks that there may be: the last has `2^27` places.
-pub const CHUNKS: usize = 22;
+const CHUNKS: usize = 22;
 /// Chunks that a number can name: a directory as long needs no check.
 pub const NAMED: usize = 1 << (u32::BITS - PLACE);
 
