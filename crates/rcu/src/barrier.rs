@@ -49,16 +49,12 @@ pub(crate) enum Barrier {
 
 impl Barrier {
     /// What the kernel grants.
-    pub(crate) fn new(fenced: bool) -> Self {
+    pub(crate) fn new() -> Self {
         // Under shuttle, all threads are one of the kernel's.
-        #[cfg(not(all(test, loom)))]
-        if !fenced
-            && !cfg!(shuttle)
-            && let Ok(barrier) = Membarrier::memory()
-        {
+        #[cfg(not(any(all(test, loom), shuttle)))]
+        if let Ok(barrier) = Membarrier::memory() {
             return Self::Membarrier(barrier);
         }
-        let _ = fenced;
         Self::Fences
     }
 

@@ -1,10 +1,10 @@
 //! A domain: an epoch, and the slots of those who read in it.
 
-use crate::atomic::{AtomicBool, AtomicU64, Mutex, MutexGuard, lock};
+use crate::atomic::{AtomicU64, Mutex, MutexGuard, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
 use crate::guard::{Guard, Reader};
-use crate::slot::{EPOCH, Owner, Slot, Slots};
+use crate::slot::{FIRST_EPOCH, Owner, Slot, Slots};
 use std::sync::OnceLock;
 
 /// A set of readers. What is retired in a domain waits for its readers only.
@@ -14,10 +14,9 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Domain {
-    /// Ends and begins with each grace period, in steps of `EPOCH`, from one such on. Written by writers, read by each guard.
+    /// Ends and begins with each grace period, in steps of `EPOCH`. Written by writers, read by each guard.
     pub(crate) epoch: AtomicU64,
-    /// Whether readers need a fence. Written once, under the lock, before there is a slot.
-    pub(crate) fenced: AtomicBool,
+    /// Fixed before there is a slot.
     barrier: OnceLock<Barrier>,
     pub(crate) slots: Slots,
     /// Held while a slot is taken.
@@ -32,8 +31,7 @@ impl Domain {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            epoch: AtomicU64::new(EPOCH),
-            fenced: AtomicBool::new(true),
+            epoch: AtomicU64::new(FIRST_EPOCH),
             barrier: OnceLock::new(),
             slots: Slots::new(),
             registration: Mutex::new(()),
@@ -75,21 +73,7 @@ impl Domain {
 
     #[inline]
     pub(crate) fn barrier(&self) -> Barrier {
-        match self.barrier.get() {
-            Some(&barrier) => barrier,
-            None => self.choose(&self.lock_registration()),
-        }
-    }
-
-    /// Fixes the mode, under the lock.
-    #[cold]
-    fn choose(&self, _registration: &MutexGuard<'_, ()>) -> Barrier {
-        *self.barrier.get_or_init(|| {
-            let barrier = Barrier::new(false);
-            // Relaxed: who takes a slot does so under the lock.
-            self.fenced.store(barrier.mode() == Mode::Fences, crate::atomic::Ordering::Relaxed);
-            barrier
-        })
+        *self.barrier.get_or_init(Barrier::new)
     }
 
     pub(crate) fn lock_registration(&self) -> MutexGuard<'_, ()> {
@@ -98,9 +82,10 @@ impl Domain {
 
     /// A slot for `owner`, who ends it.
     pub(crate) fn take_slot(&self, owner: Owner) -> Result<&Slot, OutOfMemory> {
-        let registration = self.lock_registration();
-        self.choose(&registration);
-        self.slots.take(owner)
+        let _registration = self.lock_registration();
+        let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
+        slot.belong_to(self);
+        Ok(slot)
     }
 
     /// A handle through which one thread at a time reads. It has a slot of the domain until it is dropped.
@@ -114,14 +99,10 @@ impl Domain {
     /// One more guard on a slot.
     #[inline]
     pub(crate) fn enter<'d>(&'d self, slot: &'d Slot) -> Guard<'d> {
-        slot.enter(&self.epoch, self.is_fenced());
-        Guard::new(self, slot)
-    }
-
-    #[inline]
-    pub(crate) fn is_fenced(&self) -> bool {
-        // Relaxed: it was written before this thread's slot was taken, and never since.
-        self.fenced.load(crate::atomic::Ordering::Relaxed)
+        if !slot.enter_first(&self.epoch) {
+            slot.enter(&self.epoch);
+        }
+        Guard::new(slot)
     }
 }
 

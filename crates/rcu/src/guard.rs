@@ -11,7 +11,6 @@ use std::marker::PhantomData;
 #[doc(alias = "rcu_read_lock")]
 #[must_use = "reading ends when the guard is dropped"]
 pub struct Guard<'d> {
-    domain: &'d Domain,
     slot: &'d Slot,
     /// R1: the slot is this thread's.
     _here: PhantomData<*const ()>,
@@ -19,15 +18,15 @@ pub struct Guard<'d> {
 
 impl<'d> Guard<'d> {
     #[inline]
-    pub(crate) fn new(domain: &'d Domain, slot: &'d Slot) -> Self {
-        Self { domain, slot, _here: PhantomData }
+    pub(crate) fn new(slot: &'d Slot) -> Self {
+        Self { slot, _here: PhantomData }
     }
 
-    /// The domain that it reads in. Who follows links under a guard checks that they are retired there.
+    /// Whether it reads in that domain. Who follows links under a guard checks that they are retired there. Cost: a load.
     #[inline]
     #[must_use]
-    pub fn domain(&self) -> &'d Domain {
-        self.domain
+    pub fn is_of(&self, domain: &Domain) -> bool {
+        self.slot.is_of(domain)
     }
 }
 
@@ -35,7 +34,8 @@ impl Clone for Guard<'_> {
     /// A nested guard.
     #[inline]
     fn clone(&self) -> Self {
-        self.domain.enter(self.slot)
+        self.slot.enter_again();
+        Self::new(self.slot)
     }
 }
 

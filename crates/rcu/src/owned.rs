@@ -10,7 +10,6 @@ use std::fmt;
 /// Cost: a lock and a look at the slots that are taken, some 30 times a [`Guard`](crate::Guard)'s.
 #[must_use = "reading ends when the guard is dropped"]
 pub struct OwnedGuard<'d> {
-    domain: &'d Domain,
     slot: &'d Slot,
 }
 
@@ -21,16 +20,16 @@ impl Domain {
     /// No memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
         let slot = self.take_slot(Owner::Value)?;
-        slot.enter(&self.epoch, self.is_fenced());
-        Ok(OwnedGuard { domain: self, slot })
+        slot.enter(&self.epoch);
+        Ok(OwnedGuard { slot })
     }
 }
 
-impl<'d> OwnedGuard<'d> {
-    /// The domain that it reads in.
+impl OwnedGuard<'_> {
+    /// Whether it reads in that domain.
     #[must_use]
-    pub fn domain(&self) -> &'d Domain {
-        self.domain
+    pub fn is_of(&self, domain: &Domain) -> bool {
+        self.slot.is_of(domain)
     }
 }
 

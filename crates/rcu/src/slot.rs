@@ -2,34 +2,46 @@
 //!
 //! ```text
 //!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
-//!   slot      state   0, or  epoch of the outermost guard 48 | ended 1 | guards 15          on 128 bytes of its own
+//!   slot      state   epoch of the outermost guard 48 | ended 1 | fences 1 | guards 14      on 128 bytes of its own
 //!             owner   none, a thread, a value
 //! ```
 //!
+//! Whatever is not the usual is a state that is not 0 before the first guard, so that the usual guard asks one question: whether
+//! the domain needs fences, and a thread without a slot, which has [`UNREGISTERED`].
+//!
 //! # Invariants
-//! R1: a slot has one owner, and only it enters and leaves. R2: the state is 0 if and only if no guard is held on the
-//! slot. A slot with 32,767 guards at one time (leaked ones, that is) holds for ever.
+//! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
+//! has no epoch. A slot with 16,383 guards at one time (leaked ones, that is) holds for ever.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use crate::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::barrier::light;
+use crate::domain::Domain;
 use crate::error::OutOfMemory;
+use std::ptr;
 use std::sync::OnceLock;
 
 /// Slots of a chunk.
 const CHUNK: usize = if cfg!(any(all(test, loom), shuttle)) { 3 } else { 32 };
 
-/// A guard in a slot's state, which has 15 bits of them.
+/// A guard in a slot's state, which has 14 bits of them.
 const GUARD: u64 = 1;
-const GUARDS: u64 = ENDED - 1;
-/// What the epoch grows by: it is a state without its guards.
-/// At a million grace periods a second the epochs last for four years.
+const GUARDS: u64 = FENCES - 1;
+/// What the epoch grows by. At a million grace periods a second the epochs last for four years.
 pub(crate) const EPOCH: u64 = 1 << 16;
+/// The first epoch. Epochs are as a slot has them with one guard.
+pub(crate) const FIRST_EPOCH: u64 = EPOCH + GUARD;
 
 /// Set in the state of a slot that goes back with its last guard, as its thread has ended.
 const ENDED: u64 = EPOCH / 2;
+/// Set in all states of a slot whose guards need a fence.
+const FENCES: u64 = ENDED / 2;
+
+/// The slot of a thread that has none: nobody enters it, as it is full.
+#[cfg(not(all(test, loom)))]
+pub(crate) static UNREGISTERED: Slot = Slot { state: AtomicU64::new(GUARDS), ..Slot::new() };
 
 /// Who has a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,41 +63,65 @@ pub(crate) struct Slot {
     state: AtomicU64,
     /// Taken under the domain's lock; given back by the owner.
     owner: AtomicU32,
+    /// The domain, which stays where it is while somebody has a slot of it.
+    domain: AtomicPtr<Domain>,
 }
 
 impl Slot {
     const_but_under_loom! {
     fn new() -> Self {
-        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0) }
+        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0), domain: AtomicPtr::new(ptr::null_mut()) }
     }
     }
 
-    /// One more guard. The first publishes the epoch.
+    /// The first guard of a slot without fences. `false`: it is another guard, and nothing has happened.
     #[inline]
-    pub(crate) fn enter(&self, epoch: &AtomicU64, fenced: bool) {
+    pub(crate) fn enter_first(&self, epoch: &AtomicU64) -> bool {
         // Relaxed: only the owner writes this word.
+        if self.state.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        self.publish(epoch, 0);
+        light(false);
+        true
+    }
+
+    /// One more guard, whichever.
+    #[cold]
+    pub(crate) fn enter(&self, epoch: &AtomicU64) {
         let state = self.state.load(Ordering::Relaxed);
-        if state == 0 {
-            // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
-            self.publish(epoch.load(Ordering::Acquire) + GUARD, fenced);
+        if state & GUARDS == 0 {
+            self.publish(epoch, state);
+            light(state == FENCES);
         } else {
-            self.enter_again(state);
+            self.enter_again();
         }
     }
 
-    #[cold]
-    fn enter_again(&self, state: u64) {
+    /// One more guard beside another.
+    pub(crate) fn enter_again(&self) {
+        let state = self.state.load(Ordering::Relaxed);
+        // So many are not counted: the slot holds for ever.
         if state & GUARDS != GUARDS {
             self.state.store(state + GUARD, Ordering::Release);
         }
     }
 
+    /// Enters a slot that goes back when its last guard leaves: the thread has no place any more to keep it.
+    #[cold]
+    #[cfg(not(all(test, loom)))]
+    pub(crate) fn enter_once(&self, epoch: &AtomicU64) {
+        self.publish(epoch, self.state.load(Ordering::Relaxed) | ENDED);
+        light(true);
+    }
+
     #[inline]
-    fn publish(&self, state: u64, fenced: bool) {
+    fn publish(&self, epoch: &AtomicU64, flags: u64) {
+        // Acquire: pairs with `Domain::advance`. Who reads an epoch sees what was unlinked before it began.
+        let state = epoch.load(Ordering::Acquire) | flags;
         // R5. Release: pairs with the Acquire of `Slot::stamp`. A writer that reads this stamp instead of the 0 before it must
         // still see the loads of the guard before as done.
         self.state.store(state, Ordering::Release);
-        light(fenced);
     }
 
     /// One guard fewer. The last takes the stamp away.
@@ -103,25 +139,19 @@ impl Slot {
     #[cold]
     fn leave_other(&self, state: u64) {
         match state & GUARDS {
-            // So many were not counted: the slot holds for ever.
+            // So many were not counted.
             GUARDS => {}
-            GUARD => self.give_back(),
+            GUARD if state & ENDED != 0 => self.give_back(),
+            GUARD => self.state.store(FENCES, Ordering::Release),
             _ => self.state.store(state - GUARD, Ordering::Release),
         }
-    }
-
-    /// Enters a slot that goes back when its last guard leaves: the thread has no place any more to keep it.
-    #[cold]
-    #[cfg(not(all(test, loom)))]
-    pub(crate) fn enter_once(&self, epoch: &AtomicU64, fenced: bool) {
-        self.publish((epoch.load(Ordering::Acquire) + GUARD) | ENDED, fenced);
     }
 
     /// The owner ends. Guards that it still holds keep the slot up to the last of them.
     #[cold]
     pub(crate) fn end(&self) {
         match self.state.load(Ordering::Relaxed) {
-            0 => self.give_back(),
+            0 | FENCES => self.give_back(),
             state => self.state.store(state | ENDED, Ordering::Release),
         }
     }
@@ -138,6 +168,17 @@ impl Slot {
     pub(crate) fn stamp(&self) -> u64 {
         // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
         self.state.load(Ordering::Acquire) & !(EPOCH - 1)
+    }
+
+    /// Called by who takes the slot.
+    pub(crate) fn belong_to(&self, domain: &Domain) {
+        // Relaxed, both: who reads it has the slot, or a guard of who has.
+        self.domain.store(ptr::from_ref(domain).cast_mut(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_of(&self, domain: &Domain) -> bool {
+        ptr::eq(self.domain.load(Ordering::Relaxed), domain)
     }
 
     /// Whether a thread or a value has it.
@@ -171,12 +212,14 @@ impl Slots {
     }
 
     /// A free slot, which is `owner`'s from now on. Called under the domain's lock, so that no two take one.
-    pub(crate) fn take(&self, owner: Owner) -> Result<&Slot, OutOfMemory> {
+    pub(crate) fn take(&self, owner: Owner, fences: bool) -> Result<&Slot, OutOfMemory> {
         let mut chunk = self;
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
                     debug_assert_eq!(slot.stamp(), 0, "R2: a free slot has no guard");
+                    // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
+                    slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
                     slot.owner.store(owner as u32, Ordering::Relaxed);
                     return Ok(slot);
                 }

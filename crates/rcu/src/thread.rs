@@ -7,12 +7,12 @@ use crate::error::{OutOfMemory, SynchronizeError};
 use crate::fork;
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
-use crate::slot::{Owner, Slot};
+use crate::slot::{Owner, Slot, UNREGISTERED};
 use std::cell::Cell;
 
 thread_local! {
     /// This thread's slot. Without a destructor, so that it is one load, and can be asked for as long as the thread runs.
-    static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
+    static SLOT: Cell<&'static Slot> = const { Cell::new(&UNREGISTERED) };
     /// Ends the slot with the thread.
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
@@ -22,7 +22,7 @@ struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        let _ = SLOT.try_with(Cell::take);
+        let _ = SLOT.try_with(|slot| slot.set(&UNREGISTERED));
         if let Some(slot) = self.0.take() {
             slot.end();
         }
@@ -37,21 +37,20 @@ impl Drop for AtEnd {
 #[doc(alias = "rcu_read_lock")]
 #[inline]
 pub fn read() -> Guard<'static> {
-    match SLOT.with(Cell::get) {
-        Some(slot) => Domain::global().enter(slot),
-        None => first(),
-    }
+    let (domain, slot) = (Domain::global(), SLOT.with(Cell::get));
+    if slot.enter_first(&domain.epoch) { Guard::new(slot) } else { other() }
 }
 
+/// A guard that is not the first on a slot of the thread's, or needs a fence, or a slot.
 #[cold]
-fn first() -> Guard<'static> {
+fn other() -> Guard<'static> {
     let domain = Domain::global();
     match registered() {
         Ok(Some(slot)) => domain.enter(slot),
         Ok(None) => match domain.take_slot(Owner::Thread) {
             Ok(slot) => {
-                slot.enter_once(&domain.epoch, domain.is_fenced());
-                Guard::new(domain, slot)
+                slot.enter_once(&domain.epoch);
+                Guard::new(slot)
             }
             Err(OutOfMemory) => out_of_memory(),
         },
@@ -73,7 +72,7 @@ pub fn register() -> Result<(), OutOfMemory> {
 
 /// This thread's slot; `None` where its thread-locals are gone, at its end.
 fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
-    if let Some(slot) = SLOT.with(Cell::get) {
+    if let Some(slot) = mine() {
         return Ok(Some(slot));
     }
     if AT_END.try_with(|_| ()).is_err() {
@@ -83,8 +82,13 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     fork::forget_threads_of_children()?;
     let slot = Domain::global().take_slot(Owner::Thread)?;
     AT_END.with(|end| end.0.set(Some(slot)));
-    SLOT.with(|place| place.set(Some(slot)));
+    SLOT.with(|place| place.set(slot));
     Ok(Some(slot))
+}
+
+/// This thread's slot, if it has one by now.
+fn mine() -> Option<&'static Slot> {
+    Some(SLOT.with(Cell::get)).filter(|slot| !std::ptr::eq(*slot, &raw const UNREGISTERED))
 }
 
 /// A guard on the global domain that may move to another thread.
@@ -106,11 +110,11 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
-    SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
+    mine().is_some_and(|slot| slot.stamp() != 0)
 }
 
 /// Whether a slot of the global domain is this thread's.
 #[cfg(not(shuttle))]
 pub(crate) fn is_mine(slot: &Slot) -> bool {
-    SLOT.with(Cell::get).is_some_and(|mine| std::ptr::eq(mine, slot))
+    std::ptr::eq(SLOT.with(Cell::get), slot)
 }

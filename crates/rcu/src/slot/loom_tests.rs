@@ -60,13 +60,14 @@ fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
             .map(|_| {
                 let shared = Arc::clone(&shared);
                 loom::thread::spawn(move || {
-                    let slot = shared.domain.slots_of_test();
+                    // Most often the same slot, with a state by its last owner.
                     for _ in 0..2 {
+                        let slot = shared.domain.slots_of_test();
                         enter(&shared.domain, slot);
                         shared.read();
                         slot.leave();
+                        slot.end();
                     }
-                    slot.end();
                 })
             })
             .collect();
@@ -86,16 +87,23 @@ impl Domain {
 }
 
 fn enter(domain: &Domain, slot: &Slot) {
-    slot.enter(&domain.epoch, true);
+    slot.enter(&domain.epoch);
+}
+
+/// The usual guard of a domain without fences, and one in the place of the barrier that falls there.
+fn enter_first(domain: &Domain, slot: &Slot) {
+    slot.state.store(0, Ordering::Release);
+    assert!(slot.enter_first(&domain.epoch));
+    fence(Ordering::SeqCst);
 }
 
 fn enter_without_fence(domain: &Domain, slot: &Slot) {
-    slot.enter(&domain.epoch, false);
+    slot.publish(&domain.epoch, super::FENCES);
 }
 
 /// As `Slot::enter`, with a stamp that orders nothing before it.
 fn enter_relaxed(domain: &Domain, slot: &Slot) {
-    slot.state.store(domain.epoch.load(Ordering::Acquire) + super::GUARD, Ordering::Relaxed);
+    slot.state.store(domain.epoch.load(Ordering::Acquire), Ordering::Relaxed);
     fence(Ordering::SeqCst);
 }
 
@@ -123,6 +131,11 @@ fn write_with_a_look_before_the_barrier(shared: &Shared) -> bool {
 #[test]
 fn nothing_is_reused_under_a_guard() {
     run(1, enter, write);
+}
+
+#[test]
+fn nothing_is_reused_under_a_usual_guard() {
+    run(1, enter_first, write);
 }
 
 #[test]
