@@ -38,12 +38,21 @@ impl Drop for AtEnd {
 #[inline]
 pub fn read() -> Guard<'static> {
     let (domain, slot) = (Domain::global(), SLOT.with(Cell::get));
-    if slot.enter_first(&domain.epoch) { Guard::new(slot) } else { other() }
+    if slot.enter_first(&domain.epoch) { Guard::new(slot) } else { enter_other(slot) }
 }
 
-/// A guard that is not the first on a slot of the thread's, or needs a fence, or a slot.
+/// A guard that is not the slot's first, or needs a fence, or a slot.
 #[cold]
-fn other() -> Guard<'static> {
+fn enter_other(slot: &'static Slot) -> Guard<'static> {
+    if is_unregistered(slot) {
+        return enter_unregistered();
+    }
+    slot.enter(&Domain::global().epoch);
+    Guard::new(slot)
+}
+
+#[cold]
+fn enter_unregistered() -> Guard<'static> {
     let domain = Domain::global();
     match registered() {
         Ok(Some(slot)) => domain.enter(slot),
@@ -88,7 +97,11 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
 
 /// This thread's slot, if it has one by now.
 fn mine() -> Option<&'static Slot> {
-    Some(SLOT.with(Cell::get)).filter(|slot| !std::ptr::eq(*slot, &raw const UNREGISTERED))
+    Some(SLOT.with(Cell::get)).filter(|slot| !is_unregistered(slot))
+}
+
+fn is_unregistered(slot: &Slot) -> bool {
+    std::ptr::eq(slot, &raw const UNREGISTERED)
 }
 
 /// A guard on the global domain that may move to another thread.
