@@ -51,7 +51,7 @@ fn scenario(vm: &VirtualMemory, round: u8) -> Outcome {
     for (count, guard) in [(70, 0), (6, 4096)] {
         let layout = SlotLayout::new(16 << 10).count(count).guard(guard).keep_resident(4096);
         let Some(slots) = seen.of(vm.slots(&layout)) else { continue };
-        for _ in 0..3 {
+        for _ in 0..2 {
             let held: Vec<_> = (0..count).filter_map(|_| seen.of(slots.get())).collect();
             for mut slot in held {
                 assert!(is_zero(&slot));

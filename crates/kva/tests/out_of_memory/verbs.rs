@@ -72,17 +72,16 @@ fn refuse_each<I: FreeIndex>(
         operation(&mut wanted).unwrap();
         let wanted = wanted.bytes();
         for refused in 0.. {
-            let mut world = world();
-            let before = world.bytes();
-            let (answer, requests) = watched(refused, || operation(&mut world));
+            let mut tried = world();
+            let (answer, requests) = watched(refused, || operation(&mut tried));
             if answer.is_ok() {
                 assert!(requests <= refused);
-                assert_eq!(world.bytes(), wanted);
+                assert_eq!(tried.bytes(), wanted);
                 break;
             }
-            assert_eq!(world.bytes(), before, "changed something though it was refused");
-            operation(&mut world).unwrap();
-            assert_eq!(world.bytes(), wanted);
+            assert_eq!(tried.bytes(), world().bytes(), "changed something though it was refused");
+            operation(&mut tried).unwrap();
+            assert_eq!(tried.bytes(), wanted);
             refusals += 1;
         }
     }

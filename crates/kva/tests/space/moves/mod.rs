@@ -139,7 +139,7 @@ impl<I: Index> Twins<I> {
 fn random_histories<I: Index>() {
     let kept = FileFailurePersistence::Direct("proptest-regressions/moves.txt");
     let config =
-        ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(1500) };
+        ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(700) };
     let played = TestRunner::new(config).run(&cases(), |case| {
         Twins::<I>::play(&case);
         Ok(())

@@ -203,7 +203,7 @@ fn snapshot<I: Index>(space: &AddressSpace<u64, I>) -> Vec<u8> {
 
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/whole_space.txt");
-    ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(3000) }
+    ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::with_cases(1000) }
 }
 
 fn play<I: Index>(case: &Case) {
