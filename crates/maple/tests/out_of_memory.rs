@@ -170,7 +170,8 @@ const TOGETHER: [(u64, u64, Option<u32>); 7] = [
 fn transactions(nodes: Nodes) {
     let refusals = survives(nodes, |map| {
         let mut all = map.transaction();
-        for (first, last, value) in TOGETHER {
+        // Under Miri, which is slow, the first three.
+        for (first, last, value) in TOGETHER.into_iter().take(if cfg!(miri) { 3 } else { TOGETHER.len() }) {
             match value {
                 Some(value) => all.store(span(first, last), value).map_err(|rejected| rejected.cause)?,
                 None => all.remove_range(span(first, last))?,
@@ -203,6 +204,7 @@ fn transactions_on_small_nodes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "small nodes take the same steps")]
 fn transactions_on_full_nodes() {
     transactions(Nodes::Full);
 }

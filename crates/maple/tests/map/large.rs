@@ -5,7 +5,7 @@ use freehold_units::Span;
 use std::collections::BTreeMap;
 
 /// Under Miri, which is slow, a few.
-const OPERATIONS: u32 = if cfg!(miri) { 100 } else { 100_000 };
+const OPERATIONS: u32 = if cfg!(miri) { 40 } else { 100_000 };
 
 /// Ranges by their first index.
 #[derive(Default)]

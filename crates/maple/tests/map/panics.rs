@@ -70,7 +70,8 @@ fn a_drop_that_panics_within_a_store() {
 
 #[test]
 fn a_drop_that_panics_while_all_goes() {
-    for fuse in [0, 1, 17, COUNT - 1] {
+    // Under Miri, which is slow, one in the middle.
+    for fuse in [17, 0, 1, COUNT - 1].into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
         let mut scene = Scene::new();
         DROP_PANICS.set(Some(fuse));
         panics(|| scene.map.clear());
