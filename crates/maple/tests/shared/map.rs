@@ -62,7 +62,10 @@ const ROUND: usize = 24;
 #[test]
 fn a_snapshot_stays_as_it_was() {
     let _alone = alone();
-    for (entries, height, every) in [(48, 3, 1), (240, 4, 31)] {
+    // Under Miri, which is slow, of three.
+    for (entries, height, every) in
+        [(48, 3, 1), (240, 4, 31)].into_iter().take(if cfg!(miri) { 1 } else { 2 })
+    {
         let every = if cfg!(miri) { 1500 * every } else { every };
         let of = |at: u64| [0, 3, 6, 7, 9].map(|off| STRIDE * at + off);
         let ends: Vec<u64> = (0..entries).flat_map(of).step_by(every).chain([u64::MAX]).collect();
