@@ -151,7 +151,7 @@ fn built_of_sorted_entries() {
 fn built_maps_have_full_leaves() {
     for (stride, bytes_per_entry) in [(8, 18), (16, 27)] {
         let entries =
-            (0..if cfg!(miri) { 352 } else { 11_264u64 }).map(|at| (span(stride * at, stride * at + 7), at));
+            (0..if cfg!(miri) { 704 } else { 11_264u64 }).map(|at| (span(stride * at, stride * at + 7), at));
         let map = WordMap::<u64>::from_sorted(entries).unwrap();
         assert!(map.nodes() * 256 <= bytes_per_entry * map.len() as usize, "{} nodes", map.nodes());
     }

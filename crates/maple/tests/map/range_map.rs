@@ -449,7 +449,7 @@ proptest! {
     })]
 
     #[test]
-    fn agrees_with_one_cell_for_each_index(bytes in prop::collection::vec(any::<[u8; 4]>(), 0..(if cfg!(miri) { 12 } else { 300 }))) {
+    fn agrees_with_one_cell_for_each_index(bytes in prop::collection::vec(any::<[u8; 4]>(), 0..(if cfg!(miri) { 8 } else { 300 }))) {
         let ops: Vec<Op> = bytes.into_iter().map(Op::from_bytes).collect();
         // A panic is part of the test: it is not printed each time.
         let hook = std::panic::take_hook();
