@@ -11,7 +11,7 @@ use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::Failure;
 use freehold_lab::kind::Suite;
 use freehold_lab::record::{Document, Environment, Found, Results, read};
-use freehold_lab::{concurrent, counters, study, view};
+use freehold_lab::{concurrent, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -108,21 +108,11 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
         Command::Bench { wishes: true, workload, .. } => {
             (commands::wishes::run(workload, &mut progress)?, None)
         }
-        Command::Bench { subject: Subject::Counters, quick, engine, workload, n, .. } => {
-            if !n.is_empty() {
-                return Err(Failure::Usage("--n: counters have no sizes".to_owned()).into());
-            }
-            let options =
-                counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
-            (counters::bench(&options, &mut progress)?, None)
-        }
-        Command::Bench {
-            subject: Subject::Readers | Subject::Pools | Subject::Memory, growth: true, ..
-        } => {
+        Command::Bench { subject, growth: true, .. } if !matches!(subject, Subject::Family(_)) => {
             return Err(Failure::Usage("--growth: of families alone".to_owned()).into());
         }
         Command::Bench {
-            subject: subject @ (Subject::Readers | Subject::Pools | Subject::Memory),
+            subject: subject @ (Subject::Readers | Subject::Pools | Subject::Memory | Subject::Counters),
             quick,
             engine,
             workload,
@@ -138,6 +128,7 @@ fn made(command: &Command) -> anyhow::Result<Made<'_>> {
             let suite = match subject {
                 Subject::Pools => concurrent::POOLS,
                 Subject::Memory => concurrent::MEMORY,
+                Subject::Counters => concurrent::COUNTERS,
                 _ => concurrent::READERS,
             };
             (suite.bench(&options, &mut progress)?, None)

@@ -1,14 +1,14 @@
 //! Running: answers checked first, then work counted, then time, interleaved over engines; and the records of it.
 
 pub mod bench;
-mod clock;
+pub(crate) mod clock;
 mod counted;
 mod demand;
 mod glitch;
 pub mod instructions;
 pub mod maple;
 pub mod percpu;
-pub(crate) mod plan;
+pub mod plan;
 mod replay;
 mod report;
 mod samples;

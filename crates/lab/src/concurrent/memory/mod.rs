@@ -8,17 +8,17 @@
 //! Before anything is timed, blocks that are held at once are written to from end to end, on as many threads as are timed, and looked at.
 
 mod blocks;
-mod engines;
-mod judge;
-mod replay;
+pub mod engines;
+pub mod judge;
+pub mod replay;
 mod resident;
-mod rounds;
-mod slots;
-mod stacks;
+pub mod rounds;
+pub mod slots;
+pub mod stacks;
 
 pub use resident::measure as measure_resident;
 
-use super::{Bench, Case, Suite, Who};
+use super::{Amount, Bench, Case, Suite, Who};
 use crate::promises::{Figure, Promise, above, at_least, at_most, at_most_of_least, below};
 use crate::record::{Metric, Stat, count};
 use engines::{Content, ENTRIES, Loops, MALLOCS, MEMSET, MMAP, VMALLOC};
@@ -56,6 +56,7 @@ impl Bench<'_> {
 pub const MEMORY: Suite = Suite {
     name: SUITE,
     cases: &CASES,
+    amounts: [Amount::QUICK, Amount::USUAL],
     whos: || {
         let blocks = ENTRIES.iter().map(|entry| entry.who).chain([MEMSET]);
         blocks.chain(slots::WHOS).chain(stacks::WHOS).collect()
@@ -104,6 +105,3 @@ fn promises() -> Vec<Promise> {
     all.push(at_most("after twice the decay, by peak", late, peak, 0.05));
     all
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,19 +8,17 @@
 //! After each timed round everything that threads hold is checked to be apart, and found where it is; what is given back
 //! leaves one free block.
 
-mod cases;
-mod engines;
-mod lock;
-mod model;
+pub mod cases;
+pub mod engines;
+pub mod lock;
+pub mod model;
 mod nodes;
 mod rates;
 mod split;
 
-pub(super) use engines::{ENTRIES, Entry, Loops, whole};
-#[cfg(test)]
-pub(super) use {engines::Pool, lock::Used};
+use engines::ENTRIES;
 
-use super::{Bench, Case, Suite};
+use super::{Amount, Bench, Case, Suite};
 use crate::promises::{Figure, Promise, at_least, at_most, below};
 use crate::record::{Metric, Stat, count};
 use engines::{ONE_LOCK, POOLED, REFERENCE, RWLOCK, TWO_LOCKS};
@@ -38,6 +36,7 @@ const CASES: [Case; 3] = [
 pub const POOLS: Suite = Suite {
     name: SUITE,
     cases: &CASES,
+    amounts: [Amount::QUICK, Amount::USUAL],
     whos: || ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect(),
     sizes: None,
     beside: |bench| {
@@ -70,6 +69,3 @@ fn promises() -> Vec<Promise> {
     }
     all
 }
-
-#[cfg(test)]
-mod tests;

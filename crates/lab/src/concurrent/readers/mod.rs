@@ -9,12 +9,12 @@
 
 mod alone;
 mod beside;
-mod engines;
-mod guards;
-mod ranges;
+pub mod engines;
+pub mod guards;
+pub mod ranges;
 mod together;
 
-use super::{Bench, Case, Suite};
+use super::{Amount, Bench, Case, Suite};
 use crate::promises::{Figure, Promise, at_least, at_most};
 use engines::{ENTRIES, Filled, INDEX, MAPLE, OWNED, RWLOCK};
 use guards::{EPOCH, GUARDS, RCU};
@@ -58,6 +58,7 @@ impl Bench<'_> {
 pub const READERS: Suite = Suite {
     name: SUITE,
     cases: &CASES,
+    amounts: [Amount::QUICK, Amount::USUAL],
     whos: || ENTRIES.iter().map(|entry| entry.who).chain(GUARDS).collect(),
     sizes: Some(2..=1_000_000),
     beside: |_| Ok(()),
@@ -95,6 +96,3 @@ fn promises() -> Vec<Promise> {
     ]);
     all
 }
-
-#[cfg(test)]
-mod tests;
