@@ -28,7 +28,7 @@ pub use readers::READERS;
 
 use crate::Progress;
 use crate::failure::Failure;
-use crate::promises::{self, Promise};
+use crate::promises;
 use crate::record::{Key, Metric, Results};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -199,8 +199,6 @@ pub struct Suite {
     sizes: Option<RangeInclusive<u32>>,
     /// What is told beside the cases, when they are done.
     beside: fn(&mut Bench) -> anyhow::Result<()>,
-    /// What is promised.
-    pub promises: fn() -> Vec<Promise>,
 }
 
 impl Suite {
@@ -229,7 +227,7 @@ impl Suite {
         self.cases.iter().filter(asked).try_for_each(|case| (case.run)(&mut bench))?;
         (self.beside)(&mut bench)?;
         let mut results = bench.results;
-        promises::add(self.name, &(self.promises)(), &mut results);
+        promises::add(promises::of(self.name), &mut results);
         Ok(results)
     }
 

@@ -16,7 +16,9 @@ use std::ops::RangeInclusive;
 /// A store, or a removal without value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
+    /// The indexes.
     pub over: Span,
+    /// What is stored.
     pub value: Option<u64>,
 }
 
@@ -31,7 +33,14 @@ pub enum Seen {
     /// The slot that an index is in.
     Slot(u64, Span, Option<u64>),
     /// The entries that have an index within a span, ascending, or descending if `backwards`.
-    Entries { within: Span, backwards: bool, entries: Vec<Entry> },
+    Entries {
+        /// The span.
+        within: Span,
+        /// From the last to the first.
+        backwards: bool,
+        /// What was yielded.
+        entries: Vec<Entry>,
+    },
 }
 
 /// A read, and when it was.
@@ -41,6 +50,7 @@ pub struct Read {
     pub after: usize,
     /// Changes started before it ended.
     pub until: usize,
+    /// What it saw.
     pub seen: Seen,
 }
 
@@ -49,10 +59,12 @@ pub struct Read {
 pub struct Model(ListRanges<u64>);
 
 impl Model {
+    /// Of an empty map.
     pub fn new() -> Self {
         Self(ListRanges::new())
     }
 
+    /// Makes a change.
     pub fn put(&mut self, change: Change) {
         self.0.put(change.over, change.value);
     }
@@ -83,6 +95,7 @@ impl Model {
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Verdict {
+    /// Reads that cannot have been.
     pub wrong: u64,
     /// The first that was wrong.
     pub reason: Option<String>,

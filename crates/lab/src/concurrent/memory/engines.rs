@@ -13,8 +13,6 @@ use std::hint::black_box;
 
 /// Ours.
 pub const VMALLOC: &str = "vmalloc";
-pub const MMAP: &str = "mmap";
-pub const MALLOCS: [&str; 3] = ["glibc", "jemalloc", "mimalloc"];
 /// Beside them, and no rival: what it takes to clear memory that somebody has.
 pub const MEMSET: Who = Who::ours("memset", None);
 
@@ -25,6 +23,7 @@ const RESERVED: usize = 1 << 40;
 
 /// A block that somebody holds.
 pub trait Block {
+    /// Of its first byte.
     fn address(&self) -> u64;
 
     /// Writes to every `step`-th byte, from the first on.
@@ -64,6 +63,7 @@ impl<A: GlobalAlloc> Block for memory::Block<'_, A> {
 
 /// Whoever hands out blocks.
 pub trait Memory: Sync {
+    /// What it hands out.
     type Block<'a>: Block
     where
         Self: 'a;
@@ -99,6 +99,7 @@ impl<A: GlobalAlloc + Sync> Memory for Heap<A> {
 /// What is done with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// Nothing.
     Untouched,
     /// A byte of each page is written.
     Touched,
@@ -107,8 +108,10 @@ pub enum Content {
 }
 
 impl Content {
+    /// Each.
     pub const ALL: [Self; 3] = [Self::Untouched, Self::Touched, Self::Zeroed];
 
+    /// In records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Untouched => "untouched",
@@ -182,17 +185,19 @@ impl Pairs for Memset {
 /// Memory that can be made anew.
 #[derive(Clone, Copy)]
 pub struct Entry {
+    /// Its name.
     pub who: Who,
     /// Keeps that much free memory, if it is ours; others keep what they keep.
     pub make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
 }
 
+/// Everyone who hands out blocks.
 pub const ENTRIES: [Entry; 5] = [
     Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
-    Entry { who: Who::other(MMAP, None), make: |_| Ok(Box::new(Heap(Mmap))) },
-    Entry { who: Who::other(MALLOCS[0], None), make: |_| Ok(Box::new(Heap(Glibc))) },
-    Entry { who: Who::other(MALLOCS[1], None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
-    Entry { who: Who::other(MALLOCS[2], None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
+    Entry { who: Who::other("mmap", None), make: |_| Ok(Box::new(Heap(Mmap))) },
+    Entry { who: Who::other("glibc", None), make: |_| Ok(Box::new(Heap(Glibc))) },
+    Entry { who: Who::other("jemalloc", None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
+    Entry { who: Who::other("mimalloc", None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
 ];
 
 /// Ours.
@@ -201,4 +206,4 @@ pub fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
 }
 
 /// What stays free and warm, where blocks are of one size: more than any workload gives back.
-pub const KEPT: Keep = Keep::bytes(4 << 30);
+pub(super) const KEPT: Keep = Keep::bytes(4 << 30);

@@ -21,18 +21,31 @@ const LOOK_EVERY: usize = 4096;
 const FEWER: usize = 3;
 const QUICK_PART: usize = 40;
 
+/// What is done with an area.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    Take { object: u32, len: usize },
-    GiveBack { object: u32 },
+    /// It is taken.
+    Take {
+        /// Its number.
+        object: u32,
+        /// Its bytes.
+        len: usize,
+    },
+    /// It is given back.
+    GiveBack {
+        /// Its number.
+        object: u32,
+    },
 }
 
 /// A recording.
 #[derive(Clone, Debug)]
 pub struct Areas {
+    /// As users know it.
     pub name: String,
     /// What is there when it begins.
     pub setup: Vec<Step>,
+    /// What is timed.
     pub steps: Vec<Step>,
     /// Objects are numbered below this.
     pub objects: u32,

@@ -8,14 +8,17 @@ use crate::concurrent::Who;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
 use freehold_sys::harness::memory::Pages;
 
-/// Slots that are held at once, their bytes, and pages of each that are dirty.
+/// Slots that are held at once.
 pub const SLOTS: usize = 64;
+/// Bytes of a slot.
 pub const SLOT_BYTES: usize = 1 << 20;
-pub const DIRTY: usize = 8;
+/// Pages of each that are dirty.
+const DIRTY: usize = 8;
 
 /// A mapping whose slots are given back to the system, and one of which the system is asked which pages have memory.
-pub const DISCARD: &str = "dontneed";
-pub const CLEAR: &str = "scan-each";
+const DISCARD: &str = "dontneed";
+const CLEAR: &str = "scan-each";
+/// Who has slots.
 pub const WHOS: [Who; 3] = [Who::default(VMALLOC), Who::other(DISCARD, None), Who::other(CLEAR, None)];
 
 /// What is done: whether the same pages are dirty each time, and whether a turn is one reset only.

@@ -18,7 +18,8 @@ const CHECKED: u64 = 64;
 /// Guarded stacks that shall be alive at once.
 pub const ALIVE: usize = 200_000;
 
-pub const COROSENSEI: &str = "corosensei";
+const COROSENSEI: &str = "corosensei";
+/// Who has stacks.
 pub const WHOS: [Who; 2] = [Who::default(VMALLOC), Who::other(COROSENSEI, None)];
 
 /// First byte and length of a stack, with its guard.

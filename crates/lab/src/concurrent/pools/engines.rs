@@ -22,15 +22,13 @@ const FIRST_PAGE: u64 = LOW_PAGE.next_multiple_of(16);
 pub const POOLED: &str = "pooled-space";
 /// One lock over an `AddressSpace`.
 pub const ONE_LOCK: &str = "one-lock";
-/// A `BTreeMap` behind a lock, which only finds.
-pub const RWLOCK: &str = "rwlock-btreemap";
-/// Two locks that nobody else takes: what the pair is promised by.
-pub const TWO_LOCKS: &str = "two-locks";
 
 /// An address space that threads share.
 pub trait Pool: Sync {
     /// Takes so many pages; the first address. `None` if it has no room or no such request.
-    fn alloc(&self, pages: u64) -> Option<u64>;
+    fn alloc(&self, pages: u64) -> Option<u64> {
+        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
+    }
 
     /// Takes them as asked for; the span, with what was given beyond them.
     fn alloc_request(&self, request: &Request) -> Option<Span>;
@@ -42,7 +40,9 @@ pub trait Pool: Sync {
     fn locate(&self, address: u64) -> Option<Span>;
 
     /// What each of its locks did: name, use.
-    fn used(&self) -> Vec<(&'static str, Used)>;
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        Vec::new()
+    }
 
     /// Gives everything back that is kept for later; how many free blocks there are then. One that holds nothing has one.
     fn settle(&self) -> usize;
@@ -112,10 +112,6 @@ pub fn address_space() -> anyhow::Result<AddressSpace<()>> {
 struct OneLock(Lock<AddressSpace<()>>);
 
 impl Pool for OneLock {
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
     fn alloc_request(&self, request: &Request) -> Option<Span> {
         self.0.with(|space| space.alloc(request, ()).ok())
     }
@@ -172,10 +168,6 @@ impl Pool for PooledSpace {
 struct Found(RwLock<BTreeMap<u64, u64>>);
 
 impl Pool for Found {
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
     fn alloc_request(&self, request: &Request) -> Option<Span> {
         let mut regions = self.0.write();
         let next = regions.last_key_value().map_or(FIRST_PAGE * PAGE, |(_, last)| last + 1);
@@ -194,10 +186,6 @@ impl Pool for Found {
         Span::new(first, last).filter(|span| span.contains(address))
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
-    }
-
     fn settle(&self) -> usize {
         usize::from(self.0.read().is_empty())
     }
@@ -206,6 +194,7 @@ impl Pool for Found {
 /// A space that can be made anew.
 #[derive(Clone, Copy)]
 pub struct Entry {
+    /// Its name.
     pub who: Who,
     /// Whether it hands out ranges; otherwise it only finds them.
     pub allocates: bool,
@@ -235,8 +224,12 @@ pub const ENTRIES: [Entry; 5] = [
         allocates: true,
         make: |clock_ns| Ok(Box::new(Nodes::new(topology::possible_cpus(), clock_ns)?)),
     },
-    Entry { who: Who::other(RWLOCK, None), allocates: false, make: |_| Ok(Box::<Found>::default()) },
+    Entry {
+        who: Who::other("rwlock-btreemap", None),
+        allocates: false,
+        make: |_| Ok(Box::<Found>::default()),
+    },
 ];
 
-/// Beside spaces, and no rival of theirs: two locks, each thread its own.
-pub const REFERENCE: Who = Who::ours(TWO_LOCKS, None);
+/// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
+pub const REFERENCE: Who = Who::ours("two-locks", None);

@@ -7,6 +7,7 @@ use std::time::Instant;
 /// What a lock did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
+    /// Times that it was taken.
     pub taken: u64,
     /// Of these, times that a thread waited.
     pub waits: u64,
@@ -40,6 +41,7 @@ pub struct Lock<T> {
 }
 
 impl<T> Lock<T> {
+    /// Over a value; its sections are timed if the clock's cost is given.
     pub fn new(value: T, clock_ns: Option<u64>) -> Self {
         Self { inner: Mutex::new(Inner { value, taken: 0, held_ns: 0 }), waits: AtomicU64::new(0), clock_ns }
     }

@@ -14,10 +14,6 @@ use std::sync::{Mutex, PoisonError};
 pub const MAPLE: &str = "maple-tree";
 /// The map of one owner, for ratios.
 pub const OWNED: &str = "range-map";
-/// The standard library's tree behind a lock.
-pub const RWLOCK: &str = "rwlock-btreemap";
-/// `scc::TreeIndex`, asked for the start of a range, and for any index.
-pub const INDEX: [&str; 2] = ["tree-index:exact", "tree-index:search"];
 
 /// Times that a refused store is tried again.
 const TRIES: u64 = 1_000_000;
@@ -25,7 +21,9 @@ const TRIES: u64 = 1_000_000;
 /// Whether a guard is held over all reads, or each has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guarded {
+    /// Each read has its own.
     Each,
+    /// One is held over all.
     Held,
 }
 
@@ -205,11 +203,13 @@ impl Subject for Nothing {
 
 /// A map that can be made anew.
 pub struct Entry {
+    /// Its name.
     pub who: Who,
     /// Whether it is asked for starts of ranges alone.
     pub exact: bool,
     /// Whether threads share it.
     pub shared: bool,
+    /// Makes an empty one.
     pub make: fn() -> Box<dyn Subject>,
 }
 
@@ -230,7 +230,7 @@ const fn rival(
 pub const ENTRIES: [Entry; 11] = [
     Entry { who: Who::default(MAPLE), exact: false, shared: true, make: boxed::<Maple> },
     Entry { who: Who::ours(OWNED, None), exact: false, shared: false, make: boxed::<Owned> },
-    rival(RWLOCK, None, false, boxed::<RwLockMap>),
+    rival("rwlock-btreemap", None, false, boxed::<RwLockMap>),
     rival("left-right", None, false, boxed::<LeftRightMap>),
     rival("tree-index", Some("search"), false, boxed::<TreeIndexMap<false>>),
     rival("tree-index", Some("exact"), true, boxed::<TreeIndexMap<true>>),
@@ -248,7 +248,9 @@ pub const ENTRIES: [Entry; 11] = [
 
 /// A map under test, and what was stored last in each range.
 pub struct Filled {
+    /// Which it is.
     pub entry: &'static Entry,
+    /// At work.
     pub map: Box<dyn Subject>,
     versions: Vec<u16>,
 }

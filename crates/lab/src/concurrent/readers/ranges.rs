@@ -45,6 +45,7 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Notes what was read at an index.
     #[inline]
     pub fn note(&mut self, index: u64, value: Option<u64>) {
         match value {

@@ -7,7 +7,9 @@ use freehold_trace::maple::StoreType;
 /// Where a store meets the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
+    /// What it does.
     pub store_type: StoreType,
+    /// Of the tree and of nodes with room.
     pub heights: Heights,
     /// The tree has readers that take no lock.
     pub rcu: bool,

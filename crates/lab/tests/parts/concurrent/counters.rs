@@ -2,6 +2,7 @@ use super::TINY;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::Options;
 use freehold_lab::concurrent::counters::{COUNTERS, Storm, stress};
+use freehold_lab::promises;
 use freehold_lab::record::Metric;
 
 #[test]
@@ -17,7 +18,8 @@ fn every_case_has_figures_of_every_engine_and_all_promises_a_row() {
     }
     let promised = results.records.iter().filter(|record| record.metric == Metric::Ratio).count();
     assert!(
-        promised == (COUNTERS.promises)().len() || results.notes.iter().any(|note| note.contains("not here"))
+        promised == promises::of("counters").count()
+            || results.notes.iter().any(|note| note.contains("not here"))
     );
 }
 

@@ -5,6 +5,7 @@ use freehold_lab::concurrent::memory::replay::{Areas, Step};
 use freehold_lab::concurrent::memory::{judge, slots, stacks};
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::{MEMORY, Options, measure_resident};
+use freehold_lab::promises;
 use freehold_lab::record::{Metric, Results};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,7 +52,7 @@ fn every_block_slot_and_stack_has_figures_and_all_promises_a_row() {
         promised(&stacks);
     }
     // That of idle memory is of processes of their own, which a test of the program has.
-    assert!(rows + 1 == (MEMORY.promises)().len() || cpus() == 1);
+    assert!(rows + 1 == promises::of("memory").count() || cpus() == 1);
 }
 
 #[test]

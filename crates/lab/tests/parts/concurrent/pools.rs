@@ -7,6 +7,7 @@ use freehold_lab::concurrent::pools::cases;
 use freehold_lab::concurrent::pools::engines::{ENTRIES, Held, Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::{Options, POOLS, Who};
+use freehold_lab::promises;
 use freehold_lab::record::Metric;
 
 #[test]
@@ -28,7 +29,7 @@ fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
     }
     let rows =
         |workload: &str| results.records.iter().filter(|record| record.key.workload == workload).count();
-    assert!(rows("promise") == (POOLS.promises)().len() || cpus() == 1);
+    assert!(rows("promise") == promises::of("pools").count() || cpus() == 1);
     assert!(rows("model") > 0 && rows("recorded rates") > 0);
 }
 

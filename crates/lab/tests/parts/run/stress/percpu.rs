@@ -74,7 +74,7 @@ fn a_replay_of_a_liar_ends_with_the_lie() {
         assert!(error.contains(says), "{error}, should be {says}");
     }
     let honest = replayed(ENGINES[0]).unwrap();
-    let seen = honest.runs[0].counted.seen;
-    assert!(seen.pages_peak > 0 && seen.pages_mean <= seen.pages_peak as f64, "{seen:?}");
+    let seen = &honest.runs[0].counted.seen;
+    assert!(seen.pages_peak > 0 && seen.pages_mean() <= seen.pages_peak as f64, "{seen:?}");
     assert!(seen.fill().is_some_and(|fill| fill > 0.0 && fill <= 1.0), "{seen:?}");
 }
