@@ -50,7 +50,7 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         Recipe::GapChurn => ("gap-list", None),
         _ => ("rbtree", Some("linux")),
     };
-    let checked = Checked { what, engine, placement, ..Checked::default() };
+    let checked = Checked { placement, ..Checked::new(what, engine) };
     let mut comparison = Comparison { checked, row, left };
     if recipe == Recipe::GapChurn {
         let mut played = Played::on(GapList::new(&[space], Align::PAGE)?);

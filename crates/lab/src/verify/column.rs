@@ -8,48 +8,55 @@ use freehold::kva::{BTree, BySize, FreeIndex, RbTree, Request, btree, by_size, r
 use freehold::units::{Align, Span};
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::{GapList, Splay, lowest_fit};
-use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, FreeDigest, Op};
+use freehold_trace::kva::{Answer, Column, Digest, Driver, Engine, Expected, ExpectedAlloc, Op};
 
-/// An engine of which nothing is known but its answers and its free blocks.
-trait Exact {
+/// Size, alignment and window of a request.
+type Asked = (u64, Align, Span);
+
+/// The engine that answers for a column.
+trait Held {
     fn run(&mut self, op: &Op, events: &mut Events) -> Answer;
-    fn digest(&self, unit: u64) -> FreeDigest;
+    fn digest(&self, unit: u64) -> Digest;
     fn validate(&self) -> Result<(), String>;
+
+    /// The exact lowest address on the present state, where the column tells it beside its own answer.
+    fn lowest(&self, asked: Asked) -> Option<Option<u64>>;
 }
 
-impl<E: Engine> Exact for Driver<E> {
+/// Its digest, and how the lowest address is found, if the column tells it.
+struct Told<E> {
+    driver: Driver<E>,
+    digest: fn(&E, u64) -> Digest,
+    lowest: Option<fn(&E, Asked) -> Option<Span>>,
+}
+
+impl<E: Engine> Held for Told<E> {
     fn run(&mut self, op: &Op, events: &mut Events) -> Answer {
-        self.run(op, events)
+        self.driver.run(op, events)
     }
 
-    fn digest(&self, unit: u64) -> FreeDigest {
-        free_digest(self.engine(), None, unit)
+    fn digest(&self, unit: u64) -> Digest {
+        (self.digest)(self.driver.engine(), unit)
     }
 
     fn validate(&self) -> Result<(), String> {
-        self.engine().validate()
+        self.driver.engine().validate()
+    }
+
+    fn lowest(&self, asked: Asked) -> Option<Option<u64>> {
+        self.lowest.map(|lowest| lowest(self.driver.engine(), asked).map(Span::first))
     }
 }
 
-/// The engine that answers for a column.
-enum Held {
-    /// The kernel's placement: its tree's shape is checked too.
-    Linux(Box<Driver<SpaceEngine<RbTree>>>),
-    /// The gap allocator: its cached values are checked too.
-    Gap(Driver<GapList>),
-    /// A placement that says all by itself.
-    Exact(Box<dyn Exact>),
-}
-
 /// An engine and its placement by name.
-type Named = (&'static str, Option<&'static str>, Held);
+type Named = (&'static str, Option<&'static str>, Box<dyn Held>);
 
 /// A column and an engine that should answer like it.
 pub(super) struct ColumnCheck {
     pub(super) column: Column,
     /// Which of the answers on a line are the column's.
     at: usize,
-    held: Held,
+    held: Box<dyn Held>,
     unit: u64,
     pub(super) checked: Checked,
 }
@@ -59,14 +66,8 @@ impl ColumnCheck {
     pub(super) fn all(column: Column, at: usize, layout: &[Span], unit: u64) -> Result<Vec<Self>, String> {
         let granule = Align::new(unit).ok_or_else(|| format!("unit {unit} is not a power of two"))?;
         let check = |(engine, placement, held): Named| {
-            let what = column.letter().to_string();
-            Self {
-                column,
-                at,
-                held,
-                unit,
-                checked: Checked { what, engine, placement, ..Checked::default() },
-            }
+            let checked = Checked { placement, ..Checked::new(column.letter(), engine) };
+            Self { column, at, held, unit, checked }
         };
         Ok(engines_for(column, layout, granule)?.into_iter().map(check).collect())
     }
@@ -76,7 +77,7 @@ impl ColumnCheck {
         let Some(expected) = answers.get(self.at) else { return };
         self.checked.operations += 1;
         if let (Op::Alloc { size_bytes, align, window, .. }, Expected::Alloc(expected)) = (op, expected)
-            && let Some(lowest) = self.held.lowest(*size_bytes, *align, *window)
+            && let Some(lowest) = self.held.lowest((*size_bytes, *align, *window))
         {
             let (expected, got) = (lowest_text(expected.lowest, self.unit), lowest_text(lowest, self.unit));
             self.checked.compare(line, expected, got);
@@ -98,23 +99,9 @@ impl ColumnCheck {
     }
 
     pub(super) fn digest(&mut self, line: u64, expected: &Digest) {
-        let (got, valid) = match &self.held {
-            Held::Linux(driver) => {
-                let tree = driver.engine().space.free_index();
-                let digest = free_digest(driver.engine(), Some(tree), self.unit);
-                (Digest::Free(digest), driver.engine().validate())
-            }
-            Held::Gap(driver) => {
-                (Digest::Gap(gap_digest(driver.engine(), self.unit)), driver.engine().validate())
-            }
-            Held::Exact(engine) => (Digest::Free(engine.digest(self.unit)), engine.validate()),
-        };
+        let got = self.held.digest(self.unit);
         self.checked.compare(line, format!("{expected:x?}"), format!("{got:x?}"));
-        self.checked.compare(
-            line,
-            "a valid state",
-            valid.err().unwrap_or_else(|| "a valid state".to_owned()),
-        );
+        self.checked.valid(line, self.held.validate());
     }
 
     fn expected_text(&self, expected: &ExpectedAlloc) -> String {
@@ -122,78 +109,66 @@ impl ColumnCheck {
     }
 
     fn answer_text(&self, start: Option<u64>, events: &Events) -> String {
-        let steps = matches!(self.held, Held::Gap(_)).then(|| RivalWork::ListStepped.of(&events.tally));
+        let steps = (self.column == Column::Gap).then(|| RivalWork::ListStepped.of(&events.tally));
         text(&events.letters, start, steps, self.unit)
     }
 }
 
 fn engines_for(column: Column, layout: &[Span], granule: Align) -> Result<Vec<Named>, String> {
+    use {btree::Placement as B, by_size::Placement::BestFit, rbtree::Placement as Rb};
+    let space = (layout, granule);
     Ok(match column {
+        // The tree's shape is checked too.
         Column::Linux => {
-            let engine = SpaceEngine::new(layout, granule, rbtree::Placement::Linux)?;
-            vec![("rbtree", Some("linux"), Held::Linux(Box::new(Driver::new(engine))))]
+            let driver = Driver::new(SpaceEngine::<RbTree>::new(layout, granule, Rb::Linux)?);
+            let digest = |engine: &SpaceEngine<RbTree>, unit| {
+                Digest::Free(free_digest(engine, Some(engine.space.free_index()), unit))
+            };
+            let lowest = |engine: &SpaceEngine<RbTree>, (size_bytes, align, window): Asked| {
+                let request = Request::new(size_bytes).align(align).window(window);
+                engine.space.find(&request, Rb::Lowest).ok()
+            };
+            vec![("rbtree", Some("linux"), Box::new(Told { driver, digest, lowest: Some(lowest) }))]
         }
-        Column::Gap => vec![("gap-list", None, Held::Gap(Driver::new(GapList::new(layout, granule)?)))],
+        // Its cached values are checked too.
+        Column::Gap => {
+            let driver = Driver::new(GapList::new(layout, granule)?);
+            let digest = |engine: &GapList, unit| Digest::Gap(gap_digest(engine, unit));
+            let lowest = |engine: &GapList, (size_bytes, align, window): Asked| {
+                let mut blocks = Vec::new();
+                engine.free_blocks(&mut |block| blocks.push(block));
+                lowest_fit(blocks, size_bytes, align, window)
+            };
+            vec![("gap-list", None, Box::new(Told { driver, digest, lowest: Some(lowest) }))]
+        }
         Column::Lowest => vec![
-            ("rbtree", Some("lowest"), exact::<RbTree>(layout, granule, rbtree::Placement::Lowest)?),
-            ("btree", Some("lowest"), exact::<BTree>(layout, granule, btree::Placement::Lowest)?),
-            ("range-map", None, Held::Exact(Box::new(Driver::new(OneTree::new(layout, granule)?)))),
-            ("splay", None, Held::Exact(Box::new(Driver::new(Splay::new(layout, granule)?)))),
+            ("rbtree", Some("lowest"), placed::<RbTree>(space, Rb::Lowest)?),
+            ("btree", Some("lowest"), placed::<BTree>(space, B::Lowest)?),
+            ("range-map", None, exact(OneTree::new(layout, granule)?)),
+            ("splay", None, exact(Splay::new(layout, granule)?)),
         ],
         Column::Highest => vec![
-            ("rbtree", Some("highest"), exact::<RbTree>(layout, granule, rbtree::Placement::Highest)?),
-            ("btree", Some("highest"), exact::<BTree>(layout, granule, btree::Placement::Highest)?),
+            ("rbtree", Some("highest"), placed::<RbTree>(space, Rb::Highest)?),
+            ("btree", Some("highest"), placed::<BTree>(space, B::Highest)?),
         ],
         Column::BestFit => vec![
-            (
-                "rbtree",
-                Some("best-fit"),
-                exact::<BySize<RbTree>>(layout, granule, by_size::Placement::BestFit)?,
-            ),
-            (
-                "btree",
-                Some("best-fit"),
-                exact::<BySize<BTree>>(layout, granule, by_size::Placement::BestFit)?,
-            ),
+            ("rbtree", Some("best-fit"), placed::<BySize<RbTree>>(space, BestFit)?),
+            ("btree", Some("best-fit"), placed::<BySize<BTree>>(space, BestFit)?),
         ],
     })
 }
 
-fn exact<I: FreeIndex + Clone + 'static>(
-    layout: &[Span],
-    granule: Align,
-    placement: I::Placement,
-) -> Result<Held, String> {
-    let engine = SpaceEngine::<I>::new(layout, granule, placement)?;
-    Ok(Held::Exact(Box::new(Driver::new(engine))))
+/// Of an engine that says all by its answers and its free blocks.
+fn exact<E: Engine + 'static>(engine: E) -> Box<dyn Held> {
+    let digest = |engine: &E, unit| Digest::Free(free_digest(engine, None, unit));
+    Box::new(Told { driver: Driver::new(engine), digest, lowest: None })
 }
 
-impl Held {
-    fn run(&mut self, op: &Op, events: &mut Events) -> Answer {
-        match self {
-            Self::Linux(driver) => driver.run(op, events),
-            Self::Gap(driver) => driver.run(op, events),
-            Self::Exact(engine) => engine.run(op, events),
-        }
-    }
-
-    /// The exact lowest address on the present state, which the kernel's and the gap allocator's columns tell
-    /// beside their own answer; `None` for the others.
-    fn lowest(&self, size_bytes: u64, align: Align, window: Span) -> Option<Option<u64>> {
-        let found = match self {
-            Self::Linux(driver) => {
-                let request = Request::new(size_bytes).align(align).window(window);
-                driver.engine().space.find(&request, rbtree::Placement::Lowest).ok()
-            }
-            Self::Gap(driver) => {
-                let mut blocks = Vec::new();
-                driver.engine().free_blocks(&mut |block| blocks.push(block));
-                lowest_fit(blocks, size_bytes, align, window)
-            }
-            Self::Exact(_) => return None,
-        };
-        Some(found.map(Span::first))
-    }
+fn placed<I: FreeIndex + Clone + 'static>(
+    (layout, granule): (&[Span], Align),
+    placement: I::Placement,
+) -> Result<Box<dyn Held>, String> {
+    Ok(exact(SpaceEngine::<I>::new(layout, granule, placement)?))
 }
 
 /// `letters address /steps`, in units.

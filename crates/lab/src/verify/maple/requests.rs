@@ -1,6 +1,7 @@
 //! How many nodes a store asks for before it starts: the kernel's formulas as the library has them, against what was
 //! recorded.
 
+use crate::verify::Checked;
 use freehold::maple::linux::{Heights, Planner};
 use freehold_trace::maple::StoreType;
 
@@ -50,4 +51,27 @@ fn ours(recorded: StoreType) -> freehold::maple::linux::StoreType {
 pub fn agrees(planner: Planner, situation: Situation, over_index_0: bool, recorded: u64) -> bool {
     let no_node = situation.store_type == StoreType::StoreRoot && over_index_0;
     requested(planner, situation) == Some(recorded) || no_node && recorded == 0
+}
+
+/// What was recorded, held against a formula.
+pub(super) struct Formula {
+    planner: Planner,
+    pub(super) checked: Checked,
+    /// Nodes that were asked for.
+    pub(super) nodes: u64,
+}
+
+impl Formula {
+    pub(super) fn new(what: impl Into<String>, planner: Planner) -> Self {
+        Self { planner, checked: Checked::new(what, name(planner)), nodes: 0 }
+    }
+
+    /// A request that was made so many times.
+    pub(super) fn check(&mut self, line: u64, at: Situation, over_index_0: bool, recorded: u32, times: u32) {
+        self.checked.operations += u64::from(times);
+        self.nodes += u64::from(times) * u64::from(recorded);
+        let right = agrees(self.planner, at, over_index_0, recorded.into());
+        let texts = || [format!("{recorded} for {at:?}"), format!("{:?}", requested(self.planner, at))];
+        self.checked.right(line, right, texts);
+    }
 }

@@ -62,7 +62,7 @@ impl Playing {
         let AreaRun { size_bytes, align, objects, .. } = run;
         let what =
             format!("{objects} x {size_bytes}/{} of {}K, {order}{half}", align.bytes(), run.unit_bytes >> 10);
-        let checked = Checked { what, engine: "area-map", ..Checked::default() };
+        let checked = Checked::new(what, "area-map");
         let (alloc, free) = Default::default();
         Ok(Self { run, driver, alloc, free, allocated: 0, freed: 0, checked })
     }
