@@ -179,9 +179,10 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// Adds the times of an operation, by round.
-    fn time(&mut self, key: Key, rounds_ns: &[f64], samples: usize) {
-        self.results.of(key).rounds(Metric::Time, rounds_ns, samples as u64);
+    /// Adds the times of an operation, by round; each round has so many.
+    fn time(&mut self, key: Key, rounds_ns: impl IntoIterator<Item = f64>, each: usize) {
+        let rounds_ns: Vec<f64> = rounds_ns.into_iter().collect();
+        self.results.of(key).rounds(Metric::Time, &rounds_ns, (each * rounds_ns.len()) as u64);
     }
 }
 

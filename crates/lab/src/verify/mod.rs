@@ -1,7 +1,6 @@
 //! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
-mod column;
 mod events;
 pub mod maple;
 mod percpu;
@@ -129,7 +128,7 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::Area => percpu::area::verify(file, tick),
         Kind::TreeLog => maple::logs::verify(file, tick),
         Kind::TreeStream => maple::streams::verify(file, tick),
-        Kind::TreeExamples => maple::examples::verify(file),
+        Kind::TreeExamples => maple::requests::verify(file),
     };
     Ok(FileChecks { file: file.to_owned(), suite: kind.suite().name(), checks: checks? })
 }

@@ -28,9 +28,9 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
         let rounds = bench.rounds(&what, runs.len(), |round, at| {
             runs[at].round(round, threads, operations as u64).map_err(|wrong| wrong.context(case.to_owned()))
         })?;
-        for (run, rounds_ns) in runs.iter().zip(&rounds) {
+        for (run, rounds_ns) in runs.iter().zip(rounds) {
             let key = run.who.key(SUITE, case, op).param("threads", threads);
-            bench.time(key, rounds_ns, operations * threads as usize * rounds_ns.len());
+            bench.time(key, rounds_ns, operations * threads as usize);
         }
     }
     Ok(())

@@ -88,9 +88,9 @@ fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
             anyhow::ensure!(right.load(Relaxed), "heap: {}: no memory, or not zero", who.label());
             Ok(ns / all as f64)
         })?;
-        for ((who, _), rounds_ns) in engines.iter().zip(&rounds) {
+        for ((who, _), rounds_ns) in engines.iter().zip(rounds) {
             let key = who.key(SUITE, "heap", "make and drop").param("threads", threads);
-            bench.time(key, rounds_ns, all * rounds_ns.len());
+            bench.time(key, rounds_ns, all);
         }
     }
     heap.validate().map_err(|broken| anyhow::anyhow!("heap: {broken}"))
@@ -138,8 +138,7 @@ fn batches(bench: &mut Bench) -> anyhow::Result<()> {
     })?;
     for (who, rounds) in WAYS.iter().zip(&rounds) {
         for (at, op) in ["make", "drop"].into_iter().enumerate() {
-            let rounds_ns: Vec<f64> = rounds.iter().map(|ns| ns[at]).collect();
-            bench.time(of_batch(op, who), &rounds_ns, each * rounds.len());
+            bench.time(of_batch(op, who), rounds.iter().map(|ns| ns[at]), each);
         }
     }
     Ok(())
@@ -162,8 +161,8 @@ fn first_fill(bench: &mut Bench) -> anyhow::Result<()> {
         Counter::free_bulk(all);
         done.map(|()| ns / FIRST_FILL as f64)
     })?;
-    for (who, rounds_ns) in WAYS.iter().zip(&rounds) {
-        bench.time(of_batch("first fill", who), rounds_ns, FIRST_FILL * rounds_ns.len());
+    for (who, rounds_ns) in WAYS.iter().zip(rounds) {
+        bench.time(of_batch("first fill", who), rounds_ns, FIRST_FILL);
     }
     Ok(())
 }

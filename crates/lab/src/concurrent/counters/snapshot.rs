@@ -96,9 +96,9 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let ns = cpu_ns(|| done = counted.read(wanted[at].1))?;
         done.map(|()| ns / n as f64)
     })?;
-    for ((who, _), rounds_ns) in wanted.iter().zip(&rounds) {
+    for ((who, _), rounds_ns) in wanted.iter().zip(rounds) {
         let key = who.key(SUITE, "snapshot", "read").param("n", n as u64);
-        bench.time(key, rounds_ns, n * rounds_ns.len());
+        bench.time(key, rounds_ns, n);
     }
     Counter::free_bulk(counted.counters);
     Ok(())

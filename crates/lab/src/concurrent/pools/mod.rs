@@ -1,7 +1,7 @@
 //! `freehold bench pools`: address spaces that threads share, under one lock, under several, and in pools.
 //!
 //! ```text
-//!   engines   one lock, pools           split   busy, free and lazy under locks of their own      nodes   one for each CPU
+//!   engines   one lock, pools           split   busy, free and lazy under locks of their own, also for each CPU
 //!   cases     by threads at once        model   more threads than CPUs      rates   what recorded workloads ask for
 //! ```
 //!
@@ -12,7 +12,6 @@ pub mod cases;
 pub mod engines;
 pub mod lock;
 pub mod model;
-mod nodes;
 mod rates;
 mod split;
 

@@ -1,13 +1,11 @@
 //! What is seen of a replay: of each family with recorded files what looks on while answers are judged, what of it are
 //! figures, lines over time and pictures.
 
-mod fragmentation;
 mod kva;
 mod maple;
 mod percpu;
 
-pub use fragmentation::Fragmentation;
-pub use kva::KvaWatch;
+pub use kva::{Fragmentation, KvaWatch};
 pub use maple::MapleWatch;
 pub use percpu::{PercpuState, PercpuWatch, record_pages};
 

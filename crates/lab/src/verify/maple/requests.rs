@@ -3,7 +3,10 @@
 
 use crate::verify::Checked;
 use freehold::maple::linux::{Heights, Planner};
-use freehold_trace::maple::StoreType;
+use freehold::units::Span;
+use freehold_trace::TraceError;
+use freehold_trace::maple::{Example, Examples, StoreType};
+use std::path::Path;
 
 /// Where a store meets the tree.
 #[derive(Clone, Copy, Debug)]
@@ -74,4 +77,27 @@ impl Formula {
         let texts = || [format!("{recorded} for {at:?}"), format!("{:?}", requested(self.planner, at))];
         self.checked.right(line, right, texts);
     }
+}
+
+/// The worked examples, by both formulas.
+pub(in crate::verify) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
+    let mut examples = Examples::open(file)?;
+    let mut older = Formula::new("requests 6.12", Planner::Worst);
+    let mut newer = Formula::new("requests 6.16", Planner::Vacancy);
+    while let Some(example) = examples.next().transpose()? {
+        let (line, situation) = (examples.line(), situation(&example));
+        let over_index_0 = Span::new(0, 0) == Some(example.asked);
+        older.check(line, situation, over_index_0, example.requested_6_12, 1);
+        newer.check(line, situation, over_index_0, example.requested_6_16, 1);
+    }
+    Ok(vec![older.checked, newer.checked])
+}
+
+fn situation(example: &Example) -> Situation {
+    let heights = Heights {
+        height: example.height.into(),
+        vacant: example.vacant_height.into(),
+        sufficient: example.sufficient_height.into(),
+    };
+    Situation { store_type: example.store_type, heights, rcu: false }
 }
