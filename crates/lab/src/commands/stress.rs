@@ -133,11 +133,14 @@ fn by_threads(suite: Suite, options: &Options, progress: &mut Progress) -> anyho
                 threads: *threads,
                 cases: cases_of(options)?,
                 engines: engines.clone(),
-                loops: *loops,
                 repeat: repeat.unwrap_or(1),
-                nr_pages: nr_pages.unwrap_or(1),
-                n: sizes.first().copied(),
-                seed: *seed,
+                params: Params {
+                    loops: loops.unwrap_or(10_000),
+                    nr_pages: nr_pages.unwrap_or(1),
+                    n: sizes.first().copied().unwrap_or(SIZE),
+                    seed: *seed,
+                    ..Params::default()
+                },
                 duration: *duration,
             };
             stress_every_cpu(&asked, progress).map(Some)

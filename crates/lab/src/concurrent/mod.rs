@@ -109,6 +109,20 @@ impl Who {
     }
 }
 
+/// Adds what threads did under stress: counts by their names, and how many were wrong of what was checked.
+fn add_counts(results: &mut Results, key: &Key, counts: &[(&str, u64)], (checked, wrong): (&str, u64)) {
+    for &(op, count) in counts {
+        results.of(key.clone().op(op)).total(Metric::Count, count);
+    }
+    results.of(key.clone().op(checked)).total(Metric::Mismatches, wrong);
+}
+
+/// Says how a stress ended.
+fn end(results: &mut Results, text: &str) {
+    let word = if results.failed { "FAILED" } else { "passed" };
+    results.note(format!("{word}: {text}"));
+}
+
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
