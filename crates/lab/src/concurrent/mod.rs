@@ -47,6 +47,7 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether the engine is asked for. What does no work is always shown.
     fn wants(&self, who: &Who) -> bool {
         self.engines.is_empty() || who.engine == FLOOR || self.engines.iter().any(|name| who.is(name))
     }
@@ -155,11 +156,6 @@ pub struct Case {
 }
 
 impl Bench<'_> {
-    /// Whether the engine is asked for. What does no work is always shown.
-    fn wants(&self, who: &Who) -> bool {
-        self.options.wants(who)
-    }
-
     /// Rounds in which so many engines take turns; what each of them found in those after the first, which only warms up.
     fn rounds<T>(
         &mut self,
@@ -226,9 +222,6 @@ impl Suite {
     }
 
     /// The same, and so much of it.
-    ///
-    /// # Errors
-    /// As [`Self::bench`].
     pub fn bench_of(
         &self,
         amount: Amount,

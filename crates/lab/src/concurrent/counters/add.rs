@@ -20,7 +20,7 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
     for (who, reason) in lacking.into_iter().filter(|(who, _)| bench.options.wants(who)) {
         bench.results.note(format!("{}: not here: {reason}", who.label()));
     }
-    let wanted = engines.into_iter().filter(|(who, _)| bench.wants(who));
+    let wanted = engines.into_iter().filter(|(who, _)| bench.options.wants(who));
     let mut runs: Vec<Run> = wanted.map(|(who, engine)| Run::new(who, engine)).collect();
     let operations = bench.amount.operations;
     for threads in threads() {
@@ -51,9 +51,6 @@ impl Run {
     }
 
     /// One round: all threads at once, then the sum is checked. Nanoseconds of an operation.
-    ///
-    /// # Errors
-    /// Something was lost.
     pub fn round(&mut self, round: usize, threads: u32, operations: u64) -> anyhow::Result<f64> {
         let (ns, tries) = together_ns(threads, &|thread| {
             self.sum.fetch_add(self.engine.many(round, thread, operations), Relaxed);

@@ -64,7 +64,7 @@ fn engines(heap: &'static PerCpuHeap) -> Vec<(Who, MakeAndDrop)> {
 /// The case.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     by_threads(bench)?;
-    if bench.wants(&Who::default(OURS)) {
+    if bench.options.wants(&Who::default(OURS)) {
         batches(bench)?;
         first_fill(bench)?;
         locks(bench)?;
@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let heap = default_heap()?;
-    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.wants(who)).collect();
+    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;

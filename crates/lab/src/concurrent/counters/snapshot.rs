@@ -87,7 +87,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         copied: vec![0; slots.len()],
         slots,
     };
-    let wanted: Vec<(Who, Way)> = WAYS.into_iter().filter(|(who, _)| bench.wants(who)).collect();
+    let wanted: Vec<(Who, Way)> = WAYS.into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
     for (who, way) in &wanted {
         anyhow::ensure!(counted.check(*way, ran)?, "snapshot: {}: wrong values", who.label());
     }

@@ -24,16 +24,14 @@ use engines::REFERENCE;
 /// The family in records.
 const SUITE: &str = "pools";
 
-const CASES: [Case; 3] = [
-    Case { name: "pair", run: cases::pairs },
-    Case { name: "replace", run: cases::replacements },
-    Case { name: "locate", run: cases::locates },
-];
-
 /// Address spaces that threads share, and the model of what was measured.
 pub const POOLS: Suite = Suite {
     name: SUITE,
-    cases: &CASES,
+    cases: &[
+        Case { name: "pair", run: cases::pairs },
+        Case { name: "replace", run: cases::replacements },
+        Case { name: "locate", run: cases::locates },
+    ],
     amounts: [Amount::QUICK, Amount::USUAL],
     whos: || ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect(),
     sizes: None,

@@ -68,7 +68,7 @@ impl Bench<'_> {
     /// Which of ours are asked for.
     fn ours(&self, names: &[&str]) -> Vec<Who> {
         let ours = ENTRIES.iter().map(|entry| entry.who);
-        ours.filter(|who| names.contains(&who.engine) && self.wants(who)).collect()
+        ours.filter(|who| names.contains(&who.engine) && self.options.wants(who)).collect()
     }
 }
 

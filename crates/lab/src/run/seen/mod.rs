@@ -34,15 +34,9 @@ pub trait Replayable: Family {
     type Watch: Watch<Self>;
 
     /// The workload of that name: a file's, or one that is made.
-    ///
-    /// # Errors
-    /// There is none.
     fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
 
     /// Holds the answers of several engines against each other.
-    ///
-    /// # Errors
-    /// Two that must agree do not.
     fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
         let _ = runs;
         Ok(())
@@ -79,9 +73,6 @@ pub trait Watch<F: Replayable>: Clone + Debug + Sized {
     fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
 
     /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     fn note(
         &mut self,
         session: &F::Session,
