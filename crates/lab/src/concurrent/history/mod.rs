@@ -101,7 +101,7 @@ pub fn of_subject(
     long: Duration,
     tick: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Sum> {
-    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::new());
+    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::default());
     let mut random = SplitMix::new(beside.seed);
     let readers = beside.threads.saturating_sub(1).max(1);
     let mut rounds = 0;

@@ -65,8 +65,11 @@ impl<G: Guards> Loop for G {
     }
 }
 
+/// One of them.
+type Make = fn() -> Box<dyn Loop>;
+
 /// Everything with guards.
-pub(super) const GUARDS: [(Who, fn() -> Box<dyn Loop>); 7] = [
+pub(super) const GUARDS: [(Who, Make); 7] = [
     (Who::default("rcu"), || Box::new(Global)),
     (Who::ours("rcu", Some("handle")), || Box::new(Handle(Domain::global()))),
     (Who::other("crossbeam-epoch", None), || Box::new(Epoch)),
