@@ -121,12 +121,13 @@ impl Job<'_> {
                 let key = key.clone().param("n", churn.first.len() as u64);
                 bench.sheet.record(results, &key);
                 if !bench.entry.is_floor() {
-                    let pages = bench.session.footprint().populated_pages as f64;
+                    let footprint = bench.session.footprint();
+                    let pages = footprint.populated_pages as f64;
                     let ratio = pages / churn.ideal_pages.max(1) as f64;
                     let mut figures = results.of(key.clone());
                     figures.put(Metric::Pages, Stat::Total, pages, 1);
                     figures.put(Metric::SpanRatio, Stat::Total, ratio, 1);
-                    bench.record_held(figures);
+                    bench.record_held(&mut figures, &footprint);
                     bench.record_work(&churn.pairs, &key, results);
                 }
             }
@@ -146,29 +147,21 @@ impl Job<'_> {
         let units = full.chunks.max(1) as f64 * f64::from(self.config.unit_bytes);
         let key: Key = bench.entry.key("footprint").param("unit_bytes", self.config.unit_bytes);
         let key = key.param("size", size.bytes).param("align", u64::from(size.align_bytes));
-        let each = full.metadata_bytes as f64 / full.objects.max(1) as f64;
-        results
-            .of(key.param("n", full.objects))
-            .put(Metric::Chunks, Stat::Max, full.chunks as f64, 1)
-            .put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1)
-            .origin(bench.entry.memory())
-            .put(Metric::Metadata, Stat::Max, full.metadata_bytes as f64, 1)
-            .put(Metric::BytesPerItem, Stat::Total, each, full.objects)
-            .put(Metric::MetadataShare, Stat::Total, full.metadata_bytes as f64 / units, 1);
+        let mut figures = results.of(key.param("n", full.objects));
+        figures.put(Metric::Chunks, Stat::Max, full.chunks as f64, 1);
+        figures.put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1);
+        bench.record_held(&mut figures, full);
+        figures.put(Metric::MetadataShare, Stat::Total, full.metadata_bytes as f64 / units, 1);
     }
 }
 
 impl Bench {
-    /// Adds what the engine holds for its own structures.
-    fn record_held(&self, mut figures: Figures<'_>) {
-        let footprint = self.session.footprint();
-        let bytes = footprint.metadata_bytes as f64;
-        figures.origin(self.entry.memory()).put(Metric::Metadata, Stat::Max, bytes, 1).put(
-            Metric::BytesPerItem,
-            Stat::Total,
-            bytes / footprint.objects.max(1) as f64,
-            footprint.objects,
-        );
+    /// Adds what the engine held for its own structures.
+    fn record_held(&self, figures: &mut Figures<'_>, held: &Footprint) {
+        let bytes = held.metadata_bytes as f64;
+        let each = bytes / held.objects.max(1) as f64;
+        figures.origin(self.entry.memory()).put(Metric::Metadata, Stat::Max, bytes, 1);
+        figures.put(Metric::BytesPerItem, Stat::Total, each, held.objects);
     }
 
     /// Adds the work of the first of these operations, done on a copy of the engine if it can be copied.
