@@ -16,7 +16,7 @@ pub mod hash;
 pub mod kind;
 pub mod model;
 mod progress;
-mod promises;
+pub mod promises;
 pub mod published;
 pub mod record;
 pub mod run;

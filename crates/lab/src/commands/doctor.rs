@@ -203,21 +203,3 @@ pub fn text(checks: &[Check]) -> String {
 pub fn json(checks: &[Check]) -> String {
     format!("{}\n", serde_json::json!({ "schema": "freehold/1", "command": "doctor", "checks": checks }))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_thing_is_asked_once_and_told_in_both_forms() {
-        let checks = run();
-        let names: std::collections::BTreeSet<_> = checks.iter().map(|check| check.name).collect();
-        assert_eq!(names.len(), checks.len());
-        let text = text(&checks);
-        assert!(checks.iter().all(|check| text.contains(check.name) && text.contains(&check.found)));
-        let document: serde_json::Value = serde_json::from_str(&json(&checks)).unwrap();
-        assert_eq!(document["checks"].as_array().map(Vec::len), Some(checks.len()));
-        let heap = checks.iter().find(|check| check.name == "per-CPU heap").unwrap();
-        assert_eq!(heap.available, rseq::detect().is_ok(), "{heap:?}");
-    }
-}

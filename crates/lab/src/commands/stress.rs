@@ -218,7 +218,7 @@ fn again(options: &Options) -> String {
 }
 
 /// Adds everything; `again` are options that show a failure again.
-fn add<F: Suited>(
+pub fn add<F: Suited>(
     results: &mut Results,
     plan: &Stress<F>,
     again: &str,
@@ -376,35 +376,4 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
         )));
     }
     Ok(chosen)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::stress::liar::{REFUSES, liar};
-    use crate::workload::suite::CASES;
-
-    #[test]
-    fn what_failed_is_told_with_the_command_that_shows_it_again() {
-        let info = CASES.iter().find(|case| case.name == "holes").unwrap();
-        let params = Params { loops: 1000, seed: 5, ..Params::default() };
-        let scene = Kva::scene(None).unwrap();
-        let plan = Stress { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
-        let engines = [liar::<REFUSES>()];
-        let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
-        let mut results = Results::default();
-        add(&mut results, &plan, "", &mut runs, &engines);
-        assert!(results.failed);
-        let failed = results.notes.iter().find(|note| note.starts_with("FAILED: holes at 300 on")).unwrap();
-        let label = engines[0].label();
-        let again =
-            format!("stress kva --case holes --n 300 --engine {label} --seed 5 --loops 1000 --repeat 1");
-        for part in ["1 of 1 repeats: ", "was refused, though it fits at 0x", &again] {
-            assert!(failed.contains(part), "{part} is missing in {failed}");
-        }
-        let of =
-            |metric| results.records.iter().find(|record| record.metric == metric).map(|record| record.value);
-        assert_eq!((of(Metric::Failed), of(Metric::Passed)), (Some(1.0), Some(0.0)));
-        assert!(results.notes.last().unwrap().starts_with("FAILED: 0 repeats passed, 1 failed"));
-    }
 }

@@ -83,11 +83,13 @@ pub struct Figure {
     pub what: String,
     /// The fields of records like it.
     #[serde(default)]
-    of: BTreeMap<String, toml::Value>,
+    pub of: BTreeMap<String, toml::Value>,
     #[serde(default = "time")]
-    metric: String,
+    /// The metric of records like it.
+    pub metric: String,
     #[serde(default = "median")]
-    stat: String,
+    /// Which figure of it.
+    pub stat: String,
     per: Option<f64>,
     /// What of ours stands beside it, if not what does beside its source's.
     pub ours: Option<Ours>,
@@ -112,7 +114,8 @@ fn median() -> String {
 pub struct Histogram {
     engine: String,
     of: BTreeMap<String, toml::Value>,
-    counts: Vec<[u64; 2]>,
+    /// Values, and how often they came.
+    pub counts: Vec<[u64; 2]>,
 }
 
 /// A value as it was published, in its own unit.
@@ -240,7 +243,12 @@ static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
     sources
 });
 
-/// The sources about a family, the publication's own first.
+/// Every source, a family's own publication before the others about it.
+pub fn sources() -> &'static [Source] {
+    &SOURCES
+}
+
+/// The sources about a family.
 pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
     SOURCES.iter().filter(move |source| source.suite == suite)
 }
@@ -248,61 +256,4 @@ pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
 /// The published figures about a family that can stand beside ours.
 pub fn records(suite: &str) -> Vec<Record> {
     of_suite(suite).flat_map(Source::records).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ratios(source: &str) -> Vec<f64> {
-        let source = SOURCES.iter().find(|other| other.source == source).unwrap();
-        source.figure.iter().filter_map(Figure::ratio).collect()
-    }
-
-    #[test]
-    fn every_table_is_read_and_its_figures_say_something() {
-        assert_eq!(SOURCES.len(), TABLES.len());
-        for figure in SOURCES.iter().flat_map(|source| &source.figure) {
-            assert!(figure.before.is_some() || figure.after.is_some(), "{}", figure.what);
-            assert!(Metric::ALL.iter().any(|metric| metric.name() == figure.metric), "{}", figure.what);
-            assert!(Stat::ALL.iter().any(|stat| stat.name() == figure.stat), "{}", figure.what);
-            assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
-        }
-        // Two figures of one thing under one name would stand for each other.
-        for suite in ["kva", "percpu", "maple"] {
-            let records = records(suite);
-            for (at, one) in records.iter().enumerate() {
-                let same = |other: &&Record| {
-                    (other.metric, other.stat) == (one.metric, one.stat) && other.key == one.key
-                };
-                assert!(!records.iter().skip(at + 1).any(|other| same(&other)), "{one:?}");
-            }
-        }
-        let seed = records("percpu");
-        let of = |record: &&Record| record.key.engine == "v1 area map" && record.key.op == "alloc";
-        let first = seed.iter().find(of).unwrap();
-        assert_eq!((first.value, first.key.field("size").as_deref()), (335.0, Some("4")));
-    }
-
-    /// What the sources say of their own figures in words.
-    #[test]
-    fn ratios_are_what_the_sources_say() {
-        let talk = ratios("talk, LPC 2019")[0];
-        assert!((53.0..54.0).contains(&talk), "\"maybe 30 times; I think it's more\": {talk}");
-        let rework = ratios("rework letter v3, Apr 2019");
-        let rounded: Vec<f64> = rework.iter().map(|ratio| (ratio * 10.0).round() / 10.0).collect();
-        assert_eq!(rounded, [3.3, 7.5, 107.1, 326.0]);
-        let nodes = ratios("per-node letter v3, Jan 2024");
-        assert!(nodes.iter().any(|ratio| (12.0..13.0).contains(ratio)), "\"~12x\": {nodes:?}");
-        let depopulation = ratios("depopulation, 2021");
-        assert_eq!(depopulation[0], 1.0);
-        assert!((3.5..3.6).contains(&depopulation[1]), "\"3.5 times less\": {depopulation:?}");
-        let aligned = ratios("percpu bitmap v1, aligned");
-        assert!((222.0..223.0).contains(&aligned[0]), "52 minutes and 14 seconds: {aligned:?}");
-        let bulk =
-            SOURCES.iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
-        let total =
-            |at: usize| bulk.histogram[at].counts.iter().map(|[value, count]| value * count).sum::<u64>();
-        assert_eq!([total(0), total(1)], [46_630_160, 37_813_856], "the counts give the totals");
-    }
 }

@@ -23,7 +23,7 @@ pub use number::{count, fixed, nanoseconds};
 pub use picture::{Band, Developed, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
 pub use select::Select;
 pub use store::{Document, Found, SCHEMA, parse, read};
-pub use time::{Tick, Time, byte_ticks};
+pub use time::{Tick, Time, byte_ticks, round_step};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! `freehold reproduce`: what others have published, measured again beside ours. A study here measures; what is shown of it,
 //! and under which words, is in `bench/studies/`, and what was published in `bench/published/`.
 
-mod kva_2019;
+pub mod kva_2019;
 pub mod maple_2025;
 pub mod percpu_2017;
 
@@ -100,7 +100,10 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
 }
 
 /// The bundled traces whose names end in one of these, and those of the folder that have another name.
-fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// A folder cannot be read, or has none.
+pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
     if let Some(folder) = folder {
         let usage = |reason: String| Failure::Usage(format!("--traces {}: {reason}", folder.display()));
@@ -136,18 +139,4 @@ fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
         entries.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
     }
     Ok(entries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_adds_its_traces_to_the_bundled_ones_once() {
-        let bundled = data_folder().unwrap().join("traces");
-        let alone = traces(None, &[".kva.csv.zst"]).unwrap();
-        assert_eq!(traces(Some(&bundled), &[".kva.csv.zst"]).unwrap(), alone);
-        let error = traces(Some(Path::new("no-such-folder")), &[".kva.csv.zst"]).unwrap_err();
-        assert!(error.downcast_ref::<Failure>().is_some_and(|failure| failure.exit_code() == 2), "{error}");
-    }
 }

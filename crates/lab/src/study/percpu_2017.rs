@@ -219,7 +219,7 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 }
 
 /// What a million would take, if so many take `ns`.
-fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
+pub fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
     let times = f64::from(MILLION) / f64::from(objects.max(1));
     ns * if quadratic { times * times } else { times }
 }
@@ -268,7 +268,8 @@ fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
     }
 }
 
-fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
+/// Chunks with these shades, at each look.
+pub fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
     let numbers = watched.iter().flat_map(|watched| &watched.looks).flat_map(|look| &look.chunks);
     let chunks = numbers.map(|chunk| chunk.number as usize + 1).max().unwrap_or(0);
     let strip = |watched: &Watched| {
@@ -312,7 +313,7 @@ fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> S
 }
 
 /// Hints of all chunks with room, at all looks, beside the truth.
-fn hints(workload: &str, watched: &Watched, results: &mut Results) {
+pub fn hints(workload: &str, watched: &Watched, results: &mut Results) {
     let (mut hints, mut exact, mut sum, mut worst_bytes) = (0u64, 0u64, 0.0, 0);
     for chunk in watched.looks.iter().flat_map(|look| &look.chunks) {
         let Some(known) = chunk.known() else { continue };
@@ -328,61 +329,4 @@ fn hints(workload: &str, watched: &Watched, results: &mut Results) {
         .total(Metric::Mismatches, hints - exact)
         .put(Metric::HintShare, Stat::Mean, sum / hints.max(1) as f64, hints)
         .put(Metric::HintError, Stat::Max, f64::from(worst_bytes), 1);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::percpu::Look;
-
-    fn watched() -> Watched {
-        let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {
-            number,
-            used_bytes,
-            longest_bytes,
-            hint_bytes,
-            pages: 4,
-        };
-        let looks = vec![
-            Look { ops: 10, pages: 8, chunks: vec![seen(0, 32_768, 0, 0)] },
-            Look { ops: 20, pages: 16, chunks: vec![seen(0, 16_384, 100, 25), seen(1, 0, 32_768, 32_768)] },
-        ];
-        let entry = Percpu::engines(&[]).unwrap()[0];
-        Watched { entry, unit_bytes: 32_768, looks, phases: vec![1, 2] }
-    }
-
-    #[test]
-    fn chunks_are_shaded_by_what_was_seen_and_hints_without_room_do_not_count() {
-        let strips =
-            strips(&[watched()], &|of, chunk| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes));
-        assert_eq!(strips.ticks.iter().map(|tick| tick.0).collect::<Vec<_>>(), [0.25, 0.75]);
-        assert_eq!(strips.strips[0].picture.busy, [255, 0, 128, 0]);
-        let mut results = Results::default();
-        hints("x", &watched(), &mut results);
-        let values: Vec<f64> = results.records.iter().map(|record| record.value).collect();
-        assert_eq!(values, [2.0, 1.0, 0.625, 75.0]);
-    }
-
-    #[test]
-    fn only_what_grows_with_the_square_is_multiplied_by_it() {
-        assert_eq!(million(5.0, 1_000_000, true), 5.0);
-        assert_eq!([million(5.0, 500_000, false), million(5.0, 500_000, true)], [10.0, 20.0]);
-    }
-
-    #[test]
-    fn units_and_numbers_that_cannot_be_are_refused() {
-        let of = |unit: &str, objects| {
-            let unit = Some(unit.parse().unwrap());
-            Scale::of(&Options { unit, objects, ..Options::default() })
-        };
-        for unit in ["16K", "8M", "1"] {
-            assert!(of(unit, None).is_err(), "{unit}");
-        }
-        for objects in [0, 999, 5_000_000] {
-            assert!(of("32K", Some(objects)).is_err(), "{objects}");
-        }
-        let little = of("32K", Some(1_000)).unwrap();
-        assert_eq!((little.unit_bytes, little.objects, little.live), (32 << 10, 1_000, 1_000));
-        assert!(little.deletion.groups >= 100 && little.stale_hint.objects == 3 * (8 << 10));
-    }
 }

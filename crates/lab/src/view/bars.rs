@@ -119,19 +119,3 @@ fn fixed_power(power: i32) -> String {
         Err(_) => format!("{}", 10f64.powi(power)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ten_times_as_much_is_a_decade_longer() {
-        let scale = Scale::of([21.0, 3834.0].into_iter()).unwrap();
-        assert_eq!(scale, Scale { first: 1, decades: 3 });
-        let longer = scale.percent(1000.0) - scale.percent(100.0);
-        assert!((longer - 100.0 / 3.0).abs() < 1e-9);
-        assert_eq!((scale.percent(0.0), scale.percent(1e9)), (0.0, 100.0));
-        assert!(Scale::of([10.0].into_iter()).unwrap().percent(10.0) > 0.0, "the least is seen, too");
-        assert_eq!(Scale::of(std::iter::empty()), None);
-    }
-}

@@ -74,27 +74,3 @@ fn legend() -> String {
     page.push_str("</p>");
     page
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Developed;
-
-    #[test]
-    fn a_film_has_its_classes_and_no_more_names_than_room() {
-        let begins = vec![(0.0, 0x1000), (0.01, 0x5000_0000), (0.5, 0x7fff_0000)];
-        let film = Developed {
-            space: 4,
-            at: vec![3, 9],
-            rows: 2,
-            cells: vec![1, 0, 1, 7],
-            begins,
-            areas: vec![1, 2],
-        };
-        let page = render(&Film::new(film, |op| op as f64)).unwrap();
-        assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
-        assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
-        assert!(Class::ALL.iter().all(|(_, name)| page.contains(name)));
-        assert_eq!(render(&Film::new(Developed::default(), |_| 0.0)).unwrap(), "");
-    }
-}

@@ -220,30 +220,3 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
     };
     [true, false].map(table).into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Key;
-
-    fn results(ours: [f64; 3], theirs: [f64; 3]) -> Results {
-        let mut results = Results::default();
-        let key = |engine: &str| Key::new("kva", "churn").op("loop").engine(engine);
-        results.of(Key { default: true, ..key("btree") }).rounds(Metric::Time, &ours, 3);
-        results.of(Key { ours: true, ..key("rbtree") }).rounds(Metric::Time, &[1.0], 1);
-        results.of(key("floor")).rounds(Metric::Time, &[0.5], 1);
-        results.of(key("gap-list")).rounds(Metric::Time, &theirs, 3);
-        results
-    }
-
-    #[test]
-    fn only_what_is_beyond_both_spreads_is_found() {
-        let found = findings(&results([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
-        assert_eq!(found.len(), 1);
-        assert!(found[0].ahead && found[0].factor() == 3.0 && found[0].rival == "gap-list", "{found:?}");
-        let found = findings(&results([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]));
-        assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
-        assert!(findings(&results([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
-        assert_eq!(tables(&found, 9).len(), 1);
-    }
-}

@@ -128,23 +128,3 @@ fn cell(column: &Column, value: u64) -> String {
     let width = 100.0 * number as f64 / most.max(1) as f64;
     format!("<div><i class=\"{class}\" style=\"width:{width:.2}%\"></i><em>{}</em></div>", count(number))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_is_a_share_of_its_column_and_gaps_are_shown() {
-        let column =
-            Column { name: "<them>".to_owned(), class: "e2".to_owned(), counts: vec![(4, 400), (6, 100)] };
-        assert!(cell(&column, 6).contains("class=\"e2\" style=\"width:25.00%\"></i><em>100<"));
-        assert!(cell(&column, 5).contains("class=\"none\""));
-        let table = text(&column, "nodes", Form::Brackets);
-        let line = |row: usize| table.rows[row].join(" ");
-        assert_eq!(line(0), format!("[4, 5) |{}| 400", "@".repeat(40)));
-        assert_eq!(line(1), format!("[5, 6) |{}| 0", " ".repeat(40)));
-        assert_eq!(line(2), format!("[6, 7) |{}{}| 100", "@".repeat(10), " ".repeat(30)));
-        assert_eq!(line(3), "total  2_200");
-        assert_eq!(text(&column, "", Form::Stars).rows.len(), 3);
-    }
-}

@@ -98,35 +98,3 @@ pub(super) fn css(share: f64) -> String {
     let [red, green, blue] = colour(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn png_decodes_to_its_size_lowest_address_last() {
-        let (columns, rows) = (3, 4);
-        let busy = vec![255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 128];
-        let mut picture = Grid::default();
-        (picture.columns, picture.busy) = (columns, busy);
-        let file = encode(&picture, &[0, 0, 1, 2, 2]).unwrap().unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-        assert_eq!((reader.info().width, reader.info().height), (5, rows));
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut pixels).unwrap();
-        assert_eq!(pixels[15..20], [255, 255, 0, 0, 0], "the bottom row is the first stretch of addresses");
-        assert_eq!(pixels[0..5], [0, 0, 0, 128, 128]);
-    }
-
-    #[test]
-    fn nothing_gives_no_picture() {
-        assert!(data_uri(&Grid::default(), &[0]).unwrap().is_none());
-    }
-
-    #[test]
-    fn the_scale_darkens_evenly() {
-        let light = |share: f64| colour(share).into_iter().map(u32::from).sum::<u32>();
-        let lights: Vec<u32> = (0..=20).map(|at| light(f64::from(at) / 20.0)).collect();
-        assert!(lights.windows(2).all(|pair| pair[0] > pair[1]), "{lights:?}");
-    }
-}

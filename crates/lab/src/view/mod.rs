@@ -20,13 +20,11 @@ mod plot;
 mod published;
 mod strip;
 mod table;
-#[cfg(test)]
-mod tests;
 mod text;
 mod tree;
 
 pub use definition::{Definition, TableView, View};
 pub use findings::{Finding, findings};
-pub use page::write;
-pub use table::{Table, count, fixed, nanoseconds};
+pub use page::{page, write};
+pub use table::{Table, count, figure, fixed, nanoseconds};
 pub use text::{lkml, screen};

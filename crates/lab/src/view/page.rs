@@ -36,7 +36,7 @@ pub fn write(
     results: &Results,
     environment: &Environment,
 ) -> anyhow::Result<()> {
-    let page = render(definition, results, environment)?;
+    let page = page(definition, results, environment)?;
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }
@@ -44,11 +44,10 @@ pub fn write(
 }
 
 /// The whole page.
-pub(super) fn render(
-    definition: &Definition,
-    results: &Results,
-    environment: &Environment,
-) -> anyhow::Result<String> {
+///
+/// # Errors
+/// A picture cannot be encoded.
+pub fn page(definition: &Definition, results: &Results, environment: &Environment) -> anyhow::Result<String> {
     let palette = Palette::known();
     let sections = definition.sections(results);
     let mut page = head(&definition.title);

@@ -24,7 +24,7 @@ pub struct Table {
 }
 
 /// A figure in its unit: one way to write numbers, wherever they stand.
-pub(super) fn figure(unit: Unit, value: f64) -> String {
+pub fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Nanoseconds => nanoseconds(value),
         Unit::Bytes if value >= 1024.0 => Bytes::from(value.round() as u64).to_string(),
@@ -204,20 +204,4 @@ pub(super) fn render(table: &Table, palette: &Palette) -> String {
     }
     page.push_str("</tbody></table></div>\n");
     page
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(1_234_567), "1_234_567");
-        assert_eq!([1.005, 12.34, 123.4, 1234.5].map(fixed), ["1.00", "12.3", "123", "1_235"]);
-        let times = [17.04, 170.0, 47_359.0, 12e6, 12e9].map(nanoseconds);
-        assert_eq!(times, ["17.0 ns", "170 ns", "47.4 us", "12.0 ms", "12.0 s"]);
-        assert_eq!(figure(Unit::Share, 0.125), "12.5 %");
-        assert_eq!([7.0, 7.5, 2048.0].map(|bytes| figure(Unit::Bytes, bytes)), ["7 B", "7.50 B", "2 KiB"]);
-    }
 }

@@ -162,30 +162,3 @@ fn cut(text: &str, width: usize) -> String {
     }
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wide_tables_continue_below_and_long_names_are_cut() {
-        let header: Vec<String> = (0..12).map(|at| format!("column{at:02}")).collect();
-        let mut row: Vec<String> = (0..12).map(|at| "9".repeat(at + 1)).collect();
-        row[0] = "a name ".repeat(30);
-        let rows = vec![row];
-        for width in [MAIL, SCREEN] {
-            let mut text = String::new();
-            let table =
-                Table { header: header.clone(), rows: rows.clone(), name_columns: 1, ..Table::default() };
-            write_table(&mut text, &table, width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-            for at in 0..12 {
-                assert!(text.contains(&format!("column{at:02}")), "{text}");
-            }
-            assert!(
-                text.lines().filter(|line| line.trim().starts_with("column00")).count() > 1
-                    && text.contains('…')
-            );
-        }
-    }
-}

@@ -89,31 +89,3 @@ fn draw(svg: &mut String, (x, y): (u32, u32), node: &TreeNode, before: Option<&T
         );
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Tree;
-
-    fn node(name: &str, key: u64, depth: u32, max: &str) -> TreeNode {
-        TreeNode { name: name.to_owned(), key, depth, values: vec![("max", max.to_owned())] }
-    }
-
-    #[test]
-    fn children_hang_on_their_parents_and_changes_stand_out() {
-        let before = vec![node("B", 5, 0, "9"), node("A", 2, 1, "3"), node("C", 8, 1, "9")];
-        let mut after = before.clone();
-        after[2].values[0].1 = "<7>".to_owned();
-        let places: Vec<u32> = before.iter().map(|node| place(&before, node).0).collect();
-        assert!(places[1] < places[0] && places[0] < places[2], "{places:?}");
-        let tree = |caption: &str, nodes| Tree { caption: caption.to_owned(), nodes };
-        let page = render(&Trees {
-            heading: "a & b".to_owned(),
-            reading: String::new(),
-            trees: vec![tree("before", before), tree("after", after)],
-        });
-        assert_eq!(page.matches("class=\"edge\"").count(), 4);
-        assert_eq!(page.matches("changed").count(), 1);
-        assert!(page.contains("max &lt;7&gt;") && page.contains("a &amp; b"));
-    }
-}

@@ -8,7 +8,10 @@ use freehold_trace::kva::TalkNode;
 const NAME: &str = "the talk's worked example";
 
 /// Plays it, and holds every step against what is recorded.
-pub(super) fn add(results: &mut Results) -> anyhow::Result<()> {
+///
+/// # Errors
+/// The bundled data cannot be read.
+pub fn add(results: &mut Results) -> anyhow::Result<()> {
     let file = data_folder()?.join("vectors/kva/talk.txt");
     let checks = verify_file(&file, &mut || ())?;
     let comparisons: u64 = checks.checks.iter().map(|check| check.comparisons).sum();
@@ -80,30 +83,5 @@ fn trees(step: &Played) -> Trees {
             work("propagate")
         ),
         trees: vec![tree("before", &step.before), tree("after", &step.after)],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_talks_two_requests_change_what_the_talk_says() {
-        let mut results = Results::default();
-        add(&mut results).unwrap();
-        assert!(!results.failed && results.pictures.len() == 2);
-        let after = |case: &str, node: &str, op: &str| {
-            let wanted = [("case", case), ("node", node), ("op", op), ("when", "after")];
-            let is_it = |record: &&crate::record::Record| {
-                let begins =
-                    |(name, text): &(&str, &str)| record.field(name).is_some_and(|of| of.starts_with(text));
-                wanted.iter().all(begins)
-            };
-            results.records.iter().find(is_it).unwrap().value
-        };
-        // "1/1" for N1 at 00:19; "8/8" for N3, 8 for N2, 11 for N4 at 00:21.
-        assert_eq!((after("A:", "N1", "size"), after("A:", "N1", "subtree")), (1.0, 1.0));
-        assert_eq!((after("B:", "N3", "size"), after("B:", "N3", "subtree")), (8.0, 8.0));
-        assert_eq!((after("B:", "N2", "subtree"), after("B:", "N4", "subtree")), (8.0, 11.0));
     }
 }

@@ -5,8 +5,8 @@
 //! Source: the talk, its questions and answers, and the letters that followed.
 
 mod deadlines;
-mod example;
-mod runs;
+pub mod example;
+pub mod runs;
 mod zones;
 
 use super::{Options, engines, traces};
@@ -147,7 +147,7 @@ fn extrapolated_ns(runs: &SuiteRuns, run: &EngineRun) -> f64 {
 
 /// The time of one run of the kernel's loops, given that of all runs of so many loops: what grows with them, and what
 /// does not.
-fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
+pub fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
     (stays_ns as f64 + grows_ns as f64 * KERNEL_LOOPS as f64 / loops as f64) / runs as f64
 }
 
@@ -221,7 +221,7 @@ fn series(id: &'static str, run: &EngineRun, values: Vec<Vec<Option<f64>>>) -> S
 }
 
 /// The spread over the whole run: the least of all, the mean of the samples' means, the greatest of all.
-fn overall(spreads: &[Option<Spread>]) -> Option<Spread> {
+pub fn overall(spreads: &[Option<Spread>]) -> Option<Spread> {
     let spreads: Vec<&Spread> = spreads.iter().flatten().collect();
     let means = Spread::of(spreads.iter().map(|spread| spread.mean))?;
     Some(Spread {
@@ -277,24 +277,4 @@ fn shares(demands: &[(String, Demand)], results: &mut Results) {
     };
     lines("sizes", &sizes, Demand::up_to);
     lines("runs", &lengths, Demand::in_runs_from);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_loops_are_extrapolated_and_to_one_run() {
-        assert_eq!(extrapolate(100, 0, KERNEL_LOOPS, 1), 100.0);
-        // Three runs of a thousandth of the loops, 30 ns of loops and 6 ns of setups together.
-        assert_eq!(extrapolate(30, 6, KERNEL_LOOPS / 1000, 3), 10_002.0);
-    }
-
-    #[test]
-    fn the_whole_run_is_the_mean_of_its_samples() {
-        let spread = |least, mean, greatest| Some(Spread { least, mean, greatest });
-        let all = overall(&[spread(2.0, 4.0, 9.0), None, spread(1.0, 2.0, 3.0)]).unwrap();
-        assert_eq!(all, Spread { least: 1.0, mean: 3.0, greatest: 9.0 });
-        assert_eq!(overall(&[None]), None);
-    }
 }

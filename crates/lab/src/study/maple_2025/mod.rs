@@ -5,7 +5,7 @@
 //! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", v2, February 2025; and streams of
 //! stores recorded from the kernel's tests, of 6.12 (before) and 6.16 (after).
 
-mod ledger;
+pub mod ledger;
 mod planned;
 mod rates;
 mod streams;
