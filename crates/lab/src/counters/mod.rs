@@ -22,6 +22,7 @@ pub(crate) mod threads;
 pub use storm::{Storm, stress};
 
 use crate::Progress;
+pub use crate::commands::bench::Options;
 use crate::failure::Failure;
 use crate::record::count;
 use crate::record::{Key, Results};
@@ -29,17 +30,6 @@ use engines::Who;
 
 /// The family in records.
 const SUITE: &str = "counters";
-
-/// What is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Done within a minute.
-    pub quick: bool,
-    /// Engines by name, `percpu` or `percpu:rung-2`; none is all.
-    pub engines: Vec<String>,
-    /// Cases by name; none is all.
-    pub cases: Vec<String>,
-}
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +106,7 @@ pub fn bench(options: &Options, progress: &mut Progress) -> anyhow::Result<Resul
 }
 
 fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if let Some(name) = options.cases.iter().find(|name| CASES.iter().all(|case| case.name != **name)) {
+    if let Some(name) = options.workloads.iter().find(|name| CASES.iter().all(|case| case.name != **name)) {
         let known = CASES.map(|case| case.name).join(", ");
         return Err(Failure::Usage(format!("no case {name:?}; there are {known}")).into());
     }
@@ -134,7 +124,8 @@ fn bench_of(amount: Amount, options: &Options, progress: &mut Progress) -> anyho
     results.fact("counters", count(amount.counters as u64));
     results.fact("live", count(heap::LIVE as u64));
     results.fact("cpus", threads::cpus().to_string());
-    let asked = |case: &&Case| options.cases.is_empty() || options.cases.iter().any(|name| name == case.name);
+    let asked =
+        |case: &&Case| options.workloads.is_empty() || options.workloads.iter().any(|name| name == case.name);
     for case in CASES.iter().filter(asked) {
         (case.run)(&bench, &mut results, progress)?;
     }
@@ -167,7 +158,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused() {
         let refused = |options: Options| bench(&options, &mut Progress::default()).unwrap_err().to_string();
-        let case = refused(Options { cases: vec!["ad".to_owned()], ..Options::default() });
+        let case = refused(Options { workloads: vec!["ad".to_owned()], ..Options::default() });
         assert!(case.contains("no case \"ad\"; there are ") && case.contains("add, histogram"), "{case}");
         let engine = refused(Options { engines: vec!["percpu:rung-9".to_owned()], ..Options::default() });
         assert!(engine.contains("there are percpu, percpu:mm-cid, percpu:rung-2"), "{engine}");

@@ -3,9 +3,8 @@
 //! Nothing there was measured by this program, and nothing that it shows as its own comes from there. A figure says which
 //! of our records it is like, and how far, or why there is none.
 
-use crate::record::{Key, Metric, Origin, Record, Select, Stat, Value};
+use crate::record::{Metric, Origin, Record, Select, Stat};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 include!(concat!(env!("OUT_DIR"), "/published.rs"));
@@ -81,15 +80,13 @@ pub enum Side {
 pub struct Figure {
     /// What was measured, where.
     pub what: String,
-    /// The fields of records like it.
+    /// Records like it, whoever's.
     #[serde(default)]
-    pub of: BTreeMap<String, toml::Value>,
-    #[serde(default = "time")]
-    /// The metric of records like it.
-    pub metric: String,
-    #[serde(default = "median")]
-    /// Which figure of it.
-    pub stat: String,
+    pub of: Select,
+    /// The metric of these records, a time if it does not say.
+    metric: Option<Metric>,
+    /// Which figure of it, the median if it does not say.
+    stat: Option<Stat>,
     per: Option<f64>,
     /// What of ours stands beside it, if not what does beside its source's.
     pub ours: Option<Ours>,
@@ -97,15 +94,8 @@ pub struct Figure {
     pub before: Option<Quantity>,
     /// After it.
     pub after: Option<Quantity>,
-    note: String,
-}
-
-fn time() -> String {
-    "time".to_owned()
-}
-
-fn median() -> String {
-    "median".to_owned()
+    /// How far ours is alike, or why there is none.
+    pub note: String,
 }
 
 /// How often each value came.
@@ -113,7 +103,7 @@ fn median() -> String {
 #[serde(deny_unknown_fields)]
 pub struct Histogram {
     engine: String,
-    of: BTreeMap<String, toml::Value>,
+    of: Select,
     /// Values, and how often they came.
     pub counts: Vec<[u64; 2]>,
 }
@@ -164,19 +154,10 @@ impl std::fmt::Display for Quantity {
 }
 
 impl Figure {
-    /// How far ours is alike, or why there is none.
-    pub fn note(&self) -> String {
-        self.note.clone()
-    }
-
-    /// Records like it, whoever's.
-    pub fn select(&self) -> Select {
-        Select::from(&self.of)
-    }
-
     /// Whether the record is the same figure of its samples, measured here.
     pub fn is_of(&self, record: &Record) -> bool {
-        (record.metric.name(), record.stat.name()) == (self.metric.as_str(), self.stat.as_str())
+        record.metric == self.metric.unwrap_or(Metric::Time)
+            && record.stat == self.stat.unwrap_or(Stat::Median)
             && !matches!(record.origin, Origin::Published(_))
     }
 
@@ -186,23 +167,6 @@ impl Figure {
         let alike = before.unit.1 == after.unit.1 && after.value > 0.0;
         alike.then(|| before.value * before.unit.2 / (after.value * after.unit.2))
     }
-}
-
-fn key(suite: &str, engine: &str, of: &BTreeMap<String, toml::Value>) -> Key {
-    let mut key = Key::new(suite, "").engine(engine);
-    for (field, value) in of {
-        match (field.as_str(), value) {
-            ("workload", toml::Value::String(text)) => key.workload.clone_from(text),
-            ("op", toml::Value::String(text)) => key.op.clone_from(text),
-            (_, toml::Value::String(text)) => key = key.param(field, text.as_str()),
-            (_, toml::Value::Integer(number)) => {
-                key.params.insert(field.clone(), Value::Number(number.unsigned_abs()));
-            }
-            // A list stands for the worst of several: the figure is of none of them.
-            _ => {}
-        }
-    }
-    key
 }
 
 impl Source {
@@ -219,14 +183,13 @@ impl Source {
                 else {
                     continue;
                 };
-                let stat =
-                    Stat::ALL.into_iter().find(|stat| stat.name() == figure.stat).unwrap_or(Stat::Median);
+                let stat = figure.stat.unwrap_or(Stat::Median);
                 let value = quantity.value * quantity.unit.2 / figure.per.unwrap_or(self.per);
-                records.push(record(key(&self.suite, name, &figure.of), Metric::Time, stat, value));
+                records.push(record(figure.of.key(&self.suite, name), Metric::Time, stat, value));
             }
         }
         for histogram in &self.histogram {
-            let of = key(&self.suite, &histogram.engine, &histogram.of);
+            let of = histogram.of.key(&self.suite, &histogram.engine);
             records.extend(histogram.counts.iter().map(|&[value, count]| {
                 record(of.clone().param("n", value), Metric::Requests, Stat::Total, count as f64)
             }));

@@ -131,8 +131,7 @@ impl TryFrom<String> for Cell {
     fn try_from(text: String) -> Result<Self, String> {
         let (what, head) = text.split_once(" as ").unwrap_or((&text, ""));
         let (name, stat) = what.split_once(':').unwrap_or((what, ""));
-        let metric = Metric::ALL.iter().find(|metric| metric.name() == name);
-        let metric = *metric.ok_or_else(|| format!("no metric {name:?}"))?;
+        let metric = Metric::named(name).ok_or_else(|| format!("no metric {name:?}"))?;
         let usual = match metric {
             Metric::Time => Stat::Median,
             Metric::Work | Metric::Instructions => Stat::Mean,
@@ -140,9 +139,7 @@ impl TryFrom<String> for Cell {
         };
         let stat = match stat {
             "" => usual,
-            _ => {
-                Stat::ALL.into_iter().find(|known| known.name() == stat).ok_or(format!("no stat {stat:?}"))?
-            }
+            _ => Stat::named(stat).ok_or_else(|| format!("no stat {stat:?}"))?,
         };
         let head = if head.is_empty() { name.replace('_', " ") } else { head.to_owned() };
         Ok(Self { metric, stat, head })

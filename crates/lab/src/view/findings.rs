@@ -6,7 +6,7 @@ use super::definition::{capital, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use super::table::{figure, fixed, shown};
-use crate::record::{Better, Found, Metric, Origin, Record, Results, Stat};
+use crate::record::{Found, Metric, Origin, Record, Results, Stat};
 use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
@@ -65,7 +65,7 @@ pub fn findings(results: &Results) -> Vec<Finding> {
             Metric::Pages if record.key.suite == "percpu" => Stat::Total,
             _ => return false,
         };
-        record.stat == stat && record.metric.better() == Better::Less && record.origin == Origin::Measured
+        record.stat == stat && record.metric.is_compared() && record.origin == Origin::Measured
     };
     let records: Vec<&Record> = results.records.iter().filter(compared).collect();
     let mut found: Vec<Finding> = records

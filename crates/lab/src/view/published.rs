@@ -13,7 +13,7 @@ pub(super) fn table(view: &PublishedView, results: &Results) -> Table {
     for source in published::of_suite(&view.suite) {
         rows.push(std::iter::once(source.source.clone()).chain(vec![String::new(); 5]).collect());
         for figure in &source.figure {
-            let number = notes.iter().position(|note| *note == figure.note()).map_or(0, |at| at + 1);
+            let number = notes.iter().position(|note| *note == figure.note).map_or(0, |at| at + 1);
             let quantity = |text: &Option<published::Quantity>| {
                 text.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
             };
@@ -34,8 +34,8 @@ pub(super) fn table(view: &PublishedView, results: &Results) -> Table {
 pub(super) fn notes(view: &PublishedView) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for figure in published::of_suite(&view.suite).flat_map(|source| &source.figure) {
-        if !notes.contains(&figure.note()) {
-            notes.push(figure.note());
+        if !notes.contains(&figure.note) {
+            notes.push(figure.note.clone());
         }
     }
     notes
@@ -44,7 +44,7 @@ pub(super) fn notes(view: &PublishedView) -> Vec<String> {
 /// The ratio of the two engines that stand for before and after, or the figure of the one.
 fn ours(source: &Source, of: &Figure, results: &Results) -> Option<String> {
     let record = |side: &Side| -> Option<&Record> {
-        let select = side.narrow(of.select());
+        let select = side.narrow(of.of.clone());
         let same = results.records.iter().filter(|record| select.takes(record) && of.is_of(record));
         same.max_by(|a, b| a.value.total_cmp(&b.value))
     };

@@ -4,7 +4,7 @@ use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
-use crate::record::{Better, Metric, Origin, Record, Results, Stat, Unit};
+use crate::record::{Metric, Origin, Record, Results, Stat, Unit};
 pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
         let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
     }
     let compared = view.ratio
-        && record.metric.better() == Better::Less
+        && record.metric.is_compared()
         && record.key.engine != "floor"
         && !matches!(record.origin, Origin::Published(_));
     if compared && let Some(first) = reference(record, records) {
