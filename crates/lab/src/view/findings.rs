@@ -2,6 +2,7 @@
 //! if all of its rounds are below all of the other's; what is exact has no spread.
 
 use super::Table;
+use super::bars::bar;
 use super::definition::{capital, recorded};
 use super::escape::html;
 use super::palette::Palette;
@@ -180,15 +181,8 @@ fn sentence(finding: &Finding, palette: &Palette) -> String {
     );
     let largest = finding.values[0].max(finding.values[1]);
     for (engine, value) in [&finding.engine, &finding.rival].into_iter().zip(finding.values) {
-        let colour = palette.colour(engine).map(|colour| format!("e{colour}")).unwrap_or_default();
-        let _ = write!(
-            text,
-            "<div class=\"rod\"><span class=\"who\">{}</span><span class=\"track\"><i class=\"{colour}\" \
-             style=\"width:{:.2}%\"></i><b>{}</b></span></div>",
-            html(engine),
-            100.0 * value / largest,
-            figure(finding.metric.unit(), value)
-        );
+        let figure = figure(finding.metric.unit(), value);
+        text.push_str(&bar(engine, &palette.class(engine), 100.0 * value / largest, &figure));
     }
     text.push_str("</li>");
     text

@@ -1,13 +1,13 @@
 //! Published figures, source by source, beside ours; and where there is no like quantity, why.
 
 use super::Table;
-use super::definition::PublishedView;
-use super::table::{figure, fixed};
+use super::definition::{PublishedView, Scope};
+use super::table::{figure, fixed, largest};
 use crate::published::{self, Figure, Ours, Side, Source};
-use crate::record::{Record, Results};
+use crate::record::Record;
 
 /// The table; its notes are numbered below it.
-pub(super) fn table(view: &PublishedView, results: &Results) -> Table {
+pub(super) fn table(view: &PublishedView, scope: &Scope) -> Table {
     let header = ["", "before", "after", "ratio", "ours", "note"].map(str::to_owned).to_vec();
     let (mut rows, notes) = (Vec::new(), notes(view));
     for source in published::of_suite(&view.suite) {
@@ -22,7 +22,7 @@ pub(super) fn table(view: &PublishedView, results: &Results) -> Table {
                 quantity(&figure.before),
                 quantity(&figure.after),
                 ratio(figure),
-                ours(source, figure, results).unwrap_or_else(|| "-".to_owned()),
+                ours(source, figure, scope).unwrap_or_else(|| "-".to_owned()),
                 format!("({number})"),
             ]);
         }
@@ -42,11 +42,11 @@ pub(super) fn notes(view: &PublishedView) -> Vec<String> {
 }
 
 /// The ratio of the two engines that stand for before and after, or the figure of the one.
-fn ours(source: &Source, of: &Figure, results: &Results) -> Option<String> {
-    let record = |side: &Side| -> Option<&Record> {
+fn ours(source: &Source, of: &Figure, scope: &Scope) -> Option<String> {
+    let record = |side: &Side| {
         let select = side.narrow(of.of.clone());
-        let same = results.records.iter().filter(|record| select.takes(record) && of.is_of(record));
-        same.max_by(|a, b| a.value.total_cmp(&b.value))
+        let same = scope.results.records.iter().filter(|record| select.takes(record) && of.is_of(record));
+        largest(&same.collect::<Vec<&Record>>())
     };
     match of.ours.as_ref().or(source.ours.as_ref())? {
         Ours::Ratio([before, after]) => {

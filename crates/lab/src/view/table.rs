@@ -53,40 +53,41 @@ pub(super) fn shown(field: &str, value: &str) -> String {
     }
 }
 
-/// The values of some fields of each record, in the order in which they come first.
-pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
-    let mut groups: Vec<Vec<String>> = Vec::new();
-    for record in records {
+/// The records by the values of some fields, in the order in which they come first.
+pub(super) fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
+    let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
+    for &record in records {
         let values = values(record, fields);
-        if !groups.contains(&values) {
-            groups.push(values);
+        match parts.iter_mut().find(|(of, _)| *of == values) {
+            Some((_, part)) => part.push(record),
+            None => parts.push((values, vec![record])),
         }
     }
-    groups
+    parts
 }
 
-pub(super) fn values(record: &Record, fields: &[String]) -> Vec<String> {
+/// These values alone.
+pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
+    parts(records, fields).into_iter().map(|(values, _)| values).collect()
+}
+
+fn values(record: &Record, fields: &[String]) -> Vec<String> {
     fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
 }
 
+/// The record with the largest figure: the worst of what is not told apart.
+pub(super) fn largest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
+    records.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
 /// The tables of a view; none where there are no records.
-pub(super) fn tables(view: &TableView, results: &Results, scope: &Scope) -> Vec<Table> {
-    let of = scope.narrow(&view.of);
-    let of_cells = |record: &&Record| {
-        view.cells.iter().any(|cell| (cell.metric, cell.stat) == (record.metric, record.stat))
-    };
-    let records: Vec<&Record> =
-        results.records.iter().filter(|record| of.takes(record)).filter(of_cells).collect();
-    let each = groups(&records, &view.each);
-    let table = |each: Vec<String>| {
-        let of_each: Vec<&Record> =
-            records.iter().filter(|record| values(record, &view.each) == each).copied().collect();
+pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
+    let table = |(each, records): (Vec<String>, Vec<&Record>)| {
         let names = view.each.iter().zip(&each).map(|(field, value)| (field.clone(), shown(field, value)));
-        let names: BTreeMap<String, String> = names.collect();
-        let title = scope.fill(&view.title, results, &names).unwrap_or_else(|| view.title.clone());
-        one(view, &of_each, title)
+        let title = scope.fill(&view.title, &names.collect()).unwrap_or_else(|| view.title.clone());
+        one(view, &records, title)
     };
-    each.into_iter().map(table).collect()
+    parts(&scope.records(&view.of, &view.cells), &view.each).into_iter().map(table).collect()
 }
 
 /// A cell: the names of its row and of its column, and the figure.
@@ -98,7 +99,7 @@ fn one(view: &TableView, records: &[&Record], title: String) -> Table {
     for record in records {
         let (row, column) = (values(record, &view.rows), values(record, &view.columns));
         let place = places.entry((row, column, record.metric, record.stat)).or_insert(record);
-        // Of several records for one place the largest counts: the worst of what is not told apart.
+        // Of several records for one place the largest counts.
         if record.value > place.value {
             *place = record;
         }

@@ -52,7 +52,7 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
     let mut hidden = 0;
     for (section, scope) in definition.sections(results) {
         for view in &section.view {
-            let tables = of_view(view, results, &scope);
+            let tables = of_view(view, &scope);
             let is_more = match view {
                 View::Table(view) => view.more,
                 View::Histogram(view) => view.more,
@@ -82,12 +82,12 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
     hidden
 }
 
-fn of_view(view: &View, results: &Results, scope: &Scope) -> Vec<Table> {
+fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
     match view {
-        View::Table(view) => table::tables(view, results, scope),
-        View::Histogram(view) => histogram::texts(view, results, scope),
-        View::Published(view) => vec![published::table(view, results)],
-        View::Features { title } => vec![table::features(title, results)],
+        View::Table(view) => table::tables(view, scope),
+        View::Histogram(view) => histogram::texts(view, scope),
+        View::Published(view) => vec![published::table(view, scope)],
+        View::Features { title } => vec![table::features(title, scope.results)],
         View::Bars(_) | View::Plot(_) | View::Picture(_) => Vec::new(),
     }
 }

@@ -6,8 +6,8 @@
 //!       [N1]  [N3]             first drawing's stand out
 //! ```
 
-use super::escape::html;
-use crate::record::{TreeNode, Trees};
+use super::escape::{figure, html};
+use crate::record::{Tree, TreeNode, Trees};
 use std::fmt::Write;
 
 /// Width and height of a node, and what lies between nodes.
@@ -16,22 +16,14 @@ const GAP: (u32, u32) = (14, 26);
 
 /// The drawings as HTML.
 pub(super) fn render(trees: &Trees) -> String {
-    let mut page = format!(
-        "<figure class=\"trees wide\"><figcaption><h4>{}</h4><p>{}</p></figcaption><div class=\"panels\">",
-        html(&trees.heading),
-        html(&trees.reading)
-    );
     let first = trees.trees.first().map(|tree| tree.nodes.as_slice()).unwrap_or_default();
-    for tree in &trees.trees {
-        let _ = write!(
-            page,
-            "<div class=\"panel\"><h5>{}</h5><div class=\"tree\">{}</div></div>",
-            html(&tree.caption),
-            drawing(&tree.nodes, first)
-        );
-    }
-    page.push_str("</div></figure>\n");
-    page
+    let panel = |tree: &Tree| {
+        let (caption, drawing) = (html(&tree.caption), drawing(&tree.nodes, first));
+        format!("<div class=\"panel\"><h5>{caption}</h5><div class=\"tree\">{drawing}</div></div>")
+    };
+    let panels: String = trees.trees.iter().map(panel).collect();
+    let body = format!("<div class=\"panels\">{panels}</div>");
+    figure("class=\"trees wide\"", &trees.heading, &trees.reading, &body)
 }
 
 /// Where the middle of a node's top is.

@@ -19,8 +19,7 @@ use freehold_trace::percpu::Driver;
 #[test]
 fn every_definition_is_read() {
     for (command, _) in DEFINITIONS {
-        let definition = definition(command).map_err(|error| format!("{command}: {error:#}")).unwrap();
-        assert!(!definition.section.is_empty(), "{command}");
+        definition(command).map_err(|error| format!("{command}: {error:#}")).unwrap();
     }
 }
 
