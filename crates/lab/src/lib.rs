@@ -7,7 +7,6 @@
 
 pub mod commands;
 pub mod concurrent;
-pub mod counters;
 mod data;
 pub mod engine;
 pub mod failure;

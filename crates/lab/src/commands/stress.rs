@@ -3,8 +3,8 @@
 //! they lack.
 
 use crate::Progress;
+use crate::concurrent::counters::{Storm, stress as storm};
 use crate::concurrent::{Beside, EveryCpu, stress_every_cpu, stress_maple};
-use crate::counters::{Storm, stress as storm};
 use crate::engine::{Facts, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};

@@ -4,10 +4,10 @@
 //! What threads get is held against what all of them hold: a block is noted after it was handed out and forgotten before
 //! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
 
-use super::place::{on_cpu, panicked};
-use super::pools::{ENTRIES, Entry, Loops, whole};
+use super::Who;
+use super::place::{at_once, cpus};
+use super::pools::engines::{ENTRIES, Entry, Loops, whole};
 use crate::Progress;
-use crate::failure::Failure;
 use crate::record::{Metric, Results, count};
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
@@ -97,7 +97,7 @@ impl Claims {
 
 /// What a thread did.
 #[derive(Debug, Default)]
-struct Done {
+pub struct Done {
     passed: u32,
     cut: u32,
     operations: u64,
@@ -130,17 +130,12 @@ struct Worker<'a> {
 /// # Errors
 /// No engine has such a name, or one cannot be made.
 pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Result<Results> {
-    let all = ENTRIES.iter().filter(|entry| entry.allocates);
-    let is = |name: &String, entry: &Entry| *name == entry.who.label() || *name == entry.who.engine;
-    if let Some(name) = asked.engines.iter().find(|name| !all.clone().any(|entry| is(name, entry))) {
-        let known: Vec<String> = all.map(|entry| entry.who.label()).collect();
-        let known = known.join(", ");
-        return Err(Failure::Usage(format!("no engine {name:?} for many threads; there are {known}")).into());
-    }
+    let all: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.allocates).collect();
+    Who::check(&all.iter().map(|entry| entry.who).collect::<Vec<_>>(), &asked.engines)?;
     let wanted =
-        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| is(name, entry));
-    let entries: Vec<&Entry> = all.filter(wanted).collect();
-    let threads = asked.threads.unwrap_or_else(crate::counters::threads::cpus);
+        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| entry.who.is(name));
+    let entries: Vec<&Entry> = all.into_iter().filter(wanted).collect();
+    let threads = asked.threads.unwrap_or_else(cpus);
     let mut results = Results::default();
     results.fact("threads", threads.to_string());
     let mut operations = 0;
@@ -182,31 +177,19 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
 }
 
 /// Runs all cases on every thread; what is wrong, if anything is.
-fn on_engine(
+pub fn on_engine(
     pool: &dyn Loops,
     asked: &EveryCpu,
     threads: u32,
     until: Option<Instant>,
 ) -> Result<Done, String> {
     let claims = Claims::new();
-    let found: Vec<Result<Done, String>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|number| {
-                let claims = &claims;
-                scope.spawn(move || {
-                    on_cpu(number, threads);
-                    Worker { pool, claims, held: HashMap::new(), done: Done::default() }
-                        .run(asked, number, until)
-                })
-            })
-            .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|found| found.unwrap_or_else(|_| Err(panicked().to_string()))).collect()
+    let found = at_once(threads, &|_| Ok(()), &|number| {
+        let worker = Worker { pool, claims: &claims, held: HashMap::new(), done: Done::default() };
+        worker.run(asked, number, until).map_err(anyhow::Error::msg)
     });
     let mut all = Done::default();
-    for done in found {
-        all.add(done?);
-    }
+    found.map_err(|wrong| wrong.to_string())?.into_iter().for_each(|done| all.add(done));
     match pool.settle() {
         1 => Ok(all),
         blocks => Err(format!("{blocks} free blocks after everything was freed")),
@@ -312,79 +295,5 @@ impl Worker<'_> {
     fn give_all_back(&mut self) -> Result<(), String> {
         let held = std::mem::take(&mut self.held);
         held.into_values().try_for_each(|span| self.free(span))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::pools::Pool;
-    use super::*;
-    use crate::workload::suite::CASES;
-    use freehold::kva::{AddressSpace, Placement};
-    use freehold::units::Align;
-
-    fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
-        EveryCpu { cases, threads: Some(3), loops: Some(50), n: Some(100), repeat: 1, ..EveryCpu::default() }
-    }
-
-    #[test]
-    fn every_space_stands_every_case() {
-        let results = stress_every_cpu(&asked(CASES.iter().collect()), &mut Progress::default()).unwrap();
-        assert!(!results.failed, "{:?}", results.notes);
-        let counts = results.records.iter().filter(|record| record.key.op == "operations");
-        assert!(counts.clone().count() == 4 && counts.clone().all(|record| record.value > 10_000.0));
-        assert!(results.notes.iter().any(|note| note.ends_with("does not have the requests of: pcpu_alloc")));
-    }
-
-    /// Frees what is freed when the next is, so that threads are given what others hold.
-    struct Liar(Mutex<AddressSpace<()>>);
-
-    impl Liar {
-        fn space(&self) -> std::sync::MutexGuard<'_, AddressSpace<()>> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-    }
-
-    impl Pool for Liar {
-        fn alloc(&self, _: u64) -> Option<u64> {
-            None
-        }
-
-        fn alloc_request(&self, request: &Request) -> Option<Span> {
-            let mut space = self.space();
-            let span = space.alloc(request, ()).ok()?;
-            // Half of it is given away again.
-            if span.size_saturating() > 0x8000 {
-                space.free(span.first()).ok()?;
-            }
-            Some(span)
-        }
-
-        fn free(&self, first: u64) -> bool {
-            self.space().free(first).is_ok() || first != 0
-        }
-
-        fn locate(&self, address: u64) -> Option<Span> {
-            self.space().region_at(address).map(|region| region.span())
-        }
-
-        fn used(&self) -> Vec<(&'static str, super::super::pools::Used)> {
-            Vec::new()
-        }
-
-        fn settle(&self) -> usize {
-            1
-        }
-    }
-
-    #[test]
-    fn a_space_that_hands_out_what_is_taken_is_caught() {
-        let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
-        let churn: Vec<_> = CASES.iter().filter(|case| case.name == "churn").collect();
-        let reason = on_engine(&Liar(Mutex::new(space)), &asked(churn), 2, None).unwrap_err();
-        assert!(
-            reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
-            "{reason}"
-        );
     }
 }

@@ -63,6 +63,14 @@ impl Select {
         key
     }
 
+    /// The fields that are numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().filter_map(|(field, wanted)| match wanted {
+            Wanted::Number(number) => Some((field.as_str(), *number)),
+            _ => None,
+        })
+    }
+
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

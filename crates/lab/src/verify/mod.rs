@@ -3,9 +3,9 @@
 mod anchors;
 mod column;
 mod events;
-mod maple;
+pub mod maple;
 mod percpu;
-mod placed;
+pub mod placed;
 mod state;
 mod talk;
 mod vectors;

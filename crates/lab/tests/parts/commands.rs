@@ -2,17 +2,16 @@
 
 use freehold::percpu::{Config, FirstFit, Population};
 use freehold_lab::commands::bench::percpu::Plan;
-use freehold_lab::commands::stress::add;
 use freehold_lab::commands::{DEFINITIONS, definition, doctor};
 use freehold_lab::data_folder;
-use freehold_lab::engine::percpu::{ChunkSetEngine, EngineEntry as PercpuEntry, PercpuFacts};
-use freehold_lab::engine::{Compared, EngineEntry, Listed};
-use freehold_lab::family::{Kva, Percpu};
-use freehold_lab::record::{Metric, Record, Results};
+use freehold_lab::engine::percpu::{ChunkSetEngine, EngineEntry, PercpuFacts};
+use freehold_lab::engine::{Compared, Listed};
+use freehold_lab::family::Percpu;
+use freehold_lab::record::{Record, Results};
 use freehold_lab::run::stress::{Stress, stress};
 use freehold_lab::run::{Replayable, measure};
 use freehold_lab::workload::percpu::Kind;
-use freehold_lab::workload::suite::{Benched, CASES, Params, Suited};
+use freehold_lab::workload::suite::{Benched, Params, Suited};
 use freehold_sys::rseq;
 use freehold_trace::percpu::Driver;
 
@@ -36,35 +35,8 @@ fn each_thing_is_asked_once_and_told_in_both_forms() {
     assert_eq!(heap.available, rseq::detect().is_ok(), "{heap:?}");
 }
 
-#[test]
-fn what_failed_is_told_with_the_command_that_shows_it_again() {
-    let info = CASES.iter().find(|case| case.name == "holes").unwrap();
-    let params = Params { loops: 1000, seed: 5, ..Params::default() };
-    let scene = Kva::scene(None).unwrap();
-    let plan = Stress { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
-    let engines = EngineEntry::find(&["rbtree:lowest".to_owned()], Compared::IfNamed).unwrap();
-    let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
-    // As a run looks whose engine refused what it has room for.
-    runs.retain(|run| !run.entry.is_floor());
-    (runs[0].passed, runs[0].failed) = (0, 1);
-    runs[0].reason = Some("x was refused, though it fits at 0x1000".to_owned());
-    let mut results = Results::default();
-    add(&mut results, &plan, "", &mut runs, &engines);
-    assert!(results.failed);
-    let failed = results.notes.iter().find(|note| note.starts_with("FAILED: holes at 300 on")).unwrap();
-    let label = engines[0].label();
-    let again = format!("stress kva --case holes --n 300 --engine {label} --seed 5 --loops 1000 --repeat 1");
-    for part in ["1 of 1 repeats: ", "was refused, though it fits at 0x", &again] {
-        assert!(failed.contains(part), "{part} is missing in {failed}");
-    }
-    let of =
-        |metric| results.records.iter().find(|record| record.metric == metric).map(|record| record.value);
-    assert_eq!((of(Metric::Failed), of(Metric::Passed)), (Some(1.0), Some(0.0)));
-    assert!(results.notes.last().unwrap().starts_with("FAILED: 0 repeats passed, 1 failed"));
-}
-
 /// An engine as its list would have it, and a case as its own would: all that either takes.
-const MINE: PercpuEntry = Listed {
+const MINE: EngineEntry = Listed {
     engine: "mine",
     placement: None,
     about: "an engine that is not in the list",

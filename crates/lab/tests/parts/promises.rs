@@ -1,7 +1,60 @@
-//! What is promised, held against figures.
-
-use freehold_lab::promises::{Figure, above, add, at_least, at_most, at_most_of_least, below};
+use freehold_lab::promises::{add, parse};
 use freehold_lab::record::{Key, Metric, Results, Stat};
+
+const PROMISES: &str = r#"
+[[promise]]
+suite = "readers"
+what = "kept"
+of = { op = "look-up", engine = "one", n = 100 }
+by = [{ op = "look-up", engine = "other", n = 100 }]
+at_most = 0.4
+
+[[promise]]
+suite = "readers"
+what = "broken"
+of = { op = "look-up", engine = "other" }
+by = [{ op = "look-up", engine = "one" }]
+at_least = 3.5
+
+[[promise]]
+suite = "readers"
+what = "alone"
+of = { engine = "one" }
+at_most = 9
+
+[[promise]]
+suite = "readers"
+what = "alone, at least"
+of = { engine = "one" }
+at_least = 9
+
+[[promise]]
+suite = "readers"
+what = "least"
+of = { engine = "other" }
+by = [{ engine = "other" }, { engine = "one" }]
+at_most = 2.5
+
+[[promise]]
+suite = "readers"
+what = "one is lacking"
+of = { engine = "one" }
+by = [{ engine = "one" }, { engine = "none" }]
+at_most = 2
+
+[[promise]]
+suite = "readers"
+what = "of another size"
+of = { engine = "one", n = 10000 }
+by = [{ engine = "other" }]
+at_most = 0.5
+
+[[promise]]
+suite = "readers"
+what = "of another metric"
+of = { engine = "one", metric = "rate" }
+at_most = 0.5
+"#;
 
 #[test]
 fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
@@ -10,22 +63,7 @@ fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
         let key = Key::new("readers", "read").op("look-up").engine(engine).param("n", 100u64);
         results.of(key).put(Metric::Time, Stat::Median, ns, 7);
     }
-    let figure = |engine, n| Figure::time("read", "look-up", engine).at("n", n);
-    let promises = [
-        at_most("kept", figure("one", 100), figure("other", 100), 0.4),
-        at_least("broken", figure("other", 100), figure("one", 100), 3.5),
-        below("alone", figure("one", 100), 9.0),
-        above("alone, at least", figure("one", 100), 9.0),
-        at_most_of_least("least", figure("other", 100), vec![figure("other", 100), figure("one", 100)], 2.5),
-        at_most_of_least(
-            "one is lacking",
-            figure("one", 100),
-            vec![figure("one", 100), figure("none", 100)],
-            2.0,
-        ),
-        at_most("of another size", figure("one", 10_000), figure("other", 100), 0.5),
-    ];
-    add("readers", &promises, &mut results);
+    add(parse(PROMISES).unwrap().iter(), &mut results);
     let of = |what: &str| {
         let found = results.records.iter().find(|record| record.key.op == what);
         found.map(|record| (record.value, record.field("kept").unwrap(), record.samples))
@@ -35,5 +73,7 @@ fn a_promise_is_kept_or_not_by_the_figures_of_the_run() {
     assert_eq!(of("alone"), Some((10.0, "no".to_owned(), 7)));
     assert_eq!(of("alone, at least"), Some((10.0, "yes".to_owned(), 7)));
     assert_eq!(of("least"), Some((3.0, "no".to_owned(), 7)));
-    assert_eq!([of("of another size"), of("one is lacking")], [None, None]);
+    assert_eq!([of("of another size"), of("one is lacking"), of("of another metric")], [None, None, None]);
+    let kept = results.records.iter().find(|record| record.key.op == "kept").unwrap();
+    assert_eq!(kept.field("n").as_deref(), Some("100"));
 }

@@ -8,7 +8,7 @@ use crate::failure::usage;
 use crate::kind::Subject;
 use crate::record::Results;
 use crate::workload::suite::MOST_N;
-use crate::{Progress, concurrent, counters};
+use crate::{Progress, concurrent};
 use freehold::units::Bytes;
 
 /// Sizes of `--growth`, and the largest of a quick one.
@@ -57,16 +57,13 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
     if options.wishes && subject != Subject::Kva {
         return usage("--wishes: the talk's wishes are kva's");
     }
-    if subject == Subject::Counters && !options.sizes.is_empty() {
-        return usage("--n: counters have no sizes");
-    }
     match subject {
         Subject::Kva if options.wishes => super::wishes::run(&options.workloads, progress),
         Subject::Kva => family(kva::run, "churn", options, progress),
         Subject::Percpu => family(percpu::run, "churn-4-64", options, progress),
         Subject::Maple => family(maple::run, "mix", options, progress),
-        Subject::Counters => counters::bench(options, progress),
         _ if options.growth => usage("--growth: of families alone"),
+        Subject::Counters => concurrent::COUNTERS.bench(options, progress),
         Subject::Readers => concurrent::READERS.bench(options, progress),
         Subject::Pools => concurrent::POOLS.bench(options, progress),
         Subject::Memory => concurrent::MEMORY.bench(options, progress),

@@ -84,10 +84,6 @@ impl Split {
 }
 
 impl Pool for Split {
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
     fn alloc_request(&self, request: &Request) -> Option<Span> {
         let take = || self.free.with(|space| space.alloc(request, ()).ok());
         let span = take().or_else(|| {

@@ -1,9 +1,8 @@
 //! `guard`: entering and leaving what readers hold, alone.
 
 use super::{Bench, SUITE};
+use crate::concurrent::place::cpu_ns;
 use crate::concurrent::{FLOOR, Who};
-use crate::counters::threads::{cpu_ns, in_turn};
-use crate::record::Metric;
 use freehold_rcu::{Domain, Reader};
 use freehold_rivals::concurrent::{Epoch, EpochHandle, Guards, RwLocked, Seize};
 use std::hint::black_box;
@@ -72,7 +71,7 @@ impl<G: Guards> Loop for G {
 }
 
 /// Everything with guards.
-pub(super) const GUARDS: [Who; 7] = [
+pub const GUARDS: [Who; 7] = [
     Who::default(RCU),
     Who::ours(RCU, Some("handle")),
     Who::other(EPOCH, None),
@@ -95,20 +94,11 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     ];
     let guards: Vec<_> = GUARDS.iter().zip(makes).filter(|(who, _)| bench.wants(who)).collect();
     let count = bench.amount.operations;
-    let mut rounds_ns = vec![Vec::new(); guards.len()];
-    for round in 0..=bench.amount.rounds {
-        bench.progress.tick(&format!("guard: round {round}"));
-        for at in in_turn(round, guards.len()) {
-            let ns = cpu_ns(|| guards[at].1.enter_many(count))? / count as f64;
-            // The first round only warms up.
-            if round > 0 {
-                rounds_ns[at].push(ns);
-            }
-        }
-    }
-    for ((who, _), rounds_ns) in guards.iter().zip(&rounds_ns) {
-        let samples = (count * bench.amount.rounds) as u64;
-        bench.results.of(who.key(SUITE, "guard", "enter and leave")).rounds(Metric::Time, rounds_ns, samples);
+    let rounds = bench.rounds("guard", guards.len(), |_, at| {
+        Ok(cpu_ns(|| guards[at].1.enter_many(count))? / count as f64)
+    })?;
+    for ((who, _), rounds_ns) in guards.iter().zip(&rounds) {
+        bench.time(who.key(SUITE, "guard", "enter and leave"), rounds_ns, count * rounds_ns.len());
     }
     Ok(())
 }

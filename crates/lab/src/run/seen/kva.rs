@@ -67,22 +67,15 @@ impl Replayable for Kva {
 #[derive(Clone, Debug)]
 pub struct KvaWatch {
     checker: Checker,
-    picture: Grid,
     space_first: u64,
-}
-
-/// What was seen of a run.
-#[derive(Clone, Debug)]
-pub struct KvaSeen {
-    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
-    pub bytes_per_free_block: Option<f64>,
     /// Busy and free addresses over time.
-    pub picture: Grid,
+    picture: Grid,
+    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
+    bytes_per_free_block: Option<f64>,
 }
 
 impl Watch<Kva> for KvaWatch {
     type State = Fragmentation;
-    type Seen = KvaSeen;
 
     fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
         let layout = &workload.scene.layout;
@@ -90,6 +83,7 @@ impl Watch<Kva> for KvaWatch {
             checker: Checker::new(&entry.takes.reach(layout)),
             picture: Grid::new(workload.ops.len(), points),
             space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
+            bytes_per_free_block: None,
         }
     }
 
@@ -106,14 +100,13 @@ impl Watch<Kva> for KvaWatch {
         Fragmentation::of(session, &self.checker, self.space_first)
     }
 
-    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
+    fn finish(&mut self, session: &dyn Session, buckets: &[Bucket<Kva>]) {
         let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
         let bytes = session.free_index_bytes().filter(|_| most > 0);
+        self.bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
         let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
-        KvaSeen {
-            bytes_per_free_block: bytes.map(|bytes| bytes as f64 / most as f64),
-            picture: self.picture.finish(self.space_first, u64::try_from(spread).unwrap_or(u64::MAX)),
-        }
+        let spread = u64::try_from(spread).unwrap_or(u64::MAX);
+        self.picture = std::mem::take(&mut self.picture).finish(self.space_first, spread);
     }
 }
 

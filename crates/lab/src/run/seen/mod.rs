@@ -7,9 +7,9 @@ mod maple;
 mod percpu;
 
 pub use fragmentation::Fragmentation;
-pub use kva::{KvaSeen, KvaWatch};
-pub use maple::{MapleSeen, MapleWatch};
-pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
+pub use kva::KvaWatch;
+pub use maple::MapleWatch;
+pub use percpu::{PercpuState, PercpuWatch, record_pages};
 
 use super::{Bucket, EngineRun, Replay};
 use crate::engine::Listed;
@@ -71,15 +71,11 @@ pub trait Replayable: Family {
 pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
 /// A figure of the state over time, by the name of its series.
 pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
-/// What it saw in all.
-pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
 
 /// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Replayable>: Sized {
+pub trait Watch<F: Replayable>: Clone + Debug + Sized {
     /// The state at a time.
     type State: Copy + Debug + Default;
-    /// The whole run.
-    type Seen: Clone + Debug;
 
     /// Of a fresh engine, for pictures of so many points in time.
     fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
@@ -99,6 +95,8 @@ pub trait Watch<F: Replayable>: Sized {
     /// The state now.
     fn state(&self, session: &F::Session) -> Self::State;
 
-    /// All that was seen.
-    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
+    /// Sees the end of the run.
+    fn finish(&mut self, session: &F::Session, buckets: &[Bucket<F>]) {
+        let _ = (session, buckets);
+    }
 }
