@@ -22,7 +22,7 @@ pub use metric::{Metric, Stat, Unit};
 pub use number::{count, fixed, nanoseconds};
 pub use picture::{Band, Developed, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
 pub use select::Select;
-pub use store::{Document, Found, SCHEMA, read};
+pub use store::{Document, SCHEMA, read};
 pub use time::{Tick, Time, byte_ticks, round_step};
 
 use serde::{Deserialize, Serialize};
@@ -280,6 +280,19 @@ impl Results {
     /// Adds figures of a key.
     pub fn of(&mut self, key: Key) -> Figures<'_> {
         Figures { results: self, key, origin: Origin::Measured }
+    }
+
+    /// Adds a line over points that have no clock.
+    pub fn line(
+        &mut self,
+        id: &'static str,
+        workload: &str,
+        line: &str,
+        at: &[f64],
+        values: Vec<Vec<Option<f64>>>,
+    ) {
+        let (workload, line, at) = (workload.to_owned(), line.to_owned(), at.to_vec());
+        self.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
     }
 
     /// Names a fact for texts.

@@ -6,7 +6,7 @@ pub mod maple_2025;
 pub mod percpu_2017;
 
 use crate::engine::{Compared, EngineEntry};
-use crate::failure::Failure;
+use crate::failure::usage;
 use crate::record::Results;
 use crate::{Progress, data_folder};
 use freehold::units::Bytes;
@@ -63,7 +63,7 @@ pub struct Options {
 
 impl Options {
     /// What is asked for can be had of the publication.
-    fn check(&self, what: Publication) -> Result<(), Failure> {
+    fn check(&self, what: Publication) -> anyhow::Result<()> {
         let foreign = match what {
             Publication::Kva2019 | Publication::Maple2025 => {
                 [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())]
@@ -73,16 +73,17 @@ impl Options {
             }
         };
         match foreign.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),
+            Some((option, _)) => usage(format!("{option}: {} has no such thing", what.name())),
             None => Ok(()),
         }
     }
 
     /// How many of a study's samples are wanted.
-    fn samples(&self, most: usize) -> Result<usize, Failure> {
-        let samples = self.samples.unwrap_or(most);
-        let usage = || Failure::Usage(format!("--samples {samples}: there are 1 to {most}"));
-        (1..=most).contains(&samples).then_some(samples).ok_or_else(usage)
+    fn samples(&self, most: usize) -> anyhow::Result<usize> {
+        match self.samples.unwrap_or(most) {
+            samples if (1..=most).contains(&samples) => Ok(samples),
+            samples => usage(format!("--samples {samples}: there are 1 to {most}")),
+        }
     }
 }
 
@@ -106,10 +107,10 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
 pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
     if let Some(folder) = folder {
-        let usage = |reason: String| Failure::Usage(format!("--traces {}: {reason}", folder.display()));
-        let others = traces_in(folder, endings).map_err(|error| usage(error.to_string()))?;
+        let named = format!("--traces {}", folder.display());
+        let others = traces_in(folder, endings).or_else(|error| usage(format!("{named}: {error}")))?;
         if others.is_empty() {
-            return Err(usage(format!("no file ends in {}", endings.join(" or "))).into());
+            return usage(format!("{named}: no file ends in {}", endings.join(" or ")));
         }
         let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
         let bundled: BTreeSet<_> = files.iter().filter_map(name).collect();

@@ -119,6 +119,6 @@ fn one_node_comes_by_itself() {
     ledger.note(&Facts { store_type: StoreType::Split, heights, nodes: 1 }, 2);
     assert_eq!(ledger.totals(), [14, 6, 2]);
     assert_eq!(ledger.types[4].requested, [14, 6, 2]);
-    let bulk = ledger.requests.each_ref().map(|requests| requests.bulk().values().collect::<Vec<_>>());
+    let bulk = ledger.requests.each_ref().map(|requests| requests.bulk().0.into_keys().collect::<Vec<_>>());
     assert_eq!(bulk, [vec![6], vec![2], vec![]]);
 }

@@ -1,7 +1,6 @@
 //! The kernel's test on all engines: all cases together as on the talk's four CPUs, and each after the other.
 
 use crate::engine::EngineEntry;
-use crate::failure::Failure;
 use crate::run::{Replay, measure};
 use crate::study::Options;
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
@@ -41,32 +40,17 @@ pub(super) struct Scale {
 
 impl Scale {
     /// What is asked for.
-    pub(super) fn of(options: &Options) -> Result<Self, Failure> {
+    pub(super) fn of(options: &Options) -> anyhow::Result<Self> {
         let samples = options.samples(SAMPLES)?;
         let share = |whole: u32| (whole * samples as u32 / SAMPLES as u32).max(20);
-        Ok(if options.full {
-            Self {
-                loops: 80_000,
-                shuffles: 3,
-                samples,
-                rounds: 2,
-                limit: Duration::from_secs(600),
-                live: vec![1_000, 10_000, 100_000, 300_000, 1_000_000],
-                periods: share(3_000),
-            }
-        } else {
-            let live: &[u32] =
-                if samples < SAMPLES { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 300_000] };
-            Self {
-                loops: 2_000,
-                shuffles: 3,
-                samples,
-                rounds: 2,
-                limit: Duration::from_secs(10),
-                live: live.to_vec(),
-                periods: share(500),
-            }
-        })
+        let (loops, seconds, periods, lives) = match (options.full, samples < SAMPLES) {
+            (true, _) => (80_000, 600, 3_000, 5),
+            (false, false) => (2_000, 10, 500, 4),
+            (false, true) => (2_000, 10, 500, 2),
+        };
+        let live = [1_000, 10_000, 100_000, 300_000, 1_000_000].into_iter().take(lives).collect();
+        let (limit, periods) = (Duration::from_secs(seconds), share(periods));
+        Ok(Self { loops, shuffles: 3, samples, rounds: 2, limit, live, periods })
     }
 }
 

@@ -3,48 +3,30 @@
 use freehold::maple::linux::{Facts, Planner, StoreType};
 use std::collections::BTreeMap;
 
-/// How often each number of nodes was asked for or taken.
+/// How often each number of nodes was asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Histogram {
-    counts: BTreeMap<u64, u64>,
-}
+pub struct Histogram(pub BTreeMap<u64, u64>);
 
 impl Histogram {
     /// A value came so many times.
     pub fn add(&mut self, value: u64, times: u64) {
-        *self.counts.entry(value).or_default() += times;
-    }
-
-    /// How often it came.
-    pub fn of(&self, value: u64) -> u64 {
-        self.counts.get(&value).copied().unwrap_or(0)
-    }
-
-    /// The values that came.
-    pub fn values(&self) -> impl Iterator<Item = u64> {
-        self.counts.keys().copied()
+        *self.0.entry(value).or_default() += times;
     }
 
     /// How many there were.
     pub fn calls(&self) -> u64 {
-        self.counts.values().sum()
+        self.0.values().sum()
     }
 
     /// The sum of all.
     pub fn total(&self) -> u64 {
-        self.counts.iter().map(|(value, count)| value * count).sum()
+        self.0.iter().map(|(value, count)| value * count).sum()
     }
 
     /// The sizes of bulk requests: one node comes by itself, the others at once.
     pub fn bulk(&self) -> Self {
-        let bulk = self.counts.iter().filter(|(value, _)| **value > 1);
-        Self { counts: bulk.map(|(value, count)| (value - 1, *count)).collect() }
-    }
-}
-
-impl From<&[(u64, u64)]> for Histogram {
-    fn from(counts: &[(u64, u64)]) -> Self {
-        Self { counts: counts.iter().copied().collect() }
+        let bulk = self.0.iter().filter(|(value, _)| **value > 1);
+        Self(bulk.map(|(value, count)| (value - 1, *count)).collect())
     }
 }
 
@@ -97,6 +79,11 @@ impl Ledger {
                 *sum += requested * times;
             }
         }
+    }
+
+    /// Stores of all types.
+    pub fn stores(&self) -> u64 {
+        self.types.iter().map(|of_type| of_type.calls).sum()
     }
 
     /// Nodes asked for by each planner.
