@@ -9,7 +9,7 @@ use cli::{Cli, Command, Common, Format};
 use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
 use freehold_lab::failure::{Failure, usage};
-use freehold_lab::record::{Document, Environment, Found, Results, read};
+use freehold_lab::record::{Document, Environment, Results, read};
 use freehold_lab::{concurrent, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ fn finish(
     all: bool,
 ) -> anyhow::Result<bool> {
     let definition = definition(&command)?;
-    let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
+    let found = view::findings(&results);
     let document = Document::of(&command, environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {

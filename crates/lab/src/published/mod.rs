@@ -28,8 +28,8 @@ pub struct Source {
     /// Operations that a figure is of.
     #[serde(default = "one")]
     pub per: f64,
-    /// What of ours stands beside its figures.
-    pub ours: Option<Ours>,
+    /// What of ours stands beside its figures: the ratio of two, one's figure, or nothing.
+    pub ours: Option<Vec<Select>>,
     /// The figures.
     #[serde(default)]
     pub figure: Vec<Figure>,
@@ -40,38 +40,6 @@ pub struct Source {
 
 fn one() -> f64 {
     1.0
-}
-
-/// Ours beside a figure.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Ours {
-    /// The ratio of two engines, or of two selections.
-    Ratio([Side; 2]),
-    /// One engine's figure.
-    One(Side),
-    /// Nothing.
-    Nothing([Side; 0]),
-}
-
-impl Side {
-    /// The selection, narrowed to this side.
-    pub fn narrow(&self, select: Select) -> Select {
-        match self {
-            Self::Engine(engine) => select.and("engine", engine),
-            Self::Of(of) => select.with(of),
-        }
-    }
-}
-
-/// A side of it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Side {
-    /// An engine.
-    Engine(String),
-    /// Fields.
-    Of(Select),
 }
 
 /// One figure, before and after a change; either may be lacking.
@@ -89,7 +57,7 @@ pub struct Figure {
     stat: Option<Stat>,
     per: Option<f64>,
     /// What of ours stands beside it, if not what does beside its source's.
-    pub ours: Option<Ours>,
+    pub ours: Option<Vec<Select>>,
     /// Before the change.
     pub before: Option<Quantity>,
     /// After it.

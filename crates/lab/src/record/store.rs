@@ -12,42 +12,25 @@ pub const SCHEMA: &str = "freehold/2";
 /// Where the last results are kept, under the build folder of the repository.
 const LAST: &str = "target/freehold/last.json";
 
-/// A finding, as the document has it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    /// `ahead` or `behind`.
-    pub verdict: &'static str,
-    /// What was run.
-    pub what: String,
-    /// The best of the others.
-    pub rival: String,
-    /// What is compared.
-    pub metric: &'static str,
-    /// The default engine's figure.
-    pub ours: f64,
-    /// The rival's.
-    pub theirs: f64,
-}
-
 /// The document.
 #[derive(Serialize)]
-pub struct Document<'a> {
+pub struct Document<'a, F: Serialize> {
     schema: &'a str,
     command: &'a str,
     environment: &'a Environment,
     records: &'a [Record],
-    findings: &'a [Found],
+    findings: &'a [F],
     notes: &'a [String],
     facts: &'a BTreeMap<String, String>,
 }
 
-impl<'a> Document<'a> {
+impl<'a, F: Serialize> Document<'a, F> {
     /// Of a command's results.
     pub fn of(
         command: &'a str,
         environment: &'a Environment,
         results: &'a Results,
-        findings: &'a [Found],
+        findings: &'a [F],
     ) -> Self {
         let Results { records, notes, facts, .. } = results;
         Self { schema: SCHEMA, command, environment, records, findings, notes, facts }

@@ -40,9 +40,7 @@ pub struct Definition {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Section {
-    /// Its anchor.
     pub(super) id: String,
-    /// Its heading.
     pub(super) title: String,
     /// What it is about, a paragraph each; one that names a fact which there is not is left out.
     pub(super) about: Vec<String>,
@@ -52,7 +50,6 @@ pub(super) struct Section {
     pub(super) of: Select,
     /// Figures to remember.
     pub(super) key: Vec<Key>,
-    /// What is shown.
     pub(super) view: Vec<View>,
 }
 
@@ -60,11 +57,8 @@ pub(super) struct Section {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Key {
-    /// The one.
     pub(super) of: Select,
-    /// The other.
     pub(super) over: Option<Select>,
-    /// What it is.
     pub(super) text: String,
 }
 
@@ -72,21 +66,14 @@ pub(super) struct Key {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum View {
-    /// Records by rows and columns.
     Table(TableView),
-    /// Records as bars in groups.
     Bars(BarsView),
-    /// Records or series as lines.
     Plot(PlotView),
-    /// Counts of values, side by side.
     Histogram(HistogramView),
-    /// A picture by its name.
     Picture(PictureView),
-    /// Published figures, source by source, beside ours.
     Published(PublishedView),
-    /// What the engines that were shown can be asked.
+    /// What the engines that were shown can be asked, under this title.
     Features {
-        /// The heading of the table.
         title: String,
     },
 }
@@ -97,7 +84,6 @@ pub(super) enum View {
 pub(super) struct TableView {
     /// What it shows; may name facts and the field of `each`.
     pub(super) title: String,
-    /// Which records.
     pub(super) of: Select,
     /// There is a table for each value of these fields.
     pub(super) each: Vec<String>,
@@ -105,7 +91,6 @@ pub(super) struct TableView {
     pub(super) rows: Vec<String>,
     /// What names a column; none if the cells alone do.
     pub(super) columns: Vec<String>,
-    /// The figures.
     pub(super) cells: Vec<Cell>,
     /// With the ratio to the default engine, or to the first.
     pub(super) ratio: bool,
@@ -117,11 +102,8 @@ pub(super) struct TableView {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Cell {
-    /// The metric.
     pub(super) metric: Metric,
-    /// The figure of it.
     pub(super) stat: Stat,
-    /// The heading.
     pub(super) head: String,
 }
 
@@ -157,16 +139,12 @@ impl Cell {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BarsView {
-    /// What they show.
     pub(super) title: String,
-    /// How to read them.
     #[serde(default)]
     pub(super) reading: String,
     /// What is along the scale.
     pub(super) scale: String,
-    /// Which records.
     pub(super) of: Select,
-    /// The figure.
     pub(super) cell: Cell,
     /// What names a group.
     pub(super) groups: Vec<String>,
@@ -185,9 +163,7 @@ fn engine() -> String {
 pub(super) struct PictureView {
     /// What results call it.
     pub(super) id: String,
-    /// What it shows.
     pub(super) title: String,
-    /// How to read it.
     pub(super) reading: String,
     /// What the lightest shade is, and the darkest.
     pub(super) shades: [String; 2],
@@ -201,7 +177,6 @@ pub(super) struct PictureView {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AxisView {
-    /// What it shows.
     pub(super) title: String,
     /// How its numbers are written.
     pub(super) unit: Unit,
@@ -217,9 +192,7 @@ pub(super) struct AxisView {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeasureView {
-    /// Its name in the legend.
     pub(super) name: String,
-    /// How it looks.
     pub(super) mark: Mark,
     /// The figure, of records.
     #[serde(skip_serializing)]
@@ -230,13 +203,10 @@ pub(super) struct MeasureView {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlotView {
-    /// What it shows.
     pub(super) title: String,
-    /// How to read it.
     pub(super) reading: String,
     /// Of these series; otherwise of records.
     pub(super) series: Option<String>,
-    /// Which records.
     #[serde(default)]
     pub(super) of: Select,
     /// The field along x, of records.
@@ -245,9 +215,7 @@ pub(super) struct PlotView {
     /// The field that names a line, of records.
     #[serde(default = "engine")]
     pub(super) line: String,
-    /// Along x.
     pub(super) x: AxisView,
-    /// Along y.
     pub(super) y: AxisView,
     /// What is drawn of each line; a series without it has one.
     #[serde(default)]
@@ -281,19 +249,15 @@ pub(super) enum Form {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistogramView {
-    /// What it shows.
     pub(super) title: String,
-    /// How to read it.
     pub(super) reading: String,
     /// What a value is a number of.
     pub(super) unit: String,
-    /// Which records.
     pub(super) of: Select,
     /// The field with the value.
     pub(super) value: String,
     /// What names a histogram.
     pub(super) columns: Vec<String>,
-    /// The figure.
     pub(super) cell: Cell,
     /// How it is written in text.
     pub(super) form: Form,
@@ -306,7 +270,6 @@ pub(super) struct HistogramView {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PublishedView {
-    /// The heading of the table.
     pub(super) title: String,
     /// The family whose sources are shown.
     pub(super) suite: String,

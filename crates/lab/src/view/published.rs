@@ -3,8 +3,8 @@
 use super::Table;
 use super::definition::{PublishedView, Scope};
 use super::table::{figure, fixed, largest};
-use crate::published::{self, Figure, Ours, Side, Source};
-use crate::record::Record;
+use crate::published::{self, Figure, Source};
+use crate::record::{Record, Select};
 
 /// The table; its notes are numbered below it.
 pub(super) fn table(view: &PublishedView, scope: &Scope) -> Table {
@@ -41,24 +41,24 @@ pub(super) fn notes(view: &PublishedView) -> Vec<String> {
     notes
 }
 
-/// The ratio of the two engines that stand for before and after, or the figure of the one.
+/// The ratio of the two that stand for before and after, or the figure of the one.
 fn ours(source: &Source, of: &Figure, scope: &Scope) -> Option<String> {
-    let record = |side: &Side| {
-        let select = side.narrow(of.of.clone());
+    let record = |side: &Select| {
+        let select = of.of.clone().with(side);
         let same = scope.results.records.iter().filter(|record| select.takes(record) && of.is_of(record));
         largest(&same.collect::<Vec<&Record>>())
     };
-    match of.ours.as_ref().or(source.ours.as_ref())? {
-        Ours::Ratio([before, after]) => {
+    match of.ours.as_ref().or(source.ours.as_ref())?.as_slice() {
+        [before, after] => {
             let (before, after) = (record(before)?, record(after)?);
             let mark = if before.origin.mark().is_empty() { after } else { before }.origin.mark();
             (after.value > 0.0).then(|| format!("{}x{mark}", fixed(before.value / after.value)))
         }
-        Ours::Nothing([]) => None,
-        Ours::One(side) => {
+        [side] => {
             let record = record(side)?;
             Some(figure(record.metric.unit(), record.value * source.per) + record.origin.mark())
         }
+        _ => None,
     }
 }
 

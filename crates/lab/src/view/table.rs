@@ -4,10 +4,9 @@ use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
-use crate::record::{Metric, Origin, Record, Results, Stat, Unit};
+use crate::record::{Origin, Record, Results, Unit};
 pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Rows under a heading; the first columns are text, the others are figures.
@@ -77,7 +76,7 @@ fn values(record: &Record, fields: &[String]) -> Vec<String> {
 
 /// The record with the largest figure: the worst of what is not told apart.
 pub(super) fn largest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
-    records.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value))
+    records.iter().copied().reduce(|most, next| if next.value > most.value { next } else { most })
 }
 
 /// The tables of a view; none where there are no records.
@@ -90,43 +89,29 @@ pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
     parts(&scope.records(&view.of, &view.cells), &view.each).into_iter().map(table).collect()
 }
 
-/// A cell: the names of its row and of its column, and the figure.
-type Place = (Vec<String>, Vec<String>, Metric, Stat);
-
 fn one(view: &TableView, records: &[&Record], title: String) -> Table {
-    let (rows, columns) = (groups(records, &view.rows), groups(records, &view.columns));
-    let mut places: BTreeMap<Place, &Record> = BTreeMap::new();
-    for record in records {
-        let (row, column) = (values(record, &view.rows), values(record, &view.columns));
-        let place = places.entry((row, column, record.metric, record.stat)).or_insert(record);
-        // Of several records for one place the largest counts.
-        if record.value > place.value {
-            *place = record;
-        }
-    }
-    let at = |row: &[String], column: &[String], cell: &Cell| {
-        places.get(&(row.to_vec(), column.to_vec(), cell.metric, cell.stat)).copied()
-    };
     let mut header: Vec<String> = view.rows.iter().map(|field| field.replace('_', " ")).collect();
-    let mut shown_cells: Vec<(&Vec<String>, &Cell)> = Vec::new();
-    for column in &columns {
-        for cell in &view.cells {
-            // What no row has is no column.
-            if rows.iter().any(|row| at(row, column, cell).is_some()) {
-                let first = shown_cells.last().is_none_or(|last| last.0 != column);
-                header.push(heading(view, column, cell, first));
-                shown_cells.push((column, cell));
-            }
+    let mut cells: Vec<(Vec<String>, &Cell)> = Vec::new();
+    for (column, of_column) in parts(records, &view.columns) {
+        // What no row has is no column.
+        for cell in view.cells.iter().filter(|cell| of_column.iter().any(|record| cell.is_of(record))) {
+            let first = cells.last().is_none_or(|last| last.0 != column);
+            header.push(heading(view, &column, cell, first));
+            cells.push((column.clone(), cell));
         }
     }
-    let lines = rows.iter().map(|row| {
-        let names = view.rows.iter().zip(row).map(|(field, value)| shown(field, value));
-        let cells = shown_cells.iter().map(|(column, cell)| {
-            at(row, column, cell).map_or_else(|| "-".to_owned(), |record| text(view, record, records))
-        });
-        names.chain(cells).collect()
-    });
-    Table { title, header, rows: lines.collect(), name_columns: view.rows.len() }
+    let row = |(row, of_row): (Vec<String>, Vec<&Record>)| {
+        let names = view.rows.iter().zip(&row).map(|(field, value)| shown(field, value));
+        let figure = |(column, cell): &(Vec<String>, &Cell)| {
+            let same = of_row.iter().copied();
+            let same = same.filter(|record| cell.is_of(record) && values(record, &view.columns) == *column);
+            largest(&same.collect::<Vec<_>>())
+                .map_or_else(|| "-".to_owned(), |record| text(view, record, records))
+        };
+        names.chain(cells.iter().map(figure)).collect()
+    };
+    let rows = parts(records, &view.rows).into_iter().map(row).collect();
+    Table { title, header, rows, name_columns: view.rows.len() }
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
