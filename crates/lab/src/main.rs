@@ -86,7 +86,8 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             (commands::instructions::run(files, engine, &mut progress)?, None)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
-            (commands::replay::run(files, engine, *rounds, &mut progress)?, report.clone())
+            let files = files.iter().map(|file| (file.as_str(), *rounds));
+            (commands::replay::run(files, engine, &mut progress)?, report.clone())
         }
         Command::Bench { subject, options } => {
             (commands::bench::run(*subject, options, &mut progress)?, None)

@@ -9,8 +9,7 @@ use crate::engine::{Facts, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
 use crate::kind::Subject;
-use crate::record::{Metric, Results, Stat};
-use crate::record::{count, fixed};
+use crate::record::{Metric, Results, Stat, count, fixed};
 use crate::run::stress::{CaseRun, Stress, stress};
 use crate::workload::check_memory;
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
@@ -299,10 +298,12 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
     let sum = |of: fn(&CaseRun<F>) -> u32| judged().map(of).sum::<u32>();
     let (passed, failed, xfailed) = (sum(|run| run.passed), sum(|run| run.failed), sum(|run| run.xfailed));
     results.failed = failed > 0 || passed + xfailed == 0;
-    let word = match (failed, results.failed) {
-        (0, true) => "nothing was run",
-        (_, true) => "FAILED",
-        (_, false) => "passed",
+    let word = if !results.failed {
+        "passed"
+    } else if failed > 0 {
+        "FAILED"
+    } else {
+        "nothing was run"
     };
     let operations: u64 = judged().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
     results.note(format!(
@@ -353,13 +354,12 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
     let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
+    let known = || -> Vec<String> {
+        F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect()
+    };
     if chosen.is_empty() {
-        let known: Vec<String> =
-            F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect();
-        let known = known.join(", ");
-        return Err(Failure::Usage(format!(
-            "--mask {mask}: no case that concerns address space; there are {known}"
-        )));
+        let reason = "no case that concerns address space; there are";
+        return Err(Failure::Usage(format!("--mask {mask}: {reason} {}", known().join(", "))));
     }
     Ok(chosen)
 }

@@ -49,29 +49,17 @@ impl std::fmt::Display for Value {
     }
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
+macro_rules! values {
+    ($($of:ty => $variant:ident),*) => {
+        $(impl From<$of> for Value {
+            fn from(value: $of) -> Self {
+                Self::$variant(value.into())
+            }
+        })*
+    };
 }
 
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
+values! { u64 => Number, u32 => Number, &str => Text, String => Text }
 
 /// What a figure is of. A text that does not apply is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

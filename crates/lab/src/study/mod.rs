@@ -122,14 +122,9 @@ pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<Pat
 }
 
 fn traces_in(folder: &Path, endings: &[&str]) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let file = entry?.path();
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if endings.iter().any(|ending| name.ends_with(ending)) {
-            files.push(file);
-        }
-    }
+    let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<PathBuf> = files.collect::<std::io::Result<_>>()?;
+    files.retain(|file| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending)));
     Ok(files)
 }
 

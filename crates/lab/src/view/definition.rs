@@ -71,7 +71,11 @@ pub(super) enum View {
     Plot(PlotView),
     Histogram(HistogramView),
     Picture(PictureView),
-    Published(PublishedView),
+    /// Published figures about a family, source by source, beside ours.
+    Published {
+        title: String,
+        suite: String,
+    },
     /// What the engines that were shown can be asked, under this title.
     Features {
         title: String,
@@ -264,15 +268,6 @@ pub(super) struct HistogramView {
     /// Not on the screen unless all tables are asked for.
     #[serde(default)]
     pub(super) more: bool,
-}
-
-/// Published figures beside ours.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PublishedView {
-    pub(super) title: String,
-    /// The family whose sources are shown.
-    pub(super) suite: String,
 }
 
 /// A part of the output: what its views are of, and what its texts may name.

@@ -138,9 +138,9 @@ fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> an
                 let all = table::tables(view, scope);
                 tables.extend(all.iter().map(|table| table::render(table, palette)));
             }
-            View::Published(view) => {
-                tables.push_str(&table::render(&published::table(view, scope), palette));
-                let _ = write!(tables, "<ol class=\"notes\">{}</ol>", list(&published::notes(view)));
+            View::Published { title, suite } => {
+                tables.push_str(&table::render(&published::table(title, suite, scope), palette));
+                let _ = write!(tables, "<ol class=\"notes\">{}</ol>", list(&published::notes(suite)));
             }
             View::Features { title } => {
                 tables.push_str(&table::render(&table::features(title, scope.results), palette));

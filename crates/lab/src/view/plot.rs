@@ -12,23 +12,19 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Unit {
-    /// Operations since the start.
+    /// Since the start.
     Operations,
     /// Live objects.
     Live,
     /// One in so many is slower: 1 / (1 - quantile).
     OneIn,
-    /// Nanoseconds.
     Nanoseconds,
     /// Any other whole number.
     Count,
-    /// A quotient.
     Ratio,
-    /// Samples since the start.
+    /// Since the start.
     Samples,
-    /// Bytes.
     Bytes,
-    /// Hundredths.
     Percent,
     /// Allocations of one size in a row.
     Run,
@@ -38,7 +34,6 @@ pub(super) enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Mark {
-    /// A line.
     Line,
     /// A line with a mark at each point.
     Points,

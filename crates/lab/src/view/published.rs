@@ -1,16 +1,16 @@
 //! Published figures, source by source, beside ours; and where there is no like quantity, why.
 
 use super::Table;
-use super::definition::{PublishedView, Scope};
+use super::definition::Scope;
 use super::table::{figure, fixed, largest};
 use crate::published::{self, Figure, Source};
 use crate::record::{Record, Select};
 
 /// The table; its notes are numbered below it.
-pub(super) fn table(view: &PublishedView, scope: &Scope) -> Table {
+pub(super) fn table(title: &str, suite: &str, scope: &Scope) -> Table {
     let header = ["", "before", "after", "ratio", "ours", "note"].map(str::to_owned).to_vec();
-    let (mut rows, notes) = (Vec::new(), notes(view));
-    for source in published::of_suite(&view.suite) {
+    let (mut rows, notes) = (Vec::new(), notes(suite));
+    for source in published::of_suite(suite) {
         rows.push(std::iter::once(source.source.clone()).chain(vec![String::new(); 5]).collect());
         for figure in &source.figure {
             let number = notes.iter().position(|note| *note == figure.note).map_or(0, |at| at + 1);
@@ -27,13 +27,13 @@ pub(super) fn table(view: &PublishedView, scope: &Scope) -> Table {
             ]);
         }
     }
-    Table { title: view.title.clone(), header, rows, name_columns: 1 }
+    Table { title: title.to_owned(), header, rows, name_columns: 1 }
 }
 
 /// How far ours are alike, or why there are none, in the order of their numbers.
-pub(super) fn notes(view: &PublishedView) -> Vec<String> {
+pub(super) fn notes(suite: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    for figure in published::of_suite(&view.suite).flat_map(|source| &source.figure) {
+    for figure in published::of_suite(suite).flat_map(|source| &source.figure) {
         if !notes.contains(&figure.note) {
             notes.push(figure.note.clone());
         }

@@ -66,8 +66,8 @@ fn body(text: &mut String, definition: &Definition, results: &Results, width: us
                 text.push('\n');
                 write_table(text, &table, width);
             }
-            if let View::Published(view) = view {
-                for (at, note) in published::notes(view).iter().enumerate() {
+            if let View::Published { suite, .. } = view {
+                for (at, note) in published::notes(suite).iter().enumerate() {
                     wrap(text, &format!("({}) {note}", at + 1), width);
                 }
             }
@@ -86,7 +86,7 @@ fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
     match view {
         View::Table(view) => table::tables(view, scope),
         View::Histogram(view) => histogram::texts(view, scope),
-        View::Published(view) => vec![published::table(view, scope)],
+        View::Published { title, suite } => vec![published::table(title, suite, scope)],
         View::Features { title } => vec![table::features(title, scope.results)],
         View::Bars(_) | View::Plot(_) | View::Picture(_) => Vec::new(),
     }
@@ -135,17 +135,12 @@ fn write_table(text: &mut String, table: &Table, width: usize) {
             until += 1;
         }
         for row in std::iter::once(&table.header).chain(&table.rows) {
-            let mut line = String::from("  ");
-            for column in (0..names).chain(from..until) {
-                let cell = row.get(column).map_or("", String::as_str);
-                let width = widths.get(column).copied().unwrap_or(0);
-                let _ = if column < names {
-                    write!(line, "{:<width$}  ", cut(cell, width))
-                } else {
-                    write!(line, "{cell:>width$}  ")
-                };
-            }
-            let _ = writeln!(text, "{}", line.trim_end());
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+                column if column < names => format!("{:<width$}  ", cut(cell, width)),
+                column if (from..until).contains(&column) => format!("{cell:>width$}  "),
+                _ => String::new(),
+            });
+            let _ = writeln!(text, "  {}", cells.collect::<String>().trim_end());
         }
         from = until;
         if from >= widths.len() {

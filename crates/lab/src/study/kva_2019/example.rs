@@ -45,9 +45,8 @@ fn figures(step: &Played, results: &mut Results) {
         for node in nodes {
             let key =
                 Key::new("kva", NAME).param("case", step.case.as_str()).param("node", name(nodes, node));
-            for (op, value) in
-                [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)]
-            {
+            let values = [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)];
+            for (op, value) in values {
                 let key = key.clone().op(op).param("when", when);
                 results.of(key).put(Metric::Count, Stat::Total, value as f64, 1);
             }
@@ -56,21 +55,17 @@ fn figures(step: &Played, results: &mut Results) {
 }
 
 fn trees(step: &Played) -> Trees {
+    let node = |nodes: &[TalkNode], node: &TalkNode| TreeNode {
+        name: name(nodes, node),
+        key: node.start,
+        depth: node.depth,
+        values: [("start", node.start), ("size", node.size), ("max", node.subtree_max)]
+            .map(|(name, value)| (name, value.to_string()))
+            .to_vec(),
+    };
     let tree = |caption: &str, nodes: &[TalkNode]| Tree {
         caption: caption.to_owned(),
-        nodes: nodes
-            .iter()
-            .map(|node| TreeNode {
-                name: name(nodes, node),
-                key: node.start,
-                depth: node.depth,
-                values: vec![
-                    ("start", node.start.to_string()),
-                    ("size", node.size.to_string()),
-                    ("max", node.subtree_max.to_string()),
-                ],
-            })
-            .collect(),
+        nodes: nodes.iter().map(|one| node(nodes, one)).collect(),
     };
     let work = |name: &str| step.work.get(name).copied().unwrap_or(0);
     Trees {
