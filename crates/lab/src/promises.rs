@@ -29,9 +29,6 @@ struct Promises {
 }
 
 /// All promises of a text.
-///
-/// # Errors
-/// It is no list of promises.
 pub fn parse(text: &str) -> Result<Vec<Promise>, toml::de::Error> {
     Ok(toml::from_str::<Promises>(text)?.promise)
 }

@@ -167,11 +167,14 @@ fn every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Resul
         threads: options.threads,
         cases: cases_of(options)?,
         engines: options.engines.clone(),
-        loops: options.loops,
         repeat: options.repeat.unwrap_or(1),
-        nr_pages: options.nr_pages.unwrap_or(1),
-        n: options.sizes.first().copied(),
-        seed: options.seed,
+        params: Params {
+            loops: options.loops.unwrap_or(10_000),
+            nr_pages: options.nr_pages.unwrap_or(1),
+            n: options.sizes.first().copied().unwrap_or(SIZE),
+            seed: options.seed,
+            ..Params::default()
+        },
         duration: options.duration,
     };
     stress_every_cpu(&asked, progress)

@@ -4,11 +4,11 @@
 //! What threads get is held against what all of them hold: a block is noted after it was handed out and forgotten before
 //! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
 
-use super::Who;
 use super::place::{at_once, cpus};
 use super::pools::engines::{ENTRIES, Entry, Loops, whole};
+use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::record::{Metric, Results, count};
+use crate::record::{Results, count};
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
 use freehold::kva::Request;
@@ -24,11 +24,6 @@ const STRIPE_BITS: u32 = 20;
 const LOCKS: usize = 64;
 /// Operations of a batch.
 const BATCH: usize = 256;
-/// Live objects of cases that come in sizes, unless others are asked for.
-const SIZE: u32 = 10_000;
-/// Loops of a case, unless others are asked for.
-const LOOPS: u64 = 10_000;
-
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct EveryCpu {
@@ -38,16 +33,10 @@ pub struct EveryCpu {
     pub cases: Vec<&'static CaseInfo>,
     /// Engines by name; none is all.
     pub engines: Vec<String>,
-    /// Loops of a case in a repeat.
-    pub loops: Option<u64>,
     /// How often each thread runs all cases.
     pub repeat: u32,
-    /// Pages of `fix_size`.
-    pub nr_pages: u64,
-    /// Live objects of cases that come in sizes.
-    pub n: Option<u32>,
-    /// Where random numbers start.
-    pub seed: u64,
+    /// Their parameters; each thread draws a seed of its own for each of them.
+    pub params: Params,
     /// How long all engines may take together.
     pub duration: Option<Duration>,
 }
@@ -96,7 +85,7 @@ impl Claims {
 }
 
 /// What a thread did.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Done {
     passed: u32,
     cut: u32,
@@ -144,35 +133,32 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = asked.duration.map(|all| Instant::now() + all / entries.len() as u32);
         let found = on_engine((entry.make)(None)?.as_ref(), asked, threads, until);
-        let key = |op: &str| entry.who.key("kva", "all CPUs", op).param("threads", threads);
-        let failed = found.is_err();
-        match found {
-            Ok(done) => {
-                operations += done.operations;
-                results.of(key("operations")).total(Metric::Count, done.operations);
-                results.of(key("repeats of a case")).total(Metric::Count, done.passed.into());
-                results.of(key("refused")).total(Metric::Count, done.refused);
-                if !done.lacking.is_empty() {
-                    results
-                        .note(format!("{label} does not have the requests of: {}", done.lacking.join(", ")));
-                }
-                if done.cut > 0 {
-                    results.note(format!("{label}: {} repeats were cut by --duration", done.cut));
-                }
-            }
-            Err(reason) => {
-                results.note(format!("FAILED: {label}, seed {}: {reason}", asked.seed));
-                results.failed = true;
-            }
+        let done = found.as_ref().cloned().unwrap_or_default();
+        operations += done.operations;
+        if let Err(reason) = &found {
+            results.note(format!("FAILED: {label}, seed {}: {reason}", asked.params.seed));
+            results.failed = true;
         }
-        results.of(key("checked")).total(Metric::Mismatches, u64::from(failed));
+        if !done.lacking.is_empty() {
+            results.note(format!("{label} does not have the requests of: {}", done.lacking.join(", ")));
+        }
+        if done.cut > 0 {
+            results.note(format!("{label}: {} repeats were cut by --duration", done.cut));
+        }
+        let counts = [
+            ("operations", done.operations),
+            ("repeats of a case", done.passed.into()),
+            ("refused", done.refused),
+        ];
+        let counts = if found.is_ok() { &counts[..] } else { &[] };
+        let key = entry.who.key("kva", "all CPUs", "").param("threads", threads);
+        add_counts(&mut results, &key, counts, ("checked", found.is_err().into()));
     }
-    let word = if results.failed { "FAILED" } else { "passed" };
-    let kinds = entries.len();
-    results.note(format!(
-        "{word}: {kinds} spaces, {} operations of {threads} threads checked",
-        count(operations)
-    ));
+    let operations = count(operations);
+    end(
+        &mut results,
+        &format!("{} spaces, {operations} operations of {threads} threads checked", entries.len()),
+    );
     Ok(results)
 }
 
@@ -199,18 +185,12 @@ pub fn on_engine(
 impl Worker<'_> {
     /// Every case so often, in an order that the seed and the thread decide.
     fn run(mut self, asked: &EveryCpu, number: u32, until: Option<Instant>) -> Result<Done, String> {
-        let mut random = SplitMix::new(asked.seed.wrapping_add(u64::from(number)));
+        let mut random = SplitMix::new(asked.params.seed.wrapping_add(u64::from(number)));
         let mut cases = asked.cases.clone();
         for _ in 0..asked.repeat {
             random.shuffle(&mut cases);
             for info in &cases {
-                let params = Params {
-                    loops: asked.loops.unwrap_or(LOOPS),
-                    nr_pages: asked.nr_pages,
-                    n: asked.n.unwrap_or(SIZE),
-                    seed: random.next_u64(),
-                    ..Params::default()
-                };
+                let params = Params { seed: random.next_u64(), ..asked.params };
                 self.case(Case::new(info, &params, 0), until)
                     .map_err(|reason| format!("{} on thread {number}: {reason}", info.name))?;
             }

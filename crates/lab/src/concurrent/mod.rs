@@ -35,6 +35,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 impl Options {
+    /// Whether the engine is asked for. What does no work is always shown.
     fn wants(&self, who: &Who) -> bool {
         self.engines.is_empty() || who.engine == FLOOR || self.engines.iter().any(|name| who.is(name))
     }
@@ -97,6 +98,20 @@ impl Who {
     }
 }
 
+/// Adds what threads did under stress: counts by their names, and how many were wrong of what was checked.
+fn add_counts(results: &mut Results, key: &Key, counts: &[(&str, u64)], (checked, wrong): (&str, u64)) {
+    for &(op, count) in counts {
+        results.of(key.clone().op(op)).total(Metric::Count, count);
+    }
+    results.of(key.clone().op(checked)).total(Metric::Mismatches, wrong);
+}
+
+/// Says how a stress ended.
+fn end(results: &mut Results, text: &str) {
+    let word = if results.failed { "FAILED" } else { "passed" };
+    results.note(format!("{word}: {text}"));
+}
+
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
@@ -129,11 +144,6 @@ pub struct Case {
 }
 
 impl Bench<'_> {
-    /// Whether the engine is asked for. What does no work is always shown.
-    fn wants(&self, who: &Who) -> bool {
-        self.options.wants(who)
-    }
-
     /// Rounds in which so many engines take turns; what each of them found in those after the first, which only warms up.
     fn rounds<T>(
         &mut self,
@@ -167,9 +177,10 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// Adds the times of an operation, by round.
-    fn time(&mut self, key: Key, rounds_ns: &[f64], samples: usize) {
-        self.results.of(key).rounds(Metric::Time, rounds_ns, samples as u64);
+    /// Adds the times of an operation, by round; each round has so many.
+    fn time(&mut self, key: Key, rounds_ns: impl IntoIterator<Item = f64>, each: usize) {
+        let rounds_ns: Vec<f64> = rounds_ns.into_iter().collect();
+        self.results.of(key).rounds(Metric::Time, &rounds_ns, (each * rounds_ns.len()) as u64);
     }
 }
 
@@ -199,9 +210,6 @@ impl Suite {
     }
 
     /// The same, and so much of it.
-    ///
-    /// # Errors
-    /// As [`Self::bench`].
     pub fn bench_of(
         &self,
         amount: Amount,

@@ -135,9 +135,7 @@ impl Plan<Tree> for Bench<'_> {
                     let answers = map.perform(steps);
                     let took = before.elapsed();
                     sum = sum.wrapping_mul(31).wrapping_add(answers);
-                    let times =
-                        if let Steps::Iterate(times) = steps { times * run.ranges } else { steps.len() };
-                    run.sheet.note((op, None), took, times);
+                    run.sheet.note((op, None), took, times(steps, run.ranges));
                 }
             }
             Timed::Copies(copies) => {
@@ -156,6 +154,11 @@ impl Plan<Tree> for Bench<'_> {
     }
 }
 
+/// Operations of these steps on a map of so many ranges.
+fn times(steps: &Steps, ranges: usize) -> usize {
+    if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() }
+}
+
 /// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     let ranges = workload.initial().len();
@@ -166,7 +169,7 @@ pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     };
     match workload.round(0) {
         Timed::Steps { phases, .. } => phases.iter().for_each(|(op, steps)| {
-            add(op, if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() });
+            add(op, times(steps, ranges));
         }),
         Timed::Copies(copies) => add("dup", copies * ranges),
     }

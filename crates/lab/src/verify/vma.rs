@@ -28,10 +28,7 @@ pub(super) fn verify(
     let mut oracle = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
     let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
         .iter()
-        .map(|entry| {
-            let checked = Checked { what: "calls".to_owned(), engine: entry.engine, ..Checked::default() };
-            (checked, (entry.make)(workload.scene.kinds.clone()))
-        })
+        .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.kinds.clone())))
         .collect();
     let mut unmapped_nothing = 0;
     for (at, op) in workload.ops.iter().enumerate() {
@@ -49,8 +46,7 @@ pub(super) fn verify(
         if at.is_multiple_of(TICK) {
             tick();
             for (checked, session) in &mut sessions {
-                let valid = session.validate().err().unwrap_or_else(|| "valid".to_owned());
-                checked.compare(at as u64 + 1, "valid", valid);
+                checked.valid(at as u64 + 1, session.validate());
                 checked.compare(at as u64 + 1, oracle.digest().to_string(), session.digest().to_string());
             }
         }
@@ -114,8 +110,7 @@ fn areas_of_list(
         }
     }
     let (at, same, differences) = best.unwrap_or_default();
-    let mut checked =
-        Checked { what: "areas as listed".to_owned(), engine: "sorted-list", ..Checked::default() };
+    let mut checked = Checked::new("areas as listed", "sorted-list");
     checked.operations = at as u64 + 1;
     checked.comparisons = recorded.len() as u64;
     let mut notes = Vec::new();

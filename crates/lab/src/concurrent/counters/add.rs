@@ -20,7 +20,7 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
     for (who, reason) in lacking.into_iter().filter(|(who, _)| bench.options.wants(who)) {
         bench.results.note(format!("{}: not here: {reason}", who.label()));
     }
-    let wanted = engines.into_iter().filter(|(who, _)| bench.wants(who));
+    let wanted = engines.into_iter().filter(|(who, _)| bench.options.wants(who));
     let mut runs: Vec<Run> = wanted.map(|(who, engine)| Run::new(who, engine)).collect();
     let operations = bench.amount.operations;
     for threads in threads() {
@@ -28,9 +28,9 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
         let rounds = bench.rounds(&what, runs.len(), |round, at| {
             runs[at].round(round, threads, operations as u64).map_err(|wrong| wrong.context(case.to_owned()))
         })?;
-        for (run, rounds_ns) in runs.iter().zip(&rounds) {
+        for (run, rounds_ns) in runs.iter().zip(rounds) {
             let key = run.who.key(SUITE, case, op).param("threads", threads);
-            bench.time(key, rounds_ns, operations * threads as usize * rounds_ns.len());
+            bench.time(key, rounds_ns, operations * threads as usize);
         }
     }
     Ok(())
@@ -51,9 +51,6 @@ impl Run {
     }
 
     /// One round: all threads at once, then the sum is checked. Nanoseconds of an operation.
-    ///
-    /// # Errors
-    /// Something was lost.
     pub fn round(&mut self, round: usize, threads: u32, operations: u64) -> anyhow::Result<f64> {
         let (ns, tries) = together_ns(threads, &|thread| {
             self.sum.fetch_add(self.engine.many(round, thread, operations), Relaxed);

@@ -64,7 +64,7 @@ fn engines(heap: &'static PerCpuHeap) -> Vec<(Who, MakeAndDrop)> {
 /// The case.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     by_threads(bench)?;
-    if bench.wants(&Who::default(OURS)) {
+    if bench.options.wants(&Who::default(OURS)) {
         batches(bench)?;
         first_fill(bench)?;
         locks(bench)?;
@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let heap = default_heap()?;
-    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.wants(who)).collect();
+    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;
@@ -88,9 +88,9 @@ fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
             anyhow::ensure!(right.load(Relaxed), "heap: {}: no memory, or not zero", who.label());
             Ok(ns / all as f64)
         })?;
-        for ((who, _), rounds_ns) in engines.iter().zip(&rounds) {
+        for ((who, _), rounds_ns) in engines.iter().zip(rounds) {
             let key = who.key(SUITE, "heap", "make and drop").param("threads", threads);
-            bench.time(key, rounds_ns, all * rounds_ns.len());
+            bench.time(key, rounds_ns, all);
         }
     }
     heap.validate().map_err(|broken| anyhow::anyhow!("heap: {broken}"))
@@ -138,8 +138,7 @@ fn batches(bench: &mut Bench) -> anyhow::Result<()> {
     })?;
     for (who, rounds) in WAYS.iter().zip(&rounds) {
         for (at, op) in ["make", "drop"].into_iter().enumerate() {
-            let rounds_ns: Vec<f64> = rounds.iter().map(|ns| ns[at]).collect();
-            bench.time(of_batch(op, who), &rounds_ns, each * rounds.len());
+            bench.time(of_batch(op, who), rounds.iter().map(|ns| ns[at]), each);
         }
     }
     Ok(())
@@ -162,8 +161,8 @@ fn first_fill(bench: &mut Bench) -> anyhow::Result<()> {
         Counter::free_bulk(all);
         done.map(|()| ns / FIRST_FILL as f64)
     })?;
-    for (who, rounds_ns) in WAYS.iter().zip(&rounds) {
-        bench.time(of_batch("first fill", who), rounds_ns, FIRST_FILL * rounds_ns.len());
+    for (who, rounds_ns) in WAYS.iter().zip(rounds) {
+        bench.time(of_batch("first fill", who), rounds_ns, FIRST_FILL);
     }
     Ok(())
 }

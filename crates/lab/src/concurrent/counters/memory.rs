@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     grown(|| many(1, SharedAtomic::default))?;
     let mut all = Vec::new();
     for (who, measured) in ENGINES {
-        if !bench.wants(&who) {
+        if !bench.options.wants(&who) {
             continue;
         }
         bench.progress.tick(&format!("counter-memory: {}", who.label()));

@@ -25,19 +25,17 @@ use crate::record::count;
 /// The family in records.
 const SUITE: &str = "counters";
 
-const CASES: [Case; 5] = [
-    // First, while the process has freed nothing that would be used again.
-    Case { name: "counter-memory", run: memory::run },
-    Case { name: "add", run: add::adds },
-    Case { name: "histogram", run: add::records },
-    Case { name: "snapshot", run: snapshot::run },
-    Case { name: "heap", run: heap::run },
-];
-
 /// Counters and histograms of many threads.
 pub const COUNTERS: Suite = Suite {
     name: SUITE,
-    cases: &CASES,
+    cases: &[
+        // First, while the process has freed nothing that would be used again.
+        Case { name: "counter-memory", run: memory::run },
+        Case { name: "add", run: add::adds },
+        Case { name: "histogram", run: add::records },
+        Case { name: "snapshot", run: snapshot::run },
+        Case { name: "heap", run: heap::run },
+    ],
     amounts: [
         Amount { rounds: 7, operations: 1_000_000, ..Amount::QUICK },
         Amount { rounds: 31, operations: 1_000_000, ..Amount::USUAL },

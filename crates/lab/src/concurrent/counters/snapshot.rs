@@ -87,7 +87,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         copied: vec![0; slots.len()],
         slots,
     };
-    let wanted: Vec<(Who, Way)> = WAYS.into_iter().filter(|(who, _)| bench.wants(who)).collect();
+    let wanted: Vec<(Who, Way)> = WAYS.into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
     for (who, way) in &wanted {
         anyhow::ensure!(counted.check(*way, ran)?, "snapshot: {}: wrong values", who.label());
     }
@@ -96,9 +96,9 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let ns = cpu_ns(|| done = counted.read(wanted[at].1))?;
         done.map(|()| ns / n as f64)
     })?;
-    for ((who, _), rounds_ns) in wanted.iter().zip(&rounds) {
+    for ((who, _), rounds_ns) in wanted.iter().zip(rounds) {
         let key = who.key(SUITE, "snapshot", "read").param("n", n as u64);
-        bench.time(key, rounds_ns, n * rounds_ns.len());
+        bench.time(key, rounds_ns, n);
     }
     Counter::free_bulk(counted.counters);
     Ok(())

@@ -4,9 +4,9 @@
 use super::SUITE;
 use super::engines::RUNGS;
 use crate::Progress;
-use crate::concurrent::Who;
 use crate::concurrent::place::{cpus, panicked};
-use crate::record::{Metric, Results};
+use crate::concurrent::{Who, add_counts, end};
+use crate::record::Results;
 use freehold_percpu::heap::{Builder, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
 use freehold_sys::harness::{Thread, interruptions};
@@ -88,10 +88,8 @@ pub fn stress(storm: &Storm, progress: &mut Progress) -> anyhow::Result<Results>
             Err(absent) => results.note(format!("{}: not run: {rung}: {absent}", who.label())),
         }
     }
-    let word = if results.failed { "FAILED" } else { "passed" };
-    results.note(format!(
-        "{word}: {ran} rungs and indexes; sums are exact, approximate reads within their bound"
-    ));
+    let text = format!("{ran} rungs and indexes; sums are exact, approximate reads within their bound");
+    end(&mut results, &text);
     Ok(results)
 }
 
@@ -155,17 +153,15 @@ fn on_heap(
         results.failed = true;
     }
     results.failed |= !wrong.is_empty();
-    let key = |op| who.key(SUITE, "storm", op).param("threads", threads);
-    for (op, count) in [
+    let counts = [
         ("adds", sum(|added| added.adds)),
         ("signals", signals),
         ("signals sent", weather.signals),
         ("moves", weather.moves),
         ("approximate reads", reads.all),
-    ] {
-        results.of(key(op)).total(Metric::Count, count);
-    }
-    results.of(key("checked")).total(Metric::Mismatches, wrong.len() as u64);
+    ];
+    let key = who.key(SUITE, "storm", "").param("threads", threads);
+    add_counts(results, &key, &counts, ("checked", wrong.len() as u64));
     Ok(())
 }
 

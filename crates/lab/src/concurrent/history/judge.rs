@@ -55,15 +55,10 @@ pub struct Read {
 }
 
 /// The map as it is after each change.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Model(ListRanges<u64>);
 
 impl Model {
-    /// Of an empty map.
-    pub fn new() -> Self {
-        Self(ListRanges::new())
-    }
-
     /// Makes a change.
     pub fn put(&mut self, change: Change) {
         self.0.put(change.over, change.value);

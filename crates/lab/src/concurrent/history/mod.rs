@@ -7,9 +7,9 @@
 pub mod judge;
 pub mod threads;
 
-use super::Who;
+use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::record::{Metric, Results, count};
+use crate::record::{Results, count};
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
 use freehold::units::Span;
@@ -73,22 +73,19 @@ pub fn stress_maple(beside: &Beside, progress: &mut Progress) -> anyhow::Result<
         all += sum.reads;
         add(&mut results, &who, beside, &sum);
     }
-    let word = if results.failed { "FAILED" } else { "passed" };
-    results.note(format!("{word}: {} reads held against the model, moment by moment", count(all)));
+    end(&mut results, &format!("{} reads held against the model, moment by moment", count(all)));
     Ok(results)
 }
 
 fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
-    let key = |op: &str| who.key(SUITE, "beside a writer", op).param("threads", beside.threads);
-    for (op, count) in [
+    let key = who.key(SUITE, "beside a writer", "").param("threads", beside.threads);
+    let counts = [
         ("stores", sum.changes),
         ("reads", sum.reads),
         ("reads that met a store", sum.met),
         ("refused stores", sum.refused),
-    ] {
-        results.of(key(op)).total(Metric::Count, count);
-    }
-    results.of(key("wrong reads")).total(Metric::Mismatches, sum.wrong);
+    ];
+    add_counts(results, &key, &counts, ("wrong reads", sum.wrong));
     if let Some(reason) = &sum.reason {
         let (label, seed) = (who.label(), beside.seed);
         results.note(format!("FAILED: {label}, seed {seed}: {} reads: {reason}", sum.wrong));
@@ -104,7 +101,7 @@ pub fn of_subject(
     long: Duration,
     tick: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Sum> {
-    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::new());
+    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::default());
     let mut random = SplitMix::new(beside.seed);
     let readers = beside.threads.saturating_sub(1).max(1);
     let mut rounds = 0;

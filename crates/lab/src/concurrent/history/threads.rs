@@ -22,9 +22,6 @@ const WIDTH: u64 = 1 << 13;
 pub type Put = dyn Fn(&MapleTree<u64>, Change) -> Result<bool, String> + Sync;
 
 /// Stores, or removes without a value; whether readers do not hold too much back for it.
-///
-/// # Errors
-/// It is refused for another reason.
 pub fn put(map: &MapleTree<u64>, change: Change) -> Result<bool, String> {
     let done = match change.value {
         Some(value) => map.store(change.over, value).map_err(|refused| refused.cause),

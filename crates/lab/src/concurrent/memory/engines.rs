@@ -130,9 +130,6 @@ pub trait Pairs: Sync {
 /// What else is asked of an engine.
 pub trait Loops: Pairs {
     /// Whether blocks of so many bytes are apart, keep what is written, and are zero where they shall be.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()>;
 
     /// Replays areas; what its operations took. Calls `at_end` while what is left is held.

@@ -42,9 +42,6 @@ pub fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> anyhow:
 }
 
 /// Whether blocks, by address and length, do not overlap.
-///
-/// # Errors
-/// Two do.
 pub fn apart(blocks: impl Iterator<Item = (u64, u64)>) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = blocks.collect();
     blocks.sort_unstable();

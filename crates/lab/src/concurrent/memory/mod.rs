@@ -26,27 +26,18 @@ use freehold::vmalloc::Keep;
 /// The family in records.
 const SUITE: &str = "memory";
 
-const CASES: [Case; 6] = [
-    Case { name: "block", run: blocks::run },
-    Case { name: "reset", run: slots::run },
-    Case { name: "stack", run: stacks::pairs },
-    Case { name: "guards", run: stacks::guards },
-    Case { name: "replay", run: replay::run },
-    Case { name: "resident", run: resident::run },
-];
-
 /// Engines with their names.
 type Made = Vec<(Who, Box<dyn Loops>)>;
 
 impl Bench<'_> {
     /// Those that are asked for.
     fn wanted(&self, whos: &[Who]) -> Vec<Who> {
-        whos.iter().filter(|who| self.wants(who)).copied().collect()
+        whos.iter().filter(|who| self.options.wants(who)).copied().collect()
     }
 
     /// Who hands out blocks, made anew.
     fn memories(&self, keep: Keep) -> anyhow::Result<Made> {
-        let wanted = ENTRIES.iter().filter(|entry| self.wants(&entry.who));
+        let wanted = ENTRIES.iter().filter(|entry| self.options.wants(&entry.who));
         wanted.map(|entry| Ok((entry.who, (entry.make)(keep)?))).collect()
     }
 }
@@ -54,7 +45,14 @@ impl Bench<'_> {
 /// Memory that is handed out, beside mappings and mallocs.
 pub const MEMORY: Suite = Suite {
     name: SUITE,
-    cases: &CASES,
+    cases: &[
+        Case { name: "block", run: blocks::run },
+        Case { name: "reset", run: slots::run },
+        Case { name: "stack", run: stacks::pairs },
+        Case { name: "guards", run: stacks::guards },
+        Case { name: "replay", run: replay::run },
+        Case { name: "resident", run: resident::run },
+    ],
     amounts: [Amount::QUICK, Amount::USUAL],
     whos: || {
         let blocks = ENTRIES.iter().map(|entry| entry.who).chain([MEMSET]);

@@ -72,9 +72,6 @@ impl Alive {
     }
 
     /// Whether they are long enough, and apart.
-    ///
-    /// # Errors
-    /// They are not.
     pub fn check(&self) -> anyhow::Result<()> {
         // A page of ours is the guard; corosensei's lies beside as much as was asked for.
         let short = self.places.iter().find(|place| place.1 < STACK_BYTES as u64);

@@ -75,7 +75,8 @@ fn all_locks(pool: &dyn Loops) -> Used {
 
 /// The spaces that are asked for, made anew.
 fn made(bench: &Bench, allocate: bool) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
-    let wanted = ENTRIES.iter().filter(|entry| bench.wants(&entry.who) && (entry.allocates || !allocate));
+    let wanted =
+        ENTRIES.iter().filter(|entry| bench.options.wants(&entry.who) && (entry.allocates || !allocate));
     wanted.map(|entry| Ok((entry.who, (entry.make)(None)?))).collect()
 }
 
@@ -105,7 +106,7 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
                 check: Box::new(move || settled(pool, &who)),
             });
         }
-        if bench.wants(&REFERENCE) {
+        if bench.options.wants(&REFERENCE) {
             let (work, check) = (Box::new(move |_| two_locks(operations)), Box::new(|| Ok(())));
             all.push(Timed { who: REFERENCE, locks: None, work, check });
         }
@@ -158,9 +159,6 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// Whether what threads hold is apart from each other, and found where it is.
-///
-/// # Errors
-/// It is not.
 pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     held.iter().for_each(|held| blocks.extend(&lock(held).blocks));
@@ -191,9 +189,6 @@ fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::R
 }
 
 /// Whether a space that holds nothing is one free block.
-///
-/// # Errors
-/// It is not.
 pub fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
     let blocks = pool.settle();
     anyhow::ensure!(blocks == 1, "{}: {blocks} free blocks, though nothing is held", who.label());

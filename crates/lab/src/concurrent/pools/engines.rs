@@ -1,14 +1,12 @@
 //! Who hands out ranges to threads: one lock, split locks, pools.
 
 use super::lock::{Lock, Used};
-use super::nodes::Nodes;
 use super::split::Split;
 use crate::concurrent::Who;
 use crate::workload::SplitMix;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE};
 use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
 use freehold::units::{Align, Span};
-use freehold_sys::topology;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 
@@ -217,12 +215,12 @@ pub const ENTRIES: [Entry; 5] = [
     Entry {
         who: Who::ours("split-locks", Some("busy-free-lazy")),
         allocates: true,
-        make: |clock_ns| Ok(Box::new(Split::new(clock_ns)?)),
+        make: |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?)),
     },
     Entry {
         who: Who::ours("split-locks", Some("nodes")),
         allocates: true,
-        make: |clock_ns| Ok(Box::new(Nodes::new(topology::possible_cpus(), clock_ns)?)),
+        make: |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?)),
     },
     Entry {
         who: Who::other("rwlock-btreemap", None),

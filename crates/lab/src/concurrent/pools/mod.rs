@@ -1,7 +1,7 @@
 //! `freehold bench pools`: address spaces that threads share, under one lock, under several, and in pools.
 //!
 //! ```text
-//!   engines   one lock, pools           split   busy, free and lazy under locks of their own      nodes   one for each CPU
+//!   engines   one lock, pools           split   busy, free and lazy under locks of their own, also for each CPU
 //!   cases     by threads at once        model   more threads than CPUs      rates   what recorded workloads ask for
 //! ```
 //!
@@ -12,7 +12,6 @@ pub mod cases;
 pub mod engines;
 pub mod lock;
 pub mod model;
-mod nodes;
 mod rates;
 mod split;
 
@@ -25,16 +24,14 @@ use engines::REFERENCE;
 /// The family in records.
 const SUITE: &str = "pools";
 
-const CASES: [Case; 3] = [
-    Case { name: "pair", run: cases::pairs },
-    Case { name: "replace", run: cases::replacements },
-    Case { name: "locate", run: cases::locates },
-];
-
 /// Address spaces that threads share, and the model of what was measured.
 pub const POOLS: Suite = Suite {
     name: SUITE,
-    cases: &CASES,
+    cases: &[
+        Case { name: "pair", run: cases::pairs },
+        Case { name: "replace", run: cases::replacements },
+        Case { name: "locate", run: cases::locates },
+    ],
     amounts: [Amount::QUICK, Amount::USUAL],
     whos: || ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect(),
     sizes: None,

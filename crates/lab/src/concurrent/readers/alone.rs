@@ -19,9 +19,8 @@ pub(super) fn reads(bench: &mut Bench) -> anyhow::Result<()> {
                 read_ns(&maps[at], &indexes[at], guarded, reads)
             })?;
             for (map, rounds) in maps.iter().zip(rounds) {
-                let rounds_ns: Vec<f64> = rounds.into_iter().flatten().collect();
                 let key = map.entry.who.key(SUITE, "read", op).param("n", count);
-                bench.time(key, &rounds_ns, reads * rounds_ns.len());
+                bench.time(key, rounds.into_iter().flatten(), reads);
             }
         }
     }
@@ -57,9 +56,9 @@ pub(super) fn stores(bench: &mut Bench) -> anyhow::Result<()> {
             maps[at].check()?;
             Ok(ns / all as f64)
         })?;
-        for (map, rounds_ns) in maps.iter().zip(&rounds) {
+        for (map, rounds_ns) in maps.iter().zip(rounds) {
             let key = map.entry.who.key(SUITE, "store", "replace").param("n", count);
-            bench.time(key, rounds_ns, all * rounds_ns.len());
+            bench.time(key, rounds_ns, all);
         }
     }
     Ok(())
@@ -81,9 +80,8 @@ pub(super) fn erases(bench: &mut Bench) -> anyhow::Result<()> {
         })?;
         for (map, rounds) in maps.iter().zip(&rounds) {
             for (at, op) in ["erase", "insert"].into_iter().enumerate() {
-                let rounds_ns: Vec<f64> = rounds.iter().map(|ns| ns[at]).collect();
                 let key = map.entry.who.key(SUITE, "erase", op).param("n", count);
-                bench.time(key, &rounds_ns, all * rounds.len());
+                bench.time(key, rounds.iter().map(|ns| ns[at]), all);
             }
         }
     }

@@ -10,7 +10,7 @@
 mod alone;
 mod beside;
 pub mod engines;
-pub mod guards;
+mod guards;
 pub mod ranges;
 mod together;
 
@@ -23,16 +23,6 @@ const SUITE: &str = "readers";
 /// Ranges of a map, unless others are asked for.
 const SIZES: [u32; 2] = [100, 10_000];
 
-const CASES: [Case; 7] = [
-    Case { name: "guard", run: guards::run },
-    Case { name: "read", run: alone::reads },
-    Case { name: "store", run: alone::stores },
-    Case { name: "erase", run: alone::erases },
-    Case { name: "transaction", run: together::transactions },
-    Case { name: "snapshot", run: together::snapshots },
-    Case { name: "beside", run: beside::run },
-];
-
 impl Bench<'_> {
     fn sizes(&self) -> Vec<u32> {
         if self.options.sizes.is_empty() { SIZES.to_vec() } else { self.options.sizes.clone() }
@@ -40,7 +30,8 @@ impl Bench<'_> {
 
     /// The maps that are asked for, filled and checked; those that threads share alone, if `shared`.
     fn filled(&mut self, case: &str, count: u32, shared: bool) -> anyhow::Result<Vec<Filled>> {
-        let wanted = ENTRIES.iter().filter(|entry| self.wants(&entry.who) && (entry.shared || !shared));
+        let wanted =
+            ENTRIES.iter().filter(|entry| self.options.wants(&entry.who) && (entry.shared || !shared));
         let wanted: Vec<_> = wanted.collect();
         let mut maps = Vec::new();
         for entry in wanted {
@@ -56,9 +47,17 @@ impl Bench<'_> {
 /// Maps of ranges that threads share.
 pub const READERS: Suite = Suite {
     name: SUITE,
-    cases: &CASES,
+    cases: &[
+        Case { name: "guard", run: guards::run },
+        Case { name: "read", run: alone::reads },
+        Case { name: "store", run: alone::stores },
+        Case { name: "erase", run: alone::erases },
+        Case { name: "transaction", run: together::transactions },
+        Case { name: "snapshot", run: together::snapshots },
+        Case { name: "beside", run: beside::run },
+    ],
     amounts: [Amount::QUICK, Amount::USUAL],
-    whos: || ENTRIES.iter().map(|entry| entry.who).chain(GUARDS).collect(),
+    whos: || ENTRIES.iter().map(|entry| entry.who).chain(GUARDS.map(|(who, _)| who)).collect(),
     sizes: Some(2..=1_000_000),
     beside: |_| Ok(()),
 };

@@ -68,12 +68,7 @@ impl Bench<'_> {
     /// Which of ours are asked for.
     fn ours(&self, names: &[&str]) -> Vec<Who> {
         let ours = ENTRIES.iter().map(|entry| entry.who);
-        ours.filter(|who| names.contains(&who.engine) && self.wants(who)).collect()
-    }
-
-    fn note(&mut self, case: &str, op: &str, who: Who, count: u32, rounds_ns: &[f64], each: usize) {
-        let key = who.key(SUITE, case, op).param("n", count);
-        self.time(key, rounds_ns, each * rounds_ns.len());
+        ours.filter(|who| names.contains(&who.engine) && self.options.wants(who)).collect()
     }
 }
 
@@ -106,8 +101,9 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
             anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
             Ok(2.0 * ns / all as f64)
         })?;
-        for (who, rounds_ns) in engines.into_iter().zip(&rounds) {
-            bench.note("transaction", "two stores", who, count, rounds_ns, all / 2);
+        for (who, rounds_ns) in engines.into_iter().zip(rounds) {
+            let key = who.key(SUITE, "transaction", "two stores").param("n", count);
+            bench.time(key, rounds_ns, all / 2);
         }
     }
     Ok(())
@@ -151,8 +147,8 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
         })?;
         let lengths = [("begin, look up, end", numbers.len()), ("store beside one", some.len())];
         for (at, (op, length)) in lengths.into_iter().enumerate() {
-            let rounds_ns: Vec<f64> = rounds.iter().flatten().map(|ns| ns[at]).collect();
-            bench.note("snapshot", op, who, count, &rounds_ns, length);
+            let key = who.key(SUITE, "snapshot", op).param("n", count);
+            bench.time(key, rounds.iter().flatten().map(|ns| ns[at]), length);
         }
     }
     Ok(())

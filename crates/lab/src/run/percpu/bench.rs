@@ -64,15 +64,24 @@ impl Plan<Percpu> for Job<'_> {
     }
 
     fn prepare(&self, entry: &EngineEntry) -> Result<Bench, Stop> {
-        let mut bench = Bench::new(entry, self).map_err(Stop::Wrong)?;
-        let objects = bench.objects;
+        let objects = (self.objects)(entry);
+        let mut bench = Bench {
+            entry: *entry,
+            objects,
+            sheet: Sheet::default(),
+            looks: Vec::new(),
+            config: self.config,
+            session: self.session(entry, objects).map_err(Stop::Wrong)?,
+            placed: vec![None; self.work.names(objects, self.config.unit_bytes) as usize],
+            answers: Vec::new(),
+        };
         self.work.prepare(&mut bench, objects, self.config.unit_bytes).map_err(Stop::Wrong)?;
         Ok(bench)
     }
 
     fn turn(&self, bench: &mut Bench, [round, _]: [usize; 2]) -> Result<(), String> {
         if self.work.is_fresh() {
-            bench.session = session(&bench.entry, self)?;
+            bench.session = self.session(&bench.entry, bench.objects)?;
             bench.placed.fill(None);
         }
         let objects = bench.objects;
@@ -83,6 +92,12 @@ impl Plan<Percpu> for Job<'_> {
 }
 
 impl Job<'_> {
+    fn session(&self, entry: &EngineEntry, objects: u32) -> Result<Box<dyn Session>, String> {
+        let mut session = entry.start(&Scene { config: self.config, balances: false })?;
+        session.expect_objects(self.work.names(objects, self.config.unit_bytes));
+        Ok(session)
+    }
+
     /// Runs it on every engine, which take turns.
     ///
     /// # Errors
@@ -143,27 +158,7 @@ impl Job<'_> {
     }
 }
 
-fn session(entry: &EngineEntry, job: &Job<'_>) -> Result<Box<dyn Session>, String> {
-    let mut session = entry.start(&Scene { config: job.config, balances: false })?;
-    session.expect_objects(job.work.names((job.objects)(entry), job.config.unit_bytes));
-    Ok(session)
-}
-
 impl Bench {
-    fn new(entry: &EngineEntry, job: &Job<'_>) -> Result<Self, String> {
-        let objects = (job.objects)(entry);
-        Ok(Self {
-            entry: *entry,
-            objects,
-            sheet: Sheet::default(),
-            looks: Vec::new(),
-            config: job.config,
-            session: session(entry, job)?,
-            placed: vec![None; job.work.names(objects, job.config.unit_bytes) as usize],
-            answers: Vec::new(),
-        })
-    }
-
     /// Adds what the engine holds for its own structures.
     fn record_held(&self, mut figures: Figures<'_>) {
         let footprint = self.session.footprint();

@@ -57,20 +57,15 @@ impl Replayable for Maple {
             let faults = || calls.faults.iter().filter(|((call, _), _)| call == name);
             let contradictions: u64 =
                 faults().filter(|((_, fault), _)| fault.contradicts()).map(|(_, number)| number).sum();
-            results
-                .of(workload.key().op(*name))
-                .total(Metric::Count, counts.calls)
-                .total(Metric::Met, counts.met)
-                .total(Metric::MetSeveral, counts.met_several)
-                .total(Metric::Stores, counts.stored)
-                .put(
-                    Metric::Stores,
-                    Stat::Mean,
-                    counts.stored as f64 / counts.calls.max(1) as f64,
-                    counts.calls,
-                )
-                .total(Metric::Idle, counts.idle)
-                .total(Metric::Mismatches, contradictions);
+            let mut figures = results.of(workload.key().op(*name));
+            for &(metric, count) in counts {
+                figures.total(metric, count);
+                if metric == Metric::Stores {
+                    let calls = counts[0].1;
+                    figures.put(metric, Stat::Mean, count as f64 / calls.max(1) as f64, calls);
+                }
+            }
+            figures.total(Metric::Mismatches, contradictions);
             for ((_, fault), number) in faults() {
                 let what =
                     Fault::ALL.iter().find(|(known, _)| known == fault).map_or("other", |(_, what)| *what);

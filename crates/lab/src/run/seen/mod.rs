@@ -1,13 +1,11 @@
 //! What is seen of a replay: of each family with recorded files what looks on while answers are judged, what of it are
 //! figures, lines over time and pictures.
 
-mod fragmentation;
 mod kva;
 mod maple;
 mod percpu;
 
-pub use fragmentation::Fragmentation;
-pub use kva::KvaWatch;
+pub use kva::{Fragmentation, KvaWatch};
 pub use maple::MapleWatch;
 pub use percpu::{PercpuState, PercpuWatch, record_pages};
 
@@ -36,15 +34,9 @@ pub trait Replayable: Family {
     type Watch: Watch<Self>;
 
     /// The workload of that name: a file's, or one that is made.
-    ///
-    /// # Errors
-    /// There is none.
     fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
 
     /// Holds the answers of several engines against each other.
-    ///
-    /// # Errors
-    /// Two that must agree do not.
     fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
         let _ = runs;
         Ok(())
@@ -81,9 +73,6 @@ pub trait Watch<F: Replayable>: Clone + Debug + Sized {
     fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
 
     /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     fn note(
         &mut self,
         session: &F::Session,

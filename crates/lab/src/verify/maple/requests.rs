@@ -1,8 +1,12 @@
 //! How many nodes a store asks for before it starts: the kernel's formulas as the library has them, against what was
 //! recorded.
 
+use crate::verify::Checked;
 use freehold::maple::linux::{Heights, Planner};
-use freehold_trace::maple::StoreType;
+use freehold::units::Span;
+use freehold_trace::TraceError;
+use freehold_trace::maple::{Example, Examples, StoreType};
+use std::path::Path;
 
 /// Where a store meets the tree.
 #[derive(Clone, Copy, Debug)]
@@ -50,4 +54,50 @@ fn ours(recorded: StoreType) -> freehold::maple::linux::StoreType {
 pub fn agrees(planner: Planner, situation: Situation, over_index_0: bool, recorded: u64) -> bool {
     let no_node = situation.store_type == StoreType::StoreRoot && over_index_0;
     requested(planner, situation) == Some(recorded) || no_node && recorded == 0
+}
+
+/// What was recorded, held against a formula.
+pub(super) struct Formula {
+    planner: Planner,
+    pub(super) checked: Checked,
+    /// Nodes that were asked for.
+    pub(super) nodes: u64,
+}
+
+impl Formula {
+    pub(super) fn new(what: impl Into<String>, planner: Planner) -> Self {
+        Self { planner, checked: Checked::new(what, name(planner)), nodes: 0 }
+    }
+
+    /// A request that was made so many times.
+    pub(super) fn check(&mut self, line: u64, at: Situation, over_index_0: bool, recorded: u32, times: u32) {
+        self.checked.operations += u64::from(times);
+        self.nodes += u64::from(times) * u64::from(recorded);
+        let right = agrees(self.planner, at, over_index_0, recorded.into());
+        let texts = || [format!("{recorded} for {at:?}"), format!("{:?}", requested(self.planner, at))];
+        self.checked.right(line, right, texts);
+    }
+}
+
+/// The worked examples, by both formulas.
+pub(in crate::verify) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
+    let mut examples = Examples::open(file)?;
+    let mut older = Formula::new("requests 6.12", Planner::Worst);
+    let mut newer = Formula::new("requests 6.16", Planner::Vacancy);
+    while let Some(example) = examples.next().transpose()? {
+        let (line, situation) = (examples.line(), situation(&example));
+        let over_index_0 = Span::new(0, 0) == Some(example.asked);
+        older.check(line, situation, over_index_0, example.requested_6_12, 1);
+        newer.check(line, situation, over_index_0, example.requested_6_16, 1);
+    }
+    Ok(vec![older.checked, newer.checked])
+}
+
+fn situation(example: &Example) -> Situation {
+    let heights = Heights {
+        height: example.height.into(),
+        vacant: example.vacant_height.into(),
+        sufficient: example.sufficient_height.into(),
+    };
+    Situation { store_type: example.store_type, heights, rcu: false }
 }

@@ -33,7 +33,7 @@ fn replay<P: Placement + Clone>(
     let fresh = fresh.map_err(|reason| TraceError::at(Path::new(engine), 1, reason))?;
     let mut replay = Replay {
         driver: Driver::new(fresh, vectors.setup().balance),
-        checked: Checked { what: "placements".to_owned(), engine, ..Checked::default() },
+        checked: Checked::new("placements", engine),
         balance_due: false,
         told: Told::default(),
     };
@@ -123,11 +123,7 @@ impl<P: Placement + Clone> Replay<P> {
                 self.balance_due = self.driver.balanced();
                 self.told.note(op, got, self.driver.engine().footprint().chunks);
                 self.checked.operations += 1;
-                if got == *expected {
-                    self.checked.comparisons += 1;
-                } else {
-                    self.checked.compare(line, answer_text(*expected), answer_text(got));
-                }
+                self.checked.right(line, got == *expected, || [*expected, got].map(answer_text));
             }
             Record::Balance => {
                 let got = if self.balance_due { "balancing" } else { "no balancing" };
@@ -175,8 +171,7 @@ impl<P: Placement + Clone> Replay<P> {
             lines: expected.lines.as_ref().map(|_| lines),
         };
         self.checked.compare(line, format!("{expected:?}"), format!("{got:?}"));
-        let valid = self.driver.engine().validate();
-        self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked.valid(line, self.driver.engine().validate());
     }
 }
 

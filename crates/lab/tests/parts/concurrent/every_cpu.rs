@@ -4,11 +4,17 @@ use freehold_lab::Progress;
 use freehold_lab::concurrent::every_cpu::{EveryCpu, on_engine, stress_every_cpu};
 use freehold_lab::concurrent::pools::engines::{Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
-use freehold_lab::workload::suite::{CASES, CaseInfo};
+use freehold_lab::workload::suite::{CASES, CaseInfo, Params};
 use std::sync::{Mutex, PoisonError};
 
 fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
-    EveryCpu { cases, threads: Some(3), loops: Some(50), n: Some(100), repeat: 1, ..EveryCpu::default() }
+    EveryCpu {
+        cases,
+        threads: Some(3),
+        params: Params { loops: 50, n: 100, ..Params::default() },
+        repeat: 1,
+        ..EveryCpu::default()
+    }
 }
 
 #[test]

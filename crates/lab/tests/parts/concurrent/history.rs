@@ -91,7 +91,7 @@ fn judged(how: Broken) -> Verdict {
             stale.clone_from(&map);
         }
     }
-    judge(&mut Model::new(), &changes, reads)
+    judge(&mut Model::default(), &changes, reads)
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_map_that_loses_stores_is_caught_beside_threads() {
 
 /// Judges one read of a map with two entries, of which the second is replaced by the second change.
 fn of_one(after: usize, until: usize, seen: Seen) -> Option<String> {
-    let mut model = Model::new();
+    let mut model = Model::default();
     model.put(Change { over: span(0, 9), value: Some(1) });
     model.put(Change { over: span(20, 29), value: Some(2) });
     let changes = [
