@@ -1,13 +1,9 @@
 //! What is promised, in `bench/promises.toml`: one figure of the run by another, beside the bound. A figure that the run lacks has
 //! no row.
 
-use crate::record::{Key, Metric, Record, Results, Select, Stat, Value};
+use crate::record::{Key, Metric, Record, Results, Select, Stat};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// Fields of a record, and their values.
-type Fields = BTreeMap<String, toml::Value>;
 
 /// A promise.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,10 +12,10 @@ pub struct Promise {
     suite: String,
     what: String,
     /// The figure.
-    of: Fields,
+    of: Select,
     /// Those of which the least is compared with it; none if it is for itself.
     #[serde(default)]
-    by: Vec<Fields>,
+    by: Vec<Select>,
     /// At most so many times the other.
     at_most: Option<f64>,
     /// At least so many times the other.
@@ -47,9 +43,9 @@ pub fn of(suite: &str) -> impl Iterator<Item = &'static Promise> {
 }
 
 /// The figure, a median time unless other metrics are asked for.
-fn find<'a>(fields: &Fields, results: &'a Results) -> Option<&'a Record> {
+fn find<'a>(fields: &Select, results: &'a Results) -> Option<&'a Record> {
     let usual = Select::default().and("metric", Metric::Time.name()).and("stat", Stat::Median.name());
-    let select = usual.with(&Select::from(fields));
+    let select = usual.with(fields);
     results.records.iter().find(|record| select.takes(record))
 }
 
@@ -68,8 +64,7 @@ pub fn add<'a>(promises: impl Iterator<Item = &'a Promise>, results: &mut Result
             .op(promise.what.as_str())
             .param("bound", format!("{word} {bound}"))
             .param("kept", if kept { "yes" } else { "no" });
-        let params = promise.of.iter().filter_map(|(name, value)| Some((name, value.as_integer()?)));
-        key.params.extend(params.map(|(name, value)| (name.clone(), Value::from(value as u64))));
+        key.params.extend(promise.of.numbers().map(|(name, value)| (name.to_owned(), value.into())));
         results.of(key).put(Metric::Ratio, Stat::Total, ratio, samples);
     }
 }

@@ -27,24 +27,12 @@ pub use pools::POOLS;
 pub use readers::READERS;
 
 use crate::Progress;
+pub use crate::commands::bench::Options;
 use crate::failure::Failure;
 use crate::promises;
 use crate::record::{Key, Metric, Results};
 use std::ops::RangeInclusive;
 use std::time::Duration;
-
-/// What is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Done within a minute.
-    pub quick: bool,
-    /// Engines by name, `tree-index` or `tree-index:exact`; none is all.
-    pub engines: Vec<String>,
-    /// Workloads by name; none is all.
-    pub workloads: Vec<String>,
-    /// Sizes; none is the usual ones.
-    pub sizes: Vec<u32>,
-}
 
 impl Options {
     /// Whether the engine is asked for. What does no work is always shown.
