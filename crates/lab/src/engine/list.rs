@@ -258,19 +258,3 @@ pub const ENGINES: &[EngineEntry] = &[
 pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_kernel_may_answer_elsewhere_in_another_run() {
-        let (first, moved) = ([Answer::At(1), Answer::Freed], [Answer::At(2), Answer::Freed]);
-        let failed = [Answer::NoRoom, Answer::Freed];
-        for (takes, may_move) in [(Takes::Any, false), (Takes::KernelsChoice, true)] {
-            assert!(takes.repeats(&first, &first));
-            assert_eq!(takes.repeats(&first, &moved), may_move);
-            assert!(!takes.repeats(&first, &failed) && !takes.repeats(&first, &first[..1]));
-        }
-    }
-}

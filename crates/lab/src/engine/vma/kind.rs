@@ -203,34 +203,3 @@ impl Kinds {
         changed
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_of_one_mapping_are_of_one_kind() {
-        let file = |address, offset| Kind::new(5, false, Shown::File(3), address, offset);
-        assert_eq!(file(0x1000, 0x4000), file(0x2000, 0x5000));
-        assert_ne!(file(0x1000, 0x4000), file(0x2000, 0x4000));
-        let memory = |address| Kind::new(3, false, Shown::Memory, address, 0);
-        assert_eq!(memory(0x1000), memory(0x9000));
-        let mut kinds = Kinds::default();
-        let there = kinds.number(memory(0x1000));
-        let moved = kinds.changed(there, Change::Move(0x1000));
-        assert_ne!(moved, there, "moved memory does not continue what is there");
-        assert_eq!(kinds.changed(moved, Change::Move(0u64.wrapping_sub(0x1000))), there);
-    }
-
-    #[test]
-    fn advice_is_taken_back_by_its_opposite() {
-        let plain = Kind::new(3, false, Shown::Memory, 0, 0);
-        for (on, off) in [(1, 0), (2, 0), (10, 11), (12, 13), (16, 17), (18, 19)] {
-            let advised = plain.changed(Change::Advise(on));
-            assert_ne!(advised, plain);
-            assert_eq!(advised.changed(Change::Advise(off)), plain);
-        }
-        assert_ne!(plain.changed(Change::Advise(14)), plain.changed(Change::Advise(15)));
-        assert!(!plain.changed(Change::Advise(10)).is_inherited() && plain.is_inherited());
-    }
-}

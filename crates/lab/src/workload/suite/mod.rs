@@ -49,8 +49,6 @@ mod pcpu;
 mod percpu;
 mod requests;
 mod setup;
-#[cfg(test)]
-mod tests;
 mod tree;
 
 pub use body::Body;

@@ -144,25 +144,3 @@ impl<O: ObjectOp> Setup<O> {
         O::free(self.first + object)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::suite::requests::pages;
-
-    #[test]
-    fn what_is_freed_and_what_stays_are_all_of_it() {
-        for (kept, run, of) in [(5, 1, 2), (3, 4, 2), (1, 7, 2), (4, 1, 8), (2, 6, 11)] {
-            let holes = Holes { kept, run, of, draw: |object, _| pages(object, 1) };
-            let freed = (0..holes.freed()).map(|at| holes.nth_freed(at));
-            let stays = (0..holes.objects() - holes.freed()).map(|at| holes.nth_kept(at));
-            let mut all: Vec<u32> = freed.chain(stays).collect();
-            assert!(
-                holes.nth_kept(kept * run - 1) == holes.objects() - 1,
-                "the highest hole ends at an object"
-            );
-            all.sort_unstable();
-            assert_eq!(all, Vec::from_iter(0..holes.objects()));
-        }
-    }
-}

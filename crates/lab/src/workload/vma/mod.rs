@@ -2,10 +2,8 @@
 
 mod files;
 mod proc_maps;
-#[cfg(test)]
-mod tests;
 mod tree_events;
 
 pub use files::from_file;
 pub use proc_maps::{Difference, Listed, compare, read_maps};
-pub use tree_events::tree_from_file;
+pub use tree_events::{tree_call, tree_from_file};

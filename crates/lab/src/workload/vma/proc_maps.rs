@@ -10,6 +10,7 @@ use freehold_trace::{Fields, Lines, TraceError};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 /// An area as both can tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,22 +77,25 @@ pub fn read_maps(file: &Path) -> Result<BTreeSet<Listed>, TraceError> {
     let mut lines = Lines::open(file)?;
     let mut areas = BTreeSet::new();
     while let Some(text) = lines.advance()? {
-        let parsed = parse(text);
-        areas.insert(parsed.map_err(|reason| lines.error(reason))?);
+        areas.insert(text.parse().map_err(|reason| lines.error(reason))?);
     }
     Ok(areas)
 }
 
-fn parse(text: &str) -> Result<Listed, String> {
-    let mut words = text.split_whitespace();
-    let mut ends = Fields::new(words.next().unwrap_or_default(), '-');
-    let (first, end) = (ends.hex("first")?, ends.hex("end")?);
-    ends.end()?;
-    let last = end.checked_sub(1).filter(|&last| last >= first).ok_or("an area over no addresses")?;
-    let letters = words.next().filter(|letters| letters.len() == 4).ok_or("no permissions")?;
-    let bits = [('r', 1), ('w', 2), ('x', 4)];
-    let prot = bits.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, bit)| bit).sum();
-    Ok(Listed { first, last, prot, shared: letters.ends_with('s') })
+impl FromStr for Listed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let mut ends = Fields::new(words.next().unwrap_or_default(), '-');
+        let (first, end) = (ends.hex("first")?, ends.hex("end")?);
+        ends.end()?;
+        let last = end.checked_sub(1).filter(|&last| last >= first).ok_or("an area over no addresses")?;
+        let letters = words.next().filter(|letters| letters.len() == 4).ok_or("no permissions")?;
+        let bits = [('r', 1), ('w', 2), ('x', 4)];
+        let prot = bits.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, bit)| bit).sum();
+        Ok(Self { first, last, prot, shared: letters.ends_with('s') })
+    }
 }
 
 /// How many areas are the same, and how the others differ, by ascending addresses.
@@ -156,45 +160,4 @@ fn pieces(whole: Listed, areas: &[Listed]) -> Option<usize> {
         from = area.last.checked_add(1)?;
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn listed(text: &str) -> BTreeSet<Listed> {
-        text.lines().map(|line| parse(line).unwrap()).collect()
-    }
-
-    #[test]
-    fn differences_are_named() {
-        let recorded = listed(
-            "1000-2000 rw-p 0 00:00 0\n2000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n\
-             6000-7000 r-xp 0 00:00 0 [vdso]\n9000-b000 rw-p 0 00:00 0",
-        );
-        let ours = listed(
-            "1000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n7000-8000 r-xp 0 00:00 0\n\
-             9000-a000 rw-p 0 00:00 0\na000-b000 rw-p 0 00:00 0\nc000-d000 ---p 0 00:00 0",
-        );
-        let (same, differences) = compare(&recorded, &ours);
-        let text: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        assert_eq!(same, 1);
-        assert_eq!(
-            text,
-            [
-                "2 recorded areas are one of ours: 1000-3000 rw-p",
-                "recorded alone: 6000-7000 r-xp",
-                "ours alone: 7000-8000 r-xp",
-                "2 of ours are one recorded area: 9000-b000 rw-p",
-                "ours alone: c000-d000 ---p",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_no_list_is_refused() {
-        for text in ["", "1000 rw-p", "2000-1000 rw-p", "1000-2000 rw", "1000-2000-3000 rw-p"] {
-            assert!(parse(text).is_err(), "{text:?}");
-        }
-    }
 }

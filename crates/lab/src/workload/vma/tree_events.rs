@@ -22,7 +22,7 @@ pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
     let mut trees: HashMap<u32, u32> = HashMap::new();
     let mut skipped: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(event) = events.next().transpose()? {
-        let call = match call(&event) {
+        let call = match tree_call(&event) {
             Ok(call) => call,
             Err(why) => {
                 *skipped.entry(why).or_default() += 1;
@@ -48,8 +48,11 @@ pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
     })
 }
 
-/// The call of the tree's interface that an event is, or why it is left out.
-fn call(event: &Event) -> Result<Call, &'static str> {
+/// The call of the tree's interface that an event is.
+///
+/// # Errors
+/// Why it is none.
+pub fn tree_call(event: &Event) -> Result<Call, &'static str> {
     let (span, index) = (event.span, event.span.first());
     match (event.action, event.function.as_str()) {
         (Action::Write { value, .. }, "mas_store_prealloc") => {
@@ -63,36 +66,5 @@ fn call(event: &Event) -> Result<Call, &'static str> {
         (Action::Write { .. }, _) => Err("step inside of a store"),
         (Action::Restructure, _) => Err("restructuring inside of a store"),
         (Action::Read, _) => Err("look-up by a function that is not known"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use freehold::units::Span;
-
-    fn event(action: Action, function: &str) -> Event {
-        let span = Span::new(0x1000, 0x1fff).unwrap();
-        let function = function.to_owned();
-        Event { at_ns: 0, cpu: 0, tid: 1, action, function, node: 0, node_span: Span::ALL, span }
-    }
-
-    #[test]
-    fn calls_of_the_interface_are_operations_and_steps_inside_are_not() {
-        let write = |value| Action::Write { pivot: 0, value };
-        let span = Span::new(0x1000, 0x1fff).unwrap();
-        let stored = call(&event(write(7), "mas_store_prealloc"));
-        assert_eq!(stored, Ok(Call::Store { span, value: Some(7) }));
-        assert_eq!(call(&event(write(0), "mas_store_prealloc")), Ok(Call::Store { span, value: None }));
-        assert_eq!(call(&event(Action::Read, "mtree_load")), Ok(Call::Load { index: 0x1000 }));
-        assert_eq!(call(&event(Action::Read, "mt_find")), Ok(Call::Find { index: 0x1000 }));
-        for left_out in [
-            event(write(7), "mas_store"),
-            event(write(7), "mas_wr_node_store"),
-            event(Action::Restructure, "mas_split"),
-            event(Action::Read, "mas_walk"),
-        ] {
-            assert!(call(&left_out).is_err(), "{left_out:?}");
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! Address spaces held against pages: what every page is, and that areas are as long as they can be.
 
-use crate::engine::maple::WordMapRanges;
-use crate::engine::vma::*;
-use crate::workload::SplitMix;
 use freehold::units::Span;
+use freehold_lab::engine::maple::WordMapRanges;
+use freehold_lab::engine::vma::*;
+use freehold_lab::workload::SplitMix;
 use freehold_rivals::maple::BTreeMapRanges;
 use freehold_trace::Drive;
 use freehold_trace::maple::Ranges;
