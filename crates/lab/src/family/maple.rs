@@ -1,11 +1,10 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
 use super::{Family, Judge, Life, OpKind, Outcome};
-use crate::engine::vma::{
-    Answer, Call, Caller, EngineEntry, Op, Scene, Session, SortedAreas, Spaces, SpacesFacts,
-};
+use crate::engine::vma::{Answer, Call, Caller, EngineEntry, Op, Scene, Session, Spaces, SpacesFacts};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
 
 /// The family.
@@ -69,7 +68,7 @@ impl Family for Maple {
 /// Keeps the same spaces as sorted lists of areas.
 #[derive(Clone, Debug)]
 pub struct MapleJudge {
-    spaces: Spaces<SortedAreas>,
+    spaces: Spaces<ListRanges<u64>>,
 }
 
 impl Judge<Maple> for MapleJudge {

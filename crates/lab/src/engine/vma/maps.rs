@@ -1,10 +1,10 @@
-//! The maps of areas: ours, and what one writes with the standard library.
+//! The maps of areas: ours, what one writes with the standard library, and a sorted list to judge them.
 
 use super::{AreaMap, Nodes};
 use crate::engine::maple::WordMapRanges;
 use freehold::maple::WordMap;
 use freehold::units::Span;
-use freehold_rivals::maple::BTreeMapRanges;
+use freehold_rivals::maple::{BTreeMapRanges, ListRanges};
 
 impl AreaMap for WordMapRanges {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
@@ -28,6 +28,21 @@ pub(super) fn overlapping(map: &WordMap<u64>, span: Span) -> impl Iterator<Item 
 /// The nodes of a range tree.
 pub(super) fn nodes_of(map: &WordMap<u64>) -> Nodes {
     Nodes { in_use: map.nodes() as u64, taken: map.nodes_taken(), height: map.height() as u64 }
+}
+
+/// What the others are held against. It shares no code with any of them.
+impl AreaMap for ListRanges<u64> {
+    fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.overlapping(span)
+    }
+
+    fn areas(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn nodes(&self) -> Option<Nodes> {
+        None
+    }
 }
 
 impl AreaMap for BTreeMapRanges<u64> {

@@ -7,7 +7,6 @@ mod maps;
 mod op;
 mod planned;
 mod session;
-mod sorted;
 mod space;
 
 pub use driver::{Footprint, Spaces};
@@ -16,7 +15,6 @@ pub use list::{ENGINES, EngineEntry, Make, SpacesFacts};
 pub use op::{Answer, Call, Caller, Fault, Op, contradictions};
 pub use planned::{AskAs, PlannedRanges};
 pub use session::Session;
-pub use sorted::SortedAreas;
 pub use space::{AddressSpace, AreaMap, Nodes};
 
 /// What engines are made for.

@@ -4,7 +4,7 @@ use freehold::units::Span;
 use freehold_lab::engine::maple::WordMapRanges;
 use freehold_lab::engine::vma::*;
 use freehold_lab::workload::SplitMix;
-use freehold_rivals::maple::BTreeMapRanges;
+use freehold_rivals::maple::{BTreeMapRanges, ListRanges};
 use freehold_trace::Drive;
 use freehold_trace::maple::Ranges;
 
@@ -93,7 +93,7 @@ fn follows_pages<M: AreaMap>() {
 
 #[test]
 fn every_map_follows_pages() {
-    follows_pages::<SortedAreas>();
+    follows_pages::<ListRanges<u64>>();
     follows_pages::<WordMapRanges>();
     follows_pages::<PlannedRanges>();
     follows_pages::<BTreeMapRanges<u64>>();
