@@ -1,16 +1,15 @@
 //! The engine that does no work: what is measured of it is the lab's own share of every figure.
 
-use super::list::{boxed, engine};
-use super::{EngineEntry, Takes};
+use super::list::{boxed, quick};
+use super::{EngineEntry, Listed, Takes};
 use freehold::units::{Align, Probe, Span};
 use freehold_trace::kva::Engine;
 
 /// The floor of the kva family; beside the list, not in it.
-pub const FLOOR: EngineEntry = engine(
+pub const FLOOR: EngineEntry = Listed::new(
     "floor",
     "does no work: addresses one behind the other, whatever is asked, and nothing kept of what is live",
-    Takes::Any,
-    |_, _| boxed(Ok(Floor::default())),
+    quick(Takes::Any, |_, _| boxed(Ok(Floor::default()))),
 );
 
 /// Hands out addresses and remembers none; says yes to each free.

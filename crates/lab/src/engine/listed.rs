@@ -91,6 +91,16 @@ macro_rules! facts {
 }
 pub(super) use facts;
 
+/// A list of engines, an entry each: its name, its placement where there are several, where it is compared and what else holds
+/// for it, what it is, and its facts.
+macro_rules! engines {
+    ($($name:literal $($placement:literal)? ($compared:ident $($word:ident)*) $about:literal $facts:expr;)*) => {
+        &[$($crate::engine::Listed::new($name, $about, $facts)
+            .compared($crate::engine::Compared::$compared)$(.placed($placement))?$(.$word())*),*]
+    };
+}
+pub(super) use engines;
+
 impl<T> Deref for Listed<T> {
     type Target = T;
 
