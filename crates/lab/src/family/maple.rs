@@ -36,12 +36,7 @@ impl Family for Maple {
             Call::Search { .. } => 4,
             Call::Store { .. } => 5,
             Call::Load { .. } | Call::Find { .. } => 6,
-            Call::Map { by: Caller::Break, .. }
-            | Call::Unmap { by: Caller::Break, .. }
-            | Call::Remap { .. }
-            | Call::Fork { .. }
-            | Call::Exec
-            | Call::Destroy => 7,
+            _ => 7,
         }
     }
 
@@ -83,10 +78,6 @@ impl Judge<Maple> for MapleJudge {
         } else {
             Err(format!("{op:?}: {answer:?}, where a sorted list of areas says {expected:?}"))
         }
-    }
-
-    fn wrongly_refused(&self, _: &Op, _: &dyn Session) -> Option<String> {
-        None
     }
 
     /// Areas.

@@ -43,12 +43,7 @@ impl Family for Tree {
             | Op::CursorStep { .. }
             | Op::LoadMany { .. }
             | Op::StepMany { .. } => 3,
-            Op::CursorSet { .. }
-            | Op::CursorPause
-            | Op::CursorReset
-            | Op::UseTree { .. }
-            | Op::Duplicate { .. }
-            | Op::DestroyTree { .. } => 4,
+            _ => 4,
         }
     }
 
@@ -97,11 +92,6 @@ impl Judge<Tree> for TreeJudge {
         let mut expected = [Answer::default()];
         self.model.run(std::slice::from_ref(op), &mut expected);
         if [answer] == expected { Ok(()) } else { Err(format!("{answer:?}, not {:?}", expected[0])) }
-    }
-
-    /// A refusal is an answer, and the model refuses rightly.
-    fn wrongly_refused(&self, _: &Op, _: &dyn Trees) -> Option<String> {
-        None
     }
 
     fn live(&self) -> u64 {

@@ -1,8 +1,10 @@
 //! One operation on an engine and on the brute-force model, and what may differ: nothing, or, for placements
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
+use super::replayed;
 use super::tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};
 use crate::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
+use crate::family::Checker;
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::Naive;
 use freehold_trace::kva::{Answer, Engine, Op};
@@ -13,6 +15,8 @@ use std::collections::HashMap;
 pub struct Model {
     space: Naive,
     live: HashMap<u32, Vec<Span>>,
+    /// Knows what any answer must be.
+    checker: Checker,
     hull: Span,
     granule: Align,
 }
@@ -26,7 +30,8 @@ impl Model {
         let first = layout.iter().map(|span| span.first()).min();
         let last = layout.iter().map(|span| span.last()).max();
         let hull = first.zip(last).and_then(|(first, last)| Span::new(first, last)).ok_or("no layout")?;
-        Ok(Self { space: Naive::new(layout, granule)?, live: HashMap::new(), hull, granule })
+        let (space, checker) = (Naive::new(layout, granule)?, Checker::new(layout));
+        Ok(Self { space, live: HashMap::new(), checker, hull, granule })
     }
 
     /// Runs an operation on both, compares the answer and every free block, and has the engine validate itself.
@@ -35,81 +40,50 @@ impl Model {
     /// What differs, or which invariant is broken.
     pub fn step(&mut self, session: &mut dyn Session, takes: Takes, op: &Op) -> Result<(), String> {
         let (answer, _) = session.run_counted(op);
-        match op {
-            Op::Free { object } => self.freed(*object, answer)?,
-            Op::Alloc { object, size_bytes, align, window } => {
-                let (space, size, align, window) = (&self.space, *size_bytes, *align, *window);
-                let best = match takes {
-                    Takes::Highest => space.highest(size, align, window),
-                    Takes::BestFit => space.best_fit(size, align, window),
-                    _ => space.lowest(size, align, window),
-                };
-                let must = match takes {
-                    Takes::Lowest | Takes::Highest | Takes::BestFit => true,
-                    Takes::LowestUpToPageAlignment => align <= Align::PAGE.max(self.granule),
-                    Takes::Any | Takes::KernelsChoice => false,
-                };
-                self.placed(*object, answer, best.map(Span::first), must, &[(size, 0)], align, window)?;
+        let right = self.right(takes, op);
+        let spans = self.checker.check(op, answer)?;
+        match (answer, right) {
+            (Answer::At(start), Some(right)) if Some(start) != right => {
+                return Err(format!("{start:#x}, but {right:x?} is right"));
             }
-            Op::Congruent { object, areas, align, window } => {
-                let base = self.highest_base(areas, *align, *window);
-                let areas: Vec<(u64, u64)> =
-                    areas.iter().map(|area| (area.size_saturating(), area.first())).collect();
-                self.placed(*object, answer, base, true, &areas, *align, *window)?;
+            (Answer::At(start), _) if !self.granule.divides(start) => {
+                return Err(format!("{start:#x} is not made of granules"));
             }
+            (Answer::NoRoom, Some(Some(right))) => return Err(format!("no room, but {right:#x} fits")),
+            _ => {}
+        }
+        for &span in &spans {
+            if !self.space.take(span) {
+                return Err(format!("{span} is not free"));
+            }
+        }
+        let gone = if op.is_free() { self.live.remove(&op.object()) } else { None };
+        gone.into_iter().flatten().for_each(|span| _ = self.space.free(span.first(), &mut ()));
+        if !spans.is_empty() {
+            self.live.insert(op.object(), spans);
         }
         session.validate()?;
         self.compare_blocks(session)
     }
 
-    fn freed(&mut self, object: u32, answer: Answer) -> Result<(), String> {
-        match (self.live.remove(&object), answer) {
-            (Some(spans), Answer::Freed) => {
-                for span in spans {
-                    self.space.free(span.first(), &mut ());
+    /// The one right answer to a request, if there is but one.
+    fn right(&self, takes: Takes, op: &Op) -> Option<Option<u64>> {
+        let place = match op {
+            Op::Free { .. } => return None,
+            Op::Congruent { areas, align, window, .. } => {
+                return Some(self.highest_base(areas, *align, *window));
+            }
+            Op::Alloc { size_bytes, align, window, .. } => match takes {
+                Takes::Any | Takes::KernelsChoice => return None,
+                Takes::LowestUpToPageAlignment if *align > Align::PAGE.max(self.granule) => return None,
+                Takes::Highest => self.space.highest(*size_bytes, *align, *window),
+                Takes::BestFit => self.space.best_fit(*size_bytes, *align, *window),
+                Takes::Lowest | Takes::LowestUpToPageAlignment => {
+                    self.space.lowest(*size_bytes, *align, *window)
                 }
-                Ok(())
-            }
-            (None, Answer::NotLive) => Ok(()),
-            (Some(_), _) => Err(format!("{answer:?} to the free of a live object")),
-            (None, _) => Err(format!("{answer:?} to the free of an object that is not live")),
-        }
-    }
-
-    /// `best` is the one right answer if it `must` be; any other must still be a proper one.
-    #[allow(clippy::too_many_arguments, reason = "what was asked, what was answered and what is right")]
-    fn placed(
-        &mut self,
-        object: u32,
-        answer: Answer,
-        best: Option<u64>,
-        must: bool,
-        areas: &[(u64, u64)],
-        align: Align,
-        window: Span,
-    ) -> Result<(), String> {
-        let start = match answer {
-            Answer::At(start) => start,
-            Answer::NoRoom if best.is_none() || !must => return Ok(()),
-            Answer::Unsupported => return Ok(()),
-            other => return Err(format!("{other:?}, but {best:x?} fits")),
+            },
         };
-        if must && Some(start) != best {
-            return Err(format!("{start:#x}, but {best:x?} is right"));
-        }
-        if !align.max(self.granule).divides(start) {
-            return Err(format!("{start:#x} is not aligned to {align}"));
-        }
-        let spans = areas.iter().map(|&(size, offset)| Span::from_size(start.checked_add(offset)?, size));
-        let spans: Option<Vec<Span>> = spans.collect();
-        let spans = spans.ok_or_else(|| format!("{start:#x} passes the last address"))?;
-        for &span in &spans {
-            if !window.covers(span) || !self.space.take(span) {
-                return Err(format!("{span} is not free or not in {window}"));
-            }
-        }
-        self.live.insert(object, spans);
-        Ok(())
+        Some(place.map(Span::first))
     }
 
     /// The highest base for congruent areas, one candidate after the other.
@@ -143,13 +117,8 @@ impl Model {
 pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op]) -> Result<(), String> {
     let mut session = (entry.make)(layout, granule)?;
     let mut model = Model::new(layout, granule)?;
-    for (at, op) in ops.iter().enumerate() {
-        model.step(session.as_mut(), entry.takes, op).map_err(|reason| {
-            let list = ops.get(..=at).map(listing).unwrap_or_default();
-            format!("{}: {reason}\nat the end of:\n{list}", entry.label())
-        })?;
-    }
-    Ok(())
+    let step = |op: &Op| model.step(session.as_mut(), entry.takes, op);
+    replayed(&entry.label(), ops, listing, step)
 }
 
 /// The engines and variants that the model can follow, all but one: what the kernel gives lies outside of any space that is made

@@ -13,6 +13,25 @@ mod tiny;
 pub use crate::engine::percpu::Scene;
 pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
 pub use maple::{fuzz_maple, maple_ops_from_bytes, maple_subjects, run_maple_ops};
-pub use percpu::{PercpuModel, fuzz_percpu, percpu_listing, percpu_ops_from_bytes, run_percpu_ops};
+pub use percpu::{fuzz_percpu, percpu_listing, percpu_ops_from_bytes, percpu_step, run_percpu_ops};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
+
+/// Runs operations step by step.
+///
+/// # Errors
+/// The first step that goes wrong, with the operations up to it as a list to replay.
+fn replayed<O>(
+    engine: &str,
+    ops: &[O],
+    listing: impl Fn(&[O]) -> String,
+    mut step: impl FnMut(&O) -> Result<(), String>,
+) -> Result<(), String> {
+    for (at, op) in ops.iter().enumerate() {
+        step(op).map_err(|reason| {
+            let list = ops.get(..=at).map(&listing).unwrap_or_default();
+            format!("{engine}: {reason}\nat the end of:\n{list}")
+        })?;
+    }
+    Ok(())
+}

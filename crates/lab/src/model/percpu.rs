@@ -1,6 +1,7 @@
-//! One operation on an engine of the percpu family and on a model that knows the live objects and no more: every
+//! One operation on an engine of the percpu family and on the checker, which knows the live objects and no more: every
 //! placement must be aligned, in its unit and apart from the others, and the engine's own invariants must hold.
 
+use super::replayed;
 use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
 use crate::family::PercpuChecker as Checker;
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
@@ -15,58 +16,45 @@ const SIZES: [u64; 16] =
     [1, 4, 8, 12, 64, 100, 1000, 2048, 4092, 4096, 4100, 5000, 8192, 12_288, 20_000, 32_768];
 
 impl Scene {
-    /// For models: the smallest units there are, populated one way or the other, with or without balancing.
+    /// For models: populated one way or the other, with or without balancing; the first four in the smallest units there are,
+    /// then as many in each larger kind.
     pub fn tiny(which: u8) -> Self {
         let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
-        let config = Config::new(MIN_UNIT_BYTES, 2).population(population);
-        Self { config, balances: which & 2 != 0 }
-    }
-
-    /// The same, in units of any size: of four times as many scenes, the first four are the tiny ones.
-    pub fn of_any_unit(which: u8) -> Self {
-        let tiny = Self::tiny(which);
         let unit_bytes = match which >> 2 & 3 {
             0 => MIN_UNIT_BYTES,
             1 => 2 * MIN_UNIT_BYTES,
             2 => 1 << 20,
             _ => MAX_UNIT_BYTES,
         };
-        Self { config: Config { unit_bytes, ..tiny.config }, ..tiny }
+        let config = Config::new(unit_bytes, 2).population(population);
+        Self { config, balances: which & 2 != 0 }
     }
 }
 
-/// What is live, looked at from all sides after each operation.
-#[derive(Clone, Debug)]
-pub struct PercpuModel {
-    checker: Checker,
-}
-
-impl PercpuModel {
-    /// Nothing is live.
-    pub fn new(entry: &EngineEntry, scene: Scene) -> Self {
-        Self { checker: Checker::new(entry, &scene.config) }
+/// Runs an operation on the engine and checks its answer, and its state from all sides.
+///
+/// # Errors
+/// What is wrong, or which invariant is broken.
+pub fn percpu_step(
+    checker: &mut Checker,
+    session: &mut dyn Session,
+    entry: &EngineEntry,
+    op: &Op,
+) -> Result<(), String> {
+    checker.see_pages(session);
+    let before = session.populated_pages();
+    let (answer, _) = session.run_counted(op);
+    checker.check(op, answer)?;
+    let atomic = matches!(op, Op::Alloc { atomic: true, .. });
+    if answer == Answer::NoRoom && !atomic {
+        return Err("a request that can wait was refused".to_owned());
     }
-
-    /// Runs an operation on the engine and checks its answer and its state.
-    ///
-    /// # Errors
-    /// What is wrong, or which invariant is broken.
-    pub fn step(&mut self, session: &mut dyn Session, entry: &EngineEntry, op: &Op) -> Result<(), String> {
-        self.checker.see_pages(session);
-        let before = session.populated_pages();
-        let (answer, _) = session.run_counted(op);
-        self.checker.check(op, answer)?;
-        let waits = matches!(op, Op::Alloc { atomic: false, .. });
-        if answer == Answer::NoRoom && waits {
-            return Err("a request that can wait was refused".to_owned());
-        }
-        let given = session.populated_pages() != before && !session.balanced();
-        if matches!(op, Op::Alloc { atomic: true, .. }) && entry.knows_pages && given {
-            return Err("a request that cannot wait was given memory".to_owned());
-        }
-        session.validate()?;
-        self.checker.check_state(session)
+    let given = session.populated_pages() != before && !session.balanced();
+    if atomic && entry.knows_pages && given {
+        return Err("a request that cannot wait was given memory".to_owned());
     }
+    session.validate()?;
+    checker.check_state(session)
 }
 
 /// Runs operations on a fresh engine beside the model.
@@ -74,15 +62,10 @@ impl PercpuModel {
 /// # Errors
 /// The first step that goes wrong, with the operations up to it as a list to replay.
 pub fn run_percpu_ops(entry: &EngineEntry, scene: Scene, ops: &[Op]) -> Result<(), String> {
-    let mut session = (entry.make)(&scene.config, scene.balances)?;
-    let mut model = PercpuModel::new(entry, scene);
-    for (at, op) in ops.iter().enumerate() {
-        model.step(session.as_mut(), entry, op).map_err(|reason| {
-            let list = ops.get(..=at).map(percpu_listing).unwrap_or_default();
-            format!("{}, {scene:?}: {reason}\nat the end of:\n{list}", entry.engine)
-        })?;
-    }
-    Ok(())
+    let mut session = entry.start(&scene)?;
+    let mut checker = Checker::new(entry, &scene.config);
+    let step = |op: &Op| percpu_step(&mut checker, session.as_mut(), entry, op);
+    replayed(&format!("{}, {scene:?}", entry.engine), ops, percpu_listing, step)
 }
 
 /// Turns any bytes into operations: allocations of all kinds, frees of live, dead and failed objects.
@@ -130,7 +113,7 @@ pub fn fuzz_percpu(bytes: &[u8]) {
     let Some((&which, bytes)) = bytes.split_first() else { return };
     let ops = percpu_ops_from_bytes(bytes);
     for entry in ENGINES {
-        let result = run_percpu_ops(entry, Scene::of_any_unit(which), &ops);
+        let result = run_percpu_ops(entry, Scene::tiny(which), &ops);
         assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
 }

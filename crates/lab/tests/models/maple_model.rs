@@ -17,8 +17,8 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..1200),
     ) {
         let ops = maple_ops_from_bytes(&bytes);
-        for (engine, make) in maple_subjects() {
-            let result = run_maple_ops(engine, make, TreeFlags { alloc, rcu: false }, &ops);
+        for entry in maple_subjects() {
+            let result = run_maple_ops(&entry, TreeFlags { alloc, rcu: false }, &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

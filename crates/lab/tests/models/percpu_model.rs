@@ -31,7 +31,7 @@ proptest! {
     ) {
         let ops = percpu_ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, Scene::of_any_unit(which), &ops);
+            let result = run_percpu_ops(entry, Scene::tiny(which), &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }
