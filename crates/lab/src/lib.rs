@@ -14,7 +14,6 @@ pub mod failure;
 pub mod family;
 pub mod hash;
 pub mod kind;
-pub mod model;
 mod progress;
 mod promises;
 pub mod published;

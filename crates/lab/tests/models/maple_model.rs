@@ -2,9 +2,9 @@
 //! nodes so small that their trees are high.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_lab::data_folder;
 use freehold_lab::engine::maple::LinuxTree;
-use freehold_lab::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_trace::maple::{Driver, Engine, Record, TreeFlags, Vectors};
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Every string of a few operations on units of eight pages, on every percpu engine of the list beside the model.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use crate::model::{percpu_listing, percpu_step, tiny_scene};
 use freehold::units::Align;
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
 use freehold_lab::family::PercpuChecker;
-use freehold_lab::model::{Scene, percpu_listing, percpu_step};
 use freehold_trace::percpu::Op;
 
 /// Operations in a string.
@@ -58,7 +58,7 @@ impl Search<'_> {
 fn every_short_string_is_served_right() {
     for entry in ENGINES {
         for which in [0, 1, 2, 3] {
-            let scene = Scene::tiny(which);
+            let scene = tiny_scene(which);
             let session = (entry.make)(&scene.config, scene.balances).unwrap();
             let mut search = Search { entry, ops: Vec::new(), strings: 0 };
             search.extend(session.as_ref(), &PercpuChecker::new(entry, &scene.config), 0);

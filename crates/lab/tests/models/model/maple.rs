@@ -2,7 +2,7 @@
 //! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
 
 use super::replayed;
-use crate::engine::maple::{ENGINES, EngineEntry, LinuxTree, TreeFacts};
+use freehold_lab::engine::maple::{ENGINES, EngineEntry, LinuxTree, TreeFacts};
 use freehold_rivals::maple::Naive;
 use freehold_trace::maple::{Driver, End, Op, Step, StoreCall, TreeFlags, Value};
 
@@ -144,19 +144,5 @@ fn store_call(byte: u8) -> StoreCall {
         0 => StoreCall::Store,
         1 => StoreCall::StoreGfp,
         _ => StoreCall::Preallocated,
-    }
-}
-
-/// The fuzz target's body: any bytes as operations; the first byte says what kind of trees.
-///
-/// # Panics
-/// On the first operation that goes wrong: that is how a fuzzer hears of it.
-pub fn fuzz_maple(bytes: &[u8]) {
-    let Some((&which, bytes)) = bytes.split_first() else { return };
-    let ops = maple_ops_from_bytes(bytes);
-    let flags = TreeFlags { alloc: which & 1 == 0, rcu: false };
-    for entry in maple_subjects() {
-        let result = run_maple_ops(&entry, flags, &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
 }

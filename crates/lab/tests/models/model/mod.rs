@@ -1,7 +1,7 @@
 //! The model that every engine is held against: brute force over a tiny space, one operation at a time, with
 //! the engine's own invariants checked after each.
 //!
-//! The same steps serve the random tests, the exhaustive tests and the fuzz targets. Snapshots are held against
+//! A library of its own to the fuzz targets: the same steps serve the random tests, the exhaustive tests and the fuzz targets. Snapshots are held against
 //! themselves.
 
 mod kva;
@@ -10,10 +10,9 @@ mod percpu;
 mod restore;
 mod tiny;
 
-pub use crate::engine::percpu::Scene;
-pub use kva::{Model, followed, fuzz_kva, run_ops, spans_managed};
-pub use maple::{fuzz_maple, maple_ops_from_bytes, maple_subjects, run_maple_ops};
-pub use percpu::{fuzz_percpu, percpu_listing, percpu_ops_from_bytes, percpu_step, run_percpu_ops};
+pub use kva::{Model, followed, run_ops, spans_managed};
+pub use maple::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
+pub use percpu::{percpu_listing, percpu_ops_from_bytes, percpu_step, run_percpu_ops, tiny_scene};
 pub use restore::{framed_runs, fuzz_kva_restore};
 pub use tiny::{listing, ops_from_bytes, tiny_layout};
 

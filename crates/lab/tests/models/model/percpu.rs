@@ -2,10 +2,10 @@
 //! placement must be aligned, in its unit and apart from the others, and the engine's own invariants must hold.
 
 use super::replayed;
-use crate::engine::percpu::{ENGINES, EngineEntry, Scene, Session};
-use crate::family::PercpuChecker as Checker;
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
+use freehold_lab::engine::percpu::{EngineEntry, Scene, Session};
+use freehold_lab::family::PercpuChecker as Checker;
 use freehold_trace::percpu::{Answer, Op};
 use std::fmt::Write;
 
@@ -15,20 +15,18 @@ const BYTES_PER_OP: usize = 3;
 const SIZES: [u64; 16] =
     [1, 4, 8, 12, 64, 100, 1000, 2048, 4092, 4096, 4100, 5000, 8192, 12_288, 20_000, 32_768];
 
-impl Scene {
-    /// For models: populated one way or the other, with or without balancing; the first four in the smallest units there are,
-    /// then as many in each larger kind.
-    pub fn tiny(which: u8) -> Self {
-        let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
-        let unit_bytes = match which >> 2 & 3 {
-            0 => MIN_UNIT_BYTES,
-            1 => 2 * MIN_UNIT_BYTES,
-            2 => 1 << 20,
-            _ => MAX_UNIT_BYTES,
-        };
-        let config = Config::new(unit_bytes, 2).population(population);
-        Self { config, balances: which & 2 != 0 }
-    }
+/// For models: populated one way or the other, with or without balancing; the first four in the smallest units there are,
+/// then as many in each larger kind.
+pub fn tiny_scene(which: u8) -> Scene {
+    let population = if which & 1 == 0 { Population::OnDemand } else { Population::Whole };
+    let unit_bytes = match which >> 2 & 3 {
+        0 => MIN_UNIT_BYTES,
+        1 => 2 * MIN_UNIT_BYTES,
+        2 => 1 << 20,
+        _ => MAX_UNIT_BYTES,
+    };
+    let config = Config::new(unit_bytes, 2).population(population);
+    Scene { config, balances: which & 2 != 0 }
 }
 
 /// Runs an operation on the engine and checks its answer, and its state from all sides.
@@ -103,17 +101,4 @@ pub fn percpu_listing(ops: &[Op]) -> String {
         };
     }
     text
-}
-
-/// The fuzz target's body: any bytes as operations on every engine of the list; the first byte sets the scene.
-///
-/// # Panics
-/// On the first step that goes wrong: that is how a fuzzer hears of it.
-pub fn fuzz_percpu(bytes: &[u8]) {
-    let Some((&which, bytes)) = bytes.split_first() else { return };
-    let ops = percpu_ops_from_bytes(bytes);
-    for entry in ENGINES {
-        let result = run_percpu_ops(entry, Scene::tiny(which), &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
-    }
 }

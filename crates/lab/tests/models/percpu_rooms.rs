@@ -1,10 +1,11 @@
 //! Places that were missed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use crate::model::{run_percpu_ops, tiny_scene};
 use freehold::units::{Align, Probe};
+use freehold_lab::engine::percpu::PercpuFacts;
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
-use freehold_lab::engine::percpu::{PercpuFacts, Scene};
 use freehold_lab::family::PercpuChecker as Checker;
-use freehold_lab::model::run_percpu_ops;
 use freehold_trace::percpu::{Answer, ChunkKey, Driver, Engine, Footprint, Location, Op, PageMap};
 
 fn alloc(object: u32, size_bytes: u64, align: u64, atomic: bool) -> Op {
@@ -13,7 +14,7 @@ fn alloc(object: u32, size_bytes: u64, align: u64, atomic: bool) -> Op {
 
 #[test]
 fn places_are_between_objects_and_where_memory_is() {
-    let config = Scene::tiny(1).config;
+    let config = tiny_scene(1).config;
     let default = ENGINES[0];
     let holding = |entry: &EngineEntry| {
         let mut checker = Checker::new(entry, &config);
@@ -94,13 +95,13 @@ fn a_chunk_for_every_request_and_a_needless_refusal_are_misses() {
     let hoards = default.with(PercpuFacts { make: |_, _| Ok(wasteful(false)), ..default.facts });
     let refuses = default.with(PercpuFacts { make: |_, _| Ok(wasteful(true)), ..default.facts });
     let alloc = |object, atomic| alloc(object, 4, 4, atomic);
-    let says = |entry: &EngineEntry, ops: &[Op]| run_percpu_ops(entry, Scene::tiny(1), ops).unwrap_err();
+    let says = |entry: &EngineEntry, ops: &[Op]| run_percpu_ops(entry, tiny_scene(1), ops).unwrap_err();
     let made = says(&hoards, &[alloc(0, false), alloc(1, false)]);
     assert!(made.contains("had a chunk made, though there is room in chunk Some(0) at 4"), "{made}");
     let refused = says(&refuses, &[alloc(0, false), alloc(1, true)]);
     assert!(refused.contains("was refused, though there is room in chunk Some(0) at 4"), "{refused}");
     // The same where nobody looks at pages, but those with objects have memory: as in `stress`.
-    let scene = Scene::tiny(1);
+    let scene = tiny_scene(1);
     let mut blind = Checker::new(&default, &scene.config);
     let at = |chunk| Answer::At { chunk, offset_bytes: 0 };
     assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
@@ -112,7 +113,7 @@ fn a_chunk_for_every_request_and_a_needless_refusal_are_misses() {
     assert_eq!(blind.check(&page, Answer::NoRoom), Ok(()), "the next page may be without memory");
     // Another engine than the default one is counted.
     let other = ENGINES[1].with(PercpuFacts { knows_pages: false, ..ENGINES[1].facts });
-    let mut checker = Checker::new(&other, &Scene::tiny(1).config);
+    let mut checker = Checker::new(&other, &tiny_scene(1).config);
     for object in 0..3 {
         let at = Answer::At { chunk: object, offset_bytes: 0 };
         assert_eq!(checker.check(&alloc(object, false), at), Ok(()));

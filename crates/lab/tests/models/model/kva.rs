@@ -2,10 +2,10 @@
 //! that are not exact, where in the free space an object goes and whether a tight fit is found.
 
 use super::replayed;
-use super::tiny::{TINY_LAYOUT, listing, ops_from_bytes, tiny_layout};
-use crate::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
-use crate::family::Checker;
+use super::tiny::{TINY_LAYOUT, listing, tiny_layout};
 use freehold::units::{Align, Span};
+use freehold_lab::engine::{ENGINES, EngineEntry, Session, Takes, VARIANTS};
+use freehold_lab::family::Checker;
 use freehold_rivals::kva::Naive;
 use freehold_trace::kva::{Answer, Engine, Op};
 use std::collections::HashMap;
@@ -125,19 +125,6 @@ pub fn run_ops(entry: &EngineEntry, layout: &[Span], granule: Align, ops: &[Op])
 /// for a test, and is another each time. `mmap` has tests of its own beside its adapter.
 pub fn followed() -> impl Iterator<Item = &'static EngineEntry> {
     ENGINES.iter().chain(VARIANTS).filter(|entry| entry.takes != Takes::KernelsChoice)
-}
-
-/// The fuzz target's body: any bytes as operations on every engine that the model can follow, over as many spans of
-/// the tiny space as the engine manages.
-///
-/// # Panics
-/// On the first step that goes wrong: that is how a fuzzer hears of it.
-pub fn fuzz_kva(bytes: &[u8]) {
-    let ops = ops_from_bytes(bytes);
-    for entry in followed() {
-        let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
-    }
 }
 
 /// How many spans of the tiny layout an engine can manage: all, or one.
