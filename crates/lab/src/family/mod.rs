@@ -28,7 +28,7 @@ mod tree;
 
 pub use kva::{Checker, Kva, KvaJudge};
 pub use maple::{Maple, MapleJudge};
-pub use percpu::{Percpu, PercpuChecker, PercpuJudge};
+pub use percpu::{Percpu, PercpuJudge};
 pub use tree::{Tree, TreeJudge};
 
 use crate::engine::{Compared, Driven, Facts, Listed};

@@ -4,7 +4,7 @@
 use crate::model::{percpu_listing, percpu_step, tiny_scene};
 use freehold::units::Align;
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
-use freehold_lab::family::PercpuChecker;
+use freehold_lab::family::{Judge, PercpuJudge};
 use freehold_trace::percpu::Op;
 
 /// Operations in a string.
@@ -36,7 +36,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn extend(&mut self, session: &dyn Session, checker: &PercpuChecker, objects: u32) {
+    fn extend(&mut self, session: &dyn Session, checker: &PercpuJudge, objects: u32) {
         if self.ops.len() == LENGTH {
             self.strings += 1;
             return;
@@ -61,7 +61,7 @@ fn every_short_string_is_served_right() {
             let scene = tiny_scene(which);
             let session = (entry.make)(&scene.config, scene.balances).unwrap();
             let mut search = Search { entry, ops: Vec::new(), strings: 0 };
-            search.extend(session.as_ref(), &PercpuChecker::new(entry, &scene.config), 0);
+            search.extend(session.as_ref(), &PercpuJudge::new(entry, &scene), 0);
             assert!(search.strings > 40_000, "{}: only {} strings", entry.engine, search.strings);
         }
     }

@@ -5,7 +5,7 @@ use crate::model::{run_percpu_ops, tiny_scene};
 use freehold::units::{Align, Probe};
 use freehold_lab::engine::percpu::PercpuFacts;
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
-use freehold_lab::family::PercpuChecker as Checker;
+use freehold_lab::family::{Judge, PercpuJudge};
 use freehold_trace::percpu::{Answer, ChunkKey, Driver, Engine, Footprint, Location, Op, PageMap};
 
 fn alloc(object: u32, size_bytes: u64, align: u64, atomic: bool) -> Op {
@@ -14,17 +14,17 @@ fn alloc(object: u32, size_bytes: u64, align: u64, atomic: bool) -> Op {
 
 #[test]
 fn places_are_between_objects_and_where_memory_is() {
-    let config = tiny_scene(1).config;
+    let scene = tiny_scene(1);
     let default = ENGINES[0];
     let holding = |entry: &EngineEntry| {
-        let mut checker = Checker::new(entry, &config);
+        let mut checker = PercpuJudge::new(entry, &scene);
         for (object, offset_bytes) in [(0, 0), (1, 8192)] {
             let at = Answer::At { chunk: 0, offset_bytes };
             assert_eq!(checker.check(&alloc(object, 4096, 4, false), at), Ok(()));
         }
         checker
     };
-    let place = |checker: &Checker, size, align| {
+    let place = |checker: &PercpuJudge, size, align| {
         let said = checker.clone().check(&alloc(2, size, align, true), Answer::NoRoom).err()?;
         said.rsplit(' ').next().and_then(|start| start.parse::<u64>().ok())
     };
@@ -102,18 +102,18 @@ fn a_chunk_for_every_request_and_a_needless_refusal_are_misses() {
     assert!(refused.contains("was refused, though there is room in chunk Some(0) at 4"), "{refused}");
     // The same where nobody looks at pages, but those with objects have memory: as in `stress`.
     let scene = tiny_scene(1);
-    let mut blind = Checker::new(&default, &scene.config);
+    let mut blind = PercpuJudge::new(&default, &scene);
     let at = |chunk| Answer::At { chunk, offset_bytes: 0 };
     assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
     assert!(blind.clone().check(&alloc(1, true), Answer::NoRoom).unwrap_err().contains("was refused"));
     assert!(blind.check(&alloc(1, false), at(1)).unwrap_err().contains("had a chunk made"));
     let page = Op::Alloc { object: 1, size_bytes: 4096, align: Align::PAGE, atomic: true };
-    let mut blind = Checker::new(&default, &scene.config);
+    let mut blind = PercpuJudge::new(&default, &scene);
     assert_eq!(blind.check(&alloc(0, true), at(0)), Ok(()));
     assert_eq!(blind.check(&page, Answer::NoRoom), Ok(()), "the next page may be without memory");
     // Another engine than the default one is counted.
     let other = ENGINES[1].with(PercpuFacts { knows_pages: false, ..ENGINES[1].facts });
-    let mut checker = Checker::new(&other, &tiny_scene(1).config);
+    let mut checker = PercpuJudge::new(&other, &tiny_scene(1));
     for object in 0..3 {
         let at = Answer::At { chunk: object, offset_bytes: 0 };
         assert_eq!(checker.check(&alloc(object, false), at), Ok(()));

@@ -2,58 +2,44 @@
 //! the pages with memory alone, as answers and the memory behind the chunks tell them. Cost: a walk over the live objects
 //! of chunks that have bytes enough, for each refusal and each new chunk.
 
-use crate::engine::percpu::{ENGINES, EngineEntry, Session};
+use crate::engine::percpu::{EngineEntry, Session};
 use freehold::percpu::{Config, PAGE_BYTES};
 use freehold_trace::percpu::{Answer, Op, PageMap};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::{once, successors};
 
 /// Ends of live objects, by chunk and start.
-type Taken = BTreeMap<(u32, u64), u64>;
+pub(super) type Taken = BTreeMap<(u32, u64), u64>;
+
+/// The units of an engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    pub(super) bytes: u64,
+    pub(super) grain_bytes: u64,
+    pub(super) knows_pages: bool,
+}
+
+impl Units {
+    pub(super) fn new(entry: &EngineEntry, config: &Config) -> Self {
+        let (grain_bytes, knows_pages) = (entry.grain_bytes, entry.knows_pages);
+        Self { bytes: config.unit_bytes.into(), grain_bytes, knows_pages }
+    }
+}
 
 /// What is known of chunks and their pages before each operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rooms {
-    unit_bytes: u64,
-    grain_bytes: u64,
-    knows_pages: bool,
-    /// The default engine misses no place.
-    strict: bool,
+    /// Requests that a place was missed for.
+    pub(super) missed: u64,
     /// Numbers of chunks that ever held an object.
     seen: BTreeSet<u32>,
     /// Every chunk and its pages, if they were looked at.
     pages: Option<PageMap>,
     /// What there was to see when they were: changes of pages, and chunks with a number.
     looked_at: Option<(u64, usize)>,
-    missed: u64,
-}
-
-/// A request in bytes that the engine can tell apart.
-#[derive(Clone, Copy)]
-struct Wanted {
-    size: u64,
-    align: u64,
-    /// Whether the place's pages must have memory.
-    populated: bool,
 }
 
 impl Rooms {
-    pub(super) fn new(entry: &EngineEntry, config: &Config) -> Self {
-        Self {
-            unit_bytes: u64::from(config.unit_bytes),
-            grain_bytes: entry.grain_bytes,
-            knows_pages: entry.knows_pages,
-            strict: ENGINES.first().is_some_and(|first| first.engine == entry.engine),
-            seen: BTreeSet::new(),
-            pages: None,
-            looked_at: None,
-            missed: 0,
-        }
-    }
-
-    pub(super) fn missed(&self) -> u64 {
-        self.missed
-    }
-
     /// Looks at the pages, if they or the chunks' numbers changed.
     pub(super) fn see_pages(&mut self, session: &dyn Session) {
         let now = Some((session.page_changes(), self.seen.len()));
@@ -63,70 +49,55 @@ impl Rooms {
         }
     }
 
-    /// Judges an answer while `taken` is as it was before.
-    pub(super) fn judge(&mut self, op: &Op, answer: Answer, taken: &Taken) -> Result<(), String> {
-        let Op::Alloc { size_bytes, align, .. } = *op else { return Ok(()) };
+    /// The place that was missed, if any, while `taken` is as it was before.
+    pub(super) fn missed(&mut self, units: Units, op: &Op, answer: Answer, taken: &Taken) -> Option<String> {
+        let Op::Alloc { size_bytes, align, .. } = *op else { return None };
         let what = match answer {
             Answer::NoRoom => "was refused",
             // A chunk that is there already and never held an object is no new one.
             Answer::At { chunk, .. } if self.seen.insert(chunk) && !self.has_unused() => "had a chunk made",
-            _ => return Ok(()),
+            _ => return None,
         };
         let refused = answer == Answer::NoRoom;
         // Where nobody looked at pages, as in `stress`, which runs batches, those with live objects are known to have memory.
-        let populated = self.knows_pages && (refused || self.pages.is_none());
-        let size = size_bytes.next_multiple_of(self.grain_bytes);
-        let align = align.bytes().max(self.grain_bytes);
-        let wanted = Wanted { size, align, populated };
-        let Some((chunk, start)) = self.place(wanted, taken) else { return Ok(()) };
-        self.missed += 1;
-        if self.strict {
-            return Err(format!("{op:?} {what}, though there is room in chunk {chunk:?} at {start}"));
-        }
-        Ok(())
+        let populated = units.knows_pages && (refused || self.pages.is_none());
+        let size = size_bytes.next_multiple_of(units.grain_bytes);
+        let wanted = (size, align.bytes().max(units.grain_bytes));
+        let place_in = |chunk: Option<u32>, pages: Option<&[bool]>| {
+            let start = place_in(chunk, units.bytes, pages.filter(|_| populated), wanted, taken)?;
+            Some(format!("{op:?} {what}, though there is room in chunk {chunk:?} at {start}"))
+        };
+        let place = match &self.pages {
+            Some(chunks) => chunks.iter().find_map(|(chunk, pages)| place_in(*chunk, Some(pages))),
+            // Chunks with live objects are those there are.
+            None => {
+                let next = |from| taken.range((from, 0)..).next().map(|(&(chunk, _), _)| chunk);
+                let mut chunks = successors(next(0), |&chunk| next(chunk.checked_add(1)?));
+                chunks.find_map(|chunk| place_in(Some(chunk), Some(&with_objects(chunk, taken))))
+            }
+        };
+        self.missed += u64::from(place.is_some());
+        place
     }
 
     fn has_unused(&self) -> bool {
         self.pages.iter().flatten().any(|(number, _)| number.is_none())
     }
+}
 
-    /// A place in any chunk there is. Without a look at pages, chunks with live objects are those there are.
-    fn place(&self, wanted: Wanted, taken: &Taken) -> Option<(Option<u32>, u64)> {
-        if let Some(pages) = &self.pages {
-            let in_chunk = |(number, pages): &(Option<u32>, Vec<bool>)| {
-                self.place_in(*number, Some(pages), wanted, taken).map(|start| (*number, start))
-            };
-            return pages.iter().find_map(in_chunk);
-        }
-        let mut next = taken.keys().next().map(|&(chunk, _)| chunk);
-        while let Some(chunk) = next {
-            let pages = self.knows_pages.then(|| with_objects(chunk, taken));
-            if let Some(start) = self.place_in(Some(chunk), pages.as_deref(), wanted, taken) {
-                return Some((Some(chunk), start));
-            }
-            next = taken.range((chunk, u64::MAX)..).next().map(|(&(chunk, _), _)| chunk);
-        }
-        None
-    }
-
-    /// The lowest place between the objects of a chunk.
-    fn place_in(
-        &self,
-        chunk: Option<u32>,
-        pages: Option<&[bool]>,
-        wanted: Wanted,
-        taken: &Taken,
-    ) -> Option<u64> {
-        let mut free = 0;
-        let objects = chunk.map(|chunk| taken.range((chunk, 0)..(chunk, u64::MAX)));
-        for (&(_, start), &end) in objects.into_iter().flatten() {
-            if let Some(place) = place_between(free, start, pages, wanted) {
-                return Some(place);
-            }
-            free = end;
-        }
-        place_between(free, self.unit_bytes, pages, wanted)
-    }
+/// The lowest place between the objects of a chunk.
+fn place_in(
+    chunk: Option<u32>,
+    unit_bytes: u64,
+    pages: Option<&[bool]>,
+    wanted: (u64, u64),
+    taken: &Taken,
+) -> Option<u64> {
+    let objects = chunk.map(|chunk| taken.range((chunk, 0)..(chunk, u64::MAX)));
+    let objects = objects.into_iter().flatten().map(|(&(_, start), &end)| (start, end));
+    let ends = objects.clone().map(|(_, end)| end);
+    let starts = objects.map(|(start, _)| start).chain([unit_bytes]);
+    once(0).chain(ends).zip(starts).find_map(|(from, end)| place_between(from, end, pages, wanted))
 }
 
 /// Which pages of a chunk hold a live object or a part of one, up to the last that does.
@@ -140,18 +111,18 @@ fn with_objects(chunk: u32, taken: &Taken) -> Vec<bool> {
     pages
 }
 
-/// The lowest place in free bytes.
-fn place_between(from: u64, end: u64, pages: Option<&[bool]>, wanted: Wanted) -> Option<u64> {
+/// The lowest place in free bytes; if there are `pages`, in those that have memory.
+fn place_between(from: u64, end: u64, pages: Option<&[bool]>, (size, align): (u64, u64)) -> Option<u64> {
     let page_bytes = u64::from(PAGE_BYTES);
-    let mut start = from.next_multiple_of(wanted.align);
-    while start + wanted.size <= end {
-        let mut touched = start / page_bytes..(start + wanted.size).div_ceil(page_bytes);
+    let mut start = from.next_multiple_of(align);
+    while start + size <= end {
+        let mut touched = start / page_bytes..(start + size).div_ceil(page_bytes);
         let populated = |page: u64| {
             pages.is_none_or(|pages| usize::try_from(page).is_ok_and(|at| pages.get(at) == Some(&true)))
         };
-        match touched.rfind(|&page| wanted.populated && !populated(page)) {
+        match touched.rfind(|&page| !populated(page)) {
             None => return Some(start),
-            Some(hole) => start = ((hole + 1) * page_bytes).next_multiple_of(wanted.align),
+            Some(hole) => start = ((hole + 1) * page_bytes).next_multiple_of(align),
         }
     }
     None

@@ -123,7 +123,7 @@ impl Watch<Percpu> for PercpuWatch {
         _: Option<usize>,
     ) -> Result<(), String> {
         self.judge.check(op, answer)?;
-        self.judge.checker.see_pages(session);
+        self.judge.see_pages(session);
         if answer == Answer::NoRoom
             && let Some(reason) = self.judge.wrongly_refused(op, session)
         {
@@ -132,13 +132,13 @@ impl Watch<Percpu> for PercpuWatch {
         let pages = session.populated_pages();
         self.pages_peak = self.pages_peak.max(pages);
         self.pages_sum += u128::from(pages);
-        self.live_sum += u128::from(self.judge.checker.live_bytes());
+        self.live_sum += u128::from(self.judge.live_bytes());
         self.operations += 1;
         Ok(())
     }
 
     fn state(&self, session: &dyn Session) -> PercpuState {
-        PercpuState { footprint: session.footprint(), live_bytes: self.judge.checker.live_bytes() }
+        PercpuState { footprint: session.footprint(), live_bytes: self.judge.live_bytes() }
     }
 
     fn finish(self, _: &dyn Session, buckets: &[Bucket<Percpu>]) -> PercpuSeen {
@@ -152,7 +152,7 @@ impl Watch<Percpu> for PercpuWatch {
             pages_mean: mean(self.pages_sum),
             live_pages_mean: mean(self.live_sum) / f64::from(PAGE_BYTES),
             bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
-            missed: self.judge.checker.missed(),
+            missed: self.judge.missed(),
         }
     }
 }

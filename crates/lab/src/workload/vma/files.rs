@@ -76,24 +76,23 @@ impl Reader {
         }
         let space = space.ok_or("event without a space")?;
         let call = match *action {
-            Action::Map { outcome: Err(_), .. } => return Err("mmap that failed"),
-            Action::Map { len_bytes, prot, flags, backing, offset_bytes, outcome: Ok(at), .. } => {
+            Action::Map { len_bytes, prot, flags, backing, offset_bytes, outcome, .. } => {
+                let at = outcome.map_err(|_| "mmap that failed")?;
                 Some(self.map(at, len_bytes, prot, flags, backing, offset_bytes)?)
             }
-            Action::Unmap { outcome: Err(_), .. } => return Err("munmap that failed"),
-            Action::Unmap { address, len_bytes, .. } => {
+            Action::Unmap { address, len_bytes, outcome } => {
+                outcome.map_err(|_| "munmap that failed")?;
                 Some(Call::Unmap { span: self.pages(address, len_bytes)?, by: Caller::Program })
             }
             Action::Protect { address, len_bytes, prot, outcome } => {
                 let span = self.pages(address, len_bytes)?;
-                match outcome {
-                    Ok(_) => Some(Call::Protect { span, prot, whole: true }),
-                    Err(ENOMEM) => Some(Call::Protect { span, prot, whole: false }),
-                    Err(_) => return Err("mprotect that failed"),
+                if outcome.is_err_and(|error| error != ENOMEM) {
+                    return Err("mprotect that failed");
                 }
+                Some(Call::Protect { span, prot, whole: outcome.is_ok() })
             }
-            Action::Remap { outcome: Err(_), .. } => return Err("mremap that failed"),
-            Action::Remap { address, old_len_bytes, new_len_bytes, flags, outcome: Ok(to), .. } => {
+            Action::Remap { address, old_len_bytes, new_len_bytes, flags, outcome, .. } => {
+                let to = outcome.map_err(|_| "mremap that failed")?;
                 Some(Call::Remap {
                     from: self.pages(address, old_len_bytes)?,
                     to: self.pages(to, new_len_bytes)?,
@@ -102,8 +101,8 @@ impl Reader {
                 })
             }
             Action::Break { outcome, .. } => self.brk(space, outcome.map_err(|_| "brk that failed")?)?,
-            Action::Advise { outcome: Err(_), .. } => return Err("madvise that failed"),
-            Action::Advise { address, len_bytes, advice, .. } => {
+            Action::Advise { address, len_bytes, advice, outcome } => {
+                outcome.map_err(|_| "madvise that failed")?;
                 Some(Call::Advise { span: self.pages(address, len_bytes)?, advice })
             }
             Action::GapSearch { low, high, len_bytes, align_mask, top_down, align_offset, outcome } => {

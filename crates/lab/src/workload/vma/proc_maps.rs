@@ -100,57 +100,33 @@ impl FromStr for Listed {
 
 /// How many areas are the same, and how the others differ, by ascending addresses.
 pub fn compare(recorded: &BTreeSet<Listed>, ours: &BTreeSet<Listed>) -> (usize, Vec<Difference>) {
-    let same = recorded.intersection(ours).count();
-    let mut theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
-    let mut own: Vec<Listed> = ours.difference(recorded).copied().collect();
-    theirs.reverse();
-    own.reverse();
-    let mut differences = Vec::new();
-    while let Some(difference) = next(&mut theirs, &mut own) {
+    use Difference::{Extra, KeptApart, Merged, Missing, Other};
+    let theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
+    let own: Vec<Listed> = ours.difference(recorded).copied().collect();
+    let (mut theirs, mut own, mut differences) = (&theirs[..], &own[..], Vec::new());
+    loop {
+        let (difference, of_theirs, of_own) = match (theirs.first().copied(), own.first().copied()) {
+            (None, None) => return (recorded.intersection(ours).count(), differences),
+            (Some(their), None) => (Missing(their), 1, 0),
+            (None, Some(our)) => (Extra(our), 0, 1),
+            (Some(their), Some(our)) if their.last < our.first => (Missing(their), 1, 0),
+            (Some(their), Some(our)) if our.last < their.first => (Extra(our), 0, 1),
+            (Some(their), Some(our)) => match (pieces(our, theirs), pieces(their, own)) {
+                (Some(areas), _) => (KeptApart(areas, our), areas, 1),
+                (None, Some(areas)) => (Merged(areas, their), 1, areas),
+                (None, None) => (Other(their, our), 1, 1),
+            },
+        };
         differences.push(difference);
-    }
-    (same, differences)
-}
-
-/// Takes the next difference off the ends of both lists.
-fn next(theirs: &mut Vec<Listed>, own: &mut Vec<Listed>) -> Option<Difference> {
-    let (recorded, ours) = match (theirs.last().copied(), own.last().copied()) {
-        (None, None) => return None,
-        (Some(recorded), None) => {
-            theirs.pop();
-            return Some(Difference::Missing(recorded));
-        }
-        (None, Some(ours)) => {
-            own.pop();
-            return Some(Difference::Extra(ours));
-        }
-        (Some(recorded), Some(ours)) => (recorded, ours),
-    };
-    if recorded.last < ours.first {
-        theirs.pop();
-        Some(Difference::Missing(recorded))
-    } else if ours.last < recorded.first {
-        own.pop();
-        Some(Difference::Extra(ours))
-    } else if let Some(areas) = pieces(ours, theirs) {
-        own.pop();
-        theirs.truncate(theirs.len() - areas);
-        Some(Difference::KeptApart(areas, ours))
-    } else if let Some(areas) = pieces(recorded, own) {
-        theirs.pop();
-        own.truncate(own.len() - areas);
-        Some(Difference::Merged(areas, recorded))
-    } else {
-        own.pop();
-        theirs.pop();
-        Some(Difference::Other(recorded, ours))
+        theirs = theirs.get(of_theirs..).unwrap_or_default();
+        own = own.get(of_own..).unwrap_or_default();
     }
 }
 
 /// How many of the next areas make up `whole`, if they do.
 fn pieces(whole: Listed, areas: &[Listed]) -> Option<usize> {
     let mut from = whole.first;
-    for (at, area) in areas.iter().rev().enumerate() {
+    for (at, area) in areas.iter().enumerate() {
         if area.first != from || (area.prot, area.shared) != (whole.prot, whole.shared) {
             return None;
         }

@@ -5,7 +5,7 @@ use super::replayed;
 use freehold::percpu::{Config, MAX_UNIT_BYTES, MIN_UNIT_BYTES, PAGE_BYTES, Population};
 use freehold::units::Align;
 use freehold_lab::engine::percpu::{EngineEntry, Scene, Session};
-use freehold_lab::family::PercpuChecker as Checker;
+use freehold_lab::family::{Judge, PercpuJudge};
 use freehold_trace::percpu::{Answer, Op};
 use std::fmt::Write;
 
@@ -34,8 +34,8 @@ pub fn tiny_scene(which: u8) -> Scene {
 /// # Errors
 /// What is wrong, or which invariant is broken.
 pub fn percpu_step(
-    checker: &mut Checker,
-    session: &mut dyn Session,
+    checker: &mut PercpuJudge,
+    session: &mut (dyn Session + 'static),
     entry: &EngineEntry,
     op: &Op,
 ) -> Result<(), String> {
@@ -61,7 +61,7 @@ pub fn percpu_step(
 /// The first step that goes wrong, with the operations up to it as a list to replay.
 pub fn run_percpu_ops(entry: &EngineEntry, scene: Scene, ops: &[Op]) -> Result<(), String> {
     let mut session = entry.start(&scene)?;
-    let mut checker = Checker::new(entry, &scene.config);
+    let mut checker = PercpuJudge::new(entry, &scene);
     let step = |op: &Op| percpu_step(&mut checker, session.as_mut(), entry, op);
     replayed(&format!("{}, {scene:?}", entry.engine), ops, percpu_listing, step)
 }
