@@ -3,12 +3,13 @@
 //! The recording names no tree. A task without threads has one address space, so its tree is the task's; what a fork writes
 //! into the child's tree is left out, and so is what a store does inside, which each engine does in its own way.
 
-use crate::engine::vma::{Call, Op, Scene};
+use super::Read;
+use crate::engine::vma::{Call, Kinds, Op};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold_trace::TraceError;
 use freehold_trace::mt::{Action, Event, Events};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A recording as a workload.
@@ -16,36 +17,22 @@ use std::path::Path;
 /// # Errors
 /// It cannot be read.
 pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    let mut events = Events::open(file)?;
-    let (name, description) = (events.header().workload.clone(), events.header().description.clone());
-    let (mut ops, mut at_ns) = (Vec::new(), Vec::new());
+    let (mut events, mut read) = (Events::open(file)?, Read::default());
     let mut trees: HashMap<u32, u32> = HashMap::new();
-    let mut skipped: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(event) = events.next().transpose()? {
-        let call = match tree_call(&event) {
-            Ok(call) => call,
-            Err(why) => {
-                *skipped.entry(why).or_default() += 1;
-                continue;
+        match tree_call(&event) {
+            Ok(call) => {
+                let next = trees.len() as u32;
+                let space = *trees.entry(event.tid).or_insert(next);
+                if space == next {
+                    read.push(event.at_ns, Op { space, call: Call::Exec });
+                }
+                read.push(event.at_ns, Op { space, call });
             }
-        };
-        let next = trees.len() as u32;
-        let space = *trees.entry(event.tid).or_insert(next);
-        if space == next {
-            ops.push(Op { space, call: Call::Exec });
-            at_ns.push(event.at_ns);
+            Err(why) => read.skip(why),
         }
-        ops.push(Op { space, call });
-        at_ns.push(event.at_ns);
     }
-    let (title, file) = (format!("{name}.mt"), Some(file.display().to_string()));
-    let description = if description.is_empty() { name } else { description };
-    Ok(Workload {
-        file,
-        at_ns: Some(at_ns),
-        skipped: skipped.into_iter().collect(),
-        ..Workload::new(title, description, Scene::default(), ops, trees.len() as u32)
-    })
+    Ok(read.workload(file, events.header(), "mt", Kinds::default()))
 }
 
 /// The call of the tree's interface that an event is.
