@@ -5,15 +5,14 @@ mod kind;
 mod list;
 mod maps;
 mod op;
-mod planned;
 mod session;
 mod space;
 
+pub use crate::engine::maple::{AskAs, PlannedRanges};
 pub use driver::{Footprint, Spaces};
 pub use kind::{Change, Class, Kind, Kinds, Shown};
 pub use list::{ENGINES, EngineEntry, Make, SpacesFacts};
 pub use op::{Answer, Call, Caller, Fault, Op, contradictions};
-pub use planned::{AskAs, PlannedRanges};
 pub use session::Session;
 pub use space::{AddressSpace, AreaMap, Nodes};
 
