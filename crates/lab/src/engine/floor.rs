@@ -18,19 +18,12 @@ struct Floor {
     next: u64,
 }
 
-impl Floor {
-    #[inline]
-    fn bump(&mut self, size_bytes: u64) -> u64 {
-        let first = self.next;
-        self.next = first.wrapping_add(size_bytes);
-        first
-    }
-}
-
 impl Engine for Floor {
     #[inline]
     fn alloc(&mut self, size_bytes: u64, _: Align, _: Span, _: &mut impl Probe) -> Option<u64> {
-        Some(self.bump(size_bytes))
+        let first = self.next;
+        self.next = first.wrapping_add(size_bytes);
+        Some(first)
     }
 
     #[inline]
@@ -41,11 +34,11 @@ impl Engine for Floor {
     fn alloc_congruent(
         &mut self,
         areas: &[Span],
-        _: Align,
-        _: Span,
-        _: &mut impl Probe,
+        align: Align,
+        window: Span,
+        probe: &mut impl Probe,
     ) -> Option<Option<u64>> {
-        Some(Some(self.bump(areas.len() as u64)))
+        Some(self.alloc(areas.len() as u64, align, window, probe))
     }
 
     fn free_blocks(&self, _: &mut dyn FnMut(Span)) {}

@@ -95,8 +95,12 @@ pub(super) use facts;
 /// for it, what it is, and its facts.
 macro_rules! engines {
     ($($name:literal $($placement:literal)? ($compared:ident $($word:ident)*) $about:literal $facts:expr;)*) => {
-        &[$($crate::engine::Listed::new($name, $about, $facts)
-            .compared($crate::engine::Compared::$compared)$(.placed($placement))?$(.$word())*),*]
+        &[$($crate::engine::Listed {
+            compared: $crate::engine::Compared::$compared,
+            $(placement: Some($placement),)?
+            $($word: true,)*
+            ..$crate::engine::Listed::new($name, $about, $facts)
+        }),*]
     };
 }
 pub(super) use engines;
@@ -114,26 +118,6 @@ impl<T: Copy> Listed<T> {
     pub(super) const fn new(engine: &'static str, about: &'static str, facts: T) -> Self {
         let (placement, ours, estimated, compared) = (None, false, false, Compared::Always);
         Self { engine, placement, about, ours, estimated, compared, facts }
-    }
-
-    pub(super) const fn placed(mut self, placement: &'static str) -> Self {
-        self.placement = Some(placement);
-        self
-    }
-
-    pub(super) const fn ours(mut self) -> Self {
-        self.ours = true;
-        self
-    }
-
-    pub(super) const fn estimated(mut self) -> Self {
-        self.estimated = true;
-        self
-    }
-
-    pub(super) const fn compared(mut self, compared: Compared) -> Self {
-        self.compared = compared;
-        self
     }
 
     /// The same with other facts.

@@ -42,7 +42,7 @@ impl OneTree {
         let mut map = WordMap::new();
         map.store(Span::ALL, OUTSIDE).map_err(|rejected| rejected.cause.to_string())?;
         for &span in layout {
-            if !granule.divides(span.first()) || !granule.divides(span.last().wrapping_add(1)) {
+            if !granular(granule, span) {
                 return Err(format!("{span} is not made of whole granules of {granule}"));
             }
             map.remove_range(span).map_err(|cause| cause.to_string())?;
@@ -54,6 +54,10 @@ impl OneTree {
     fn regions(&self) -> u64 {
         self.map.len() - self.outside.len() as u64
     }
+}
+
+fn granular(granule: Align, span: Span) -> bool {
+    granule.divides(span.first()) && granule.divides(span.last().wrapping_add(1))
 }
 
 impl Engine for OneTree {
@@ -112,10 +116,7 @@ impl Engine for OneTree {
         if outside.ne(self.outside.iter().copied()) {
             return Err("what is outside of the space is no longer as it was".to_owned());
         }
-        let granular = |span: Span| {
-            self.granule.divides(span.first()) && self.granule.divides(span.last().wrapping_add(1))
-        };
-        match self.map.iter().find(|(span, kind)| *kind == REGION && !granular(*span)) {
+        match self.map.iter().find(|(span, kind)| *kind == REGION && !granular(self.granule, *span)) {
             Some((span, _)) => Err(format!("the region {span} is not made of granules")),
             None => Ok(()),
         }

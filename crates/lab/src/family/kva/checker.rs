@@ -70,19 +70,25 @@ impl Checker {
             if !window.covers(span) {
                 return Err(format!("{span} is not in the window {window}"));
             }
-            if !self.layout.iter().any(|free| free.covers(span)) {
-                return Err(format!("{span} is not in the space"));
-            }
-            let below = self.taken.range(..=span.last()).next_back();
-            if below.is_some_and(|(_, &last)| last >= span.first()) {
-                return Err(format!("{span} overlaps a live object"));
-            }
+            self.is_free(span)?;
             self.taken.insert(span.first(), span.last());
         }
         match self.objects.insert(object, spans.clone()) {
             None => Ok(spans),
             Some(_) => Err(format!("object {object} was allocated twice")),
         }
+    }
+
+    /// Whether a span is of the space and no live object's.
+    fn is_free(&self, span: Span) -> Result<(), String> {
+        if !self.layout.iter().any(|free| free.covers(span)) {
+            return Err(format!("{span} is not in the space"));
+        }
+        let below = self.taken.range(..=span.last()).next_back();
+        if below.is_some_and(|(_, &last)| last >= span.first()) {
+            return Err(format!("{span} overlaps a live object"));
+        }
+        Ok(())
     }
 
     /// Where a request would have fitted, if anywhere: what its refusal is to be held against. Congruent areas are
@@ -117,13 +123,7 @@ impl Checker {
             if before.is_some_and(|before| before.last() >= block.first()) {
                 return Err(format!("the free block {block} does not follow the one before it"));
             }
-            if !self.layout.iter().any(|span| span.covers(block)) {
-                return Err(format!("the free block {block} is not in the space"));
-            }
-            let below = self.taken.range(..=block.last()).next_back();
-            if below.is_some_and(|(_, &last)| last >= block.first()) {
-                return Err(format!("the free block {block} overlaps a live object"));
-            }
+            self.is_free(block).map_err(|wrong| format!("the free block {wrong}"))?;
         }
         let bytes = |spans: &[Span]| spans.iter().map(|span| span.size_bytes()).sum::<u128>();
         let (free, whole) = (bytes(blocks), bytes(&self.layout));

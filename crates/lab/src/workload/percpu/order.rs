@@ -39,12 +39,7 @@ impl Order {
                     allocated.iter().step_by(2).chain(allocated.iter().skip(1).step_by(2)).copied().collect();
             }
             Self::Reverse => order.reverse(),
-            Self::Random => {
-                let mut random = SplitMix::new(20_170_719);
-                for at in (1..order.len()).rev() {
-                    order.swap(at, random.uniform(at as u64 + 1) as usize);
-                }
-            }
+            Self::Random => SplitMix::new(20_170_719).shuffle(&mut order),
         }
         order
     }
