@@ -11,20 +11,18 @@ use freehold_trace::Drive;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maple;
 
-/// The last of the kinds of operations: whatever is not one of the others.
-const KINDS: &[OpKind] = &[
-    OpKind { op: "mmap", noun: "mapping" },
-    OpKind { op: "munmap", noun: "unmapping" },
-    OpKind { op: "mprotect", noun: "change of protection" },
-    OpKind { op: "madvise", noun: "advice" },
-    OpKind { op: "gap-search", noun: "search for a gap" },
-    OpKind { op: "store", noun: "store into a tree" },
-    OpKind { op: "look-up", noun: "look-up in a tree, or a walk" },
-    OpKind { op: "other", noun: "other call" },
-];
-
 impl Family for Maple {
-    const KINDS: &'static [OpKind] = KINDS;
+    /// The last one is whatever is not one of the others.
+    const KINDS: &'static [OpKind] = &[
+        OpKind { op: "mmap", noun: "mapping" },
+        OpKind { op: "munmap", noun: "unmapping" },
+        OpKind { op: "mprotect", noun: "change of protection" },
+        OpKind { op: "madvise", noun: "advice" },
+        OpKind { op: "gap-search", noun: "search for a gap" },
+        OpKind { op: "store", noun: "store into a tree" },
+        OpKind { op: "look-up", noun: "look-up in a tree, or a walk" },
+        OpKind { op: "other", noun: "other call" },
+    ];
     engines_of!(SpacesFacts, Op, MapleJudge);
 
     fn kind(op: &Op) -> usize {

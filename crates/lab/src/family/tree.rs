@@ -10,17 +10,15 @@ use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tree;
 
-/// The last of the kinds of operations: whatever is not one of the others.
-const KINDS: &[OpKind] = &[
-    OpKind { op: "store", noun: "store" },
-    OpKind { op: "erase", noun: "removal" },
-    OpKind { op: "gap", noun: "search for a gap" },
-    OpKind { op: "read", noun: "look-up or step" },
-    OpKind { op: "other", noun: "other call" },
-];
-
 impl Family for Tree {
-    const KINDS: &'static [OpKind] = KINDS;
+    /// The last one is whatever is not one of the others.
+    const KINDS: &'static [OpKind] = &[
+        OpKind { op: "store", noun: "store" },
+        OpKind { op: "erase", noun: "removal" },
+        OpKind { op: "gap", noun: "search for a gap" },
+        OpKind { op: "read", noun: "look-up or step" },
+        OpKind { op: "other", noun: "other call" },
+    ];
     engines_of!(TreeFacts, Op, TreeJudge);
 
     fn kind(op: &Op) -> usize {

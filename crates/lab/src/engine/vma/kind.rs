@@ -25,19 +25,12 @@ pub enum Shown {
     Own(u32),
     /// A file.
     File(u32),
-    /// The kernel's code or data for processes.
-    Kernel(KernelPart),
+    /// The kernel's code for processes.
+    Vdso,
+    /// The kernel's data for processes.
+    Vvar,
     /// The stack.
     Stack,
-}
-
-/// What the kernel maps of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KernelPart {
-    /// Its code.
-    Vdso,
-    /// Its data.
-    Vvar,
 }
 
 /// What an area is, and what two neighbours must have in common to be one.
@@ -104,7 +97,7 @@ impl Kind {
         // Memory has no offset of its own: as far as it was not moved, neighbours always continue each other.
         let shift = match shown {
             Shown::Memory | Shown::Stack => 0,
-            Shown::Own(_) | Shown::File(_) | Shown::Kernel(_) => offset.wrapping_sub(address),
+            Shown::Own(_) | Shown::File(_) | Shown::Vdso | Shown::Vvar => offset.wrapping_sub(address),
         };
         Self { prot: prot & PROT, shared, shown, advice: 0, shift }
     }
@@ -113,8 +106,8 @@ impl Kind {
     pub fn shown_by_kernel(source: MappingSource, backing: Backing, own: u32) -> Shown {
         match (source, backing) {
             (MappingSource::Stack, _) => Shown::Stack,
-            (MappingSource::Vdso, _) => Shown::Kernel(KernelPart::Vdso),
-            (MappingSource::Vvar, _) => Shown::Kernel(KernelPart::Vvar),
+            (MappingSource::Vdso, _) => Shown::Vdso,
+            (MappingSource::Vvar, _) => Shown::Vvar,
             (_, Backing::File(file)) => Shown::File(file),
             (_, Backing::Unknown) => Shown::Own(own),
             (MappingSource::File | MappingSource::Anonymous, Backing::Anonymous) => Shown::Memory,
@@ -128,7 +121,7 @@ impl Kind {
 
     /// How it looks in a picture.
     pub fn class(&self) -> Class {
-        let file = matches!(self.shown, Shown::File(_) | Shown::Kernel(_));
+        let file = matches!(self.shown, Shown::File(_) | Shown::Vdso | Shown::Vvar);
         match self.prot {
             _ if self.shown == Shown::Stack => Class::Stack,
             prot if prot & PROT_EXEC != 0 => Class::Code,
