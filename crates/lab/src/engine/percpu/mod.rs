@@ -2,12 +2,10 @@
 
 mod chunk_set;
 mod floor;
-mod limited;
 mod list;
 mod session;
 
-pub use chunk_set::ChunkSetEngine;
+pub use chunk_set::{ChunkSetEngine, Limited};
 pub use floor::Floor;
-pub use limited::Limited;
 pub use list::{ENGINES, EngineEntry, FLOOR, Make, PercpuFacts};
 pub use session::{Scene, Session};
