@@ -13,7 +13,6 @@ pub mod failure;
 pub mod family;
 pub mod hash;
 pub mod kind;
-pub mod model;
 mod progress;
 pub mod promises;
 pub mod published;

@@ -5,7 +5,7 @@ use super::state::free_digest;
 use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
 use crate::record::Counts;
-use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, Recipe};
+use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, play};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span, Tally, Work};
 use freehold_rivals::RivalWork;
@@ -39,28 +39,27 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         return Err(format!("N must be 1 to {MOST_OBJECTS}, M at most {MOST_ROUNDS}"));
     }
     let what = format!("{name} {n}");
-    let Some(recipe) = Recipe::named(name) else {
-        return Err(format!("no recipe for workload {name:?}"));
-    };
     let space = pages(LOW_PAGE, END_PAGE - LOW_PAGE).ok_or("the space is no span")?;
     // The hash of all answers is what no row may do without.
     row.hex("answers_fnv").ok_or("answers_fnv is missing")?;
     let left = row.columns().filter(|column| !PARAMETERS.contains(column)).collect();
-    let (engine, placement) = match recipe {
-        Recipe::GapChurn => ("gap-list", None),
-        _ => ("rbtree", Some("linux")),
-    };
+    let gaps = name == "gap_churn";
+    let (engine, placement) = if gaps { ("gap-list", None) } else { ("rbtree", Some("linux")) };
     let checked = Checked { placement, ..Checked::new(what, engine) };
     let mut comparison = Comparison { checked, row, left };
-    if recipe == Recipe::GapChurn {
+    let known;
+    if gaps {
         let mut played = Played::of(GapList::new(&[space], Align::PAGE)?, &OF_GAP);
-        recipe.play(&mut played, seed, n, m);
+        known = play(name, &mut played, seed, n, m);
         compare_gap(&mut comparison, &mut played);
     } else {
         let engine = SpaceEngine::new(&[space], Align::PAGE, rbtree::Placement::Linux)?;
         let mut played = Played::of(engine, &OF_TREE);
-        recipe.play(&mut played, seed, n, m);
+        known = play(name, &mut played, seed, n, m);
         compare_tree(&mut comparison, &mut played);
+    }
+    if !known {
+        return Err(format!("no recipe for workload {name:?}"));
     }
     if let Some(unknown) = comparison.left.into_iter().find(|column| row.field(column).is_some()) {
         return Err(format!("nothing is known of a column {unknown:?}"));

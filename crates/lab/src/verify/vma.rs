@@ -5,11 +5,12 @@
 
 use super::Checked;
 use crate::engine::vma::{Answer, Fault, Op};
-use crate::engine::vma::{ENGINES, Session, SortedAreas, Spaces};
+use crate::engine::vma::{ENGINES, Session, Spaces};
 use crate::family::Maple;
 use crate::run::vma::name;
 use crate::workload::Workload;
 use crate::workload::vma::{Difference, Listed, compare, read_maps};
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub(super) fn verify(
     workload: &Workload<Maple>,
     tick: &mut dyn FnMut(),
 ) -> Result<Vec<Checked>, TraceError> {
-    let mut oracle = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut oracle = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
     let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
         .iter()
         .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.kinds.clone())))
@@ -90,7 +91,7 @@ fn areas_of_list(
     let recorded: BTreeSet<Listed> = read_maps(list)?;
     let kernels = recorded.iter().filter(|area| !area.is_below(USER_LAST)).count();
     let recorded: BTreeSet<Listed> = recorded.into_iter().filter(|area| area.is_below(USER_LAST)).collect();
-    let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
     let mut best: Option<(usize, usize, Vec<Difference>)> = None;
     for (at, op) in workload.ops.iter().enumerate() {
         spaces.run(op, &mut ());

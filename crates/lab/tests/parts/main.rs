@@ -3,6 +3,8 @@
 
 mod commands;
 mod concurrent;
+mod engine;
+mod family;
 mod promises;
 mod published;
 mod record;
@@ -10,3 +12,4 @@ mod run;
 mod study;
 mod verify;
 mod view;
+mod workload;

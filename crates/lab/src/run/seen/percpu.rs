@@ -28,7 +28,7 @@ impl Replayable for Percpu {
             .put(Metric::Chunks, Stat::Max, counted.peak(|state| state.footprint.chunks) as f64, 1)
             .some(Metric::PageFill, Stat::Mean, seen.fill())
             .some(Metric::BytesPerItem, Stat::Total, each)
-            .total(Metric::MissedPlaces, seen.judge.checker.missed());
+            .total(Metric::MissedPlaces, seen.judge.missed());
     }
 
     const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
@@ -114,7 +114,7 @@ impl Watch<Percpu> for PercpuWatch {
         _: Option<usize>,
     ) -> Result<(), String> {
         self.judge.check(op, answer)?;
-        self.judge.checker.see_pages(session);
+        self.judge.see_pages(session);
         if answer == Answer::NoRoom
             && let Some(reason) = self.judge.wrongly_refused(op, session)
         {
@@ -123,13 +123,13 @@ impl Watch<Percpu> for PercpuWatch {
         let pages = session.populated_pages();
         self.pages_peak = self.pages_peak.max(pages);
         self.pages_sum += u128::from(pages);
-        self.live_sum += u128::from(self.judge.checker.live_bytes());
+        self.live_sum += u128::from(self.judge.live_bytes());
         self.operations += 1;
         Ok(())
     }
 
     fn state(&self, session: &dyn Session) -> PercpuState {
-        PercpuState { footprint: session.footprint(), live_bytes: self.judge.checker.live_bytes() }
+        PercpuState { footprint: session.footprint(), live_bytes: self.judge.live_bytes() }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a recorded program's calls meet in its address spaces, and whether that is what the kernel met.
 
+use crate::engine::vma::Spaces;
 use crate::engine::vma::{Answer, AreaMap, Call, Caller, Fault, Op};
-use crate::engine::vma::{SortedAreas, Spaces};
 use crate::family::Maple;
 use crate::record::Metric;
 use crate::workload::Workload;
 use freehold::units::{Tally, Work};
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ impl Calls {
     /// Of a workload.
     pub fn of(workload: &Workload<Maple>) -> Self {
         let mut calls = Self::default();
-        let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+        let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
         for op in &workload.ops {
             let mut tally = Tally::default();
             let answer = spaces.run(op, &mut tally);

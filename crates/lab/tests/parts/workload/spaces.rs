@@ -1,10 +1,10 @@
 //! Address spaces held against pages: what every page is, and that areas are as long as they can be.
 
-use crate::engine::maple::WordMapRanges;
-use crate::engine::vma::*;
-use crate::workload::SplitMix;
 use freehold::units::Span;
-use freehold_rivals::maple::BTreeMapRanges;
+use freehold_lab::engine::maple::WordMapRanges;
+use freehold_lab::engine::vma::*;
+use freehold_lab::workload::SplitMix;
+use freehold_rivals::maple::{BTreeMapRanges, ListRanges};
 use freehold_trace::Drive;
 use freehold_trace::maple::Ranges;
 
@@ -93,7 +93,7 @@ fn follows_pages<M: AreaMap>() {
 
 #[test]
 fn every_map_follows_pages() {
-    follows_pages::<SortedAreas>();
+    follows_pages::<ListRanges<u64>>();
     follows_pages::<WordMapRanges>();
     follows_pages::<PlannedRanges>();
     follows_pages::<BTreeMapRanges<u64>>();

@@ -1,10 +1,10 @@
 //! Operations on an engine with the kernel's calls beside the model of the kernel's tree, which keeps a list: every answer
 //! must be the same, a cursor's range and state too, and every content; and the engine's own invariants must hold.
 
-use crate::engine::maple::{ENGINES, LinuxTree, MakeTrees, Trees};
+use super::replayed;
+use freehold_lab::engine::maple::{ENGINES, EngineEntry, LinuxTree, TreeFacts};
 use freehold_rivals::maple::Naive;
-use freehold_trace::maple::{Answer, Driver, End, Op, Step, StoreCall, TreeFlags, Value};
-use std::fmt::Write;
+use freehold_trace::maple::{Driver, End, Op, Step, StoreCall, TreeFlags, Value};
 
 /// Bytes of fuzz input for an operation.
 const BYTES_PER_OP: usize = 4;
@@ -25,45 +25,38 @@ const STEPS: [Step; 8] = [
 ];
 
 /// Every engine with the kernel's calls but the model, and ours on nodes so small that few entries fill many.
-pub fn maple_subjects() -> impl Iterator<Item = (&'static str, MakeTrees)> {
-    let tiny: MakeTrees = |flags| Box::new(Driver::<LinuxTree<true>>::new(flags));
-    let listed = ENGINES.iter().filter(|entry| entry.engine != "naive");
-    let listed = listed.filter_map(|entry| Some((entry.engine, entry.trees?)));
-    listed.chain([("range-map of tiny nodes", tiny)])
+pub fn maple_subjects() -> impl Iterator<Item = EngineEntry> {
+    let listed = ENGINES.iter().filter(|entry| entry.engine != "naive" && entry.trees.is_some()).copied();
+    let tiny = listed.clone().take(1).map(|entry| EngineEntry {
+        engine: "range-map of tiny nodes",
+        ..entry.with(TreeFacts {
+            trees: Some(|flags| Box::new(Driver::<LinuxTree<true>>::new(flags))),
+            ..entry.facts
+        })
+    });
+    listed.chain(tiny)
 }
 
 /// Runs operations on fresh trees beside the model.
 ///
 /// # Errors
 /// The first operation that is answered otherwise or breaks an invariant, with the operations up to it.
-pub fn run_maple_ops(engine: &str, make: MakeTrees, flags: TreeFlags, ops: &[Op]) -> Result<(), String> {
-    let mut trees = make(flags);
-    let mut model = Driver::<Naive>::new(flags);
-    for (at, op) in ops.iter().enumerate() {
-        compare(trees.as_mut(), &mut model, op).map_err(|reason| {
-            let mut list = String::new();
-            for op in ops.iter().take(at + 1) {
-                let _ = writeln!(list, "    {op:?}");
-            }
-            format!("{engine}, {flags:?}: {reason}\nat the end of:\n{list}")
-        })?;
-    }
-    Ok(())
-}
-
-fn compare(trees: &mut dyn Trees, model: &mut Driver<Naive>, op: &Op) -> Result<(), String> {
-    let (mut got, expected) = ([Answer::default()], model.run(op));
-    trees.run(std::slice::from_ref(op), &mut got);
-    if got != [expected] {
-        return Err(format!("{got:?}, not {expected:?}"));
-    }
-    trees.validate()?;
-    let tree = model.current();
-    let (got, expected) = (trees.content(tree, true), model.content(tree, true));
-    if got != expected {
-        return Err(format!("{} entries or other ones, not {}", got.0, expected.0));
-    }
-    Ok(())
+pub fn run_maple_ops(entry: &EngineEntry, flags: TreeFlags, ops: &[Op]) -> Result<(), String> {
+    let (mut trees, mut model) = (entry.start(&flags)?, Driver::<Naive>::new(flags));
+    let listing = |ops: &[Op]| ops.iter().map(|op| format!("    {op:?}\n")).collect();
+    replayed(&format!("{}, {flags:?}", entry.engine), ops, listing, |op| {
+        let ((got, _), expected) = (trees.run_counted(op), model.run(op));
+        if got != expected {
+            return Err(format!("{got:?}, not {expected:?}"));
+        }
+        trees.validate()?;
+        let tree = model.current();
+        let (got, expected) = (trees.content(tree, true), model.content(tree, true));
+        if got != expected {
+            return Err(format!("{} entries or other ones, not {}", got.0, expected.0));
+        }
+        Ok(())
+    })
 }
 
 /// Turns any bytes into operations of every kind on indexes that are few or at the end of the space. A cursor is gone
@@ -151,19 +144,5 @@ fn store_call(byte: u8) -> StoreCall {
         0 => StoreCall::Store,
         1 => StoreCall::StoreGfp,
         _ => StoreCall::Preallocated,
-    }
-}
-
-/// The fuzz target's body: any bytes as operations; the first byte says what kind of trees.
-///
-/// # Panics
-/// On the first operation that goes wrong: that is how a fuzzer hears of it.
-pub fn fuzz_maple(bytes: &[u8]) {
-    let Some((&which, bytes)) = bytes.split_first() else { return };
-    let ops = maple_ops_from_bytes(bytes);
-    let flags = TreeFlags { alloc: which & 1 == 0, rcu: false };
-    for (engine, make) in maple_subjects() {
-        let result = run_maple_ops(engine, make, flags, &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
     }
 }

@@ -1,8 +1,12 @@
-use super::{Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase, find_cases};
-use crate::engine::{ENGINES, Session};
-use crate::family::Checker;
-use crate::workload::WHOLE;
+//! The cases of address ranges.
+
 use freehold::units::{Align, Span};
+use freehold_lab::engine::{ENGINES, Session};
+use freehold_lab::family::Checker;
+use freehold_lab::workload::WHOLE;
+use freehold_lab::workload::suite::{
+    Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase, find_cases,
+};
 use freehold_trace::kva::{Answer, Op};
 
 const PAGE: u64 = Align::PAGE.bytes();
