@@ -74,6 +74,9 @@ pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment
     let of = || file.display().to_string();
     let Read { command, environment, records, notes, facts } =
         serde_json::from_value(document).with_context(of)?;
+    let record =
+        |json: &Json| Record::deserialize(json).with_context(|| format!("{}: {json}", file.display()));
+    let records = records.iter().map(record).collect::<anyhow::Result<Vec<Record>>>()?;
     let mut engines: Vec<(String, &str, bool)> = Vec::new();
     for key in records.iter().map(|record| &record.key).filter(|key| !key.engine.is_empty()) {
         let engine = (key.label(), "", key.default);
@@ -89,7 +92,7 @@ pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment
 struct Read {
     command: String,
     environment: Environment,
-    records: Vec<Record>,
+    records: Vec<Json>,
     notes: Vec<String>,
     facts: BTreeMap<String, String>,
 }

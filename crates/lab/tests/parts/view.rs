@@ -409,8 +409,11 @@ fn children_hang_on_their_parents_and_changes_stand_out() {
     assert!(page.contains("max &lt;7&gt;") && page.contains("a &amp; b"));
 }
 
+/// Values over three points.
+type Three = [Option<f64>; 3];
+
 /// A page with a plot of lines over three points.
-fn plot(lines: &[(&str, [Option<f64>; 3], [Option<f64>; 3])]) -> String {
+fn plot(lines: &[(&str, Three, Three)]) -> String {
     let mut results = Results::default();
     results.of(Key::new("", "x")).total(Metric::Count, 1);
     for (line, first, second) in lines {
@@ -437,8 +440,8 @@ fn plot(lines: &[(&str, [Option<f64>; 3], [Option<f64>; 3])]) -> String {
     shown(view, &results).0
 }
 
-const FIRST: [Option<f64>; 3] = [Some(1.0), None, Some(1_234.567_89)];
-const SECOND: [Option<f64>; 3] = [Some(0.0), Some(f64::INFINITY), Some(2.5)];
+const FIRST: Three = [Some(1.0), None, Some(1_234.567_89)];
+const SECOND: Three = [Some(0.0), Some(f64::INFINITY), Some(2.5)];
 
 #[test]
 fn json_of_plots_is_valid_has_the_points_it_says_and_cannot_end_its_script() {
