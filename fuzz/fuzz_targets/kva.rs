@@ -1,4 +1,14 @@
-//! Any bytes as operations on every kva engine that the brute-force model can follow.
+//! Any bytes as operations on every kva engine that the brute-force model can follow, over as many spans of the tiny space
+//! as the engine manages.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| freehold_lab::model::fuzz_kva(bytes));
+use freehold_models::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
+use freehold_units::Align;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let ops = ops_from_bytes(bytes);
+    for entry in followed() {
+        let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
+        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+    }
+});

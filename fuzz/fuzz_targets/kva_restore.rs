@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    freehold_lab::model::fuzz_kva_restore(bytes);
+    freehold_models::fuzz_kva_restore(bytes);
 });

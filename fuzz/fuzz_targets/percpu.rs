@@ -1,4 +1,14 @@
-//! Any bytes as operations on every percpu engine of the list, beside the model.
+//! Any bytes as operations on every percpu engine of the list, beside the model; the first byte sets the scene.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| freehold_lab::model::fuzz_percpu(bytes));
+use freehold_lab::engine::percpu::ENGINES;
+use freehold_models::{percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let Some((&which, bytes)) = bytes.split_first() else { return };
+    let ops = percpu_ops_from_bytes(bytes);
+    for entry in ENGINES {
+        let result = run_percpu_ops(entry, tiny_scene(which), &ops);
+        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+    }
+});

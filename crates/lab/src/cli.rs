@@ -1,12 +1,10 @@
 //! The command line.
 
-use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use freehold::units::Bytes;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::stress;
-use freehold_lab::kind::Suite;
+use freehold_lab::commands::{bench, stress};
+use freehold_lab::kind::Subject;
 use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
 
@@ -51,51 +49,6 @@ pub(crate) struct Common {
     pub(crate) json: bool,
 }
 
-/// What is benched or stressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// A family of engines.
-    Family(Suite),
-    /// Counters and histograms of many threads.
-    Counters,
-    /// Maps of ranges that threads share.
-    Readers,
-    /// Address spaces that threads share.
-    Pools,
-    /// Memory of programs.
-    Memory,
-}
-
-impl ValueEnum for Subject {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::Family(Suite::Kva),
-            Self::Family(Suite::Percpu),
-            Self::Family(Suite::Maple),
-            Self::Counters,
-            Self::Readers,
-            Self::Pools,
-            Self::Memory,
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Family(suite) => suite.to_possible_value(),
-            Self::Counters => Some(PossibleValue::new("counters").help("Counters and histograms of threads")),
-            Self::Readers => {
-                Some(PossibleValue::new("readers").help("Maps of ranges that threads share; bench alone"))
-            }
-            Self::Pools => {
-                Some(PossibleValue::new("pools").help("Address spaces that threads share; bench alone"))
-            }
-            Self::Memory => {
-                Some(PossibleValue::new("memory").help("Memory of vmalloc, mmap and mallocs; bench alone"))
-            }
-        }
-    }
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Hold engines against recorded answers.
@@ -135,32 +88,8 @@ pub(crate) enum Command {
         /// What is benched.
         #[arg(value_enum)]
         subject: Subject,
-        /// Be done within a minute, not ten.
-        #[arg(long)]
-        quick: bool,
-        /// Measure the wishes of the 2019 talk, each alone and together, in work, instructions and time, and say
-        /// which pays, for kva alone. Takes some minutes with valgrind.
-        #[arg(long, conflicts_with_all = ["quick", "engine", "n", "growth", "unit"])]
-        wishes: bool,
-        /// Count instructions instead of time, under valgrind's callgrind, for maple alone.
-        #[arg(long)]
-        instructions: bool,
-        /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
-        #[arg(long, value_name = "NAME")]
-        engine: Vec<String>,
-        /// A workload, like `churn`; again for more.
-        #[arg(long, value_name = "NAME")]
-        workload: Vec<String>,
-        /// A size for workloads that have sizes; again for more. Of percpu, the number of objects; of maple, of ranges.
-        #[arg(long, value_name = "N")]
-        n: Vec<u32>,
-        /// Measure how time, work and memory grow from a hundred objects to ten million, or to a hundred thousand if it is to
-        /// be quick: of one workload of the family, or of those named.
-        #[arg(long, conflicts_with = "n")]
-        growth: bool,
-        /// Bytes of a chunk for each CPU, for percpu alone.
-        #[arg(long, value_name = "BYTES", default_value = "256K")]
-        unit: Bytes,
+        #[command(flatten)]
+        options: bench::Options,
     },
     /// Measure what others have published again, beside their figures.
     ///
@@ -243,35 +172,19 @@ pub(crate) enum Command {
 
 impl Command {
     /// The command's name in documents.
-    pub(crate) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> String {
+        let of = |command: &str, subject: &Subject| match subject.to_possible_value() {
+            Some(value) => format!("{command} {}", value.get_name()),
+            None => command.to_owned(),
+        };
         match self {
-            Self::Verify { .. } => "verify",
-            Self::Replay { .. } => "replay",
-            Self::Bench { subject: Subject::Family(Suite::Kva), .. } => "bench kva",
-            Self::Bench { subject: Subject::Family(Suite::Percpu), .. } => "bench percpu",
-            Self::Bench { subject: Subject::Family(Suite::Maple), .. } => "bench maple",
-            Self::Bench { subject: Subject::Counters, .. } => "bench counters",
-            Self::Bench { subject: Subject::Readers, .. } => "bench readers",
-            Self::Bench { subject: Subject::Pools, .. } => "bench pools",
-            Self::Bench { subject: Subject::Memory, .. } => "bench memory",
-            Self::Stress { subject: Subject::Counters, .. } => "stress counters",
-            Self::Stress { subject: Subject::Readers, .. } => "stress readers",
-            Self::Stress { subject: Subject::Pools, .. } => "stress pools",
-            Self::Stress { subject: Subject::Memory, .. } => "stress memory",
-            Self::Reproduce { what: Publication::Kva2019, .. } => "reproduce kva-2019",
-            Self::Reproduce { what: Publication::Percpu2017, .. } => "reproduce percpu-2017",
-            Self::Reproduce { what: Publication::Maple2025, .. } => "reproduce maple-2025",
-            Self::Stress { subject: Subject::Family(Suite::Kva), .. } => "stress kva",
-            Self::Stress { subject: Subject::Family(Suite::Percpu), .. } => "stress percpu",
-            Self::Stress { subject: Subject::Family(Suite::Maple), .. } => "stress maple",
-            Self::CountInstructions { .. } => "count-instructions",
-            Self::MeasureResident { .. } => "measure-resident",
-            Self::Show { .. } => "show",
-            Self::Compare { .. } => "compare",
-            Self::Inspect { .. } => "inspect",
-            Self::Doctor => "doctor",
-            Self::Completions { .. } => "completions",
-            Self::Man => "man",
+            Self::Bench { subject, .. } => of("bench", subject),
+            Self::Stress { subject, .. } => of("stress", subject),
+            Self::Reproduce { what, .. } => format!("reproduce {}", what.name()),
+            Self::Verify { .. } => "verify".to_owned(),
+            Self::Replay { .. } => "replay".to_owned(),
+            Self::Compare { .. } => "compare".to_owned(),
+            _ => "inspect".to_owned(),
         }
     }
 }

@@ -1,5 +1,13 @@
 //! Failures that have an exit code of their own.
 
+/// Wrong usage, and why.
+///
+/// # Errors
+/// Always.
+pub fn usage<T>(reason: impl Into<String>) -> anyhow::Result<T> {
+    Err(Failure::Usage(reason.into()).into())
+}
+
 /// Why a command could not do what it was asked.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {

@@ -3,8 +3,27 @@
 use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
-/// Which family.
+/// What is benched or stressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Subject {
+    /// Address ranges.
+    Kva,
+    /// Objects that exist once per CPU.
+    Percpu,
+    /// Maps from ranges to entries.
+    Maple,
+    /// Counters and histograms of threads.
+    Counters,
+    /// Maps of ranges that threads share; bench alone.
+    Readers,
+    /// Address spaces that threads share; bench alone.
+    Pools,
+    /// Memory of vmalloc, mmap and mallocs; bench alone.
+    Memory,
+}
+
+/// Which family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
     /// Address ranges.
     Kva,

@@ -7,16 +7,14 @@
 
 pub mod commands;
 pub mod concurrent;
-pub mod counters;
 mod data;
 pub mod engine;
 pub mod failure;
 pub mod family;
 pub mod hash;
 pub mod kind;
-pub mod model;
 mod progress;
-mod promises;
+pub mod promises;
 pub mod published;
 pub mod record;
 pub mod run;

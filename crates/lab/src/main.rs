@@ -5,13 +5,12 @@
 mod cli;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command, Common, Format, Subject};
+use cli::{Cli, Command, Common, Format};
 use freehold_lab::Progress;
 use freehold_lab::commands::{self, definition};
-use freehold_lab::failure::Failure;
-use freehold_lab::kind::Suite;
-use freehold_lab::record::{Document, Environment, Found, Results, read};
-use freehold_lab::{concurrent, counters, study, view};
+use freehold_lab::failure::{Failure, usage};
+use freehold_lab::record::{Document, Environment, Results, read};
+use freehold_lab::{concurrent, study, view};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,174 +33,89 @@ fn main() -> ExitCode {
 }
 
 /// What a command made: its name, its results, and where its page goes if it has one.
-type Made<'a> = (&'a str, Results, Option<PathBuf>);
+type Made = (String, Results, Option<PathBuf>);
 
 /// Runs the command; whether something differed.
 fn run(cli: &Cli) -> anyhow::Result<bool> {
     if cli.command.is_some() && cli.report.is_some() {
-        return Err(Failure::Usage("--report of a command goes after the command".to_owned()).into());
+        return usage("--report of a command goes after the command");
     }
     let Some(command) = &cli.command else {
         let results = commands::main_job::run(&mut Progress::default())?;
         let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        return finish(&cli.common, &Environment::here(), ("freehold", results, Some(page)), false);
+        return finish(
+            &cli.common,
+            &Environment::here(),
+            ("freehold".to_owned(), results, Some(page)),
+            false,
+        );
     };
-    match command {
+    let mut progress = Progress::default();
+    let (results, page) = match command {
         Command::CountInstructions { workload, n, engine } => {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
-            Ok(false)
+            return Ok(false);
         }
         Command::MeasureResident { workload, engine } => {
             let bytes = concurrent::measure_resident(workload, engine)?;
-            print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes())
+            return print(bytes.iter().map(|bytes| format!("{bytes}\n")).collect::<String>().as_bytes());
         }
         Command::Doctor => {
-            let checks = commands::doctor::run();
-            print(
-                if cli.common.json {
-                    commands::doctor::json(&checks)
-                } else {
-                    commands::doctor::text(&checks)
-                }
-                .as_bytes(),
-            )
+            let form = if cli.common.json { commands::doctor::json } else { commands::doctor::text };
+            return print(form(&commands::doctor::run()).as_bytes());
         }
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "freehold", &mut text);
-            print(&text)
+            return print(&text);
         }
         Command::Man => {
             let mut text = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut text)?;
-            print(&text)
+            return print(&text);
         }
         Command::Show { all, report, file } => {
             let (name, results, environment) = read(file.as_deref())?;
             if let Some(page) = report {
                 view::write(page, &definition(&name)?, &results, &environment)?;
             }
-            finish(&cli.common, &environment, (&name, results, None), *all)
+            return finish(&cli.common, &environment, (name, results, None), *all);
         }
-        command => finish(&cli.common, &Environment::here(), made(command)?, false),
-    }
-}
-
-/// Runs a command that measures or checks.
-fn made(command: &Command) -> anyhow::Result<Made<'_>> {
-    let mut progress = Progress::default();
-    let name = command.name();
-    let (results, page) = match command {
         Command::Verify { files } => (commands::verify::run(files, &mut progress), None),
         Command::Replay { files, engine, instructions: true, .. } => {
             (commands::instructions::run(files, engine, &mut progress)?, None)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
-            (commands::replay::run(files, engine, *rounds, &mut progress)?, report.clone())
+            let files = files.iter().map(|file| (file.as_str(), *rounds));
+            (commands::replay::run(files, engine, &mut progress)?, report.clone())
         }
-        Command::Bench { subject, instructions: true, .. } if *subject != Subject::Family(Suite::Maple) => {
-            return Err(Failure::Usage("bench --instructions: for maple alone".to_owned()).into());
-        }
-        Command::Bench { subject, wishes: true, .. } if *subject != Subject::Family(Suite::Kva) => {
-            return Err(Failure::Usage("--wishes: the talk's wishes are kva's".to_owned()).into());
-        }
-        Command::Bench { wishes: true, workload, .. } => {
-            (commands::wishes::run(workload, &mut progress)?, None)
-        }
-        Command::Bench { subject: Subject::Counters, quick, engine, workload, n, .. } => {
-            if !n.is_empty() {
-                return Err(Failure::Usage("--n: counters have no sizes".to_owned()).into());
-            }
-            let options =
-                counters::Options { quick: *quick, engines: engine.clone(), cases: workload.clone() };
-            (counters::bench(&options, &mut progress)?, None)
-        }
-        Command::Bench {
-            subject: Subject::Readers | Subject::Pools | Subject::Memory, growth: true, ..
-        } => {
-            return Err(Failure::Usage("--growth: of families alone".to_owned()).into());
-        }
-        Command::Bench {
-            subject: subject @ (Subject::Readers | Subject::Pools | Subject::Memory),
-            quick,
-            engine,
-            workload,
-            n,
-            ..
-        } => {
-            let options = concurrent::Options {
-                quick: *quick,
-                engines: engine.clone(),
-                workloads: workload.clone(),
-                sizes: n.clone(),
-            };
-            let suite = match subject {
-                Subject::Pools => concurrent::POOLS,
-                Subject::Memory => concurrent::MEMORY,
-                _ => concurrent::READERS,
-            };
-            (suite.bench(&options, &mut progress)?, None)
-        }
-        Command::Bench {
-            subject: Subject::Family(suite),
-            quick,
-            instructions,
-            engine,
-            workload,
-            n,
-            growth,
-            unit,
-            ..
-        } => {
-            let options = commands::bench::Options {
-                quick: *quick,
-                instructions: *instructions,
-                engines: engine.clone(),
-                workloads: workload.clone(),
-                sizes: n.clone(),
-                growth: *growth,
-                unit: *unit,
-            };
-            (commands::bench::run(*suite, &options, &mut progress)?, None)
+        Command::Bench { subject, options } => {
+            (commands::bench::run(*subject, options, &mut progress)?, None)
         }
         Command::Reproduce { what, options, report } => {
-            let page =
-                report.clone().unwrap_or_else(|| Path::new(PAGES).join(format!("{}.html", what.name())));
-            (study::run(*what, options, &mut progress)?, Some(page))
+            let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
+            (study::run(*what, options, &mut progress)?, Some(report.clone().unwrap_or_else(page)))
         }
-        Command::Stress { subject: Subject::Counters, options } => {
-            (commands::stress::counters(options, &mut progress)?, None)
-        }
-        Command::Stress { subject: Subject::Readers | Subject::Pools | Subject::Memory, .. } => {
-            let reason =
-                "threads that share maps and spaces: stress maple --threads N, stress kva --mode stress";
-            return Err(Failure::Usage(reason.to_owned()).into());
-        }
-        Command::Stress { subject: Subject::Family(suite), options } => {
-            (commands::stress::run(*suite, options, &mut progress)?, None)
+        Command::Stress { subject, options } => {
+            (commands::stress::run(*subject, options, &mut progress)?, None)
         }
         Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
         Command::Inspect { file } => (commands::inspect::run(file)?, None),
-        Command::CountInstructions { .. }
-        | Command::MeasureResident { .. }
-        | Command::Completions { .. }
-        | Command::Doctor
-        | Command::Man
-        | Command::Show { .. } => (Results::default(), None),
     };
-    Ok((name, results, page))
+    drop(progress);
+    finish(&cli.common, &Environment::here(), (command.name(), results, page), false)
 }
 
 /// Writes the page, then the results; whether something differed.
 fn finish(
     common: &Common,
     environment: &Environment,
-    (command, results, page): Made<'_>,
+    (command, results, page): Made,
     all: bool,
 ) -> anyhow::Result<bool> {
-    let definition = definition(command)?;
-    let found: Vec<Found> = view::findings(&results).iter().map(Found::from).collect();
-    let document = Document::of(command, environment, &results, &found);
+    let definition = definition(&command)?;
+    let found = view::findings(&results);
+    let document = Document::of(&command, environment, &results, &found);
     let format = if common.json { Format::Json } else { common.format };
     let mut text = match format {
         Format::Screen => view::screen(&definition, &results, environment, all),

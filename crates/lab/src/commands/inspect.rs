@@ -1,8 +1,7 @@
 //! `freehold inspect`: what is in a trace or vector file, whichever family it is of.
 
 use crate::family::Life;
-use crate::record::Counts;
-use crate::record::{Metric, Results, Stat};
+use crate::record::{Counts, Metric, Results, Stat};
 use crate::run::{Replayable, add_demand, add_sizes, of_family};
 use crate::workload::Workload;
 use std::collections::HashMap;

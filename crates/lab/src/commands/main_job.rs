@@ -30,15 +30,10 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     let engines = Kva::engines(&[])?;
     let traces = data_folder()?.join("traces");
     let trace = |name: &str| traces.join(name).display().to_string();
-    let mut results = Results::default();
-    for (name, rounds) in [
-        (trace("bpfvm.kva.csv.zst"), ROUNDS),
-        ("churn:100000".to_owned(), ROUNDS),
-        (trace("netns.pcpu.csv.zst"), PERCPU_ROUNDS),
-        (trace(maple_2025::BRIEF), ROUNDS),
-    ] {
-        replay::one(&name, &[], rounds, &mut results, progress)?;
-    }
+    let (kva, percpu, maple) =
+        (trace("bpfvm.kva.csv.zst"), trace("netns.pcpu.csv.zst"), trace(maple_2025::BRIEF));
+    let workloads = [(&*kva, ROUNDS), ("churn:100000", ROUNDS), (&percpu, PERCPU_ROUNDS), (&maple, ROUNDS)];
+    let mut results = replay::run(workloads, &[], progress)?;
     growth(&engines, &mut results, progress)?;
     percpu_2017::brief(&mut results, progress)?;
     maple_2025::brief(&mut results, progress)?;

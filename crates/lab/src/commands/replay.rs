@@ -8,36 +8,22 @@ use crate::verify::placed;
 /// Timed rounds when nobody says how many.
 pub const ROUNDS: usize = 5;
 
-/// Replays every workload on the engines named.
+/// Replays workloads on the engines named, each for so many rounds.
 ///
 /// # Errors
 /// A workload cannot be read, no engine has such a name, or an engine answers wrong.
-pub fn run(
-    names: &[String],
+pub fn run<'a>(
+    names: impl IntoIterator<Item = (&'a str, usize)>,
     engines: &[String],
-    rounds: usize,
     progress: &mut Progress,
 ) -> anyhow::Result<Results> {
-    let mut results = Results::default();
-    for name in names {
-        one(name, engines, rounds, &mut results, progress)?;
+    let mut all = Results::default();
+    for (name, rounds) in names {
+        let results = &mut all;
+        of_family!(name, replay(name, engines, rounds, results, progress))?;
+        placed(name, engines, results)?;
     }
-    Ok(results)
-}
-
-/// Replays a workload, and adds what came of it.
-///
-/// # Errors
-/// As [`run`].
-pub fn one(
-    name: &str,
-    engines: &[String],
-    rounds: usize,
-    results: &mut Results,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
-    of_family!(name, replay(name, engines, rounds, results, progress))?;
-    placed(name, engines, results)
+    Ok(all)
 }
 
 fn replay<F: Replayable>(

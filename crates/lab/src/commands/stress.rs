@@ -3,14 +3,13 @@
 //! they lack.
 
 use crate::Progress;
+use crate::concurrent::counters::{Storm, stress as storm};
 use crate::concurrent::{Beside, EveryCpu, stress_every_cpu, stress_maple};
-use crate::counters::{Storm, stress as storm};
 use crate::engine::{Facts, Listed};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
-use crate::kind::Suite;
-use crate::record::{Metric, Results, Stat};
-use crate::record::{count, fixed};
+use crate::kind::Subject;
+use crate::record::{Metric, Results, Stat, count, fixed};
 use crate::run::stress::{CaseRun, Stress, stress};
 use crate::workload::check_memory;
 use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
@@ -105,96 +104,85 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a time from 1ms to 24h".to_owned())
 }
 
-/// Runs a family's cases.
-///
-/// # Errors
-/// No case or engine has such a name or bit, an option is of another family, or an engine cannot be made.
-pub fn run(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if let Some(results) = by_threads(suite, options, progress)? {
-        return Ok(results);
-    }
-    match suite {
-        Suite::Kva => of_family::<Kva>(options, progress),
-        Suite::Percpu => of_family::<Percpu>(options, progress),
-        Suite::Maple => of_family::<Tree>(options, progress),
+impl Options {
+    /// Refuses options that are none of these.
+    fn only(&self, allowed: &[&str], reason: &str) -> anyhow::Result<()> {
+        let given = [
+            ("threads", self.threads.is_some()),
+            ("loops", self.loops.is_some()),
+            ("repeat", self.repeat.is_some()),
+            ("case", !self.cases.is_empty()),
+            ("mask", self.mask.is_some()),
+            ("n", !self.sizes.is_empty()),
+            ("nr-pages", self.nr_pages.is_some()),
+            ("unit", self.unit.is_some()),
+            ("engine", !self.engines.is_empty()),
+            ("duration", self.duration.is_some()),
+        ];
+        match given.iter().any(|(name, given)| *given && !allowed.contains(name)) {
+            true => usage(reason),
+            false => Ok(()),
+        }
     }
 }
 
-/// Runs what many threads do at once, if that is asked for.
-fn by_threads(suite: Suite, options: &Options, progress: &mut Progress) -> anyhow::Result<Option<Results>> {
-    let Options { mode, threads, loops, repeat, cases, mask, sizes, nr_pages, unit, engines, seed, duration } =
-        options;
-    match (suite, mode, *threads) {
-        (Suite::Kva, Mode::Stress, _) => {
-            if sizes.len() > 1 || unit.is_some() {
-                return Err(Failure::Usage("--mode stress has one --n, and no --unit".to_owned()).into());
-            }
-            let asked = EveryCpu {
-                threads: *threads,
-                cases: cases_of(options)?,
-                engines: engines.clone(),
-                loops: *loops,
-                repeat: repeat.unwrap_or(1),
-                nr_pages: nr_pages.unwrap_or(1),
-                n: sizes.first().copied(),
-                seed: *seed,
-                duration: *duration,
-            };
-            stress_every_cpu(&asked, progress).map(Some)
+/// Stresses a subject.
+///
+/// # Errors
+/// No case or engine has such a name or bit, an option is of another subject, or the machine lacks what is needed.
+pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    let &Options { mode, threads, duration, seed, .. } = options;
+    match (subject, mode, threads) {
+        (Subject::Counters, ..) => {
+            let allowed = ["threads", "loops", "duration"];
+            options.only(&allowed, "stress counters has --threads, --loops and --duration")?;
+            let adds = options.loops.unwrap_or(100_000_000);
+            storm(&Storm { threads, adds, duration }, progress)
         }
-        (_, Mode::Stress, _) => Err(Failure::Usage("--mode stress: of kva alone".to_owned()).into()),
-        (Suite::Maple, _, Some(threads)) => {
-            let others = loops.is_some() || repeat.is_some() || mask.is_some() || nr_pages.is_some();
-            if others || unit.is_some() || !(cases.is_empty() && sizes.is_empty() && engines.is_empty()) {
-                let reason = "stress maple --threads has --duration and --seed";
-                return Err(Failure::Usage(reason.to_owned()).into());
-            }
+        (Subject::Readers | Subject::Pools | Subject::Memory, ..) => {
+            usage("threads that share maps and spaces: stress maple --threads N, stress kva --mode stress")
+        }
+        (Subject::Kva, Mode::Stress, _) => every_cpu(options, progress),
+        (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),
+        (Subject::Maple, _, Some(threads)) => {
+            options.only(&["threads", "duration"], "stress maple --threads has --duration and --seed")?;
             if threads < 2 {
-                return Err(Failure::Usage("--threads: one writes, and at least one reads".to_owned()).into());
+                return usage("--threads: one writes, and at least one reads");
             }
-            stress_maple(&Beside { threads, duration: *duration, seed: *seed }, progress).map(Some)
+            stress_maple(&Beside { threads, duration, seed }, progress)
         }
-        _ => Ok(None),
+        (_, _, Some(_)) => usage("--threads: of counters, of maple, and of kva with --mode stress"),
+        (Subject::Kva, ..) => of_family::<Kva>(options, progress),
+        (Subject::Percpu, ..) => of_family::<Percpu>(options, progress),
+        (Subject::Maple, ..) => of_family::<Tree>(options, progress),
     }
 }
 
-/// Runs the storm on counters.
-///
-/// # Errors
-/// An option is of another subject, or the machine lacks what is needed.
-pub fn counters(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let Options {
-        mode: _,
-        loops,
-        repeat,
-        cases,
-        mask,
-        sizes,
-        nr_pages,
-        unit,
-        engines,
-        seed: _,
-        duration,
-        threads,
-    } = options;
-    let others = repeat.is_some() || mask.is_some() || nr_pages.is_some() || unit.is_some();
-    if others || !(cases.is_empty() && sizes.is_empty() && engines.is_empty()) {
-        return Err(Failure::Usage("stress counters has --threads, --loops and --duration".to_owned()).into());
+/// All cases of address ranges on all CPUs at once.
+fn every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    if options.sizes.len() > 1 || options.unit.is_some() {
+        return usage("--mode stress has one --n, and no --unit");
     }
-    let adds = loops.unwrap_or(100_000_000);
-    storm(&Storm { threads: *threads, adds, duration: *duration }, progress)
+    let asked = EveryCpu {
+        threads: options.threads,
+        cases: cases_of(options)?,
+        engines: options.engines.clone(),
+        repeat: options.repeat.unwrap_or(1),
+        params: Params {
+            loops: options.loops.unwrap_or(10_000),
+            nr_pages: options.nr_pages.unwrap_or(1),
+            n: options.sizes.first().copied().unwrap_or(SIZE),
+            seed: options.seed,
+            ..Params::default()
+        },
+        duration: options.duration,
+    };
+    stress_every_cpu(&asked, progress)
 }
 
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if options.threads.is_some() {
-        return Err(Failure::Usage(
-            "--threads: of counters, of maple, and of kva with --mode stress".to_owned(),
-        )
-        .into());
-    }
     if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
-        let reason = "--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone";
-        return Err(Failure::Usage(reason.to_owned()).into());
+        return usage("--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone");
     }
     let engines = F::stressed(&options.engines)?;
     let plan = plan::<F>(options)?;
@@ -218,7 +206,7 @@ fn again(options: &Options) -> String {
 }
 
 /// Adds everything; `again` are options that show a failure again.
-fn add<F: Suited>(
+pub fn add<F: Suited>(
     results: &mut Results,
     plan: &Stress<F>,
     again: &str,
@@ -313,10 +301,12 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
     let sum = |of: fn(&CaseRun<F>) -> u32| judged().map(of).sum::<u32>();
     let (passed, failed, xfailed) = (sum(|run| run.passed), sum(|run| run.failed), sum(|run| run.xfailed));
     results.failed = failed > 0 || passed + xfailed == 0;
-    let word = match (failed, results.failed) {
-        (0, true) => "nothing was run",
-        (_, true) => "FAILED",
-        (_, false) => "passed",
+    let word = if !results.failed {
+        "passed"
+    } else if failed > 0 {
+        "FAILED"
+    } else {
+        "nothing was run"
     };
     let operations: u64 = judged().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
     results.note(format!(
@@ -328,7 +318,7 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
 
 fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
     if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST_N) {
-        return Err(Failure::Usage(format!("--n {n}: sizes are from 1 to {MOST_N}")).into());
+        return usage(format!("--n {n}: sizes are from 1 to {MOST_N}"));
     }
     let (loops, repeat, largest) = match options.mode {
         Mode::Performance => (1_000_000, 3, 1_000_000),
@@ -367,44 +357,12 @@ fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, F
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
     let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
+    let known = || -> Vec<String> {
+        F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect()
+    };
     if chosen.is_empty() {
-        let known: Vec<String> =
-            F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect();
-        let known = known.join(", ");
-        return Err(Failure::Usage(format!(
-            "--mask {mask}: no case that concerns address space; there are {known}"
-        )));
+        let reason = "no case that concerns address space; there are";
+        return Err(Failure::Usage(format!("--mask {mask}: {reason} {}", known().join(", "))));
     }
     Ok(chosen)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::stress::liar::{REFUSES, liar};
-    use crate::workload::suite::CASES;
-
-    #[test]
-    fn what_failed_is_told_with_the_command_that_shows_it_again() {
-        let info = CASES.iter().find(|case| case.name == "holes").unwrap();
-        let params = Params { loops: 1000, seed: 5, ..Params::default() };
-        let scene = Kva::scene(None).unwrap();
-        let plan = Stress { cases: vec![(info, Some(300))], scene, params, repeat: 1, duration: None };
-        let engines = [liar::<REFUSES>()];
-        let mut runs = stress(&plan, &engines, &mut |_| ()).unwrap();
-        let mut results = Results::default();
-        add(&mut results, &plan, "", &mut runs, &engines);
-        assert!(results.failed);
-        let failed = results.notes.iter().find(|note| note.starts_with("FAILED: holes at 300 on")).unwrap();
-        let label = engines[0].label();
-        let again =
-            format!("stress kva --case holes --n 300 --engine {label} --seed 5 --loops 1000 --repeat 1");
-        for part in ["1 of 1 repeats: ", "was refused, though it fits at 0x", &again] {
-            assert!(failed.contains(part), "{part} is missing in {failed}");
-        }
-        let of =
-            |metric| results.records.iter().find(|record| record.metric == metric).map(|record| record.value);
-        assert_eq!((of(Metric::Failed), of(Metric::Passed)), (Some(1.0), Some(0.0)));
-        assert!(results.notes.last().unwrap().starts_with("FAILED: 0 repeats passed, 1 failed"));
-    }
 }

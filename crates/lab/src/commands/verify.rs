@@ -1,8 +1,7 @@
 //! `freehold verify`: recorded answers against the engines that should give them.
 
 use crate::Progress;
-use crate::record::count;
-use crate::record::{Key, Metric, Results};
+use crate::record::{Key, Metric, Results, count};
 use crate::verify::{FileChecks, suite_of, verify_file};
 use std::path::PathBuf;
 
@@ -42,21 +41,19 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
 fn add(results: &mut Results, checks: &FileChecks) {
     let file = checks.file.display().to_string();
     for check in &checks.checks {
-        let key = Key::new(checks.suite, check.what.clone()).engine(check.engine).param("file", file.clone());
+        let (what, engine) = (&check.what, check.engine);
+        let key = Key::new(checks.suite, what.clone()).engine(engine).param("file", file.clone());
         let key = key.param_if("placement", check.placement);
         results.of(key).total(Metric::Checked, check.operations).total(Metric::Mismatches, check.mismatches);
         if let Some(first) = &check.first {
-            results.note(format!(
-                "FAILED {file}:{}: {} ({}): expected {}, got {}",
-                first.line, check.what, check.engine, first.expected, first.got
-            ));
+            let (line, expected, got) = (first.line, &first.expected, &first.got);
+            results.note(format!("FAILED {file}:{line}: {what} ({engine}): expected {expected}, got {got}"));
         }
         if check.lacks_comparisons() {
-            results
-                .note(format!("FAILED {file}: {} ({}): nothing could be compared", check.what, check.engine));
+            results.note(format!("FAILED {file}: {what} ({engine}): nothing could be compared"));
         }
         if let Some(note) = &check.note {
-            results.note(format!("{file}: {}: {note}", check.what));
+            results.note(format!("{file}: {what}: {note}"));
         }
     }
     if checks.operations() == 0 {

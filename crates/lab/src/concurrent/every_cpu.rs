@@ -4,11 +4,11 @@
 //! What threads get is held against what all of them hold: a block is noted after it was handed out and forgotten before
 //! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
 
-use super::place::{on_cpu, panicked};
-use super::pools::{ENTRIES, Entry, Loops, whole};
+use super::place::{at_once, cpus};
+use super::pools::engines::{ENTRIES, Entry, Loops, whole};
+use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::failure::Failure;
-use crate::record::{Metric, Results, count};
+use crate::record::{Results, count};
 use crate::workload::SplitMix;
 use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
 use freehold::kva::Request;
@@ -24,11 +24,6 @@ const STRIPE_BITS: u32 = 20;
 const LOCKS: usize = 64;
 /// Operations of a batch.
 const BATCH: usize = 256;
-/// Live objects of cases that come in sizes, unless others are asked for.
-const SIZE: u32 = 10_000;
-/// Loops of a case, unless others are asked for.
-const LOOPS: u64 = 10_000;
-
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct EveryCpu {
@@ -38,16 +33,10 @@ pub struct EveryCpu {
     pub cases: Vec<&'static CaseInfo>,
     /// Engines by name; none is all.
     pub engines: Vec<String>,
-    /// Loops of a case in a repeat.
-    pub loops: Option<u64>,
     /// How often each thread runs all cases.
     pub repeat: u32,
-    /// Pages of `fix_size`.
-    pub nr_pages: u64,
-    /// Live objects of cases that come in sizes.
-    pub n: Option<u32>,
-    /// Where random numbers start.
-    pub seed: u64,
+    /// Their parameters; each thread draws a seed of its own for each of them.
+    pub params: Params,
     /// How long all engines may take together.
     pub duration: Option<Duration>,
 }
@@ -96,8 +85,8 @@ impl Claims {
 }
 
 /// What a thread did.
-#[derive(Debug, Default)]
-struct Done {
+#[derive(Clone, Debug, Default)]
+pub struct Done {
     passed: u32,
     cut: u32,
     operations: u64,
@@ -130,17 +119,12 @@ struct Worker<'a> {
 /// # Errors
 /// No engine has such a name, or one cannot be made.
 pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Result<Results> {
-    let all = ENTRIES.iter().filter(|entry| entry.allocates);
-    let is = |name: &String, entry: &Entry| *name == entry.who.label() || *name == entry.who.engine;
-    if let Some(name) = asked.engines.iter().find(|name| !all.clone().any(|entry| is(name, entry))) {
-        let known: Vec<String> = all.map(|entry| entry.who.label()).collect();
-        let known = known.join(", ");
-        return Err(Failure::Usage(format!("no engine {name:?} for many threads; there are {known}")).into());
-    }
+    let all: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.allocates).collect();
+    Who::check(&all.iter().map(|entry| entry.who).collect::<Vec<_>>(), &asked.engines)?;
     let wanted =
-        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| is(name, entry));
-    let entries: Vec<&Entry> = all.filter(wanted).collect();
-    let threads = asked.threads.unwrap_or_else(crate::counters::threads::cpus);
+        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| entry.who.is(name));
+    let entries: Vec<&Entry> = all.into_iter().filter(wanted).collect();
+    let threads = asked.threads.unwrap_or_else(cpus);
     let mut results = Results::default();
     results.fact("threads", threads.to_string());
     let mut operations = 0;
@@ -149,64 +133,49 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = asked.duration.map(|all| Instant::now() + all / entries.len() as u32);
         let found = on_engine((entry.make)(None)?.as_ref(), asked, threads, until);
-        let key = |op: &str| entry.who.key("kva", "all CPUs", op).param("threads", threads);
-        let failed = found.is_err();
-        match found {
-            Ok(done) => {
-                operations += done.operations;
-                results.of(key("operations")).total(Metric::Count, done.operations);
-                results.of(key("repeats of a case")).total(Metric::Count, done.passed.into());
-                results.of(key("refused")).total(Metric::Count, done.refused);
-                if !done.lacking.is_empty() {
-                    results
-                        .note(format!("{label} does not have the requests of: {}", done.lacking.join(", ")));
-                }
-                if done.cut > 0 {
-                    results.note(format!("{label}: {} repeats were cut by --duration", done.cut));
-                }
-            }
-            Err(reason) => {
-                results.note(format!("FAILED: {label}, seed {}: {reason}", asked.seed));
-                results.failed = true;
-            }
+        let done = found.as_ref().cloned().unwrap_or_default();
+        operations += done.operations;
+        if let Err(reason) = &found {
+            results.note(format!("FAILED: {label}, seed {}: {reason}", asked.params.seed));
+            results.failed = true;
         }
-        results.of(key("checked")).total(Metric::Mismatches, u64::from(failed));
+        if !done.lacking.is_empty() {
+            results.note(format!("{label} does not have the requests of: {}", done.lacking.join(", ")));
+        }
+        if done.cut > 0 {
+            results.note(format!("{label}: {} repeats were cut by --duration", done.cut));
+        }
+        let counts = [
+            ("operations", done.operations),
+            ("repeats of a case", done.passed.into()),
+            ("refused", done.refused),
+        ];
+        let counts = if found.is_ok() { &counts[..] } else { &[] };
+        let key = entry.who.key("kva", "all CPUs", "").param("threads", threads);
+        add_counts(&mut results, &key, counts, ("checked", found.is_err().into()));
     }
-    let word = if results.failed { "FAILED" } else { "passed" };
-    let kinds = entries.len();
-    results.note(format!(
-        "{word}: {kinds} spaces, {} operations of {threads} threads checked",
-        count(operations)
-    ));
+    let operations = count(operations);
+    end(
+        &mut results,
+        &format!("{} spaces, {operations} operations of {threads} threads checked", entries.len()),
+    );
     Ok(results)
 }
 
 /// Runs all cases on every thread; what is wrong, if anything is.
-fn on_engine(
+pub fn on_engine(
     pool: &dyn Loops,
     asked: &EveryCpu,
     threads: u32,
     until: Option<Instant>,
 ) -> Result<Done, String> {
     let claims = Claims::new();
-    let found: Vec<Result<Done, String>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|number| {
-                let claims = &claims;
-                scope.spawn(move || {
-                    on_cpu(number, threads);
-                    Worker { pool, claims, held: HashMap::new(), done: Done::default() }
-                        .run(asked, number, until)
-                })
-            })
-            .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|found| found.unwrap_or_else(|_| Err(panicked().to_string()))).collect()
+    let found = at_once(threads, &|_| Ok(()), &|number| {
+        let worker = Worker { pool, claims: &claims, held: HashMap::new(), done: Done::default() };
+        worker.run(asked, number, until).map_err(anyhow::Error::msg)
     });
     let mut all = Done::default();
-    for done in found {
-        all.add(done?);
-    }
+    found.map_err(|wrong| wrong.to_string())?.into_iter().for_each(|done| all.add(done));
     match pool.settle() {
         1 => Ok(all),
         blocks => Err(format!("{blocks} free blocks after everything was freed")),
@@ -216,18 +185,12 @@ fn on_engine(
 impl Worker<'_> {
     /// Every case so often, in an order that the seed and the thread decide.
     fn run(mut self, asked: &EveryCpu, number: u32, until: Option<Instant>) -> Result<Done, String> {
-        let mut random = SplitMix::new(asked.seed.wrapping_add(u64::from(number)));
+        let mut random = SplitMix::new(asked.params.seed.wrapping_add(u64::from(number)));
         let mut cases = asked.cases.clone();
         for _ in 0..asked.repeat {
             random.shuffle(&mut cases);
             for info in &cases {
-                let params = Params {
-                    loops: asked.loops.unwrap_or(LOOPS),
-                    nr_pages: asked.nr_pages,
-                    n: asked.n.unwrap_or(SIZE),
-                    seed: random.next_u64(),
-                    ..Params::default()
-                };
+                let params = Params { seed: random.next_u64(), ..asked.params };
                 self.case(Case::new(info, &params, 0), until)
                     .map_err(|reason| format!("{} on thread {number}: {reason}", info.name))?;
             }
@@ -312,79 +275,5 @@ impl Worker<'_> {
     fn give_all_back(&mut self) -> Result<(), String> {
         let held = std::mem::take(&mut self.held);
         held.into_values().try_for_each(|span| self.free(span))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::pools::Pool;
-    use super::*;
-    use crate::workload::suite::CASES;
-    use freehold::kva::{AddressSpace, Placement};
-    use freehold::units::Align;
-
-    fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
-        EveryCpu { cases, threads: Some(3), loops: Some(50), n: Some(100), repeat: 1, ..EveryCpu::default() }
-    }
-
-    #[test]
-    fn every_space_stands_every_case() {
-        let results = stress_every_cpu(&asked(CASES.iter().collect()), &mut Progress::default()).unwrap();
-        assert!(!results.failed, "{:?}", results.notes);
-        let counts = results.records.iter().filter(|record| record.key.op == "operations");
-        assert!(counts.clone().count() == 4 && counts.clone().all(|record| record.value > 10_000.0));
-        assert!(results.notes.iter().any(|note| note.ends_with("does not have the requests of: pcpu_alloc")));
-    }
-
-    /// Frees what is freed when the next is, so that threads are given what others hold.
-    struct Liar(Mutex<AddressSpace<()>>);
-
-    impl Liar {
-        fn space(&self) -> std::sync::MutexGuard<'_, AddressSpace<()>> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-    }
-
-    impl Pool for Liar {
-        fn alloc(&self, _: u64) -> Option<u64> {
-            None
-        }
-
-        fn alloc_request(&self, request: &Request) -> Option<Span> {
-            let mut space = self.space();
-            let span = space.alloc(request, ()).ok()?;
-            // Half of it is given away again.
-            if span.size_saturating() > 0x8000 {
-                space.free(span.first()).ok()?;
-            }
-            Some(span)
-        }
-
-        fn free(&self, first: u64) -> bool {
-            self.space().free(first).is_ok() || first != 0
-        }
-
-        fn locate(&self, address: u64) -> Option<Span> {
-            self.space().region_at(address).map(|region| region.span())
-        }
-
-        fn used(&self) -> Vec<(&'static str, super::super::pools::Used)> {
-            Vec::new()
-        }
-
-        fn settle(&self) -> usize {
-            1
-        }
-    }
-
-    #[test]
-    fn a_space_that_hands_out_what_is_taken_is_caught() {
-        let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
-        let churn: Vec<_> = CASES.iter().filter(|case| case.name == "churn").collect();
-        let reason = on_engine(&Liar(Mutex::new(space)), &asked(churn), 2, None).unwrap_err();
-        assert!(
-            reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
-            "{reason}"
-        );
     }
 }

@@ -1,21 +1,25 @@
-//! `freehold bench readers`, `pools` and `memory`, and stress by many threads: maps, address spaces and memory that threads share.
+//! `freehold bench readers`, `pools`, `memory` and `counters`, and stress by many threads: maps, address spaces, memory and counters
+//! that threads share.
 //!
 //! ```text
 //!   readers   guards; look-ups alone and beside a writer; stores      pools     blocks taken and given back; locks
 //!   memory    blocks, slots and stacks taken and given back; recorded areas; what processes have
+//!   counters  adds, records, snapshots; counters made and dropped; exact sums under signals and moves
 //!   history   what threads saw, held against a model, moment by moment          every_cpu  the cases of stress, on each CPU
 //! ```
 //!
-//! Answers are checked before anything is timed. A new [`Suite`] is a folder beside `readers`, `pools` and `memory`: engines behind a
-//! trait of loops, and cases that time them in turn.
+//! Answers are checked before anything is timed. A new [`Suite`] is a folder beside `readers`, `pools`, `memory` and `counters`:
+//! engines behind a trait of loops, and cases that time them in turn.
 
-mod every_cpu;
-mod history;
-mod memory;
-mod place;
-mod pools;
-mod readers;
+pub mod counters;
+pub mod every_cpu;
+pub mod history;
+pub mod memory;
+pub mod place;
+pub mod pools;
+pub mod readers;
 
+pub use counters::COUNTERS;
 pub use every_cpu::{EveryCpu, stress_every_cpu};
 pub use history::{Beside, stress_maple};
 pub use memory::{MEMORY, measure_resident};
@@ -23,29 +27,25 @@ pub use pools::POOLS;
 pub use readers::READERS;
 
 use crate::Progress;
+pub use crate::commands::bench::Options;
 use crate::failure::Failure;
-use crate::promises::{self, Promise};
-use crate::record::{Key, Results};
+use crate::promises;
+use crate::record::{Key, Metric, Results};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// What is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Done within a minute.
-    pub quick: bool,
-    /// Engines by name, `tree-index` or `tree-index:exact`; none is all.
-    pub engines: Vec<String>,
-    /// Workloads by name; none is all.
-    pub workloads: Vec<String>,
-    /// Sizes; none is the usual ones.
-    pub sizes: Vec<u32>,
+impl Options {
+    /// Whether the engine is asked for. What does no work is always shown.
+    fn wants(&self, who: &Who) -> bool {
+        self.engines.is_empty() || who.engine == FLOOR || self.engines.iter().any(|name| who.is(name))
+    }
 }
 
 /// An engine, and which of its forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Who {
-    engine: &'static str,
+pub struct Who {
+    /// Its name.
+    pub engine: &'static str,
     variant: Option<&'static str>,
     /// The one that users get.
     default: bool,
@@ -57,21 +57,29 @@ struct Who {
 const FLOOR: &str = "floor";
 
 impl Who {
-    const fn default(engine: &'static str) -> Self {
+    /// The one that users get.
+    pub const fn default(engine: &'static str) -> Self {
         Self { engine, variant: None, default: true, ours: true }
     }
 
-    const fn ours(engine: &'static str, variant: Option<&'static str>) -> Self {
+    /// Another of ours.
+    pub const fn ours(engine: &'static str, variant: Option<&'static str>) -> Self {
         Self { engine, variant, default: false, ours: true }
     }
 
-    const fn other(engine: &'static str, variant: Option<&'static str>) -> Self {
+    /// A rival.
+    pub const fn other(engine: &'static str, variant: Option<&'static str>) -> Self {
         Self { engine, variant, default: false, ours: false }
     }
 
     /// As users write it.
-    fn label(&self) -> String {
+    pub fn label(&self) -> String {
         self.variant.map_or_else(|| self.engine.to_owned(), |variant| format!("{}:{variant}", self.engine))
+    }
+
+    /// Whether users mean it by that name.
+    fn is(&self, name: &str) -> bool {
+        name == self.label() || name == self.engine
     }
 
     /// The key of a figure of its.
@@ -79,29 +87,49 @@ impl Who {
         let key = Key::new(suite, workload).op(op).engine(self.engine).param_if("placement", self.variant);
         Key { default: self.default, ours: self.ours, ..key }
     }
+
+    /// Refuses names that none has.
+    fn check(whos: &[Self], names: &[String]) -> Result<(), Failure> {
+        let unknown = names.iter().find(|name| !whos.iter().any(|who| who.is(name)));
+        unknown.map_or(Ok(()), |name| {
+            let known: Vec<String> = whos.iter().map(Self::label).collect();
+            Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))))
+        })
+    }
+}
+
+/// Adds what threads did under stress: counts by their names, and how many were wrong of what was checked.
+fn add_counts(results: &mut Results, key: &Key, counts: &[(&str, u64)], (checked, wrong): (&str, u64)) {
+    for &(op, count) in counts {
+        results.of(key.clone().op(op)).total(Metric::Count, count);
+    }
+    results.of(key.clone().op(checked)).total(Metric::Mismatches, wrong);
+}
+
+/// Says how a stress ended.
+fn end(results: &mut Results, text: &str) {
+    let word = if results.failed { "FAILED" } else { "passed" };
+    results.note(format!("{word}: {text}"));
 }
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
-struct Amount {
+pub struct Amount {
     /// Timed rounds; engines take turns in each.
-    rounds: usize,
+    pub rounds: usize,
     /// Operations of a thread in a round.
-    operations: usize,
+    pub operations: usize,
     /// How long a round lasts in which threads do different things.
-    together: Duration,
+    pub together: Duration,
 }
 
 impl Amount {
     const QUICK: Self = Self { rounds: 7, operations: 200_000, together: Duration::from_millis(20) };
     const USUAL: Self = Self { rounds: 21, operations: 400_000, together: Duration::from_millis(40) };
-    /// Enough for a test of what is written.
-    #[cfg(test)]
-    const TINY: Self = Self { rounds: 2, operations: 2000, together: Duration::from_millis(2) };
 }
 
 /// What all cases of a bench know.
-struct Bench<'a> {
+pub struct Bench<'a> {
     amount: Amount,
     options: &'a Options,
     results: Results,
@@ -109,25 +137,50 @@ struct Bench<'a> {
 }
 
 /// A workload of a bench.
-struct Case {
-    name: &'static str,
+pub struct Case {
+    /// As users write it.
+    pub name: &'static str,
     run: fn(&mut Bench) -> anyhow::Result<()>,
 }
 
 impl Bench<'_> {
-    /// Whether the engine is asked for. What does no work is always shown.
-    fn wants(&self, who: &Who) -> bool {
-        let is = |name: &String| *name == who.label() || *name == who.engine;
-        self.options.engines.is_empty() || who.engine == FLOOR || self.options.engines.iter().any(is)
+    /// Rounds in which so many engines take turns; what each of them found in those after the first, which only warms up.
+    fn rounds<T>(
+        &mut self,
+        what: &str,
+        engines: usize,
+        turn: impl FnMut(usize, usize) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<Vec<T>>> {
+        self.rounds_of(0..=self.amount.rounds, what, engines, turn)
     }
 
-    /// Runs the cases that are asked for.
-    fn run(&mut self, cases: &[Case]) -> anyhow::Result<()> {
-        let asked = |case: &&Case| {
-            self.options.workloads.is_empty() || self.options.workloads.iter().any(|name| name == case.name)
-        };
-        let cases: Vec<&Case> = cases.iter().filter(asked).collect();
-        cases.into_iter().try_for_each(|case| (case.run)(self))
+    /// The same of these rounds, of which that of number 0 only warms up.
+    fn rounds_of<T>(
+        &mut self,
+        rounds: RangeInclusive<usize>,
+        what: &str,
+        engines: usize,
+        mut turn: impl FnMut(usize, usize) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<Vec<T>>> {
+        let mut all: Vec<Vec<T>> = (0..engines).map(|_| Vec::new()).collect();
+        for round in rounds {
+            self.progress.tick(&format!("{what}, round {round}"));
+            for at in 0..engines {
+                // Forward, then backward.
+                let at = if round % 2 == 0 { at } else { engines - 1 - at };
+                let found = turn(round, at)?;
+                if round > 0 {
+                    all[at].push(found);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Adds the times of an operation, by round; each round has so many.
+    fn time(&mut self, key: Key, rounds_ns: impl IntoIterator<Item = f64>, each: usize) {
+        let rounds_ns: Vec<f64> = rounds_ns.into_iter().collect();
+        self.results.of(key).rounds(Metric::Time, &rounds_ns, (each * rounds_ns.len()) as u64);
     }
 }
 
@@ -135,14 +188,16 @@ impl Bench<'_> {
 pub struct Suite {
     /// In records.
     name: &'static str,
-    cases: &'static [Case],
+    /// The workloads.
+    pub cases: &'static [Case],
+    /// How much is done, if it is to be quick and if not.
+    amounts: [Amount; 2],
     /// Who may be asked for.
-    whos: fn() -> Vec<Who>,
+    pub whos: fn() -> Vec<Who>,
     /// The sizes that may be asked for; none has its own.
     sizes: Option<RangeInclusive<u32>>,
     /// What is told beside the cases, when they are done.
     beside: fn(&mut Bench) -> anyhow::Result<()>,
-    promises: fn() -> Vec<Promise>,
 }
 
 impl Suite {
@@ -151,11 +206,11 @@ impl Suite {
     /// # Errors
     /// No workload or engine has such a name, a size cannot be, the system refuses memory, or an engine answers wrong.
     pub fn bench(&self, options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-        let amount = if options.quick { Amount::QUICK } else { Amount::USUAL };
-        self.bench_of(amount, options, progress)
+        self.bench_of(self.amounts[usize::from(!options.quick)], options, progress)
     }
 
-    fn bench_of(
+    /// The same, and so much of it.
+    pub fn bench_of(
         &self,
         amount: Amount,
         options: &Options,
@@ -163,10 +218,12 @@ impl Suite {
     ) -> anyhow::Result<Results> {
         self.check(options)?;
         let mut bench = Bench { amount, options, results: Results::default(), progress };
-        bench.run(self.cases)?;
+        let all = options.workloads.is_empty();
+        let asked = |case: &&Case| all || options.workloads.iter().any(|name| name == case.name);
+        self.cases.iter().filter(asked).try_for_each(|case| (case.run)(&mut bench))?;
         (self.beside)(&mut bench)?;
         let mut results = bench.results;
-        promises::add(self.name, &(self.promises)(), &mut results);
+        promises::add(promises::of(self.name), &mut results);
         Ok(results)
     }
 
@@ -177,17 +234,9 @@ impl Suite {
             let known: Vec<&str> = self.cases.iter().map(|case| case.name).collect();
             return Err(Failure::Usage(format!("no workload {name:?}; there are {}", known.join(", "))));
         }
-        let whos = (self.whos)();
-        let is_who = |name: &String| whos.iter().any(|who| *name == who.label() || *name == who.engine);
-        if let Some(name) = options.engines.iter().find(|&name| !is_who(name)) {
-            let known: Vec<String> = whos.iter().map(Who::label).collect();
-            return Err(Failure::Usage(format!("no engine {name:?}; there are {}", known.join(", "))));
-        }
-        let Some(n) =
-            options.sizes.iter().find(|&n| self.sizes.as_ref().is_none_or(|sizes| !sizes.contains(n)))
-        else {
-            return Ok(());
-        };
+        Who::check(&(self.whos)(), &options.engines)?;
+        let can_be = |n: &u32| self.sizes.as_ref().is_some_and(|sizes| sizes.contains(n));
+        let Some(n) = options.sizes.iter().find(|n| !can_be(n)) else { return Ok(()) };
         let sizes = self.sizes.as_ref().map_or("has sizes of its own".to_owned(), |sizes| {
             format!("has sizes from {} to {}", sizes.start(), sizes.end())
         });

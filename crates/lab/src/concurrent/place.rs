@@ -1,10 +1,19 @@
-//! Threads on CPUs of their own, that begin at once.
+//! Threads on CPUs of their own, that begin at once; what time and what memory they take.
 
-use crate::counters::threads::cpus;
-use freehold_sys::harness::Thread;
+use freehold_sys::harness::{self, Thread};
 use freehold_sys::topology;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
+
+/// CPUs that this process may use.
+pub fn cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX))
+}
+
+/// Threads at once: one, and two where there are two CPUs.
+pub(super) fn threads() -> Vec<u32> {
+    (1..=cpus().min(2)).collect()
+}
 
 /// Moves this thread to the CPU of that number, if there are as many CPUs as threads; elsewhere it runs where it may.
 pub(super) fn on_cpu(number: u32, threads: u32) {
@@ -15,23 +24,20 @@ pub(super) fn on_cpu(number: u32, threads: u32) {
     }
 }
 
-/// Threads at once: one, and two where there are two CPUs.
-pub(super) fn threads() -> Vec<u32> {
-    (1..=cpus().min(2)).collect()
+/// CPU nanoseconds of `work` on this thread.
+pub(super) fn cpu_ns(work: impl FnOnce()) -> anyhow::Result<f64> {
+    let before = harness::cpu_time()?;
+    work();
+    Ok((harness::cpu_time()? - before).as_nanos() as f64)
 }
 
 /// What a thread does, told its number.
-pub(super) type Work<'a> = dyn Fn(u32) -> anyhow::Result<()> + Sync + 'a;
+pub(super) type Work<'a, T = ()> = dyn Fn(u32) -> anyhow::Result<T> + Sync + 'a;
 
-/// Runs `work` on so many threads, which begin at once; the time until the last is done.
-pub(super) fn wall_clock(threads: u32, work: &Work) -> anyhow::Result<Duration> {
-    wall_clock_after(threads, &|_| Ok(()), work)
-}
-
-/// The same, after each thread has done something that is not timed.
-pub(super) fn wall_clock_after(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Duration> {
+/// What `work` gives on each of so many threads, which begin at once, after each has done something that does not count.
+pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> anyhow::Result<Vec<T>> {
     let begin = Barrier::new(threads as usize);
-    let times: Vec<anyhow::Result<(Instant, Instant)>> = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
                 let begin = &begin;
@@ -41,18 +47,98 @@ pub(super) fn wall_clock_after(threads: u32, before: &Work, work: &Work) -> anyh
                     // Others wait for this thread, ready or not.
                     begin.wait();
                     ready?;
-                    let started = Instant::now();
-                    work(number)?;
-                    Ok((started, Instant::now()))
+                    work(number)
                 })
             })
             .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|times| times.unwrap_or_else(|_| Err(panicked()))).collect()
-    });
-    let times = times.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+        let joined: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+        joined.into_iter().map(|found| found.unwrap_or_else(|_| Err(panicked()))).collect()
+    })
+}
+
+/// Runs `work` on so many threads, which begin at once; the time until the last is done.
+pub(super) fn wall_clock(threads: u32, work: &Work) -> anyhow::Result<Duration> {
+    wall_clock_after(threads, &|_| Ok(()), work)
+}
+
+/// The same, after each thread has done something that is not timed.
+pub(super) fn wall_clock_after(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Duration> {
+    let times = at_once(threads, before, &|number| {
+        let started = Instant::now();
+        work(number)?;
+        Ok((started, Instant::now()))
+    })?;
     let (started, ended) = (times.iter().map(|at| at.0).min(), times.iter().map(|at| at.1).max());
     Ok(started.zip(ended).map_or(Duration::ZERO, |(started, ended)| ended - started))
+}
+
+/// Tries of work on threads that each have a CPU, until none of them has to wait for it.
+const TRIES: u32 = 8;
+/// A thread has not waited if it took no more time than this by its CPU time.
+const ALONE: f64 = 1.1;
+
+/// CPU nanoseconds that `work` takes on all of `threads` threads together, which begin at once, and how often it was done. Each
+/// is told its number.
+///
+/// If there is a CPU for each thread, each has one to itself, as far as this process can say. Where others use these CPUs,
+/// threads take turns with them and do not run at once: such work is done again, and the try with the least waiting counts.
+pub(super) fn together_ns(threads: u32, work: &(dyn Fn(u32) + Sync)) -> anyhow::Result<(f64, u32)> {
+    // Nanoseconds of all, and the time that passed for a thread by its CPU time, the largest of all threads.
+    let one = || {
+        let each = at_once(threads, &|_| Ok(()), &|number| {
+            let started = Instant::now();
+            let cpu_ns = cpu_ns(|| work(number))?;
+            Ok((cpu_ns, started.elapsed().as_nanos() as f64 / cpu_ns))
+        })?;
+        let add = |all: (f64, f64), one: (f64, f64)| (all.0 + one.0, all.1.max(one.1));
+        anyhow::Ok(each.into_iter().fold((0.0, 0.0), add))
+    };
+    let (mut best, mut tries) = (one()?, 1);
+    while threads > 1 && threads <= cpus() && best.1 > ALONE && tries < TRIES {
+        let next = one()?;
+        tries += 1;
+        if next.1 < best.1 {
+            best = next;
+        }
+    }
+    Ok((best.0, tries))
+}
+
+/// Runs `work` on each of the first `most` CPUs that this process may use, one after the other, and `then` behind each.
+/// Returns on how many.
+pub(super) fn on_each_cpu(
+    most: usize,
+    work: &(dyn Fn() + Sync),
+    then: &mut dyn FnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<usize> {
+    let mut ran = 0;
+    for cpu in topology::online_cpus().unwrap_or_else(|| vec![0]) {
+        if ran == most {
+            break;
+        }
+        let on_cpu = || Thread::current().move_to(cpu).map(|()| work());
+        let joined = std::thread::scope(|scope| scope.spawn(on_cpu).join());
+        // A CPU that this process may not use is passed over.
+        if joined.map_err(|_| panicked())?.is_ok() {
+            ran += 1;
+            then()?;
+        }
+    }
+    anyhow::ensure!(ran > 0, "this process may use no CPU that the kernel tells");
+    Ok(ran)
+}
+
+/// The bytes of memory that this process has, as its page tables say.
+pub(super) fn resident_bytes() -> anyhow::Result<u64> {
+    bytes_of("/proc/self/smaps_rollup", "Rss:")
+}
+
+/// The bytes that a file of the kernel has behind a name.
+pub(super) fn bytes_of(file: &str, name: &str) -> anyhow::Result<u64> {
+    let text = std::fs::read_to_string(file)?;
+    let kib = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix("kB"));
+    let kib: u64 = kib.ok_or_else(|| anyhow::anyhow!("{file} has no {name}"))?.trim().parse()?;
+    Ok(kib * 1024)
 }
 
 /// What is said of a thread that panicked.

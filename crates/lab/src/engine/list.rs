@@ -1,8 +1,11 @@
 //! The one list of engines. A new engine is a file with its [`Engine`](freehold_trace::kva::Engine) and an entry
 //! here.
 
-use super::{Compared, FLOOR, Listed, OneTree, Session, Space, SpaceEngine, VARIANTS, listed::facts};
-use freehold::kva::{BTree, BySize, RbTree, btree, by_size, rbtree};
+use super::listed::{engines, facts};
+use super::{FLOOR, OneTree, Session, Space, SpaceEngine};
+use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
+use freehold::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
+use freehold::kva::{BTree, BySize, FreeIndex, RbTree, btree, by_size, rbtree};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
     BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
@@ -68,209 +71,95 @@ facts! { KvaFacts, Kva: Space => dyn Session, Answer, |facts, scene| (facts.make
     }
 }
 
-impl EngineEntry {
-    const fn linear(mut self) -> Self {
-        self.facts.linear = true;
-        self
-    }
+/// What is said of an engine whose work grows with a logarithm.
+pub(super) const fn quick(takes: Takes, make: Make) -> KvaFacts {
+    KvaFacts { takes, linear: false, make }
 }
 
-/// An entry of the list.
-pub(super) const fn engine(name: &'static str, about: &'static str, takes: Takes, make: Make) -> EngineEntry {
-    Listed::new(name, about, KvaFacts { takes, linear: false, make })
+/// Of one that looks at everything.
+const fn linear(takes: Takes, make: Make) -> KvaFacts {
+    KvaFacts { linear: true, ..quick(takes, make) }
 }
 
 /// Every engine; the first is the default one, and what ratios are to.
-pub const ENGINES: &[EngineEntry] = &[
-    engine(
-        "btree",
-        "free blocks and regions in one B+tree, each child known by its room per class of \
-         alignment; exactly the lowest address that fits",
-        Takes::Lowest,
-        |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)),
-    )
-    .placed("lowest")
-    .ours(),
-    engine(
-        "btree",
-        "the same B+tree from the other end; exactly the highest address that fits",
-        Takes::Highest,
-        |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)),
-    )
-    .placed("highest")
-    .ours()
-    .compared(Compared::IfNamed),
-    engine(
-        "rbtree",
-        "free blocks in a red-black tree, each knowing the largest size below it; exactly the \
-         lowest address that fits",
-        Takes::Lowest,
-        |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)),
-    )
-    .placed("lowest")
-    .ours(),
-    engine(
-        "rbtree",
-        "the same tree with the kernel's own search, which asks for size + alignment - 1 and so \
-         may pass over a lower block",
-        Takes::LowestUpToPageAlignment,
-        |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux)),
-    )
-    .placed("linux")
-    .ours(),
-    engine(
-        "rbtree",
-        "the same tree from the other end; exactly the highest address that fits",
-        Takes::Highest,
-        |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest)),
-    )
-    .placed("highest")
-    .ours()
-    .compared(Compared::IfNamed),
-    engine(
-        "rbtree",
-        "the red-black tree with its blocks ordered by size as well; the smallest block that fits",
-        Takes::BestFit,
-        |layout, granule| {
-            boxed(SpaceEngine::<BySize<RbTree>>::new(layout, granule, by_size::Placement::BestFit))
-        },
-    )
-    .placed("best-fit")
-    .ours()
-    .compared(Compared::IfNamed),
-    engine(
-        "btree",
-        "the B+tree with its blocks ordered by size as well; the smallest block that fits",
-        Takes::BestFit,
-        |layout, granule| {
-            boxed(SpaceEngine::<BySize<BTree>>::new(layout, granule, by_size::Placement::BestFit))
-        },
-    )
-    .placed("best-fit")
-    .ours()
-    .compared(Compared::InBench),
-    engine(
-        "range-map",
-        "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest \
-         address that fits",
-        Takes::Lowest,
-        |layout, granule| boxed(OneTree::new(layout, granule)),
-    )
-    .compared(Compared::InBench),
-    engine(
-        "gap-list",
-        "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with \
-         four cached values",
-        Takes::Any,
-        |layout, granule| boxed(GapList::new(layout, granule)),
-    )
-    .linear()
-    .estimated(),
-    engine(
-        "splay",
-        "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the \
-         largest size below it; exactly the lowest address that fits",
-        Takes::Lowest,
-        |layout, granule| boxed(Splay::new(layout, granule)),
-    )
-    .estimated()
-    .compared(Compared::InBench),
-    engine(
-        "btreemap-first-fit",
-        "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special \
-         structure",
-        Takes::Lowest,
-        |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))),
-    )
-    .linear()
-    .estimated(),
-    engine(
-        "btreemap-best-fit",
-        "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the \
-         smallest that is large enough if there is an alignment or a window",
-        Takes::BestFit,
-        |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))),
-    )
-    .linear()
-    .estimated()
-    .compared(Compared::InBench),
-    engine(
-        "rangemap",
-        "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps",
-        Takes::Lowest,
-        |layout, granule| boxed(RangemapGaps::new(layout, granule)),
-    )
-    .linear()
-    .estimated()
-    .compared(Compared::InBench),
-    engine(
-        "vm-allocator",
-        "the crate vm-allocator, first match: one tree of free and busy ranges, searched whole",
-        Takes::Any,
-        |layout, granule| boxed(VmAllocator::new(layout, granule)),
-    )
-    .linear()
-    .estimated()
-    .compared(Compared::InBench),
-    engine(
-        "range-alloc",
-        "the crate range-alloc: free ranges in a vector, best fit",
-        Takes::Any,
-        |layout, granule| boxed(RangeAlloc::new(layout, granule)),
-    )
-    .linear()
-    .compared(Compared::InBench),
-    engine(
-        "offset-allocator",
-        "the crate offset-allocator: free blocks in 256 classes of size; no alignments, no \
-         windows",
-        Takes::Any,
-        |layout, granule| boxed(OffsetAllocator::new(layout, granule)),
-    )
-    .compared(Compared::InBench),
-    engine(
-        "buddy_system_allocator",
-        "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one",
-        Takes::Any,
-        |layout, granule| boxed(Buddy::new(layout, granule)),
-    )
-    .estimated()
-    .compared(Compared::InBench),
-    engine(
-        "mmap",
-        "the kernel's own address space: mmap and munmap of memory that nothing may touch, at \
-         most vm.max_map_count of them",
-        Takes::KernelsChoice,
-        |layout, granule| boxed(Mmap::new(layout, granule)),
-    )
-    .compared(Compared::InBench),
-    engine(
-        "naive",
-        "a model that looks at everything; for checking, not for speed",
-        Takes::Lowest,
-        |layout, granule| boxed(Naive::new(layout, granule)),
-    )
-    .linear()
-    .estimated()
-    .compared(Compared::IfNamed),
-];
+pub const ENGINES: &[EngineEntry] = engines! {
+    "btree" "lowest" (Always ours)
+        "free blocks and regions in one B+tree, each child known by its room per class of alignment; exactly the lowest address that fits"
+        quick(Lowest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)));
+    "btree" "highest" (IfNamed ours) "the same B+tree from the other end; exactly the highest address that fits"
+        quick(Highest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)));
+    "rbtree" "lowest" (Always ours)
+        "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits"
+        quick(Lowest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)));
+    "rbtree" "linux" (Always ours)
+        "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block"
+        quick(LowestUpToPageAlignment, |layout, granule| {
+            boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux))
+        });
+    "rbtree" "highest" (IfNamed ours) "the same tree from the other end; exactly the highest address that fits"
+        quick(Highest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest)));
+    "rbtree" "best-fit" (IfNamed ours)
+        "the red-black tree with its blocks ordered by size as well; the smallest block that fits"
+        quick(BestFit, best_fit::<RbTree>);
+    "btree" "best-fit" (InBench ours)
+        "the B+tree with its blocks ordered by size as well; the smallest block that fits"
+        quick(BestFit, best_fit::<BTree>);
+    "range-map" (InBench)
+        "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits"
+        quick(Lowest, |layout, granule| boxed(OneTree::new(layout, granule)));
+    "gap-list" (Always estimated)
+        "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached values"
+        linear(Any, |layout, granule| boxed(GapList::new(layout, granule)));
+    "splay" (InBench estimated)
+        "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits"
+        quick(Lowest, |layout, granule| boxed(Splay::new(layout, granule)));
+    "btreemap-first-fit" (Always estimated)
+        "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure"
+        linear(Lowest, |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))));
+    "btreemap-best-fit" (InBench estimated)
+        "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that is large enough if there is an alignment or a window"
+        linear(BestFit, |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))));
+    "rangemap" (InBench estimated) "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps"
+        linear(Lowest, |layout, granule| boxed(RangemapGaps::new(layout, granule)));
+    "vm-allocator" (InBench estimated)
+        "the crate vm-allocator, first match: one tree of free and busy ranges, searched whole"
+        linear(Any, |layout, granule| boxed(VmAllocator::new(layout, granule)));
+    "range-alloc" (InBench) "the crate range-alloc: free ranges in a vector, best fit"
+        linear(Any, |layout, granule| boxed(RangeAlloc::new(layout, granule)));
+    "offset-allocator" (InBench)
+        "the crate offset-allocator: free blocks in 256 classes of size; no alignments, no windows"
+        quick(Any, |layout, granule| boxed(OffsetAllocator::new(layout, granule)));
+    "buddy_system_allocator" (InBench estimated)
+        "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one"
+        quick(Any, |layout, granule| boxed(Buddy::new(layout, granule)));
+    "mmap" (InBench)
+        "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them"
+        quick(KernelsChoice, |layout, granule| boxed(Mmap::new(layout, granule)));
+    "naive" (IfNamed estimated) "a model that looks at everything; for checking, not for speed"
+        linear(Lowest, |layout, granule| boxed(Naive::new(layout, granule)));
+};
+
+/// Our red-black tree with the talk's wishes: for `freehold bench kva --wishes`, and by their full names.
+pub const VARIANTS: &[EngineEntry] = engines! {
+    "rbtree" "lowest+hot" (IfNamed ours) "the red-black tree, starting at the block that served last"
+        quick(Lowest, wished::<HotBlock>);
+    "rbtree" "lowest+lazy" (IfNamed ours)
+        "the red-black tree, its maxima put right once the search leaves the block"
+        quick(Lowest, wished::<LazyFixups>);
+    "rbtree" "lowest+hot+lazy" (IfNamed ours) "the red-black tree with both" quick(Lowest, wished::<HotAndLazy>);
+};
+
+fn wished<P: Policy>(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
+    boxed(SpaceEngine::<RbTree<P>>::new(layout, granule, rbtree::Placement::Lowest))
+}
+
+fn best_fit<I: FreeIndex + Clone + 'static>(
+    layout: &[Span],
+    granule: Align,
+) -> Result<Box<dyn Session>, String> {
+    boxed(SpaceEngine::<BySize<I>>::new(layout, granule, by_size::Placement::BestFit))
+}
 
 pub(super) fn boxed<E: Engine + 'static>(engine: Result<E, String>) -> Result<Box<dyn Session>, String> {
     Ok(Box::new(Driver::new(engine?)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_kernel_may_answer_elsewhere_in_another_run() {
-        let (first, moved) = ([Answer::At(1), Answer::Freed], [Answer::At(2), Answer::Freed]);
-        let failed = [Answer::NoRoom, Answer::Freed];
-        for (takes, may_move) in [(Takes::Any, false), (Takes::KernelsChoice, true)] {
-            assert!(takes.repeats(&first, &first));
-            assert_eq!(takes.repeats(&first, &moved), may_move);
-            assert!(!takes.repeats(&first, &failed) && !takes.repeats(&first, &first[..1]));
-        }
-    }
 }

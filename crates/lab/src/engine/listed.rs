@@ -91,6 +91,20 @@ macro_rules! facts {
 }
 pub(super) use facts;
 
+/// A list of engines, an entry each: its name, its placement where there are several, where it is compared and what else holds
+/// for it, what it is, and its facts.
+macro_rules! engines {
+    ($($name:literal $($placement:literal)? ($compared:ident $($word:ident)*) $about:literal $facts:expr;)*) => {
+        &[$($crate::engine::Listed {
+            compared: $crate::engine::Compared::$compared,
+            $(placement: Some($placement),)?
+            $($word: true,)*
+            ..$crate::engine::Listed::new($name, $about, $facts)
+        }),*]
+    };
+}
+pub(super) use engines;
+
 impl<T> Deref for Listed<T> {
     type Target = T;
 
@@ -104,26 +118,6 @@ impl<T: Copy> Listed<T> {
     pub(super) const fn new(engine: &'static str, about: &'static str, facts: T) -> Self {
         let (placement, ours, estimated, compared) = (None, false, false, Compared::Always);
         Self { engine, placement, about, ours, estimated, compared, facts }
-    }
-
-    pub(super) const fn placed(mut self, placement: &'static str) -> Self {
-        self.placement = Some(placement);
-        self
-    }
-
-    pub(super) const fn ours(mut self) -> Self {
-        self.ours = true;
-        self
-    }
-
-    pub(super) const fn estimated(mut self) -> Self {
-        self.estimated = true;
-        self
-    }
-
-    pub(super) const fn compared(mut self, compared: Compared) -> Self {
-        self.compared = compared;
-        self
     }
 
     /// The same with other facts.

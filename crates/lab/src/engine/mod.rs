@@ -10,15 +10,13 @@ mod one_tree;
 pub mod percpu;
 mod session;
 mod space;
-mod variants;
 pub mod vma;
 
 pub use driven::Driven;
 pub use features::Features;
 pub use floor::FLOOR;
-pub use list::{ENGINES, EngineEntry, KvaFacts, Make, Takes};
+pub use list::{ENGINES, EngineEntry, KvaFacts, Make, Takes, VARIANTS};
 pub use listed::{Compared, Facts, Listed};
 pub use one_tree::OneTree;
 pub use session::{Session, Space};
 pub use space::SpaceEngine;
-pub use variants::VARIANTS;

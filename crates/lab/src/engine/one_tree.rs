@@ -26,7 +26,8 @@ const REGION: u32 = 1;
 /// A space in one tree.
 #[derive(Clone)]
 pub struct OneTree {
-    map: WordMap<u32>,
+    /// Regions, and what is outside.
+    pub map: WordMap<u32>,
     granule: Align,
     /// What is not of the space, in address order.
     outside: Vec<Span>,
@@ -41,7 +42,7 @@ impl OneTree {
         let mut map = WordMap::new();
         map.store(Span::ALL, OUTSIDE).map_err(|rejected| rejected.cause.to_string())?;
         for &span in layout {
-            if !granule.divides(span.first()) || !granule.divides(span.last().wrapping_add(1)) {
+            if !granular(granule, span) {
                 return Err(format!("{span} is not made of whole granules of {granule}"));
             }
             map.remove_range(span).map_err(|cause| cause.to_string())?;
@@ -53,6 +54,10 @@ impl OneTree {
     fn regions(&self) -> u64 {
         self.map.len() - self.outside.len() as u64
     }
+}
+
+fn granular(granule: Align, span: Span) -> bool {
+    granule.divides(span.first()) && granule.divides(span.last().wrapping_add(1))
 }
 
 impl Engine for OneTree {
@@ -111,65 +116,9 @@ impl Engine for OneTree {
         if outside.ne(self.outside.iter().copied()) {
             return Err("what is outside of the space is no longer as it was".to_owned());
         }
-        let granular = |span: Span| {
-            self.granule.divides(span.first()) && self.granule.divides(span.last().wrapping_add(1))
-        };
-        match self.map.iter().find(|(span, kind)| *kind == REGION && !granular(*span)) {
+        match self.map.iter().find(|(span, kind)| *kind == REGION && !granular(self.granule, *span)) {
             Some((span, _)) => Err(format!("the region {span} is not made of granules")),
             None => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-mod tests {
-    use super::*;
-    use freehold::units::Tally;
-
-    fn pages(first: u64, pages: u64) -> Span {
-        Span::from_size(first << 12, pages << 12).unwrap()
-    }
-
-    #[test]
-    fn what_is_outside_is_neither_free_nor_freed() {
-        let mut space = OneTree::new(&[pages(8, 4), pages(1, 3)], Align::PAGE).unwrap();
-        let mut blocks = Vec::new();
-        space.free_blocks(&mut |block| blocks.push(block));
-        assert_eq!(blocks, [pages(1, 3), pages(8, 4)]);
-        assert_eq!(space.alloc(4 << 12, Align::ONE, Span::ALL, &mut ()), Some(8 << 12));
-        for not_there in [0, 4 << 12, 12 << 12, 9 << 12, u64::MAX] {
-            assert!(!space.free(not_there, &mut ()), "{not_there:#x}");
-        }
-        assert!(space.free(8 << 12, &mut ()) && !space.free(8 << 12, &mut ()));
-        assert_eq!(space.validate(), Ok(()));
-        assert!(OneTree::new(&[Span::new(1, 4096).unwrap()], Align::PAGE).is_err());
-    }
-
-    #[test]
-    fn the_whole_space_is_a_space() {
-        let mut space = OneTree::new(&[Span::ALL], Align::PAGE).unwrap();
-        let top = Span::new(u64::MAX - 4095, u64::MAX).unwrap();
-        assert_eq!(space.alloc(4096, Align::PAGE, top, &mut ()), Some(top.first()));
-        assert_eq!(space.alloc(4096, Align::PAGE, Span::ALL, &mut ()), Some(0));
-        assert!(space.free(top.first(), &mut ()) && space.free(0, &mut ()));
-        assert_eq!(space.validate(), Ok(()));
-    }
-
-    #[test]
-    fn every_node_is_counted_where_it_is_taken() {
-        let mut space = OneTree::new(&[pages(1, 10_000)], Align::PAGE).unwrap();
-        let before = space.map.nodes_taken();
-        let (mut allocs, mut frees) = (Tally::default(), Tally::default());
-        for _ in 0..1000 {
-            assert!(space.alloc(4096, Align::ONE, Span::ALL, &mut allocs).is_some());
-        }
-        for page in (1..=1000).step_by(2) {
-            assert!(space.free(page << 12, &mut frees));
-        }
-        assert!(allocs.of(Work::NodeTaken) > 0);
-        let taken = allocs.of(Work::NodeTaken) + frees.of(Work::NodeTaken);
-        assert_eq!(taken, space.map.nodes_taken() - before);
-        assert_eq!(space.validate(), Ok(()));
     }
 }

@@ -1,31 +1,28 @@
 //! Address spaces of processes, kept in maps of ranges: the family `maple`, as far as recorded programs drive it.
 
 use super::{Family, Judge, Life, OpKind, Outcome};
-use crate::engine::vma::{
-    Answer, Call, Caller, EngineEntry, Op, Scene, Session, SortedAreas, Spaces, SpacesFacts,
-};
+use crate::engine::vma::{Answer, Call, Caller, EngineEntry, Op, Scene, Session, Spaces, SpacesFacts};
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
 
 /// The family.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maple;
 
-/// The last of the kinds of operations: whatever is not one of the others.
-const KINDS: &[OpKind] = &[
-    OpKind { op: "mmap", noun: "mapping" },
-    OpKind { op: "munmap", noun: "unmapping" },
-    OpKind { op: "mprotect", noun: "change of protection" },
-    OpKind { op: "madvise", noun: "advice" },
-    OpKind { op: "gap-search", noun: "search for a gap" },
-    OpKind { op: "store", noun: "store into a tree" },
-    OpKind { op: "look-up", noun: "look-up in a tree, or a walk" },
-    OpKind { op: "other", noun: "other call" },
-];
-
 impl Family for Maple {
-    const KINDS: &'static [OpKind] = KINDS;
+    /// The last one is whatever is not one of the others.
+    const KINDS: &'static [OpKind] = &[
+        OpKind { op: "mmap", noun: "mapping" },
+        OpKind { op: "munmap", noun: "unmapping" },
+        OpKind { op: "mprotect", noun: "change of protection" },
+        OpKind { op: "madvise", noun: "advice" },
+        OpKind { op: "gap-search", noun: "search for a gap" },
+        OpKind { op: "store", noun: "store into a tree" },
+        OpKind { op: "look-up", noun: "look-up in a tree, or a walk" },
+        OpKind { op: "other", noun: "other call" },
+    ];
     engines_of!(SpacesFacts, Op, MapleJudge);
 
     fn kind(op: &Op) -> usize {
@@ -37,12 +34,7 @@ impl Family for Maple {
             Call::Search { .. } => 4,
             Call::Store { .. } => 5,
             Call::Load { .. } | Call::Find { .. } => 6,
-            Call::Map { by: Caller::Break, .. }
-            | Call::Unmap { by: Caller::Break, .. }
-            | Call::Remap { .. }
-            | Call::Fork { .. }
-            | Call::Exec
-            | Call::Destroy => 7,
+            _ => 7,
         }
     }
 
@@ -69,7 +61,7 @@ impl Family for Maple {
 /// Keeps the same spaces as sorted lists of areas.
 #[derive(Clone, Debug)]
 pub struct MapleJudge {
-    spaces: Spaces<SortedAreas>,
+    spaces: Spaces<ListRanges<u64>>,
 }
 
 impl Judge<Maple> for MapleJudge {
@@ -84,10 +76,6 @@ impl Judge<Maple> for MapleJudge {
         } else {
             Err(format!("{op:?}: {answer:?}, where a sorted list of areas says {expected:?}"))
         }
-    }
-
-    fn wrongly_refused(&self, _: &Op, _: &dyn Session) -> Option<String> {
-        None
     }
 
     /// Areas.

@@ -28,7 +28,7 @@ mod tree;
 
 pub use kva::{Checker, Kva, KvaJudge};
 pub use maple::{Maple, MapleJudge};
-pub use percpu::{Percpu, PercpuChecker, PercpuJudge};
+pub use percpu::{Percpu, PercpuJudge};
 pub use tree::{Tree, TreeJudge};
 
 use crate::engine::{Compared, Driven, Facts, Listed};
@@ -135,8 +135,11 @@ pub trait Judge<F: Family>: Sized {
     /// What is wrong with it.
     fn check(&mut self, op: &F::Op, answer: F::Answer) -> Result<(), String>;
 
-    /// Why the refusal of a request is wrong, if it is.
-    fn wrongly_refused(&self, op: &F::Op, session: &F::Session) -> Option<String>;
+    /// Why the refusal of a request is wrong, if it is; where a refusal is an answer, it is checked as such.
+    fn wrongly_refused(&self, op: &F::Op, session: &F::Session) -> Option<String> {
+        let _ = (op, session);
+        None
+    }
 
     /// Live objects.
     fn live(&self) -> u64;

@@ -10,17 +10,15 @@ use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tree;
 
-/// The last of the kinds of operations: whatever is not one of the others.
-const KINDS: &[OpKind] = &[
-    OpKind { op: "store", noun: "store" },
-    OpKind { op: "erase", noun: "removal" },
-    OpKind { op: "gap", noun: "search for a gap" },
-    OpKind { op: "read", noun: "look-up or step" },
-    OpKind { op: "other", noun: "other call" },
-];
-
 impl Family for Tree {
-    const KINDS: &'static [OpKind] = KINDS;
+    /// The last one is whatever is not one of the others.
+    const KINDS: &'static [OpKind] = &[
+        OpKind { op: "store", noun: "store" },
+        OpKind { op: "erase", noun: "removal" },
+        OpKind { op: "gap", noun: "search for a gap" },
+        OpKind { op: "read", noun: "look-up or step" },
+        OpKind { op: "other", noun: "other call" },
+    ];
     engines_of!(TreeFacts, Op, TreeJudge);
 
     fn kind(op: &Op) -> usize {
@@ -43,12 +41,7 @@ impl Family for Tree {
             | Op::CursorStep { .. }
             | Op::LoadMany { .. }
             | Op::StepMany { .. } => 3,
-            Op::CursorSet { .. }
-            | Op::CursorPause
-            | Op::CursorReset
-            | Op::UseTree { .. }
-            | Op::Duplicate { .. }
-            | Op::DestroyTree { .. } => 4,
+            _ => 4,
         }
     }
 
@@ -99,11 +92,6 @@ impl Judge<Tree> for TreeJudge {
         if [answer] == expected { Ok(()) } else { Err(format!("{answer:?}, not {:?}", expected[0])) }
     }
 
-    /// A refusal is an answer, and the model refuses rightly.
-    fn wrongly_refused(&self, _: &Op, _: &dyn Trees) -> Option<String> {
-        None
-    }
-
     fn live(&self) -> u64 {
         self.model.content(self.model.current(), false).0
     }
@@ -116,42 +104,5 @@ impl Judge<Tree> for TreeJudge {
         } else {
             Err(format!("it holds {} ranges or others than the {} of the model", got.0, expected.0))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::maple::ENGINES;
-    use freehold_trace::maple::Value;
-
-    /// Ranges of one value side by side, one of which is erased.
-    fn judged(engine: &str) -> Result<(), String> {
-        let entry = ENGINES.iter().find(|entry| entry.engine == engine).unwrap();
-        let flags = TreeFlags { alloc: true, rcu: false };
-        let (mut session, mut judge) = (entry.start(&flags)?, TreeJudge::new(entry, &flags));
-        let store = |first, last| Op::Store { first, last, value: Value::Number(7) };
-        for op in [store(0, 9), store(10, 19), store(30, 39), Op::Erase { index: 12 }] {
-            let mut answer = [Answer::default()];
-            session.run(&[op], &mut answer);
-            judge.check(&op, answer[0])?;
-            judge.check_state(&*session)?;
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn what_a_peer_means_by_neighbours_is_no_failure() {
-        for entry in ENGINES {
-            assert_eq!(judged(entry.engine), Ok(()), "{}", entry.engine);
-        }
-        let rangemap = ENGINES.iter().find(|entry| entry.merges).unwrap();
-        let plain = rangemap.with(TreeFacts { merges: false, ..rangemap.facts });
-        let flags = TreeFlags { alloc: true, rcu: false };
-        let (mut session, judge) = (plain.start(&flags).unwrap(), TreeJudge::new(&plain, &flags));
-        let mut answers = [Answer::default(); 2];
-        let store = |first, last| Op::Store { first, last, value: Value::Number(7) };
-        session.run(&[store(0, 9), store(10, 19)], &mut answers);
-        assert!(judge.check_state(&*session).is_err(), "by the kernel's rule it would be one");
     }
 }

@@ -3,9 +3,8 @@
 //! Nothing there was measured by this program, and nothing that it shows as its own comes from there. A figure says which
 //! of our records it is like, and how far, or why there is none.
 
-use crate::record::{Key, Metric, Origin, Record, Select, Stat, Value};
+use crate::record::{Metric, Origin, Record, Select, Stat};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 include!(concat!(env!("OUT_DIR"), "/published.rs"));
@@ -29,8 +28,8 @@ pub struct Source {
     /// Operations that a figure is of.
     #[serde(default = "one")]
     pub per: f64,
-    /// What of ours stands beside its figures.
-    pub ours: Option<Ours>,
+    /// What of ours stands beside its figures: the ratio of two, one's figure, or nothing.
+    pub ours: Option<Vec<Select>>,
     /// The figures.
     #[serde(default)]
     pub figure: Vec<Figure>,
@@ -43,67 +42,28 @@ fn one() -> f64 {
     1.0
 }
 
-/// Ours beside a figure.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Ours {
-    /// The ratio of two engines, or of two selections.
-    Ratio([Side; 2]),
-    /// One engine's figure.
-    One(Side),
-    /// Nothing.
-    Nothing([Side; 0]),
-}
-
-impl Side {
-    /// The selection, narrowed to this side.
-    pub fn narrow(&self, select: Select) -> Select {
-        match self {
-            Self::Engine(engine) => select.and("engine", engine),
-            Self::Of(of) => select.with(of),
-        }
-    }
-}
-
-/// A side of it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Side {
-    /// An engine.
-    Engine(String),
-    /// Fields.
-    Of(Select),
-}
-
 /// One figure, before and after a change; either may be lacking.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// What was measured, where.
     pub what: String,
-    /// The fields of records like it.
+    /// Records like it, whoever's.
     #[serde(default)]
-    of: BTreeMap<String, toml::Value>,
-    #[serde(default = "time")]
-    metric: String,
-    #[serde(default = "median")]
-    stat: String,
+    pub of: Select,
+    /// The metric of these records, a time if it does not say.
+    metric: Option<Metric>,
+    /// Which figure of it, the median if it does not say.
+    stat: Option<Stat>,
     per: Option<f64>,
     /// What of ours stands beside it, if not what does beside its source's.
-    pub ours: Option<Ours>,
+    pub ours: Option<Vec<Select>>,
     /// Before the change.
     pub before: Option<Quantity>,
     /// After it.
     pub after: Option<Quantity>,
-    note: String,
-}
-
-fn time() -> String {
-    "time".to_owned()
-}
-
-fn median() -> String {
-    "median".to_owned()
+    /// How far ours is alike, or why there is none.
+    pub note: String,
 }
 
 /// How often each value came.
@@ -111,8 +71,9 @@ fn median() -> String {
 #[serde(deny_unknown_fields)]
 pub struct Histogram {
     engine: String,
-    of: BTreeMap<String, toml::Value>,
-    counts: Vec<[u64; 2]>,
+    of: Select,
+    /// Values, and how often they came.
+    pub counts: Vec<[u64; 2]>,
 }
 
 /// A value as it was published, in its own unit.
@@ -161,19 +122,10 @@ impl std::fmt::Display for Quantity {
 }
 
 impl Figure {
-    /// How far ours is alike, or why there is none.
-    pub fn note(&self) -> String {
-        self.note.clone()
-    }
-
-    /// Records like it, whoever's.
-    pub fn select(&self) -> Select {
-        Select::from(&self.of)
-    }
-
     /// Whether the record is the same figure of its samples, measured here.
     pub fn is_of(&self, record: &Record) -> bool {
-        (record.metric.name(), record.stat.name()) == (self.metric.as_str(), self.stat.as_str())
+        record.metric == self.metric.unwrap_or(Metric::Time)
+            && record.stat == self.stat.unwrap_or(Stat::Median)
             && !matches!(record.origin, Origin::Published(_))
     }
 
@@ -183,23 +135,6 @@ impl Figure {
         let alike = before.unit.1 == after.unit.1 && after.value > 0.0;
         alike.then(|| before.value * before.unit.2 / (after.value * after.unit.2))
     }
-}
-
-fn key(suite: &str, engine: &str, of: &BTreeMap<String, toml::Value>) -> Key {
-    let mut key = Key::new(suite, "").engine(engine);
-    for (field, value) in of {
-        match (field.as_str(), value) {
-            ("workload", toml::Value::String(text)) => key.workload.clone_from(text),
-            ("op", toml::Value::String(text)) => key.op.clone_from(text),
-            (_, toml::Value::String(text)) => key = key.param(field, text.as_str()),
-            (_, toml::Value::Integer(number)) => {
-                key.params.insert(field.clone(), Value::Number(number.unsigned_abs()));
-            }
-            // A list stands for the worst of several: the figure is of none of them.
-            _ => {}
-        }
-    }
-    key
 }
 
 impl Source {
@@ -216,14 +151,13 @@ impl Source {
                 else {
                     continue;
                 };
-                let stat =
-                    Stat::ALL.into_iter().find(|stat| stat.name() == figure.stat).unwrap_or(Stat::Median);
+                let stat = figure.stat.unwrap_or(Stat::Median);
                 let value = quantity.value * quantity.unit.2 / figure.per.unwrap_or(self.per);
-                records.push(record(key(&self.suite, name, &figure.of), Metric::Time, stat, value));
+                records.push(record(figure.of.key(&self.suite, name), Metric::Time, stat, value));
             }
         }
         for histogram in &self.histogram {
-            let of = key(&self.suite, &histogram.engine, &histogram.of);
+            let of = histogram.of.key(&self.suite, &histogram.engine);
             records.extend(histogram.counts.iter().map(|&[value, count]| {
                 record(of.clone().param("n", value), Metric::Requests, Stat::Total, count as f64)
             }));
@@ -240,7 +174,12 @@ static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
     sources
 });
 
-/// The sources about a family, the publication's own first.
+/// Every source, a family's own publication before the others about it.
+pub fn sources() -> &'static [Source] {
+    &SOURCES
+}
+
+/// The sources about a family.
 pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
     SOURCES.iter().filter(move |source| source.suite == suite)
 }
@@ -248,61 +187,4 @@ pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Source> {
 /// The published figures about a family that can stand beside ours.
 pub fn records(suite: &str) -> Vec<Record> {
     of_suite(suite).flat_map(Source::records).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ratios(source: &str) -> Vec<f64> {
-        let source = SOURCES.iter().find(|other| other.source == source).unwrap();
-        source.figure.iter().filter_map(Figure::ratio).collect()
-    }
-
-    #[test]
-    fn every_table_is_read_and_its_figures_say_something() {
-        assert_eq!(SOURCES.len(), TABLES.len());
-        for figure in SOURCES.iter().flat_map(|source| &source.figure) {
-            assert!(figure.before.is_some() || figure.after.is_some(), "{}", figure.what);
-            assert!(Metric::ALL.iter().any(|metric| metric.name() == figure.metric), "{}", figure.what);
-            assert!(Stat::ALL.iter().any(|stat| stat.name() == figure.stat), "{}", figure.what);
-            assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
-        }
-        // Two figures of one thing under one name would stand for each other.
-        for suite in ["kva", "percpu", "maple"] {
-            let records = records(suite);
-            for (at, one) in records.iter().enumerate() {
-                let same = |other: &&Record| {
-                    (other.metric, other.stat) == (one.metric, one.stat) && other.key == one.key
-                };
-                assert!(!records.iter().skip(at + 1).any(|other| same(&other)), "{one:?}");
-            }
-        }
-        let seed = records("percpu");
-        let of = |record: &&Record| record.key.engine == "v1 area map" && record.key.op == "alloc";
-        let first = seed.iter().find(of).unwrap();
-        assert_eq!((first.value, first.key.field("size").as_deref()), (335.0, Some("4")));
-    }
-
-    /// What the sources say of their own figures in words.
-    #[test]
-    fn ratios_are_what_the_sources_say() {
-        let talk = ratios("talk, LPC 2019")[0];
-        assert!((53.0..54.0).contains(&talk), "\"maybe 30 times; I think it's more\": {talk}");
-        let rework = ratios("rework letter v3, Apr 2019");
-        let rounded: Vec<f64> = rework.iter().map(|ratio| (ratio * 10.0).round() / 10.0).collect();
-        assert_eq!(rounded, [3.3, 7.5, 107.1, 326.0]);
-        let nodes = ratios("per-node letter v3, Jan 2024");
-        assert!(nodes.iter().any(|ratio| (12.0..13.0).contains(ratio)), "\"~12x\": {nodes:?}");
-        let depopulation = ratios("depopulation, 2021");
-        assert_eq!(depopulation[0], 1.0);
-        assert!((3.5..3.6).contains(&depopulation[1]), "\"3.5 times less\": {depopulation:?}");
-        let aligned = ratios("percpu bitmap v1, aligned");
-        assert!((222.0..223.0).contains(&aligned[0]), "52 minutes and 14 seconds: {aligned:?}");
-        let bulk =
-            SOURCES.iter().find(|source| source.histogram.len() == 2 && !source.figure.is_empty()).unwrap();
-        let total =
-            |at: usize| bulk.histogram[at].counts.iter().map(|[value, count]| value * count).sum::<u64>();
-        assert_eq!([total(0), total(1)], [46_630_160, 37_813_856], "the counts give the totals");
-    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 /// What is said of what a machine does not tell.
 const UNKNOWN: &str = "unknown";
+const UNOPTIMISED: &str = "built without optimisation: the times mean nothing";
 
 /// The machine and the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,9 +66,8 @@ impl Environment {
 
     /// The machine in a line.
     pub fn line(&self) -> String {
-        let unoptimised =
-            if self.optimised { "" } else { ", built without optimisation: the times mean nothing" };
         let Self { version, cpu, cpus, clock_step_ns, .. } = self;
+        let unoptimised = if self.optimised { String::new() } else { format!(", {UNOPTIMISED}") };
         format!(
             "freehold {version} · {cpu}, {cpus} CPUs · the clock goes in steps of {clock_step_ns} ns{unoptimised}"
         )
@@ -75,18 +75,16 @@ impl Environment {
 
     /// The same for people.
     pub fn lines(&self) -> Vec<String> {
+        let Self {
+            version, commit, compiler, cpu, cpus, governor, clock_step_ns, system, architecture, ..
+        } = self;
         let memory = Bytes::from(self.memory_bytes);
         let mut lines = vec![
-            format!("freehold {}, commit {}, {}", self.version, self.commit, self.compiler),
-            format!(
-                "{}, {}; {}, {} CPUs, {memory} of memory",
-                self.system, self.architecture, self.cpu, self.cpus
-            ),
-            format!("frequency governor: {}; clock step: {} ns", self.governor, self.clock_step_ns),
+            format!("freehold {version}, commit {commit}, {compiler}"),
+            format!("{system}, {architecture}; {cpu}, {cpus} CPUs, {memory} of memory"),
+            format!("frequency governor: {governor}; clock step: {clock_step_ns} ns"),
         ];
-        if !self.optimised {
-            lines.push("built without optimisation: the times mean nothing".to_owned());
-        }
+        lines.extend((!self.optimised).then(|| UNOPTIMISED.to_owned()));
         lines
     }
 }

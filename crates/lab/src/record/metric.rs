@@ -1,53 +1,15 @@
 //! What can be measured: each metric's name, unit, and which way is better.
 
-/// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Nanoseconds,
-    /// A number of things.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// A part of a whole, from 0 to 1.
-    Share,
-    /// A quotient.
-    Ratio,
-    /// So many in a second.
-    PerSecond,
-}
+use serde::{Deserialize, Serialize};
 
-impl Unit {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "ns",
-            Self::Count => "count",
-            Self::Bytes => "bytes",
-            Self::Share => "share",
-            Self::Ratio => "ratio",
-            Self::PerSecond => "1/s",
-        }
-    }
-}
+macro_rules! named {
+    ($(#[$of:meta])* $type:ident { $($id:ident $name:literal $about:literal)* }) => {
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $type { $(#[doc = $about] #[serde(rename = $name)] $id,)* }
 
-/// Which way a figure is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// Less is.
-    Less,
-    /// Neither is: it is not compared.
-    Neither,
-}
-
-macro_rules! metrics {
-    ($($(#[$about:meta])* $id:ident $name:literal $unit:ident $better:ident $exact:literal)*) => {
-        /// What is measured.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Metric { $($(#[$about])* $id,)* }
-
-        impl Metric {
-            /// Every metric.
+        impl $type {
+            /// Every one.
             pub const ALL: &'static [Self] = &[$(Self::$id,)*];
 
             /// Its name in JSON and in definitions of views.
@@ -55,186 +17,130 @@ macro_rules! metrics {
                 match self { $(Self::$id => $name,)* }
             }
 
-            /// The unit of its values.
-            pub fn unit(self) -> Unit {
-                match self { $(Self::$id => Unit::$unit,)* }
-            }
-
-            /// Which way is better.
-            pub fn better(self) -> Better {
-                match self { $(Self::$id => Better::$better,)* }
-            }
-
-            /// Whether it is the same in every run.
-            pub fn is_exact(self) -> bool {
-                match self { $(Self::$id => $exact,)* }
+            /// The one of that name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.name() == name)
             }
         }
     };
 }
 
-metrics! {
-    /// Nanoseconds of an operation.
-    Time "time" Nanoseconds Less false
-    /// Steps of an operation, as its family counts them.
-    Work "work" Count Less true
-    /// Nodes that a search visits, without what keeps them up.
-    NodesVisited "nodes_visited" Count Less true
-    /// Instructions of an operation, by callgrind.
-    Instructions "instructions" Count Less true
-    /// Bytes of an engine's own structures for each item: a free block, an object, an area, a range.
-    BytesPerItem "bytes_per_item" Bytes Less true
-    /// Bytes of what knows the free blocks, for each of them.
-    BytesPerFreeBlock "bytes_per_free_block" Bytes Less true
-    /// Bytes of what knows the regions, for each of them.
-    BytesPerRegion "bytes_per_region" Bytes Less true
-    /// Bytes of an engine's own structures, at most.
-    Metadata "metadata" Bytes Less true
-    /// Metadata as a part of a unit's bytes.
-    MetadataShare "metadata_share" Share Less true
-    /// Pages that have memory; of a zone, pages that others took.
-    Pages "pages" Count Less true
-    /// Pages that would do.
-    IdealPages "ideal_pages" Count Neither true
-    /// Live bytes as a part of the pages with memory.
-    PageFill "page_fill" Share Neither true
-    /// Chunks, at most.
-    Chunks "chunks" Count Less true
-    /// Free blocks at the end.
-    FreeBlocks "free_blocks" Count Neither true
-    /// The largest free block as a part of all that is free.
-    LargestFree "largest_free_share" Share Neither true
-    /// How much longer the used span is than what it holds.
-    SpanRatio "span_ratio" Ratio Less true
-    /// The largest free piece of a zone as a part of it.
-    LargestLeft "largest_left_share" Share Neither true
-    /// The part of a zone that others took.
-    Taken "taken_share" Share Neither true
-    /// The load, in hundredths, from which a zone has no room for its largest request.
-    FullFrom "full_from" Count Neither true
-    /// Requests that were refused.
-    Refused "refused" Count Less true
-    /// Requests refused, or with a chunk made for them, though there was a place.
-    MissedPlaces "missed_places" Count Less true
-    /// Answers that were held against what is right.
-    Checked "checked" Count Neither true
-    /// Those that differ.
-    Mismatches "mismatches" Count Less true
-    /// Repeats that went well.
-    Passed "passed" Count Neither true
-    /// Repeats that went wrong.
-    Failed "failed" Count Less true
-    /// Repeats that were refused as the case expects.
-    Xfailed "xfailed" Count Neither true
-    /// How many there were.
-    Count "count" Count Neither true
-    /// Their part of all.
-    Share "share" Share Neither true
-    /// How many in a second.
-    Rate "rate" PerSecond Neither true
-    /// How many in the busiest window.
-    Busiest "busiest" Count Neither true
-    /// Allocations of the size of the one before, as a part of all.
-    Repeats "repeats_share" Share Neither true
-    /// Lengths of runs of one size.
-    RunLength "run_length" Count Neither true
-    /// Bytes asked for.
-    Bytes "bytes" Bytes Neither true
-    /// How long objects live, in operations or nanoseconds.
-    Lifetime "lifetime" Count Neither true
-    /// Live objects.
-    Live "live" Count Neither true
-    /// Address spaces, at most.
-    Spaces "spaces" Count Neither true
-    /// Areas, at most.
-    Areas "areas" Count Neither true
-    /// Areas of one space, at most.
-    AreasMost "areas_most" Count Neither true
-    /// Areas that calls met.
-    Met "met" Count Neither true
-    /// Calls that met more than one.
-    MetSeveral "met_several" Count Neither true
-    /// Ranges that calls stored or emptied.
-    Stores "stores" Count Neither true
-    /// Calls that stored nothing.
-    Idle "idle" Count Neither true
-    /// Levels of a tree, at most.
-    Height "height" Count Less true
-    /// Nodes in use, at most.
-    Nodes "nodes" Count Less true
-    /// Nodes that stores asked for.
-    NodesRequested "nodes_requested" Count Less true
-    /// Nodes that they took.
-    NodesUsed "nodes_used" Count Less true
-    /// Of these, old ones handed back.
-    NodesReturned "nodes_returned" Count Neither true
-    /// Requests for so many nodes.
-    Requests "requests" Count Neither true
-    /// Deadlines there were.
-    Deadlines "deadlines" Count Neither true
-    /// Deadlines missed.
-    MissedDeadlines "missed_deadlines" Count Less false
-    /// Nanoseconds of a unit of work.
-    StepPrice "step_price" Nanoseconds Neither false
-    /// The part of a CPU that a workload needs at its rate.
-    CpuShare "cpu_share" Share Less false
-    /// Hints of chunks that have room.
-    Hints "hints" Count Neither true
-    /// What hints say as a part of the truth.
-    HintShare "hint_share" Share Neither true
-    /// Bytes that a hint is from the truth, at most.
-    HintError "hint_error" Bytes Less true
-    /// Page faults of an operation that need no disk.
-    Faults "faults" Count Less false
-    /// Mappings of the process that something adds.
-    Mappings "mappings" Count Less false
-    /// Locks taken that all threads share.
-    Locks "locks" Count Less false
-    /// Locks that a thread waited for.
-    LockWaits "lock_waits" Count Less false
-    /// Bytes of memory that a process has, as its page tables say.
-    Resident "resident" Bytes Less false
-    /// One figure of the run by another.
-    Ratio "ratio" Ratio Neither false
-}
-
-/// Which figure of all samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stat {
-    /// The middle.
-    Median,
-    /// The mean.
-    Mean,
-    /// The mean of each operation's least round.
-    LeastMean,
-    /// The least.
-    Min,
-    /// One in a hundred is more.
-    P99,
-    /// One in a thousand is more.
-    P999,
-    /// The largest.
-    Max,
-    /// All together.
-    Total,
-}
-
-impl Stat {
-    /// Every one.
-    pub const ALL: [Self; 8] =
-        [Self::Median, Self::Mean, Self::LeastMean, Self::Min, Self::P99, Self::P999, Self::Max, Self::Total];
-
-    /// Its name in JSON and in definitions of views.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Median => "median",
-            Self::Mean => "mean",
-            Self::LeastMean => "least_mean",
-            Self::Min => "min",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-            Self::Max => "max",
-            Self::Total => "total",
+macro_rules! metrics {
+    ($($id:ident $name:literal $unit:ident $better:ident $exact:ident $about:literal)*) => {
+        named! {
+            /// What is measured.
+            Metric { $($id $name $about)* }
         }
+
+        impl Metric {
+            /// The unit of its values.
+            pub fn unit(self) -> Unit {
+                match self { $(Self::$id => Unit::$unit,)* }
+            }
+
+            /// Whether less is better; otherwise it is not compared.
+            pub fn is_compared(self) -> bool {
+                match self { $(Self::$id => metrics!(@ $better),)* }
+            }
+
+            /// Whether it is the same in every run.
+            pub fn is_exact(self) -> bool {
+                match self { $(Self::$id => metrics!(@ $exact),)* }
+            }
+        }
+    };
+    (@ less) => { true };
+    (@ neither) => { false };
+    (@ exact) => { true };
+    (@ varies) => { false };
+}
+
+named! {
+    /// The unit of a figure.
+    Unit {
+        Nanoseconds "ns"    "Nanoseconds."
+        Count       "count" "A number of things."
+        Bytes       "bytes" "Bytes."
+        Share       "share" "A part of a whole, from 0 to 1."
+        Ratio       "ratio" "A quotient."
+        PerSecond   "1/s"   "So many in a second."
     }
+}
+
+named! {
+    /// Which figure of all samples.
+    Stat {
+        Median    "median"     "The middle."
+        Mean      "mean"       "The mean."
+        LeastMean "least_mean" "The mean of each operation's least round."
+        Min       "min"        "The least."
+        P99       "p99"        "One in a hundred is more."
+        P999      "p999"       "One in a thousand is more."
+        Max       "max"        "The largest."
+        Total     "total"      "All together."
+    }
+}
+
+metrics! {
+    Time "time"                                Nanoseconds less    varies "Nanoseconds of an operation."
+    Work "work"                                Count       less    exact  "Steps of an operation, as its family counts them."
+    NodesVisited "nodes_visited"               Count       less    exact  "Nodes that a search visits, without what keeps them up."
+    Instructions "instructions"                Count       less    exact  "Instructions of an operation, by callgrind."
+    BytesPerItem "bytes_per_item"              Bytes       less    exact  "Bytes of an engine's own structures for each item: a free block, an object, an area, a range."
+    BytesPerFreeBlock "bytes_per_free_block"   Bytes       less    exact  "Bytes of what knows the free blocks, for each of them."
+    BytesPerRegion "bytes_per_region"          Bytes       less    exact  "Bytes of what knows the regions, for each of them."
+    Metadata "metadata"                        Bytes       less    exact  "Bytes of an engine's own structures, at most."
+    MetadataShare "metadata_share"             Share       less    exact  "Metadata as a part of a unit's bytes."
+    Pages "pages"                              Count       less    exact  "Pages that have memory; of a zone, pages that others took."
+    IdealPages "ideal_pages"                   Count       neither exact  "Pages that would do."
+    PageFill "page_fill"                       Share       neither exact  "Live bytes as a part of the pages with memory."
+    Chunks "chunks"                            Count       less    exact  "Chunks, at most."
+    FreeBlocks "free_blocks"                   Count       neither exact  "Free blocks at the end."
+    LargestFree "largest_free_share"           Share       neither exact  "The largest free block as a part of all that is free."
+    SpanRatio "span_ratio"                     Ratio       less    exact  "How much longer the used span is than what it holds."
+    LargestLeft "largest_left_share"           Share       neither exact  "The largest free piece of a zone as a part of it."
+    Taken "taken_share"                        Share       neither exact  "The part of a zone that others took."
+    FullFrom "full_from"                       Count       neither exact  "The load, in hundredths, from which a zone has no room for its largest request."
+    Refused "refused"                          Count       less    exact  "Requests that were refused."
+    MissedPlaces "missed_places"               Count       less    exact  "Requests refused, or with a chunk made for them, though there was a place."
+    Checked "checked"                          Count       neither exact  "Answers that were held against what is right."
+    Mismatches "mismatches"                    Count       less    exact  "Those that differ."
+    Passed "passed"                            Count       neither exact  "Repeats that went well."
+    Failed "failed"                            Count       less    exact  "Repeats that went wrong."
+    Xfailed "xfailed"                          Count       neither exact  "Repeats that were refused as the case expects."
+    Count "count"                              Count       neither exact  "How many there were."
+    Share "share"                              Share       neither exact  "Their part of all."
+    Rate "rate"                                PerSecond   neither exact  "How many in a second."
+    Busiest "busiest"                          Count       neither exact  "How many in the busiest window."
+    Repeats "repeats_share"                    Share       neither exact  "Allocations of the size of the one before, as a part of all."
+    RunLength "run_length"                     Count       neither exact  "Lengths of runs of one size."
+    Bytes "bytes"                              Bytes       neither exact  "Bytes asked for."
+    Lifetime "lifetime"                        Count       neither exact  "How long objects live, in operations or nanoseconds."
+    Live "live"                                Count       neither exact  "Live objects."
+    Spaces "spaces"                            Count       neither exact  "Address spaces, at most."
+    Areas "areas"                              Count       neither exact  "Areas, at most."
+    AreasMost "areas_most"                     Count       neither exact  "Areas of one space, at most."
+    Met "met"                                  Count       neither exact  "Areas that calls met."
+    MetSeveral "met_several"                   Count       neither exact  "Calls that met more than one."
+    Stores "stores"                            Count       neither exact  "Ranges that calls stored or emptied."
+    Idle "idle"                                Count       neither exact  "Calls that stored nothing."
+    Height "height"                            Count       less    exact  "Levels of a tree, at most."
+    Nodes "nodes"                              Count       less    exact  "Nodes in use, at most."
+    NodesRequested "nodes_requested"           Count       less    exact  "Nodes that stores asked for."
+    NodesUsed "nodes_used"                     Count       less    exact  "Nodes that they took."
+    NodesReturned "nodes_returned"             Count       neither exact  "Of these, old ones handed back."
+    Requests "requests"                        Count       neither exact  "Requests for so many nodes."
+    Deadlines "deadlines"                      Count       neither exact  "Deadlines there were."
+    MissedDeadlines "missed_deadlines"         Count       less    varies "Deadlines missed."
+    StepPrice "step_price"                     Nanoseconds neither varies "Nanoseconds of a unit of work."
+    CpuShare "cpu_share"                       Share       less    varies "The part of a CPU that a workload needs at its rate."
+    Hints "hints"                              Count       neither exact  "Hints of chunks that have room."
+    HintShare "hint_share"                     Share       neither exact  "What hints say as a part of the truth."
+    HintError "hint_error"                     Bytes       less    exact  "Bytes that a hint is from the truth, at most."
+    Faults "faults"                            Count       less    varies "Page faults of an operation that need no disk."
+    Mappings "mappings"                        Count       less    varies "Mappings of the process that something adds."
+    Locks "locks"                              Count       less    varies "Locks taken that all threads share."
+    LockWaits "lock_waits"                     Count       less    varies "Locks that a thread waited for."
+    Resident "resident"                        Bytes       less    varies "Bytes of memory that a process has, as its page tables say."
+    Ratio "ratio"                              Ratio       neither varies "One figure of the run by another."
 }

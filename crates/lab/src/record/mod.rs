@@ -18,18 +18,21 @@ mod time;
 pub use counts::Counts;
 pub use environment::Environment;
 pub use grid::{Grid, ROWS};
-pub use metric::{Better, Metric, Stat, Unit};
+pub use metric::{Metric, Stat, Unit};
 pub use number::{count, fixed, nanoseconds};
 pub use picture::{Band, Developed, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
 pub use select::Select;
-pub use store::{Document, Found, SCHEMA, parse, read};
-pub use time::{Tick, Time, byte_ticks};
+pub use store::{Document, SCHEMA, read};
+pub use time::{Tick, Time, byte_ticks, round_step};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Not;
+use store::Stored;
 
 /// A parameter's value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number.
     Number(u64),
@@ -46,55 +49,42 @@ impl std::fmt::Display for Value {
     }
 }
 
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(number) => serializer.serialize_u64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-        }
-    }
+macro_rules! values {
+    ($($of:ty => $variant:ident),*) => {
+        $(impl From<$of> for Value {
+            fn from(value: $of) -> Self {
+                Self::$variant(value.into())
+            }
+        })*
+    };
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
+values! { u64 => Number, u32 => Number, &str => Text, String => Text }
 
 /// What a figure is of. A text that does not apply is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Key {
     /// The family of engines.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub suite: String,
     /// What was run.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub workload: String,
     /// Who ran it, or who published it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub engine: String,
     /// The operation.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub op: String,
     /// Everything else, by its name in JSON.
+    #[serde(flatten)]
     pub params: BTreeMap<String, Value>,
     /// Whether the engine is the one that users get.
+    #[serde(skip_serializing_if = "Not::not")]
     pub default: bool,
     /// Whether the engine is one of ours, which is no rival.
+    #[serde(skip_serializing_if = "Not::not")]
     pub ours: bool,
 }
 
@@ -198,7 +188,8 @@ impl Origin {
 }
 
 /// One figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct Record {
     /// What it is of.
     pub key: Key,
@@ -234,47 +225,6 @@ impl Record {
     /// The least and the largest that it may be.
     pub fn range(&self) -> [f64; 2] {
         self.spread.unwrap_or([self.value; 2])
-    }
-}
-
-impl Serialize for Record {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for name in ["suite", "workload"] {
-            if let Some(text) = self.key.field(name) {
-                map.serialize_entry(name, &text)?;
-            }
-        }
-        for (name, text) in [("engine", &self.key.engine), ("op", &self.key.op)] {
-            if !text.is_empty() {
-                map.serialize_entry(name, text)?;
-            }
-        }
-        for (name, value) in &self.key.params {
-            map.serialize_entry(name, value)?;
-        }
-        if self.key.default {
-            map.serialize_entry("default", &true)?;
-        }
-        if self.key.ours {
-            map.serialize_entry("ours", &true)?;
-        }
-        map.serialize_entry("metric", self.metric.name())?;
-        map.serialize_entry("stat", self.stat.name())?;
-        map.serialize_entry("value", &self.value)?;
-        map.serialize_entry("unit", self.metric.unit().name())?;
-        if let Some([lo, hi]) = self.spread {
-            map.serialize_entry("lo", &lo)?;
-            map.serialize_entry("hi", &hi)?;
-        }
-        map.serialize_entry("samples", &self.samples)?;
-        map.serialize_entry("origin", self.origin.name())?;
-        match &self.origin {
-            Origin::Published(source) => map.serialize_entry("source", source)?,
-            Origin::Extrapolated(from) => map.serialize_entry("from", from)?,
-            Origin::Measured | Origin::Estimated => {}
-        }
-        map.end()
     }
 }
 
@@ -318,6 +268,19 @@ impl Results {
     /// Adds figures of a key.
     pub fn of(&mut self, key: Key) -> Figures<'_> {
         Figures { results: self, key, origin: Origin::Measured }
+    }
+
+    /// Adds a line over points that have no clock.
+    pub fn line(
+        &mut self,
+        id: &'static str,
+        workload: &str,
+        line: &str,
+        at: &[f64],
+        values: Vec<Vec<Option<f64>>>,
+    ) {
+        let (workload, line, at) = (workload.to_owned(), line.to_owned(), at.to_vec());
+        self.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
     }
 
     /// Names a fact for texts.

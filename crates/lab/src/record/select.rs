@@ -1,6 +1,6 @@
 //! Which records a view is about.
 
-use super::Record;
+use super::{Key, Record, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -32,22 +32,6 @@ impl Wanted {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Select(BTreeMap<String, Wanted>);
 
-impl From<&BTreeMap<String, toml::Value>> for Select {
-    fn from(fields: &BTreeMap<String, toml::Value>) -> Self {
-        let wanted = |value: &toml::Value| match value {
-            toml::Value::Array(any) => {
-                Wanted::Any(any.iter().map(|value| Wanted::Text(text(value))).collect())
-            }
-            other => Wanted::Text(text(other)),
-        };
-        Self(fields.iter().map(|(field, value)| (field.clone(), wanted(value))).collect())
-    }
-}
-
-fn text(value: &toml::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 impl Select {
     /// The same, and what another asks for instead or besides.
     pub fn with(mut self, other: &Self) -> Self {
@@ -61,6 +45,37 @@ impl Select {
         self
     }
 
+    /// The key that has these fields; a list, which stands for several values, is not in it.
+    pub fn key(&self, suite: &str, engine: &str) -> Key {
+        let mut key = Key::new(suite, "").engine(engine);
+        for (field, wanted) in &self.0 {
+            let value = match wanted {
+                Wanted::Number(number) => Value::Number(*number),
+                Wanted::Text(text) => Value::Text(text.clone()),
+                Wanted::Any(_) => continue,
+            };
+            key = match field.as_str() {
+                "workload" => Key { workload: value.to_string(), ..key },
+                "op" => key.op(value.to_string()),
+                _ => key.param(field, value),
+            };
+        }
+        key
+    }
+
+    /// The fields that are numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().filter_map(|(field, wanted)| match wanted {
+            Wanted::Number(number) => Some((field.as_str(), *number)),
+            _ => None,
+        })
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether the field is asked for.
     pub fn asks(&self, field: &str) -> bool {
         self.0.contains_key(field)
@@ -68,11 +83,6 @@ impl Select {
 
     /// Whether the record is one of them.
     pub fn takes(&self, record: &Record) -> bool {
-        self.takes_fields(|name| record.field(name))
-    }
-
-    /// The same of anything that has fields.
-    pub fn takes_fields(&self, field: impl Fn(&str) -> Option<String>) -> bool {
-        self.0.iter().all(|(name, wanted)| wanted.is(&field(name).unwrap_or_default()))
+        self.0.iter().all(|(name, wanted)| wanted.is(&record.field(name).unwrap_or_default()))
     }
 }

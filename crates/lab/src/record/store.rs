@@ -1,8 +1,8 @@
 //! Results as one JSON document, and back: what `--json` prints, and what `show` and `compare` read.
 
-use super::{Environment, Key, Metric, Origin, Record, Results, Stat, Value};
+use super::{Environment, Key, Metric, Origin, Record, Results, Stat, Unit};
 use anyhow::Context;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,42 +12,25 @@ pub const SCHEMA: &str = "freehold/2";
 /// Where the last results are kept, under the build folder of the repository.
 const LAST: &str = "target/freehold/last.json";
 
-/// A finding, as the document has it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    /// `ahead` or `behind`.
-    pub verdict: &'static str,
-    /// What was run.
-    pub what: String,
-    /// The best of the others.
-    pub rival: String,
-    /// What is compared.
-    pub metric: &'static str,
-    /// The default engine's figure.
-    pub ours: f64,
-    /// The rival's.
-    pub theirs: f64,
-}
-
 /// The document.
 #[derive(Serialize)]
-pub struct Document<'a> {
+pub struct Document<'a, F: Serialize> {
     schema: &'a str,
     command: &'a str,
     environment: &'a Environment,
     records: &'a [Record],
-    findings: &'a [Found],
+    findings: &'a [F],
     notes: &'a [String],
     facts: &'a BTreeMap<String, String>,
 }
 
-impl<'a> Document<'a> {
+impl<'a, F: Serialize> Document<'a, F> {
     /// Of a command's results.
     pub fn of(
         command: &'a str,
         environment: &'a Environment,
         results: &'a Results,
-        findings: &'a [Found],
+        findings: &'a [F],
     ) -> Self {
         let Results { records, notes, facts, .. } = results;
         Self { schema: SCHEMA, command, environment, records, findings, notes, facts }
@@ -88,64 +71,82 @@ pub fn read(file: Option<&Path>) -> anyhow::Result<(String, Results, Environment
         serde_json::from_str(&text).with_context(|| format!("reading {}", file.display()))?;
     let schema = document["schema"].as_str().unwrap_or("none");
     anyhow::ensure!(schema == SCHEMA, "{}: the schema is {schema}, not {SCHEMA}", file.display());
-    let mut results = Results::default();
-    for record in document["records"].as_array().into_iter().flatten() {
-        let parsed = parse(record).with_context(|| format!("{}: {record}", file.display()))?;
-        let engine = (parsed.key.label(), "", parsed.key.default);
-        if !engine.0.is_empty() && !results.engines.contains(&engine) {
-            results.engines.push(engine);
-        }
-        results.records.push(parsed);
-    }
-    let part = |name: &str| document[name].clone();
     let of = || file.display().to_string();
-    results.notes = serde_json::from_value(part("notes")).with_context(of)?;
-    results.facts = serde_json::from_value(part("facts")).with_context(of)?;
-    let environment = serde_json::from_value(part("environment")).with_context(of)?;
-    Ok((document["command"].as_str().unwrap_or_default().to_owned(), results, environment))
+    let Read { command, environment, records, notes, facts } =
+        serde_json::from_value(document).with_context(of)?;
+    let record =
+        |json: &Json| Record::deserialize(json).with_context(|| format!("{}: {json}", file.display()));
+    let records = records.iter().map(record).collect::<anyhow::Result<Vec<Record>>>()?;
+    let mut engines: Vec<(String, &str, bool)> = Vec::new();
+    for key in records.iter().map(|record| &record.key).filter(|key| !key.engine.is_empty()) {
+        let engine = (key.label(), "", key.default);
+        if !engines.contains(&engine) {
+            engines.push(engine);
+        }
+    }
+    Ok((command, Results { records, engines, notes, facts, ..Results::default() }, environment))
 }
 
-/// A record out of its object: every field that the schema has, and no other without a value.
-///
-/// # Errors
-/// Which field is not as it should be.
-pub fn parse(json: &Json) -> anyhow::Result<Record> {
-    let fields = json.as_object().context("a record is an object")?;
-    let text = |name: &str| fields.get(name).and_then(Json::as_str);
-    let number = |name: &str| fields.get(name).and_then(Json::as_f64);
-    let metric = text("metric").and_then(|name| Metric::ALL.iter().find(|metric| metric.name() == name));
-    let metric = *metric.context("metric")?;
-    let stat = text("stat").and_then(|name| Stat::ALL.into_iter().find(|stat| stat.name() == name));
-    anyhow::ensure!(text("unit") == Some(metric.unit().name()), "unit");
-    let origin = match text("origin").context("origin")? {
-        "measured" => Origin::Measured,
-        "extrapolated" => Origin::Extrapolated(fields.get("from").and_then(Json::as_u64).context("from")?),
-        "estimated" => Origin::Estimated,
-        "published" => Origin::Published(text("source").context("source")?.to_owned()),
-        _ => anyhow::bail!("origin"),
-    };
-    let mut key = Key::new(text("suite").unwrap_or_default(), text("workload").unwrap_or_default());
-    key = key.engine(text("engine").unwrap_or_default()).op(text("op").unwrap_or_default());
-    key.default = fields.contains_key("default");
-    key.ours = fields.contains_key("ours");
-    const OWN: [&str; 15] = [
-        "suite", "workload", "engine", "op", "default", "ours", "metric", "stat", "value", "unit", "lo",
-        "hi", "samples", "origin", "source",
-    ];
-    for (name, value) in fields.iter().filter(|(name, _)| !OWN.contains(&name.as_str()) && *name != "from") {
-        let value = match value {
-            Json::String(text) => Value::Text(text.clone()),
-            other => Value::Number(other.as_u64().with_context(|| name.clone())?),
+/// What is read of a document; the findings are found again.
+#[derive(Deserialize)]
+struct Read {
+    command: String,
+    environment: Environment,
+    records: Vec<Json>,
+    notes: Vec<String>,
+    facts: BTreeMap<String, String>,
+}
+
+/// A record as its object has it: every field that the schema has, and no other without a value.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    #[serde(flatten)]
+    key: Key,
+    metric: Metric,
+    stat: Stat,
+    value: f64,
+    unit: Unit,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lo: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hi: Option<f64>,
+    samples: u64,
+    origin: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<u64>,
+}
+
+impl From<Record> for Stored {
+    fn from(Record { key, metric, stat, value, spread, samples, origin }: Record) -> Self {
+        let (lo, hi) = spread.map(|[lo, hi]| (lo, hi)).unzip();
+        let name = origin.name().to_owned();
+        let (source, from) = match origin {
+            Origin::Published(source) => (Some(source), None),
+            Origin::Extrapolated(from) => (None, Some(from)),
+            Origin::Measured | Origin::Estimated => (None, None),
         };
-        key.params.insert(name.clone(), value);
+        Self { key, metric, stat, value, unit: metric.unit(), lo, hi, samples, origin: name, source, from }
     }
-    Ok(Record {
-        key,
-        metric,
-        stat: stat.context("stat")?,
-        value: number("value").context("value")?,
-        spread: number("lo").zip(number("hi")).map(|(lo, hi)| [lo, hi]),
-        samples: fields.get("samples").and_then(Json::as_u64).context("samples")?,
-        origin,
-    })
+}
+
+impl TryFrom<Stored> for Record {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        let Stored { key, metric, stat, value, unit, lo, hi, samples, origin, source, from } = stored;
+        if unit != metric.unit() {
+            return Err(format!("{} is not in {}", metric.name(), unit.name()));
+        }
+        let origin = match (origin.as_str(), source, from) {
+            ("measured", None, None) => Origin::Measured,
+            ("estimated", None, None) => Origin::Estimated,
+            ("extrapolated", None, Some(from)) => Origin::Extrapolated(from),
+            ("published", Some(source), None) => Origin::Published(source),
+            _ => return Err(format!("no origin {origin:?} that it could have")),
+        };
+        let spread = lo.zip(hi).map(|(lo, hi)| [lo, hi]);
+        Ok(Self { key, metric, stat, value, spread, samples, origin })
+    }
 }

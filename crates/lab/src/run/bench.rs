@@ -75,25 +75,9 @@ pub fn bench(
 /// An engine in the state to start from, and its judge.
 type Ready = (Box<dyn Session>, KvaJudge);
 
-/// What has a time.
-struct Clock {
-    started: Instant,
-    limit: Duration,
-}
-
-impl Clock {
-    fn new([all, each]: [Duration; 2], operations: usize) -> Self {
-        let operations = u32::try_from(operations).unwrap_or(u32::MAX);
-        Self { started: Instant::now(), limit: all + each.saturating_mul(operations) }
-    }
-
-    fn is_over(&self) -> bool {
-        self.started.elapsed() > self.limit
-    }
-
-    fn seconds(&self) -> f64 {
-        self.limit.as_secs_f64()
-    }
+/// How long so many operations may take.
+fn limit([all, each]: [Duration; 2], operations: usize) -> Duration {
+    all + each.saturating_mul(u32::try_from(operations).unwrap_or(u32::MAX))
 }
 
 const NO_REQUESTS: &str = "does not have these requests";
@@ -179,7 +163,7 @@ impl Bench<'_> {
     /// The same, every answer checked; or why it cannot set up in this way, since it has no such requests or no room.
     fn set_up(&self, entry: &EngineEntry, ops: &[Op]) -> Result<Result<Ready, String>, Stop> {
         let (mut session, mut judge) = (self.start(entry)?, KvaJudge::new(entry, &whole_scene()));
-        let (clock, all) = (Clock::new(self.budget.setup, ops.len()), ops.len());
+        let (all, started, limit) = (ops.len(), Instant::now(), limit(self.budget.setup, ops.len()));
         for (at, op) in ops.iter().enumerate() {
             let (answer, _) = session.run_counted(op);
             match Kva::outcome(answer) {
@@ -191,8 +175,8 @@ impl Bench<'_> {
             }
             let checked = judge.check(op, answer);
             checked.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
-            if at % 64 == 0 && clock.is_over() {
-                let took = format!("took {:.1} s", clock.seconds());
+            if at % 64 == 0 && started.elapsed() > limit {
+                let took = format!("took {:.1} s", limit.as_secs_f64());
                 return Err(Stop::LeftOut(format!("{at} of {all} operations of the set-up {took}")));
             }
         }
@@ -202,9 +186,8 @@ impl Bench<'_> {
     fn check(&self, run: &mut BenchRun, mut judge: KvaJudge) -> Result<(), Stop> {
         let Self { workload, rounds, .. } = *self;
         let wanted = workload.round * rounds;
-        let clock = Clock::new(self.budget.rounds, wanted);
-        let mut done = 0;
-        while done < wanted && !clock.is_over() {
+        let (mut done, started, limit) = (0, Instant::now(), limit(self.budget.rounds, wanted));
+        while done < wanted && started.elapsed() <= limit {
             for op in workload.pieces(done, workload.period).into_iter().flatten() {
                 let (answer, tally) = run.session.run_counted(op);
                 let at = run.answers.len();
@@ -224,7 +207,7 @@ impl Bench<'_> {
         }
         run.round = (done / rounds / workload.period * workload.period).min(workload.round);
         if run.round == 0 {
-            let (few, seconds) = (rounds * workload.period, clock.seconds());
+            let (few, seconds) = (rounds * workload.period, limit.as_secs_f64());
             return Err(Stop::LeftOut(format!("{few} operations took more than {seconds:.2} s")));
         }
         run.metadata_bytes = run.session.metadata_bytes();

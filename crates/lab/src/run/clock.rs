@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Nanoseconds between two readings with nothing between them, the median of many.
-pub(super) fn cost_ns() -> u64 {
+pub(crate) fn cost_ns() -> u64 {
     let mut readings: Vec<u64> = Vec::with_capacity(1001);
     let mut before = Instant::now();
     for _ in 0..1001 {

@@ -4,7 +4,7 @@ use super::plan::Stop;
 use crate::engine::{Driven, Listed};
 use crate::family::Outcome;
 use crate::record::Counts;
-use crate::run::{Replayable, Seen, State, Watch};
+use crate::run::{Replayable, State, Watch};
 use crate::workload::Workload;
 use freehold::units::Work;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct Counted<F: Replayable> {
     /// It was ended before the operations were.
     pub out_of_time: bool,
     /// What the family's watch saw.
-    pub seen: Seen<F>,
+    pub seen: F::Watch,
 }
 
 /// A stretch of the run.
@@ -58,26 +58,35 @@ pub(super) fn count_run<F: Replayable>(
     session.expect_objects(workload.objects);
     // A look at the state goes through all objects: it is not taken more often than an operation has one.
     let looks = if workload.ops.len() < workload.objects as usize { 1 } else { BUCKETS };
-    let watch = F::Watch::new(entry, workload, looks);
-    let mut run = Run::<F>::new(session, watch);
+    let mut run = Counted::<F> {
+        answers: Vec::new(),
+        failures: 0,
+        works: Vec::new(),
+        nodes_taken: vec![0; F::KINDS.len()],
+        buckets: Vec::new(),
+        metadata_peak_bytes: 0,
+        samples: Vec::new(),
+        out_of_time: false,
+        seen: F::Watch::new(entry, workload, looks),
+    };
+    let samples = workload.samples();
     if entry.is_floor() {
         run.answers = vec![F::Answer::default(); workload.ops.len()];
-        run.session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
-        run.session.run(&workload.ops, &mut run.answers);
-        run.samples = workload.samples();
-        return Ok(run.finish());
+        session.run(&workload.setup, &mut vec![F::Answer::default(); workload.setup.len()]);
+        session.run(&workload.ops, &mut run.answers);
+        run.samples = samples;
+        return Ok(run);
     }
     for (at, op) in workload.setup.iter().enumerate() {
-        let (answer, _) = run.session.run_counted(op);
+        let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
             return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
-        let noted = run.watch.note(&run.session, op, answer, None);
+        let noted = run.seen.note(&session, op, answer, None);
         noted.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
     }
-    run.metadata_peak_bytes = run.session.metadata_bytes();
-    let samples = workload.samples();
-    let started = Instant::now();
+    run.metadata_peak_bytes = session.metadata_bytes();
+    let (started, mut unsupported) = (Instant::now(), 0);
     for sample in &samples {
         let late = workload.cut.limit.is_some_and(|limit| started.elapsed() > limit);
         run.out_of_time = late && sample.start > 0;
@@ -86,57 +95,26 @@ pub(super) fn count_run<F: Replayable>(
         }
         let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(looks) };
         for from in sample.clone().step_by(stretch.max(1)) {
-            let end = sample.end.min(from + stretch);
-            let ops = workload.ops.get(from..end).unwrap_or_default();
-            run.stretch(ops, from).map_err(Stop::Wrong)?;
+            let ops = workload.ops.get(from..sample.end.min(from + stretch)).unwrap_or_default();
+            unsupported += run.stretch(&mut session, ops, from).map_err(Stop::Wrong)?;
         }
         run.samples.push(sample.clone());
     }
-    run.session.validate().map_err(Stop::Wrong)?;
-    match run.unsupported {
-        0 => Ok(run.finish()),
+    session.validate().map_err(Stop::Wrong)?;
+    run.seen.finish(&session, &run.buckets);
+    match unsupported {
+        0 => Ok(run),
         lacking => Err(Stop::LeftOut(format!("{lacking} operations that it does not have"))),
     }
 }
 
-/// A run on its way.
-struct Run<F: Replayable> {
-    session: Box<F::Session>,
-    watch: F::Watch,
-    answers: Vec<F::Answer>,
-    failures: u64,
-    unsupported: u64,
-    works: Vec<u32>,
-    nodes_taken: Vec<u64>,
-    buckets: Vec<Bucket<F>>,
-    metadata_peak_bytes: usize,
-    samples: Vec<Range<usize>>,
-    out_of_time: bool,
-}
-
-impl<F: Replayable> Run<F> {
-    fn new(session: Box<F::Session>, watch: F::Watch) -> Self {
-        Self {
-            session,
-            watch,
-            answers: Vec::new(),
-            failures: 0,
-            unsupported: 0,
-            works: Vec::new(),
-            nodes_taken: vec![0; F::KINDS.len()],
-            buckets: Vec::new(),
-            metadata_peak_bytes: 0,
-            samples: Vec::new(),
-            out_of_time: false,
-        }
-    }
-
-    /// The operations from `from` on, and the state behind them.
-    fn stretch(&mut self, ops: &[F::Op], from: usize) -> Result<(), String> {
-        let mut works = Counts::default();
+impl<F: Replayable> Counted<F> {
+    /// The operations from `from` on, and the state behind them. How many the engine does not have.
+    fn stretch(&mut self, session: &mut Box<F::Session>, ops: &[F::Op], from: usize) -> Result<u64, String> {
+        let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
-            let (answer, tally) = self.session.run_counted(op);
-            let noted = self.watch.note(&self.session, op, answer, Some(at));
+            let (answer, tally) = session.run_counted(op);
+            let noted = self.seen.note(session, op, answer, Some(at));
             noted.map_err(|reason| format!("operation {at}: {reason}"))?;
             let (work, kind) = (F::work(&tally), F::kind(op));
             self.answers.push(answer);
@@ -144,7 +122,7 @@ impl<F: Replayable> Run<F> {
             match F::outcome(answer) {
                 Outcome::Done => {}
                 Outcome::Refused => self.failures += 1,
-                Outcome::Unsupported => self.unsupported += 1,
+                Outcome::Unsupported => unsupported += 1,
             }
             if let Some(nodes) = self.nodes_taken.get_mut(kind) {
                 *nodes += tally.of(Work::NodeTaken);
@@ -153,32 +131,16 @@ impl<F: Replayable> Run<F> {
                 works.add(work);
             }
         }
-        self.metadata_peak_bytes = self.metadata_peak_bytes.max(self.session.metadata_bytes());
+        self.metadata_peak_bytes = self.metadata_peak_bytes.max(session.metadata_bytes());
         self.buckets.push(Bucket {
             end: from + ops.len(),
             work_mean: works.mean(),
             work_max: works.percentile(1000),
-            state: self.watch.state(&self.session),
+            state: self.seen.state(session),
         });
-        Ok(())
+        Ok(unsupported)
     }
 
-    fn finish(self) -> Counted<F> {
-        Counted {
-            answers: self.answers,
-            failures: self.failures,
-            works: self.works,
-            nodes_taken: self.nodes_taken,
-            seen: self.watch.finish(&self.session, &self.buckets),
-            buckets: self.buckets,
-            metadata_peak_bytes: self.metadata_peak_bytes,
-            samples: self.samples,
-            out_of_time: self.out_of_time,
-        }
-    }
-}
-
-impl<F: Replayable> Counted<F> {
     /// The state at the end of the run.
     pub fn last_state(&self) -> State<F> {
         self.buckets.last().map(|bucket| bucket.state).unwrap_or_default()
@@ -188,5 +150,16 @@ impl<F: Replayable> Counted<F> {
     pub fn work_of(&self, ops: &[F::Op], kind: usize) -> Counts {
         let of_kind = ops.iter().zip(&self.works).filter(|(op, _)| F::kind(op) == kind);
         of_kind.map(|(_, &work)| work.into()).collect()
+    }
+
+    /// The largest that a figure of the state was.
+    pub fn peak<T: Ord + Default>(&self, figure: impl Fn(&State<F>) -> T) -> T {
+        self.buckets.iter().map(|bucket| figure(&bucket.state)).max().unwrap_or_default()
+    }
+
+    /// The state when a figure of it was largest; `None` if that was never more than 0.
+    pub fn fullest(&self, figure: impl Fn(&State<F>) -> u64) -> Option<State<F>> {
+        let fullest = self.buckets.iter().map(|bucket| bucket.state).max_by_key(&figure);
+        fullest.filter(|state| figure(state) > 0)
     }
 }

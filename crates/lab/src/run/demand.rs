@@ -64,6 +64,10 @@ impl Demand {
         }
     }
 
+    fn share(&self, allocations: u64) -> f64 {
+        allocations as f64 / self.allocations.max(1) as f64
+    }
+
     /// Allocations a second; `None` without a clock.
     pub fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.allocations as f64 / self.seconds)
@@ -71,8 +75,7 @@ impl Demand {
 
     /// Share of the allocations whose size is that of the allocation before.
     pub fn repeats(&self) -> f64 {
-        let others = self.runs.len() as u64;
-        self.allocations.saturating_sub(others) as f64 / self.allocations.max(1) as f64
+        self.share(self.allocations.saturating_sub(self.runs.len() as u64))
     }
 
     /// The run length that half of the allocations are in, or in a longer one.
@@ -92,9 +95,8 @@ impl Demand {
 
     /// The sizes asked for most, with their shares.
     pub fn commonest(&self, most: usize) -> Vec<(u64, f64)> {
-        let share = |count: u64| count as f64 / self.allocations.max(1) as f64;
         let mut sizes: Vec<(u64, f64)> =
-            self.sizes.iter().map(|(&size, &count)| (size, share(count))).collect();
+            self.sizes.iter().map(|(&size, &count)| (size, self.share(count))).collect();
         sizes.sort_by(|a, b| b.1.total_cmp(&a.1));
         sizes.truncate(most);
         sizes
@@ -102,14 +104,12 @@ impl Demand {
 
     /// Share of the allocations that are of at most this size.
     pub fn up_to(&self, size_bytes: u64) -> f64 {
-        let below: u64 = self.sizes.range(..=size_bytes).map(|(_, &count)| count).sum();
-        below as f64 / self.allocations.max(1) as f64
+        self.share(self.sizes.range(..=size_bytes).map(|(_, &count)| count).sum())
     }
 
     /// Share of the allocations that are in runs of at least this length.
     pub fn in_runs_from(&self, length: u64) -> f64 {
-        let within: u64 = self.in_runs.range(length..).map(|(_, &allocations)| allocations).sum();
-        within as f64 / self.allocations.max(1) as f64
+        self.share(self.in_runs.range(length..).map(|(_, &allocations)| allocations).sum())
     }
 }
 
@@ -134,18 +134,17 @@ pub(crate) fn add_demand<F: Family>(workload: &Workload<F>, results: &mut Result
 
 /// Allocations by powers of two.
 pub(crate) fn add_sizes<F: Family>(workload: &Workload<F>, results: &mut Results) {
+    let demand = Demand::of(workload);
     let mut classes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
-    for op in &workload.ops {
-        let (Life::Begins(_, size) | Life::Comes(size)) = F::life(op) else { continue };
+    for (&size, &number) in &demand.sizes {
         let [count, bytes] = classes.entry(size.max(1).ilog2()).or_default();
-        (*count, *bytes) = (*count + 1, bytes.saturating_add(size));
+        (*count, *bytes) = (*count + number, bytes.saturating_add(size.saturating_mul(number)));
     }
-    let all: u64 = classes.values().map(|[count, _]| count).sum();
     for (log2, [count, bytes]) in classes {
         results
             .of(workload.key().op("sizes").param("size", 1u64 << log2))
             .total(Metric::Count, count)
-            .put(Metric::Share, Stat::Total, count as f64 / all.max(1) as f64, count)
+            .put(Metric::Share, Stat::Total, demand.share(count), count)
             .total(Metric::Bytes, bytes);
     }
 }
@@ -161,46 +160,4 @@ fn most_within(times: &[u64], window_ns: u64) -> u64 {
         most = most.max(at + 1 - from);
     }
     most as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Space;
-    use freehold::units::Align;
-    use freehold_trace::kva::Op;
-
-    fn recorded(sizes: &[u64], at_ms: &[u64]) -> Workload {
-        let ops = (0..).zip(sizes).map(|(object, &size)| match size {
-            0 => Op::Free { object },
-            size => Op::alloc(object, size),
-        });
-        let scene = Space { layout: Vec::new(), granule: Align::PAGE };
-        let at_ns = Some(at_ms.iter().map(|ms| ms * 1_000_000).collect());
-        Workload { at_ns, ..Workload::new("small", "", scene, ops.collect(), sizes.len() as u32) }
-    }
-
-    #[test]
-    fn runs_and_sizes_are_those_of_the_allocations() {
-        // A free within a run does not end it.
-        let demand = Demand::of(&recorded(&[5, 5, 0, 5, 2, 5, 5, 9], &[0, 1, 2, 3, 4, 5, 6, 7]));
-        assert_eq!(demand.allocations, 7);
-        assert_eq!(demand.sizes, BTreeMap::from([(2, 1), (5, 5), (9, 1)]));
-        assert_eq!(demand.in_runs, BTreeMap::from([(1, 2), (2, 2), (3, 3)]));
-        assert_eq!((demand.runs.len(), demand.longest_run(), demand.middle_run()), (4, 3, 2));
-        assert_eq!(demand.repeats(), 3.0 / 7.0);
-        assert_eq!(demand.commonest(1), [(5, 5.0 / 7.0)]);
-        assert_eq!((demand.up_to(4), demand.up_to(9)), (1.0 / 7.0, 1.0));
-        assert_eq!((demand.in_runs_from(1), demand.in_runs_from(3)), (1.0, 3.0 / 7.0));
-    }
-
-    #[test]
-    fn rates_are_per_second_and_windows_half_open() {
-        let demand = Demand::of(&recorded(&[1; 6], &[0, 50, 99, 100, 1999, 2000]));
-        assert_eq!((demand.seconds, demand.rate()), (2.0, Some(3.0)));
-        // Within 1 ms: 1999 and 2000 are a whole millisecond apart. Within 100 ms: 0, 50, 99 or 50, 99, 100.
-        assert_eq!(demand.busiest, [1, 3, 4]);
-        let nothing = Demand::of(&recorded(&[], &[]));
-        assert_eq!((nothing.rate(), nothing.middle_run(), nothing.repeats()), (None, 0, 0.0));
-    }
 }

@@ -135,9 +135,7 @@ impl Plan<Tree> for Bench<'_> {
                     let answers = map.perform(steps);
                     let took = before.elapsed();
                     sum = sum.wrapping_mul(31).wrapping_add(answers);
-                    let times =
-                        if let Steps::Iterate(times) = steps { times * run.ranges } else { steps.len() };
-                    run.sheet.note((op, None), took, times);
+                    run.sheet.note((op, None), took, times(steps, run.ranges));
                 }
             }
             Timed::Copies(copies) => {
@@ -156,6 +154,11 @@ impl Plan<Tree> for Bench<'_> {
     }
 }
 
+/// Operations of these steps on a map of so many ranges.
+fn times(steps: &Steps, ranges: usize) -> usize {
+    if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() }
+}
+
 /// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     let ranges = workload.initial().len();
@@ -166,7 +169,7 @@ pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
     };
     match workload.round(0) {
         Timed::Steps { phases, .. } => phases.iter().for_each(|(op, steps)| {
-            add(op, if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() });
+            add(op, times(steps, ranges));
         }),
         Timed::Copies(copies) => add("dup", copies * ranges),
     }
@@ -197,27 +200,5 @@ pub fn run_counted(workload: &Workload, make: MakeMap) {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::maple::{TreeFacts, find_maps};
-    use crate::run::stress::liar::{MapleLiar, SHIFTED};
-    use crate::workload::maple::Kind;
-
-    fn lookups(make: MakeMap) -> Result<Vec<Run>, String> {
-        let honest = find_maps(&["std-btreemap".to_owned()]).unwrap()[0];
-        let engines = [honest, honest.with(TreeFacts { map: Some(make), ..honest.facts })];
-        bench(&Workload { name: "lookup", kind: Kind::Lookup, n: 100 }, &engines, 2, &mut |_| ())
-            .map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_wrong_answer_is_found_in_the_checked_round_and_in_a_timed_one() {
-        assert!(lookups(MapleLiar::<SHIFTED, 0>::boxed).is_ok());
-        assert!(lookups(MapleLiar::<SHIFTED, 7>::boxed).err().unwrap().contains("not Value(Number("));
-        assert!(lookups(MapleLiar::<SHIFTED, 20_000>::boxed).err().unwrap().contains("are not the others'"));
     }
 }

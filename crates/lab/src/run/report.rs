@@ -150,23 +150,3 @@ fn curve_ns<F: Replayable>(run: &EngineRun<F>) -> Vec<Option<f64>> {
     let some = !times.is_empty();
     quantiles().map(|per_mille| some.then(|| times.percentile(per_mille).max(1) as f64)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn latency_is_the_median_of_the_stretch() {
-        let least_ns: Vec<u64> = (0..200).collect();
-        let all: Vec<usize> = (0..200).collect();
-        let stretches: Vec<&[usize]> = all.chunks(100).collect();
-        assert_eq!(latency_ns(&stretches, &least_ns), [[Some(49.0), Some(149.0)], [Some(98.0), Some(198.0)]]);
-    }
-
-    #[test]
-    fn quantiles_rise_to_one_in_a_thousand() {
-        let places: Vec<f64> = quantiles().map(one_in).collect();
-        assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!((places.first(), places.last()), (Some(&1.0), Some(&1000.0)));
-    }
-}

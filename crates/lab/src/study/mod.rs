@@ -1,12 +1,12 @@
 //! `freehold reproduce`: what others have published, measured again beside ours. A study here measures; what is shown of it,
 //! and under which words, is in `bench/studies/`, and what was published in `bench/published/`.
 
-mod kva_2019;
+pub mod kva_2019;
 pub mod maple_2025;
 pub mod percpu_2017;
 
 use crate::engine::{Compared, EngineEntry};
-use crate::failure::Failure;
+use crate::failure::usage;
 use crate::record::Results;
 use crate::{Progress, data_folder};
 use freehold::units::Bytes;
@@ -63,7 +63,7 @@ pub struct Options {
 
 impl Options {
     /// What is asked for can be had of the publication.
-    fn check(&self, what: Publication) -> Result<(), Failure> {
+    fn check(&self, what: Publication) -> anyhow::Result<()> {
         let foreign = match what {
             Publication::Kva2019 | Publication::Maple2025 => {
                 [("--unit", self.unit.is_some()), ("--objects", self.objects.is_some())]
@@ -73,16 +73,17 @@ impl Options {
             }
         };
         match foreign.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Failure::Usage(format!("{option}: {} has no such thing", what.name()))),
+            Some((option, _)) => usage(format!("{option}: {} has no such thing", what.name())),
             None => Ok(()),
         }
     }
 
     /// How many of a study's samples are wanted.
-    fn samples(&self, most: usize) -> Result<usize, Failure> {
-        let samples = self.samples.unwrap_or(most);
-        let usage = || Failure::Usage(format!("--samples {samples}: there are 1 to {most}"));
-        (1..=most).contains(&samples).then_some(samples).ok_or_else(usage)
+    fn samples(&self, most: usize) -> anyhow::Result<usize> {
+        match self.samples.unwrap_or(most) {
+            samples if (1..=most).contains(&samples) => Ok(samples),
+            samples => usage(format!("--samples {samples}: there are 1 to {most}")),
+        }
     }
 }
 
@@ -100,13 +101,16 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
 }
 
 /// The bundled traces whose names end in one of these, and those of the folder that have another name.
-fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// A folder cannot be read, or has none.
+pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
     if let Some(folder) = folder {
-        let usage = |reason: String| Failure::Usage(format!("--traces {}: {reason}", folder.display()));
-        let others = traces_in(folder, endings).map_err(|error| usage(error.to_string()))?;
+        let named = format!("--traces {}", folder.display());
+        let others = traces_in(folder, endings).or_else(|error| usage(format!("{named}: {error}")))?;
         if others.is_empty() {
-            return Err(usage(format!("no file ends in {}", endings.join(" or "))).into());
+            return usage(format!("{named}: no file ends in {}", endings.join(" or ")));
         }
         let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
         let bundled: BTreeSet<_> = files.iter().filter_map(name).collect();
@@ -118,14 +122,9 @@ fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf
 }
 
 fn traces_in(folder: &Path, endings: &[&str]) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let file = entry?.path();
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if endings.iter().any(|ending| name.ends_with(ending)) {
-            files.push(file);
-        }
-    }
+    let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<PathBuf> = files.collect::<std::io::Result<_>>()?;
+    files.retain(|file| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending)));
     Ok(files)
 }
 
@@ -136,18 +135,4 @@ fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
         entries.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
     }
     Ok(entries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_adds_its_traces_to_the_bundled_ones_once() {
-        let bundled = data_folder().unwrap().join("traces");
-        let alone = traces(None, &[".kva.csv.zst"]).unwrap();
-        assert_eq!(traces(Some(&bundled), &[".kva.csv.zst"]).unwrap(), alone);
-        let error = traces(Some(Path::new("no-such-folder")), &[".kva.csv.zst"]).unwrap_err();
-        assert!(error.downcast_ref::<Failure>().is_some_and(|failure| failure.exit_code() == 2), "{error}");
-    }
 }

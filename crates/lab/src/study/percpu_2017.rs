@@ -6,12 +6,10 @@
 use super::Options;
 use crate::Progress;
 use crate::engine::percpu::{EngineEntry, FLOOR};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::published;
-use crate::record::Grid;
-use crate::record::count;
-use crate::record::{Metric, Origin, Picture, Results, Series, Stat, Strip, Strips};
+use crate::record::{Grid, Metric, Origin, Picture, Results, Stat, Strip, Strips, count};
 use crate::run::describe;
 use crate::run::percpu::{Bench, ChunkSeen, Job, Watched, watch};
 use crate::workload::percpu::{ALIGNED, Churn, Deletion, LIVE, SECOND_HALF, SEED, StaleHint, Work};
@@ -40,63 +38,67 @@ struct Scale {
     /// The same in tables of times, with the engine that does no work beneath, where there is room for it.
     timed: Vec<EngineEntry>,
     hinted: Vec<EngineEntry>,
-    unit_bytes: u32,
-    /// Every chunk has its memory from the start: the area map knows no pages.
-    whole: Config,
+    /// Chunks whose memory comes when it is needed.
     on_demand: Config,
     objects: u32,
     rounds: usize,
-    /// At most so many of the area map where it scans all there is for every object.
-    quadratic: u32,
-    /// Objects of the table with second halves filled; the area map moves half of a map for each.
-    second_half: u32,
-    live: u32,
-    watched_live: u32,
     stale_hint: StaleHint,
     deletion: Deletion,
 }
 
 impl Scale {
-    fn of(options: &Options) -> Result<Self, Failure> {
+    fn of(options: &Options) -> anyhow::Result<Self> {
         let unit = options.unit.unwrap_or(Bytes::from(u64::from(UNIT_BYTES)));
-        let unit_bytes = UNITS.contains(&unit.0).then(|| u32::try_from(unit.0).ok()).flatten();
-        let unit_bytes = unit_bytes
-            .ok_or_else(|| Failure::Usage(format!("--unit {unit}: units are from 32 KiB to 4 MiB")))?;
+        let Some(unit_bytes) = UNITS.contains(&unit.0).then_some(unit.0 as u32) else {
+            return usage(format!("--unit {unit}: units are from 32 KiB to 4 MiB"));
+        };
         let objects = options.objects.unwrap_or(if options.full { POSTED } else { USUAL });
         if !OBJECTS.contains(&objects) {
             let (least, most) = (OBJECTS.start(), OBJECTS.end());
-            return Err(Failure::Usage(format!("--objects {objects}: from {least} to {most}")));
+            return usage(format!("--objects {objects}: from {least} to {most}"));
         }
         let mut scale = Self::new(unit_bytes, objects, if options.full { 5 } else { 3 })?;
         scale.timed.push(FLOOR);
         Ok(scale)
     }
 
-    fn new(unit_bytes: u32, objects: u32, rounds: usize) -> Result<Self, Failure> {
-        let on_demand = Config::new(unit_bytes, CPUS);
+    fn new(unit_bytes: u32, objects: u32, rounds: usize) -> anyhow::Result<Self> {
         let in_units = if objects < USUAL { 3 } else { 12 } * (unit_bytes / 4);
         Ok(Self {
             compared: named(&COMPARED)?,
             timed: named(&COMPARED)?,
             hinted: named(&HINTED)?,
-            unit_bytes,
-            whole: on_demand.population(Population::Whole),
-            on_demand,
+            on_demand: Config::new(unit_bytes, CPUS),
             objects,
             rounds,
-            quadratic: (objects / 8).clamp(1_000, 1 << 15),
-            second_half: (objects / 4).max(1_000),
-            live: LIVE.min(objects),
-            watched_live: (LIVE / 4).min(objects / 2),
             stale_hint: StaleHint { objects: in_units, refilled: in_units / 2 },
             deletion: Deletion { groups: Deletion::MEASURED.groups.min(objects / 8), ..Deletion::MEASURED },
         })
     }
 
+    /// Every chunk has its memory from the start: the area map knows no pages.
+    fn whole(&self) -> Config {
+        self.on_demand.population(Population::Whole)
+    }
+
+    fn live(&self) -> u32 {
+        LIVE.min(self.objects)
+    }
+
+    /// A job; of fills, which place so many objects.
+    fn job<'a>(
+        &self,
+        workload: &'static str,
+        work: Work,
+        objects: &'a dyn Fn(&EngineEntry) -> u32,
+    ) -> Job<'a> {
+        Job { workload, config: self.whole(), work, objects, rounds: self.rounds }
+    }
+
     /// What texts name.
     fn facts(&self, results: &mut Results) {
-        results.fact("unit", Bytes::from(u64::from(self.unit_bytes)).to_string());
-        results.fact("live", count(self.live.into()));
+        results.fact("unit", Bytes::from(u64::from(self.on_demand.unit_bytes)).to_string());
+        results.fact("live", count(self.live().into()));
         results.fact("holes", count(self.stale_hint.objects.into()));
         results.fact("groups", count(self.deletion.groups.into()));
         describe::<Percpu>(results, self.compared.iter().chain(&self.hinted).copied());
@@ -132,15 +134,10 @@ pub fn brief(results: &mut Results, progress: &mut Progress) -> anyhow::Result<(
     Ok(())
 }
 
-impl Scale {
-    fn job(&self, workload: &'static str, work: Work) -> Job<'_> {
-        Job { workload, config: self.whole, work, objects: &|_| 0, rounds: self.rounds }
-    }
-}
-
 fn seed(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     for &size in SEED {
-        let job = Job { objects: &|_| scale.objects, ..scale.job("seed", Work::Fill(size)) };
+        let objects = |_: &EngineEntry| scale.objects;
+        let job = scale.job("seed", Work::Fill(size), &objects);
         for bench in job.run(&scale.timed, tick)? {
             job.record(&bench, results);
             if !bench.entry.is_floor() {
@@ -157,19 +154,20 @@ fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
         job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
         Ok(())
     };
+    // The area map moves half of a map for each object.
+    let second_half = |_: &EngineEntry| (scale.objects / 4).max(1_000);
     for &size in SECOND_HALF {
-        let job = Job { objects: &|_| scale.second_half, ..scale.job("second-half", Work::Fill(size)) };
-        run(&job, &scale.timed)?;
+        run(&scale.job("second-half", Work::Fill(size), &second_half), &scale.timed)?;
     }
     for (most_bytes, workload) in [(64, "churn-4-64"), (1024, "churn-4-1024")] {
-        let churn = Churn::new(most_bytes, scale.live, scale.objects);
-        run(&scale.job(workload, Work::Churn(churn)), &scale.timed)?;
+        let churn = Churn::new(most_bytes, scale.live(), scale.objects);
+        run(&scale.job(workload, Work::Churn(churn), &|_| 0), &scale.timed)?;
     }
     let area_map = scale.compared.iter().filter(|entry| !entry.knows_pages);
     let engines: Vec<EngineEntry> = area_map.chain(&scale.hinted).copied().collect();
-    run(&scale.job("stale-hint", Work::StaleHint(scale.stale_hint)), &engines)?;
+    run(&scale.job("stale-hint", Work::StaleHint(scale.stale_hint), &|_| 0), &engines)?;
     for balanced in [false, true] {
-        let job = scale.job("deletion", Work::Deletion(scale.deletion, balanced));
+        let job = scale.job("deletion", Work::Deletion(scale.deletion, balanced), &|_| 0);
         run(&Job { config: scale.on_demand, ..job }, &scale.hinted)?;
     }
     aligned(scale, results, tick)?;
@@ -179,15 +177,15 @@ fn measure(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 /// Places and frees growing numbers of objects; of the area map, whose time grows with their square, as many as end in
 /// seconds. What a million takes is computed from the largest number.
 fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    let few = scale.quadratic;
+    let few = (scale.objects / 8).clamp(1_000, 1 << 15);
     let mut last: BTreeMap<&str, Bench> = BTreeMap::new();
     let mut numbers = vec![few / 8, few / 4, few / 2, few, scale.objects];
     numbers.dedup();
     for objects in numbers {
         let takes = |entry: &EngineEntry| objects <= few || entry.knows_pages;
         let entries: Vec<EngineEntry> = scale.compared.iter().filter(|entry| takes(entry)).copied().collect();
-        let job = scale.job("aligned", Work::Fill(ALIGNED));
-        let job = Job { objects: &|_| objects, rounds: 1, ..job };
+        let each = |_: &EngineEntry| objects;
+        let job = Job { rounds: 1, ..scale.job("aligned", Work::Fill(ALIGNED), &each) };
         for bench in job.run(&entries, tick)? {
             job.record(&bench, results);
             let key = bench.entry.key("aligned").param("n", objects).op("alloc all");
@@ -219,17 +217,18 @@ fn aligned(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> 
 }
 
 /// What a million would take, if so many take `ns`.
-fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
+pub fn million(ns: f64, objects: u32, quadratic: bool) -> f64 {
     let times = f64::from(MILLION) / f64::from(objects.max(1));
     ns * if quadratic { times * times } else { times }
 }
 
 /// Runs that are looked at: how full chunks are, and how far hints are from the truth.
 fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    let churn = Churn::new(1024, scale.watched_live, 2 * scale.watched_live);
+    let live = (LIVE / 4).min(scale.objects / 2);
+    let churn = Churn::new(1024, live, 2 * live);
     for (workload, config, balances, work) in [
         ("churn-4-1024", scale.on_demand, false, Work::Churn(churn)),
-        ("stale-hint", scale.whole, false, Work::StaleHint(scale.stale_hint)),
+        ("stale-hint", scale.whole(), false, Work::StaleHint(scale.stale_hint)),
         ("deletion", scale.on_demand, true, Work::Deletion(scale.deletion, false)),
     ] {
         let mut watched = Vec::new();
@@ -261,14 +260,13 @@ fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
         let at: Vec<f64> = of.looks.iter().map(|look| look.ops as f64).collect();
         let quality = of.looks.iter().map(|look| look.mean_known().map(|known| 100.0 * known)).collect();
         let pages = of.looks.iter().map(|look| Some(look.pages as f64)).collect();
-        for (id, values) in [("hints", vec![quality]), ("pages", vec![pages])] {
-            let (workload, line, at) = (workload.to_owned(), of.entry.engine.to_owned(), at.clone());
-            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
-        }
+        results.line("hints", workload, of.entry.engine, &at, vec![quality]);
+        results.line("pages", workload, of.entry.engine, &at, vec![pages]);
     }
 }
 
-fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
+/// Chunks with these shades, at each look.
+pub fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> Strips {
     let numbers = watched.iter().flat_map(|watched| &watched.looks).flat_map(|look| &look.chunks);
     let chunks = numbers.map(|chunk| chunk.number as usize + 1).max().unwrap_or(0);
     let strip = |watched: &Watched| {
@@ -312,7 +310,7 @@ fn strips(watched: &[Watched], shade: &dyn Fn(&Watched, &ChunkSeen) -> f64) -> S
 }
 
 /// Hints of all chunks with room, at all looks, beside the truth.
-fn hints(workload: &str, watched: &Watched, results: &mut Results) {
+pub fn hints(workload: &str, watched: &Watched, results: &mut Results) {
     let (mut hints, mut exact, mut sum, mut worst_bytes) = (0u64, 0u64, 0.0, 0);
     for chunk in watched.looks.iter().flat_map(|look| &look.chunks) {
         let Some(known) = chunk.known() else { continue };
@@ -328,61 +326,4 @@ fn hints(workload: &str, watched: &Watched, results: &mut Results) {
         .total(Metric::Mismatches, hints - exact)
         .put(Metric::HintShare, Stat::Mean, sum / hints.max(1) as f64, hints)
         .put(Metric::HintError, Stat::Max, f64::from(worst_bytes), 1);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::percpu::Look;
-
-    fn watched() -> Watched {
-        let seen = |number, used_bytes, longest_bytes, hint_bytes| ChunkSeen {
-            number,
-            used_bytes,
-            longest_bytes,
-            hint_bytes,
-            pages: 4,
-        };
-        let looks = vec![
-            Look { ops: 10, pages: 8, chunks: vec![seen(0, 32_768, 0, 0)] },
-            Look { ops: 20, pages: 16, chunks: vec![seen(0, 16_384, 100, 25), seen(1, 0, 32_768, 32_768)] },
-        ];
-        let entry = Percpu::engines(&[]).unwrap()[0];
-        Watched { entry, unit_bytes: 32_768, looks, phases: vec![1, 2] }
-    }
-
-    #[test]
-    fn chunks_are_shaded_by_what_was_seen_and_hints_without_room_do_not_count() {
-        let strips =
-            strips(&[watched()], &|of, chunk| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes));
-        assert_eq!(strips.ticks.iter().map(|tick| tick.0).collect::<Vec<_>>(), [0.25, 0.75]);
-        assert_eq!(strips.strips[0].picture.busy, [255, 0, 128, 0]);
-        let mut results = Results::default();
-        hints("x", &watched(), &mut results);
-        let values: Vec<f64> = results.records.iter().map(|record| record.value).collect();
-        assert_eq!(values, [2.0, 1.0, 0.625, 75.0]);
-    }
-
-    #[test]
-    fn only_what_grows_with_the_square_is_multiplied_by_it() {
-        assert_eq!(million(5.0, 1_000_000, true), 5.0);
-        assert_eq!([million(5.0, 500_000, false), million(5.0, 500_000, true)], [10.0, 20.0]);
-    }
-
-    #[test]
-    fn units_and_numbers_that_cannot_be_are_refused() {
-        let of = |unit: &str, objects| {
-            let unit = Some(unit.parse().unwrap());
-            Scale::of(&Options { unit, objects, ..Options::default() })
-        };
-        for unit in ["16K", "8M", "1"] {
-            assert!(of(unit, None).is_err(), "{unit}");
-        }
-        for objects in [0, 999, 5_000_000] {
-            assert!(of("32K", Some(objects)).is_err(), "{objects}");
-        }
-        let little = of("32K", Some(1_000)).unwrap();
-        assert_eq!((little.unit_bytes, little.objects, little.live), (32 << 10, 1_000, 1_000));
-        assert!(little.deletion.groups >= 100 && little.stale_hint.objects == 3 * (8 << 10));
-    }
 }

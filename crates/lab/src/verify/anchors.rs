@@ -5,7 +5,7 @@ use super::state::free_digest;
 use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
 use crate::record::Counts;
-use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, Recipe};
+use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, play};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Span, Tally, Work};
 use freehold_rivals::RivalWork;
@@ -39,27 +39,27 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         return Err(format!("N must be 1 to {MOST_OBJECTS}, M at most {MOST_ROUNDS}"));
     }
     let what = format!("{name} {n}");
-    let Some(recipe) = Recipe::named(name) else {
-        return Err(format!("no recipe for workload {name:?}"));
-    };
     let space = pages(LOW_PAGE, END_PAGE - LOW_PAGE).ok_or("the space is no span")?;
     // The hash of all answers is what no row may do without.
     row.hex("answers_fnv").ok_or("answers_fnv is missing")?;
     let left = row.columns().filter(|column| !PARAMETERS.contains(column)).collect();
-    let (engine, placement) = match recipe {
-        Recipe::GapChurn => ("gap-list", None),
-        _ => ("rbtree", Some("linux")),
-    };
-    let checked = Checked { what, engine, placement, ..Checked::default() };
+    let gaps = name == "gap_churn";
+    let (engine, placement) = if gaps { ("gap-list", None) } else { ("rbtree", Some("linux")) };
+    let checked = Checked { placement, ..Checked::new(what, engine) };
     let mut comparison = Comparison { checked, row, left };
-    if recipe == Recipe::GapChurn {
-        let mut played = Played::on(GapList::new(&[space], Align::PAGE)?);
-        recipe.play(&mut played, seed, n, m);
+    let known;
+    if gaps {
+        let mut played = Played::of(GapList::new(&[space], Align::PAGE)?, &OF_GAP);
+        known = play(name, &mut played, seed, n, m);
         compare_gap(&mut comparison, &mut played);
     } else {
-        let mut played = Played::on(SpaceEngine::new(&[space], Align::PAGE, rbtree::Placement::Linux)?);
-        recipe.play(&mut played, seed, n, m);
+        let engine = SpaceEngine::new(&[space], Align::PAGE, rbtree::Placement::Linux)?;
+        let mut played = Played::of(engine, &OF_TREE);
+        known = play(name, &mut played, seed, n, m);
         compare_tree(&mut comparison, &mut played);
+    }
+    if !known {
+        return Err(format!("no recipe for workload {name:?}"));
     }
     if let Some(unknown) = comparison.left.into_iter().find(|column| row.field(column).is_some()) {
         return Err(format!("nothing is known of a column {unknown:?}"));
@@ -71,32 +71,36 @@ fn pages(first: u64, pages: u64) -> Option<Span> {
     Span::from_size(first.checked_mul(PAGE)?, pages.checked_mul(PAGE)?)
 }
 
-/// What is counted for the operations of one kind.
-#[derive(Default)]
-struct Kinds {
-    visit: Counts,
-    peek: Counts,
-    link: Counts,
-    fixup: Counts,
-    rot: Counts,
-    total: Counts,
-    steps: Counts,
+/// What is counted of an operation.
+type Count = fn(&Tally) -> u64;
+
+/// Rotations and what follows a change upwards.
+fn changes(tally: &Tally) -> u64 {
+    tally.of(Work::MaxRecomputed) + tally.of(Work::Rotated)
 }
 
-impl Kinds {
-    fn add(&mut self, tally: &Tally) {
-        let (visits, links) = (tally.of(Work::NodeVisited), tally.of(Work::LinkVisited));
-        let changes = tally.of(Work::MaxRecomputed) + tally.of(Work::Rotated);
-        self.visit.add(visits);
-        self.peek.add(tally.of(Work::ChildPeeked));
-        self.link.add(links);
-        // For an allocation the descent of a middle split is part of the fix-up; for a free it is the search.
-        self.fixup.add(changes + if visits > 0 { links } else { 0 });
-        self.rot.add(tally.of(Work::Rotated));
-        self.total.add(visits + links + changes);
-        self.steps.add(RivalWork::ListStepped.of(tally));
-    }
+/// For an allocation the descent of a middle split is part of the fix-up; for a free it is the search.
+fn fixup(tally: &Tally) -> u64 {
+    changes(tally) + if tally.of(Work::NodeVisited) > 0 { tally.of(Work::LinkVisited) } else { 0 }
 }
+
+fn total(tally: &Tally) -> u64 {
+    tally.of(Work::NodeVisited) + tally.of(Work::LinkVisited) + changes(tally)
+}
+
+/// What a tree's columns begin with, whether they are of allocations, and what they count.
+const OF_TREE: [(&str, bool, Count); 8] = [
+    ("a_visit_", true, |tally| tally.of(Work::NodeVisited)),
+    ("a_peek_", true, |tally| tally.of(Work::ChildPeeked)),
+    ("a_fixup_", true, fixup),
+    ("a_rot_", true, |tally| tally.of(Work::Rotated)),
+    ("a_total_", true, total),
+    ("f_link_", false, |tally| tally.of(Work::LinkVisited)),
+    ("f_fixup_", false, fixup),
+    ("f_total_", false, total),
+];
+/// The same of the gap allocator's.
+const OF_GAP: [(&str, bool, Count); 1] = [("", true, |tally| RivalWork::ListStepped.of(tally))];
 
 /// An engine on which a recipe is played, with what it answered and did.
 struct Played<E> {
@@ -108,24 +112,21 @@ struct Played<E> {
     frees: u64,
     fails: u64,
     cached: u64,
-    alloc: Kinds,
-    free: Kinds,
+    columns: &'static [(&'static str, bool, Count)],
+    counts: Vec<Counts>,
 }
 
 impl<E: Engine> Played<E> {
-    fn on(engine: E) -> Self {
-        Self {
-            engine,
-            answers: Fnv::default(),
-            measured: false,
-            allocs: 0,
-            allocs_measured: 0,
-            frees: 0,
-            fails: 0,
-            cached: 0,
-            alloc: Kinds::default(),
-            free: Kinds::default(),
-        }
+    fn of(engine: E, columns: &'static [(&'static str, bool, Count)]) -> Self {
+        let (answers, counts) = (Fnv::default(), vec![Counts::default(); columns.len()]);
+        let (measured, allocs, allocs_measured, frees, fails, cached) = (false, 0, 0, 0, 0, 0);
+        Self { engine, answers, measured, allocs, allocs_measured, frees, fails, cached, columns, counts }
+    }
+
+    fn note(&mut self, is_alloc: bool, tally: &Tally) {
+        let columns = self.columns.iter().zip(&mut self.counts);
+        let of_kind = columns.filter(|((_, of_allocs, _), _)| *of_allocs == is_alloc);
+        of_kind.for_each(|((.., count), counts)| counts.add(count(tally)));
     }
 }
 
@@ -142,7 +143,7 @@ impl<E: Engine> Player for Played<E> {
         if self.measured {
             self.allocs_measured += 1;
             self.cached += RivalWork::StartedCached.of(&tally);
-            self.alloc.add(&tally);
+            self.note(true, &tally);
         }
         start
     }
@@ -151,7 +152,7 @@ impl<E: Engine> Player for Played<E> {
         let mut tally = Tally::default();
         self.frees += u64::from(self.engine.free(start * PAGE, &mut tally));
         if self.measured {
-            self.free.add(&tally);
+            self.note(false, &tally);
         }
     }
 
@@ -177,13 +178,13 @@ impl Comparison<'_> {
         }
     }
 
-    fn counts(&mut self, prefix: &str, counts: &mut Counts, digits: usize) {
-        if counts.is_empty() {
-            return;
-        }
-        self.column(&format!("{prefix}mean"), &format!("{:.digits$}", counts.mean()));
-        for (name, per_mille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1000)] {
-            self.column(&format!("{prefix}{name}"), &counts.percentile(per_mille).to_string());
+    fn counts<E>(&mut self, played: &mut Played<E>, digits: usize) {
+        let columns = played.columns.iter().zip(&mut played.counts);
+        for ((prefix, ..), counts) in columns.filter(|(_, counts)| !counts.is_empty()) {
+            self.column(&format!("{prefix}mean"), &format!("{:.digits$}", counts.mean()));
+            for (name, per_mille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1000)] {
+                self.column(&format!("{prefix}{name}"), &counts.percentile(per_mille).to_string());
+            }
         }
     }
 }
@@ -202,25 +203,13 @@ fn compare_tree(comparison: &mut Comparison<'_>, played: &mut Played<SpaceEngine
     comparison.column("list_fnv", &format!("{:016x}", digest.list_hash));
     comparison.column("shape_fnv", &format!("{shape:016x}"));
     comparison.column("depth", &depth.to_string());
-    let (alloc, free) = (&mut played.alloc, &mut played.free);
-    for (prefix, counts) in [
-        ("a_visit_", &mut alloc.visit),
-        ("a_peek_", &mut alloc.peek),
-        ("a_fixup_", &mut alloc.fixup),
-        ("a_rot_", &mut alloc.rot),
-        ("a_total_", &mut alloc.total),
-        ("f_link_", &mut free.link),
-        ("f_fixup_", &mut free.fixup),
-        ("f_total_", &mut free.total),
-    ] {
-        comparison.counts(prefix, counts, 2);
-    }
+    comparison.counts(played, 2);
 }
 
 fn compare_gap(comparison: &mut Comparison<'_>, played: &mut Played<GapList>) {
     comparison.checked.operations = played.allocs + played.frees;
     comparison.column("answers_fnv", &format!("{:016x}", played.answers.value()));
-    comparison.counts("", &mut played.alloc.steps, 1);
+    comparison.counts(played, 1);
     let cached = 100.0 * played.cached as f64 / played.allocs_measured.max(1) as f64;
     comparison.column("cache_start_pct", &format!("{cached:.1}"));
 }

@@ -1,11 +1,10 @@
 //! Checking engines against recorded answers: vectors, streams, worked examples, work anchors.
 
 mod anchors;
-mod column;
 mod events;
-mod maple;
+pub mod maple;
 mod percpu;
-mod placed;
+pub mod placed;
 mod state;
 mod talk;
 mod vectors;
@@ -58,6 +57,10 @@ impl Checked {
         !self.engine.is_empty() && self.comparisons == 0
     }
 
+    fn new(what: impl Into<String>, engine: &'static str) -> Self {
+        Self { what: what.into(), engine, ..Self::default() }
+    }
+
     /// Compares what is recorded on a line with what the engine does.
     fn compare(&mut self, line: u64, expected: impl Into<String>, got: impl Into<String>) {
         let (expected, got) = (expected.into(), got.into());
@@ -65,6 +68,21 @@ impl Checked {
         if expected != got {
             self.mismatches += 1;
             self.first.get_or_insert(Mismatch { line, expected, got });
+        }
+    }
+
+    /// The engine's invariants must hold.
+    fn valid(&mut self, line: u64, valid: Result<(), String>) {
+        self.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+    }
+
+    /// One comparison more, of which it is known already whether both are the same.
+    fn right(&mut self, line: u64, right: bool, texts: impl FnOnce() -> [String; 2]) {
+        if right {
+            self.comparisons += 1;
+        } else {
+            let [expected, got] = texts();
+            self.compare(line, expected, got);
         }
     }
 }
@@ -110,7 +128,7 @@ pub fn verify_file(file: &Path, tick: &mut dyn FnMut()) -> Result<FileChecks, Tr
         Kind::Area => percpu::area::verify(file, tick),
         Kind::TreeLog => maple::logs::verify(file, tick),
         Kind::TreeStream => maple::streams::verify(file, tick),
-        Kind::TreeExamples => maple::examples::verify(file),
+        Kind::TreeExamples => maple::requests::verify(file),
     };
     Ok(FileChecks { file: file.to_owned(), suite: kind.suite().name(), checks: checks? })
 }

@@ -21,7 +21,7 @@ const POOLED_BYTES: u128 = 256 * Align::PAGE.bytes() as u128;
 
 /// What the recorded kernel had at the place that the engine takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Had {
+pub enum Had {
     /// An area.
     Live,
     /// An area that was freed and not purged yet.
@@ -43,11 +43,13 @@ impl Had {
 
 /// How many allocations went where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Placed {
-    allocations: u64,
-    same: u64,
+pub struct Placed {
+    /// All.
+    pub allocations: u64,
+    /// Those that went where the kernel put them.
+    pub same: u64,
     /// The others, by what the kernel had there.
-    had: [u64; 4],
+    pub had: [u64; 4],
 }
 
 /// Adds what comes of a trace that was recorded of kernel areas; nothing of another workload, or if the engine is not asked for.
@@ -119,7 +121,8 @@ fn count_places(file: &Path, workload: &Workload, answers: &[Answer]) -> anyhow:
 }
 
 impl Placed {
-    fn note(&mut self, recorded: Span, ours: Span, kernel: &ListRanges<Had>) {
+    /// Notes where the kernel and the engine put an area.
+    pub fn note(&mut self, recorded: Span, ours: Span, kernel: &ListRanges<Had>) {
         self.allocations += 1;
         if recorded == ours {
             self.same += 1;
@@ -133,7 +136,7 @@ impl Placed {
 }
 
 /// What the kernel has where, after an event.
-fn follow(kernel: &mut ListRanges<Had>, kind: EventKind, span: Span) {
+pub fn follow(kernel: &mut ListRanges<Had>, kind: EventKind, span: Span) {
     match kind {
         EventKind::Initial | EventKind::Alloc => kernel.put(span, Some(Had::Live)),
         EventKind::InitialLazy | EventKind::Free => kernel.put(span, Some(Had::Lazy)),
@@ -149,30 +152,5 @@ fn follow(kernel: &mut ListRanges<Had>, kind: EventKind, span: Span) {
         }
         EventKind::FreeUnknown | EventKind::FreeImplied => kernel.put(span, None),
         EventKind::Failed => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_is_told_by_what_the_kernel_had_there() {
-        let span = |first: u64, last: u64| Span::new(first << 12, (last << 12) - 1).unwrap();
-        let mut kernel = ListRanges::new();
-        let mut placed = Placed::default();
-        follow(&mut kernel, EventKind::Alloc, span(0, 4));
-        follow(&mut kernel, EventKind::Alloc, span(4, 8));
-        follow(&mut kernel, EventKind::Alloc, span(8, 1000));
-        placed.note(span(1000, 1001), span(1000, 1001), &kernel);
-        placed.note(span(1000, 1001), span(2, 3), &kernel);
-        follow(&mut kernel, EventKind::Free, span(0, 4));
-        placed.note(span(1000, 1001), span(2, 3), &kernel);
-        placed.note(span(1000, 1001), span(3, 5), &kernel);
-        follow(&mut kernel, EventKind::Free, span(8, 1000));
-        follow(&mut kernel, EventKind::Purge, span(0, 1000));
-        placed.note(span(1000, 1001), span(2, 3), &kernel);
-        placed.note(span(1000, 1001), span(8, 9), &kernel);
-        assert_eq!(placed, Placed { allocations: 6, same: 1, had: [2, 1, 1, 1] });
     }
 }

@@ -13,35 +13,46 @@ const PAGE: u64 = Align::PAGE.bytes();
 
 type Space = AddressSpace<(), RbTree>;
 
-pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
+/// Goes through the example, each of its cases on a tree of its own.
+fn walk(
+    file: &Path,
+    mut each: impl FnMut(u64, &TalkStep, &mut Space) -> Result<(), String>,
+) -> Result<(), TraceError> {
     let talk = Talk::read(file)?;
-    let mut checks: Vec<Checked> = Vec::new();
     let mut space = fresh(&talk).map_err(|reason| TraceError::at(file, 1, reason))?;
     for (line, step) in &talk.steps {
-        if let TalkStep::Case(title) = step {
-            let what = title.split(" (").next().unwrap_or(title).to_owned();
-            let placement = Some("linux");
-            checks.push(Checked { what, engine: "rbtree", placement, ..Checked::default() });
-            continue;
-        }
-        let Some(checked) = checks.last_mut() else {
-            return Err(TraceError::at(file, *line, "a step before the first case"));
-        };
-        let result = match step {
-            TalkStep::Case(_) => Ok(()),
+        let done = match step {
             TalkStep::Reset => fresh(&talk).map(|fresh| space = fresh),
-            TalkStep::Tree(nodes) => {
-                checked.compare(*line, nodes_text(nodes), nodes_text(&nodes_of(&space)));
-                Ok(())
-            }
-            TalkStep::Op(op, work) => run(&mut space, op).map(|(expected, got, events)| {
-                checked.operations += 1;
-                checked.compare(*line, expected, got);
-                checked.compare(*line, format!("{work:?}"), format!("{:?}", counts(work, &events)));
-            }),
+            step => each(*line, step, &mut space),
         };
-        result.map_err(|reason| TraceError::at(file, *line, reason))?;
+        done.map_err(|reason| TraceError::at(file, *line, reason))?;
     }
+    Ok(())
+}
+
+/// A case without its place in the talk.
+fn case(title: &str) -> String {
+    title.split(" (").next().unwrap_or(title).to_owned()
+}
+
+pub(super) fn verify(file: &Path) -> Result<Vec<Checked>, TraceError> {
+    let mut checks: Vec<Checked> = Vec::new();
+    walk(file, |line, step, space| {
+        if let TalkStep::Case(title) = step {
+            checks.push(Checked { placement: Some("linux"), ..Checked::new(case(title), "rbtree") });
+            return Ok(());
+        }
+        let checked = checks.last_mut().ok_or("a step before the first case")?;
+        if let TalkStep::Tree(nodes) = step {
+            checked.compare(line, nodes_text(nodes), nodes_text(&nodes_of(space)));
+        } else if let TalkStep::Op(op, work) = step {
+            let (expected, got, events) = run(space, op)?;
+            checked.operations += 1;
+            checked.compare(line, expected, got);
+            checked.compare(line, format!("{work:?}"), format!("{:?}", counts(work, &events)));
+        }
+        Ok(())
+    })?;
     Ok(checks)
 }
 
@@ -67,23 +78,20 @@ pub struct Played {
 /// # Errors
 /// The file cannot be read, or a step cannot be run.
 pub fn play_talk(file: &Path) -> Result<Vec<Played>, TraceError> {
-    let talk = Talk::read(file)?;
-    let at = |line| move |reason: String| TraceError::at(file, line, reason);
-    let mut space = fresh(&talk).map_err(at(1))?;
-    let (mut played, mut case) = (Vec::new(), String::new());
-    for (line, step) in &talk.steps {
+    let (mut played, mut now) = (Vec::new(), String::new());
+    walk(file, |_, step, space| {
         match step {
-            TalkStep::Case(title) => title.split(" (").next().unwrap_or(title).clone_into(&mut case),
-            TalkStep::Reset => space = fresh(&talk).map_err(at(*line))?,
-            TalkStep::Tree(_) => {}
+            TalkStep::Case(title) => now = case(title),
+            TalkStep::Reset | TalkStep::Tree(_) => {}
             TalkStep::Op(op, work) => {
-                let before = nodes_of(&space);
-                let (_, got, events) = run(&mut space, op).map_err(at(*line))?;
-                let (work, after) = (counts(work, &events), nodes_of(&space));
-                played.push(Played { case: case.clone(), op: op.clone(), got, work, before, after });
+                let before = nodes_of(space);
+                let (_, got, events) = run(space, op)?;
+                let (work, after) = (counts(work, &events), nodes_of(space));
+                played.push(Played { case: now.clone(), op: op.clone(), got, work, before, after });
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(played)
 }
 

@@ -5,11 +5,12 @@
 
 use super::Checked;
 use crate::engine::vma::{Answer, Fault, Op};
-use crate::engine::vma::{ENGINES, Session, SortedAreas, Spaces};
+use crate::engine::vma::{ENGINES, Session, Spaces};
 use crate::family::Maple;
 use crate::run::vma::name;
 use crate::workload::Workload;
 use crate::workload::vma::{Difference, Listed, compare, read_maps};
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,13 +26,10 @@ pub(super) fn verify(
     workload: &Workload<Maple>,
     tick: &mut dyn FnMut(),
 ) -> Result<Vec<Checked>, TraceError> {
-    let mut oracle = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut oracle = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
     let mut sessions: Vec<(Checked, Box<dyn Session>)> = ENGINES
         .iter()
-        .map(|entry| {
-            let checked = Checked { what: "calls".to_owned(), engine: entry.engine, ..Checked::default() };
-            (checked, (entry.make)(workload.scene.kinds.clone()))
-        })
+        .map(|entry| (Checked::new("calls", entry.engine), (entry.make)(workload.scene.kinds.clone())))
         .collect();
     let mut unmapped_nothing = 0;
     for (at, op) in workload.ops.iter().enumerate() {
@@ -49,8 +47,7 @@ pub(super) fn verify(
         if at.is_multiple_of(TICK) {
             tick();
             for (checked, session) in &mut sessions {
-                let valid = session.validate().err().unwrap_or_else(|| "valid".to_owned());
-                checked.compare(at as u64 + 1, "valid", valid);
+                checked.valid(at as u64 + 1, session.validate());
                 checked.compare(at as u64 + 1, oracle.digest().to_string(), session.digest().to_string());
             }
         }
@@ -94,7 +91,7 @@ fn areas_of_list(
     let recorded: BTreeSet<Listed> = read_maps(list)?;
     let kernels = recorded.iter().filter(|area| !area.is_below(USER_LAST)).count();
     let recorded: BTreeSet<Listed> = recorded.into_iter().filter(|area| area.is_below(USER_LAST)).collect();
-    let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+    let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
     let mut best: Option<(usize, usize, Vec<Difference>)> = None;
     for (at, op) in workload.ops.iter().enumerate() {
         spaces.run(op, &mut ());
@@ -114,8 +111,7 @@ fn areas_of_list(
         }
     }
     let (at, same, differences) = best.unwrap_or_default();
-    let mut checked =
-        Checked { what: "areas as listed".to_owned(), engine: "sorted-list", ..Checked::default() };
+    let mut checked = Checked::new("areas as listed", "sorted-list");
     checked.operations = at as u64 + 1;
     checked.comparisons = recorded.len() as u64;
     let mut notes = Vec::new();

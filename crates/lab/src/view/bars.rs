@@ -7,20 +7,14 @@
 //! ```
 
 use super::definition::{BarsView, Scope};
-use super::escape::html;
+use super::escape::{self, html};
 use super::palette::Palette;
-use super::table::{figure, groups, shown, values};
-use crate::record::{Origin, Record, Results};
+use super::table::{figure, largest, parts, shown};
+use crate::record::{Origin, Record};
 use std::fmt::Write;
 
-/// Groups of bars on one scale.
-struct Group<'a> {
-    name: String,
-    bars: Vec<(String, &'a Record)>,
-}
-
 /// From one power of ten to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 struct Scale {
     first: i32,
     decades: i32,
@@ -28,12 +22,11 @@ struct Scale {
 
 impl Scale {
     /// A scale on which every value has some length; `None` of no values.
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+    fn of(records: &[&Record]) -> Option<Self> {
+        let values = records.iter().map(|record| record.value);
         let values = values.filter(|value| *value > 0.0 && value.is_finite());
-        let least = values.clone().reduce(f64::min)?;
-        let most = values.reduce(f64::max)?;
-        let first = (least * 0.8).log10().floor() as i32;
-        let last = most.log10().ceil() as i32;
+        let first = (values.clone().reduce(f64::min)? * 0.8).log10().floor() as i32;
+        let last = values.reduce(f64::max)?.log10().ceil() as i32;
         Some(Self { first, decades: (last - first).max(1) })
     }
 
@@ -45,93 +38,57 @@ impl Scale {
 }
 
 /// The bars as HTML; nothing of none.
-pub(super) fn render(view: &BarsView, results: &Results, scope: &Scope, palette: &Palette) -> String {
-    let of = scope.narrow(&view.of);
-    let wanted = |record: &&Record| (record.metric, record.stat) == (view.cell.metric, view.cell.stat);
-    let records: Vec<&Record> =
-        results.records.iter().filter(wanted).filter(|record| of.takes(record)).collect();
-    let bars = std::slice::from_ref(&view.bar);
-    let group = |names: Vec<String>| {
-        let of_group: Vec<&Record> =
-            records.iter().filter(|record| values(record, &view.groups) == names).copied().collect();
-        let bar = |name: Vec<String>| {
-            let same = of_group.iter().filter(|record| values(record, bars) == name);
-            let record = same.max_by(|a, b| a.value.total_cmp(&b.value))?;
-            Some((name.concat(), *record))
-        };
-        let name = view.groups.iter().zip(&names).map(|(field, value)| shown(field, value));
-        Group {
-            name: name.collect::<Vec<_>>().join(" "),
-            bars: groups(&of_group, bars).into_iter().filter_map(bar).collect(),
+pub(super) fn render(view: &BarsView, scope: &Scope, palette: &Palette) -> String {
+    let records = scope.records(&view.of, std::slice::from_ref(&view.cell));
+    let Some(scale) = Scale::of(&records) else { return String::new() };
+    let mut body = format!("<p class=\"scale\">{}, logarithmic</p>", html(&view.scale));
+    for (names, of_group) in parts(&records, &view.groups) {
+        let name: Vec<String> =
+            view.groups.iter().zip(&names).map(|(field, value)| shown(field, value)).collect();
+        let _ = write!(body, "<div class=\"group\"><h5>{}</h5>", html(&name.join(" ")));
+        for (name, same) in parts(&of_group, std::slice::from_ref(&view.bar)) {
+            if let Some(record) = largest(&same) {
+                body.push_str(&rod(&name.concat(), record, scale, palette));
+            }
         }
-    };
-    let groups: Vec<Group<'_>> = groups(&records, &view.groups).into_iter().map(group).collect();
-    let all = groups.iter().flat_map(|group| &group.bars).map(|(_, record)| record.value);
-    let Some(scale) = Scale::of(all) else { return String::new() };
-    let mut page = format!(
-        "<figure class=\"bars\" style=\"--decades:{}\"><figcaption><h4>{}</h4><p>{}</p></figcaption>\
-         <p class=\"scale\">{}, logarithmic</p>",
-        scale.decades,
-        html(&scope.fill(&view.title, results, &Default::default()).unwrap_or_default()),
-        html(&view.reading),
-        html(&view.scale)
-    );
-    for group in &groups {
-        let _ = write!(page, "<div class=\"group\"><h5>{}</h5>", html(&group.name));
-        for (name, record) in &group.bars {
-            page.push_str(&rod(name, record, scale, palette));
-        }
-        page.push_str("</div>");
+        body.push_str("</div>");
     }
-    page.push_str("<div class=\"rod\"><span></span><span class=\"marks\">");
+    body.push_str("<div class=\"rod\"><span></span><span class=\"marks\">");
     let every = if scale.decades > 4 { 2 } else { 1 };
     for decade in (0..=scale.decades).step_by(every) {
-        let tick = fixed_power(scale.first + decade);
+        let tick = power_of_ten(scale.first + decade);
         let at = 100.0 * f64::from(decade) / f64::from(scale.decades);
-        let _ = write!(page, "<i style=\"left:{at:.2}%\">{tick}</i>");
+        let _ = write!(body, "<i style=\"left:{at:.2}%\">{tick}</i>");
     }
-    page.push_str("</span></div></figure>\n");
-    page
+    body.push_str("</span></div>");
+    let attributes = format!("class=\"bars\" style=\"--decades:{}\"", scale.decades);
+    escape::figure(&attributes, &scope.text(&view.title), &view.reading, &body)
 }
 
 fn rod(name: &str, record: &Record, scale: Scale, palette: &Palette) -> String {
-    let colour = palette.colour(name).map(|colour| format!("e{colour}")).unwrap_or_default();
     let class = match record.origin {
-        Origin::Measured => colour,
-        Origin::Extrapolated(_) | Origin::Estimated => format!("{colour} extrapolated"),
+        Origin::Measured => palette.class(name),
+        Origin::Extrapolated(_) | Origin::Estimated => palette.class(name) + " extrapolated",
         Origin::Published(_) => "published".to_owned(),
     };
+    let figure = figure(record.metric.unit(), record.value) + record.origin.mark();
+    bar(name, &class, scale.percent(record.value), &figure)
+}
+
+/// A bar of so many hundredths with its name before it and its figure behind it.
+pub(super) fn bar(name: &str, class: &str, percent: f64, figure: &str) -> String {
     format!(
         "<div class=\"rod\"><span class=\"who\">{}</span><span class=\"track\"><i class=\"{class}\" \
-         style=\"width:{:.2}%\"></i><b>{}{}</b></span></div>",
-        html(name),
-        scale.percent(record.value),
-        figure(record.metric.unit(), record.value),
-        record.origin.mark()
+         style=\"width:{percent:.2}%\"></i><b>{figure}</b></span></div>",
+        html(name)
     )
 }
 
 /// A power of ten without more digits than it needs.
-fn fixed_power(power: i32) -> String {
+fn power_of_ten(power: i32) -> String {
     match u32::try_from(power) {
         Ok(power) if power < 7 => super::count(10u64.pow(power)),
         Ok(power) => format!("1e{power}"),
         Err(_) => format!("{}", 10f64.powi(power)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ten_times_as_much_is_a_decade_longer() {
-        let scale = Scale::of([21.0, 3834.0].into_iter()).unwrap();
-        assert_eq!(scale, Scale { first: 1, decades: 3 });
-        let longer = scale.percent(1000.0) - scale.percent(100.0);
-        assert!((longer - 100.0 / 3.0).abs() < 1e-9);
-        assert_eq!((scale.percent(0.0), scale.percent(1e9)), (0.0, 100.0));
-        assert!(Scale::of([10.0].into_iter()).unwrap().percent(10.0) > 0.0, "the least is seen, too");
-        assert_eq!(Scale::of(std::iter::empty()), None);
     }
 }

@@ -1,8 +1,8 @@
 //! What is shown, as data: sections with their words and views, read from TOML.
 
 use super::plot::{Mark, Unit};
-use super::table::shown;
-use crate::record::{Metric, Results, Select, Stat};
+use super::table::{groups, shown};
+use crate::record::{Metric, Record, Results, Select, Stat};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -27,66 +27,57 @@ pub(super) fn capital(text: &str) -> String {
 #[serde(deny_unknown_fields, default)]
 pub struct Definition {
     /// The page's heading.
-    pub title: String,
+    pub(super) title: String,
     /// What it is about, in a paragraph.
-    pub lead: String,
+    pub(super) lead: String,
     /// How it was measured, in sentences.
-    pub method: Vec<String>,
+    pub(super) method: Vec<String>,
     /// The sections, in order.
-    pub section: Vec<Section>,
+    pub(super) section: Vec<Section>,
 }
 
 /// A section.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Section {
-    /// Its anchor.
-    pub id: String,
-    /// Its heading.
-    pub title: String,
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) title: String,
     /// What it is about, a paragraph each; one that names a fact which there is not is left out.
-    pub about: Vec<String>,
+    pub(super) about: Vec<String>,
     /// There is a section for each value of this field.
-    pub each: Option<String>,
+    pub(super) each: Option<String>,
     /// Of these records; without `each` the section is left out where there are none.
-    pub of: Select,
+    pub(super) of: Select,
     /// Figures to remember.
-    pub key: Vec<Key>,
-    /// What is shown.
-    pub view: Vec<View>,
+    pub(super) key: Vec<Key>,
+    pub(super) view: Vec<View>,
 }
 
 /// A figure to remember: one by another.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
-    /// The one.
-    pub of: Select,
-    /// The other.
-    pub over: Option<Select>,
-    /// What it is.
-    pub text: String,
+pub(super) struct Key {
+    pub(super) of: Select,
+    pub(super) over: Option<Select>,
+    pub(super) text: String,
 }
 
 /// A kind of view.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum View {
-    /// Records by rows and columns.
+pub(super) enum View {
     Table(TableView),
-    /// Records as bars in groups.
     Bars(BarsView),
-    /// Records or series as lines.
     Plot(PlotView),
-    /// Counts of values, side by side.
     Histogram(HistogramView),
-    /// A picture by its name.
     Picture(PictureView),
-    /// Published figures, source by source, beside ours.
-    Published(PublishedView),
-    /// What the engines that were shown can be asked.
+    /// Published figures about a family, source by source, beside ours.
+    Published {
+        title: String,
+        suite: String,
+    },
+    /// What the engines that were shown can be asked, under this title.
     Features {
-        /// The heading of the table.
         title: String,
     },
 }
@@ -94,35 +85,30 @@ pub enum View {
 /// Records by rows and columns.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct TableView {
+pub(super) struct TableView {
     /// What it shows; may name facts and the field of `each`.
-    pub title: String,
-    /// Which records.
-    pub of: Select,
+    pub(super) title: String,
+    pub(super) of: Select,
     /// There is a table for each value of these fields.
-    pub each: Vec<String>,
+    pub(super) each: Vec<String>,
     /// What names a row.
-    pub rows: Vec<String>,
+    pub(super) rows: Vec<String>,
     /// What names a column; none if the cells alone do.
-    pub columns: Vec<String>,
-    /// The figures.
-    pub cells: Vec<Cell>,
+    pub(super) columns: Vec<String>,
+    pub(super) cells: Vec<Cell>,
     /// With the ratio to the default engine, or to the first.
-    pub ratio: bool,
+    pub(super) ratio: bool,
     /// Not on the screen unless all tables are asked for.
-    pub more: bool,
+    pub(super) more: bool,
 }
 
 /// A figure of a table: `metric`, `metric:stat`, either with ` as its heading`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Cell {
-    /// The metric.
-    pub metric: Metric,
-    /// The figure of it.
-    pub stat: Stat,
-    /// The heading.
-    pub head: String,
+pub(super) struct Cell {
+    pub(super) metric: Metric,
+    pub(super) stat: Stat,
+    pub(super) head: String,
 }
 
 impl TryFrom<String> for Cell {
@@ -131,8 +117,7 @@ impl TryFrom<String> for Cell {
     fn try_from(text: String) -> Result<Self, String> {
         let (what, head) = text.split_once(" as ").unwrap_or((&text, ""));
         let (name, stat) = what.split_once(':').unwrap_or((what, ""));
-        let metric = Metric::ALL.iter().find(|metric| metric.name() == name);
-        let metric = *metric.ok_or_else(|| format!("no metric {name:?}"))?;
+        let metric = Metric::named(name).ok_or_else(|| format!("no metric {name:?}"))?;
         let usual = match metric {
             Metric::Time => Stat::Median,
             Metric::Work | Metric::Instructions => Stat::Mean,
@@ -140,35 +125,36 @@ impl TryFrom<String> for Cell {
         };
         let stat = match stat {
             "" => usual,
-            _ => {
-                Stat::ALL.into_iter().find(|known| known.name() == stat).ok_or(format!("no stat {stat:?}"))?
-            }
+            _ => Stat::named(stat).ok_or_else(|| format!("no stat {stat:?}"))?,
         };
         let head = if head.is_empty() { name.replace('_', " ") } else { head.to_owned() };
         Ok(Self { metric, stat, head })
     }
 }
 
+impl Cell {
+    /// Whether the record is such a figure.
+    pub(super) fn is_of(&self, record: &Record) -> bool {
+        (self.metric, self.stat) == (record.metric, record.stat)
+    }
+}
+
 /// Records as bars in groups.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BarsView {
-    /// What they show.
-    pub title: String,
-    /// How to read them.
+pub(super) struct BarsView {
+    pub(super) title: String,
     #[serde(default)]
-    pub reading: String,
+    pub(super) reading: String,
     /// What is along the scale.
-    pub scale: String,
-    /// Which records.
-    pub of: Select,
-    /// The figure.
-    pub cell: Cell,
+    pub(super) scale: String,
+    pub(super) of: Select,
+    pub(super) cell: Cell,
     /// What names a group.
-    pub groups: Vec<String>,
+    pub(super) groups: Vec<String>,
     /// What names a bar.
     #[serde(default = "engine")]
-    pub bar: String,
+    pub(super) bar: String,
 }
 
 fn engine() -> String {
@@ -178,95 +164,85 @@ fn engine() -> String {
 /// A picture by its name, and its words, where the picture has none of its own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PictureView {
+pub(super) struct PictureView {
     /// What results call it.
-    pub id: String,
-    /// What it shows.
-    pub title: String,
-    /// How to read it.
-    pub reading: String,
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) reading: String,
     /// What the lightest shade is, and the darkest.
-    pub shades: [String; 2],
+    pub(super) shades: [String; 2],
     /// What lies along x.
-    pub x: String,
+    pub(super) x: String,
     /// What the marks along x are called, if they have no numbers.
-    pub ticks: Vec<String>,
+    pub(super) ticks: Vec<String>,
 }
 
 /// An axis of a plot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AxisView {
-    /// What it shows.
-    pub title: String,
+pub(super) struct AxisView {
+    pub(super) title: String,
     /// How its numbers are written.
-    pub unit: Unit,
+    pub(super) unit: Unit,
     /// Logarithmic.
     #[serde(default)]
-    pub log: bool,
+    pub(super) log: bool,
     /// Its ends, where the data do not decide.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<[f64; 2]>,
+    pub(super) range: Option<[f64; 2]>,
 }
 
 /// What is drawn of each line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MeasureView {
-    /// Its name in the legend.
-    pub name: String,
-    /// How it looks.
-    pub mark: Mark,
+pub(super) struct MeasureView {
+    pub(super) name: String,
+    pub(super) mark: Mark,
     /// The figure, of records.
     #[serde(skip_serializing)]
-    pub cell: Option<Cell>,
+    pub(super) cell: Option<Cell>,
 }
 
 /// Lines over an axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlotView {
-    /// What it shows.
-    pub title: String,
-    /// How to read it.
-    pub reading: String,
+pub(super) struct PlotView {
+    pub(super) title: String,
+    pub(super) reading: String,
     /// Of these series; otherwise of records.
-    pub series: Option<String>,
-    /// Which records.
+    pub(super) series: Option<String>,
     #[serde(default)]
-    pub of: Select,
+    pub(super) of: Select,
     /// The field along x, of records.
     #[serde(default)]
-    pub at: String,
+    pub(super) at: String,
     /// The field that names a line, of records.
     #[serde(default = "engine")]
-    pub line: String,
-    /// Along x.
-    pub x: AxisView,
-    /// Along y.
-    pub y: AxisView,
+    pub(super) line: String,
+    pub(super) x: AxisView,
+    pub(super) y: AxisView,
     /// What is drawn of each line; a series without it has one.
     #[serde(default)]
-    pub measure: Vec<MeasureView>,
+    pub(super) measure: Vec<MeasureView>,
     /// Published records as levels to hold the lines against.
-    pub guides: Option<Select>,
+    pub(super) guides: Option<Select>,
     /// Takes the whole width.
     #[serde(default)]
-    pub wide: bool,
+    pub(super) wide: bool,
     /// The reader may switch between scales.
     #[serde(default)]
-    pub switch: bool,
+    pub(super) switch: bool,
     /// Lines are named at their ends.
     #[serde(default)]
-    pub named: bool,
+    pub(super) named: bool,
     /// Plots of one group share cursor and zoom.
-    pub group: Option<String>,
+    pub(super) group: Option<String>,
 }
 
 /// How a histogram is written in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub(super) enum Form {
     /// As bpftrace writes it: `[4, 5)  54170 |@      |`.
     Brackets,
     /// As return values are written in the posting: `5 : *****  (271192)`.
@@ -276,57 +252,57 @@ pub enum Form {
 /// Counts of values, side by side.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HistogramView {
-    /// What it shows.
-    pub title: String,
-    /// How to read it.
-    pub reading: String,
+pub(super) struct HistogramView {
+    pub(super) title: String,
+    pub(super) reading: String,
     /// What a value is a number of.
-    pub unit: String,
-    /// Which records.
-    pub of: Select,
+    pub(super) unit: String,
+    pub(super) of: Select,
     /// The field with the value.
-    pub value: String,
+    pub(super) value: String,
     /// What names a histogram.
-    pub columns: Vec<String>,
-    /// The figure.
-    pub cell: Cell,
+    pub(super) columns: Vec<String>,
+    pub(super) cell: Cell,
     /// How it is written in text.
-    pub form: Form,
+    pub(super) form: Form,
     /// Not on the screen unless all tables are asked for.
     #[serde(default)]
-    pub more: bool,
+    pub(super) more: bool,
 }
 
-/// Published figures beside ours.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PublishedView {
-    /// The heading of the table.
-    pub title: String,
-    /// The family whose sources are shown.
-    pub suite: String,
-}
-
-/// What texts may name, and what views are of, in a part of the output.
-#[derive(Clone, Debug, Default)]
-pub struct Scope {
+/// A part of the output: what its views are of, and what its texts may name.
+#[derive(Clone, Debug)]
+pub(super) struct Scope<'a> {
+    pub(super) results: &'a Results,
     /// The field and value of the section.
-    pub each: Option<(String, String)>,
+    pub(super) each: Option<(String, String)>,
 }
 
-impl Scope {
-    /// The selection within the scope.
-    pub fn narrow(&self, of: &Select) -> Select {
-        match &self.each {
-            Some((field, value)) if !of.asks(field) => of.clone().and(field, value),
-            _ => of.clone(),
-        }
+impl<'a> Scope<'a> {
+    /// The records within the scope that are taken, of these figures if there are any.
+    pub(super) fn records(&self, of: &Select, cells: &[Cell]) -> Vec<&'a Record> {
+        let of = match &self.each {
+            Some((field, value)) if !of.asks(field) => &of.clone().and(field, value),
+            _ => of,
+        };
+        let is_cell = |record: &&Record| cells.is_empty() || cells.iter().any(|cell| cell.is_of(record));
+        self.results.records.iter().filter(|record| of.takes(record)).filter(is_cell).collect()
+    }
+
+    /// Whether it is of this workload, or of all.
+    pub(super) fn has(&self, workload: &str) -> bool {
+        self.each.as_ref().is_none_or(|(_, value)| value == workload)
+    }
+
+    /// The text with its facts, nothing if it names one that there is not.
+    pub(super) fn text(&self, text: &str) -> String {
+        self.fill(text, &BTreeMap::new()).unwrap_or_default()
     }
 
     /// The text with its facts; `None` if it names one that there is not. A fact may be of the scope's value. A workload is
     /// called what was recorded, and `recording` is the recording's own name.
-    pub fn fill(&self, text: &str, results: &Results, more: &BTreeMap<String, String>) -> Option<String> {
+    pub(super) fn fill(&self, text: &str, more: &BTreeMap<String, String>) -> Option<String> {
+        let facts = &self.results.facts;
         let mut filled = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
@@ -334,9 +310,9 @@ impl Scope {
             let scoped = self.each.as_ref().and_then(|(field, value)| match name {
                 _ if field == name => Some(shown(field, value)),
                 "recording" => recorded(value).map(|_| value.clone()),
-                _ => results.facts.get(&format!("{name}:{value}")).cloned(),
+                _ => facts.get(&format!("{name}:{value}")).cloned(),
             });
-            let fact = more.get(name).cloned().or(scoped).or_else(|| results.facts.get(name).cloned())?;
+            let fact = more.get(name).cloned().or(scoped).or_else(|| facts.get(name).cloned())?;
             filled.push_str(before);
             // Headings begin with what was recorded.
             let begins = filled.is_empty() && RECORDED.values().any(|recording| *recording == fact);
@@ -352,32 +328,27 @@ impl Definition {
     /// Reads a definition.
     ///
     /// # Errors
-    /// It is none; a test reads all that the program has.
+    /// It is none, or shows nothing; a test reads all that the program has.
     pub fn read(text: &str) -> anyhow::Result<Self> {
-        Ok(toml::from_str(text)?)
+        let definition: Self = toml::from_str(text)?;
+        anyhow::ensure!(!definition.section.is_empty(), "nothing is shown");
+        Ok(definition)
     }
 
     /// The sections with their scopes, as far as there are records for them.
-    pub fn sections<'a>(&'a self, results: &Results) -> Vec<(&'a Section, Scope)> {
+    pub(super) fn sections<'a>(&'a self, results: &'a Results) -> Vec<(&'a Section, Scope<'a>)> {
         let mut all = Vec::new();
         for section in &self.section {
-            let mut records = results.records.iter().filter(|record| section.of.takes(record)).peekable();
-            if records.peek().is_none() {
-                continue;
-            }
+            let records = Scope { results, each: None }.records(&section.of, &[]);
             let Some(field) = &section.each else {
-                all.push((section, Scope::default()));
+                all.extend((!records.is_empty()).then_some((section, Scope { results, each: None })));
                 continue;
             };
-            let mut values: Vec<String> = Vec::new();
-            for value in records.filter_map(|record| record.field(field)) {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
+            let of_field =
+                records.into_iter().filter(|record| record.field(field).is_some()).collect::<Vec<_>>();
+            for value in groups(&of_field, std::slice::from_ref(field)) {
+                all.push((section, Scope { results, each: Some((field.clone(), value.concat())) }));
             }
-            all.extend(
-                values.into_iter().map(|value| (section, Scope { each: Some((field.clone(), value)) })),
-            );
         }
         all
     }

@@ -2,56 +2,53 @@
 //! if all of its rounds are below all of the other's; what is exact has no spread.
 
 use super::Table;
+use super::bars::bar;
 use super::definition::{capital, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use super::table::{figure, fixed, shown};
-use crate::record::{Better, Found, Metric, Origin, Record, Results, Stat};
+use crate::record::{Metric, Origin, Record, Results, Stat};
+use serde::{Serialize, Serializer};
 use std::fmt::Write;
 
 /// Parameters that tell one finding from another, beside the number of objects.
 const TOLD: [&str; 3] = ["size", "order", "way"];
 
-/// The default engine beside the best of the others.
-#[derive(Clone, Debug, PartialEq)]
+/// The default engine beside the best of the others, as documents have it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
+    /// Whether the default engine is ahead.
+    #[serde(rename = "verdict", serialize_with = "verdict")]
+    pub ahead: bool,
     /// What was run.
     pub what: String,
-    /// The default engine.
-    pub engine: String,
     /// The other.
     pub rival: String,
-    /// The default engine's figure, and the other's.
-    pub values: [f64; 2],
-    /// What they are figures of.
+    /// What is compared.
     pub metric: Metric,
-    /// Whether the default engine is ahead.
-    pub ahead: bool,
+    /// The default engine's figure.
+    pub ours: f64,
+    /// The rival's.
+    pub theirs: f64,
+    /// The default engine.
+    #[serde(skip)]
+    engine: String,
     /// What was run, whatever its size.
+    #[serde(skip)]
     group: String,
     /// How much it counts: recordings before what was made, times before counts.
+    #[serde(skip)]
     weight: (bool, bool),
+}
+
+fn verdict<S: Serializer>(ahead: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *ahead { "ahead" } else { "behind" })
 }
 
 impl Finding {
     /// How many times as much the loser has.
     pub fn factor(&self) -> f64 {
-        let [ours, theirs] = self.values;
-        if self.ahead { theirs / ours } else { ours / theirs }
-    }
-}
-
-impl From<&Finding> for Found {
-    fn from(finding: &Finding) -> Self {
-        let [ours, theirs] = finding.values;
-        Self {
-            verdict: if finding.ahead { "ahead" } else { "behind" },
-            what: finding.what.clone(),
-            rival: finding.rival.clone(),
-            metric: finding.metric.name(),
-            ours,
-            theirs,
-        }
+        if self.ahead { self.theirs / self.ours } else { self.ours / self.theirs }
     }
 }
 
@@ -65,7 +62,7 @@ pub fn findings(results: &Results) -> Vec<Finding> {
             Metric::Pages if record.key.suite == "percpu" => Stat::Total,
             _ => return false,
         };
-        record.stat == stat && record.metric.better() == Better::Less && record.origin == Origin::Measured
+        record.stat == stat && record.metric.is_compared() && record.origin == Origin::Measured
     };
     let records: Vec<&Record> = results.records.iter().filter(compared).collect();
     let mut found: Vec<Finding> = records
@@ -129,7 +126,8 @@ fn finding(ours: &Record, best: &Record) -> Option<Finding> {
         what: group.clone() + &n,
         engine: ours.key.label(),
         rival: best.key.label(),
-        values: [ours.value, best.value],
+        ours: ours.value,
+        theirs: best.value,
         metric: ours.metric,
         ahead,
         group,
@@ -178,17 +176,10 @@ fn sentence(finding: &Finding, palette: &Palette) -> String {
         fixed(finding.factor()),
         palette.name(more)
     );
-    let largest = finding.values[0].max(finding.values[1]);
-    for (engine, value) in [&finding.engine, &finding.rival].into_iter().zip(finding.values) {
-        let colour = palette.colour(engine).map(|colour| format!("e{colour}")).unwrap_or_default();
-        let _ = write!(
-            text,
-            "<div class=\"rod\"><span class=\"who\">{}</span><span class=\"track\"><i class=\"{colour}\" \
-             style=\"width:{:.2}%\"></i><b>{}</b></span></div>",
-            html(engine),
-            100.0 * value / largest,
-            figure(finding.metric.unit(), value)
-        );
+    let largest = finding.ours.max(finding.theirs);
+    for (engine, value) in [(&finding.engine, finding.ours), (&finding.rival, finding.theirs)] {
+        let figure = figure(finding.metric.unit(), value);
+        text.push_str(&bar(engine, &palette.class(engine), 100.0 * value / largest, &figure));
     }
     text.push_str("</li>");
     text
@@ -202,7 +193,8 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
         let rest = these.len().saturating_sub(most);
         let more = if rest > 0 { format!(" (the largest {most} of {})", these.len()) } else { String::new() };
         let row = |finding: &&Finding| {
-            let [ours, theirs] = finding.values.map(|value| figure(finding.metric.unit(), value));
+            let [ours, theirs] =
+                [finding.ours, finding.theirs].map(|value| figure(finding.metric.unit(), value));
             vec![
                 finding.what.clone(),
                 finding.rival.clone(),
@@ -219,31 +211,4 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
         }
     };
     [true, false].map(table).into_iter().filter(|table| !table.rows.is_empty()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::Key;
-
-    fn results(ours: [f64; 3], theirs: [f64; 3]) -> Results {
-        let mut results = Results::default();
-        let key = |engine: &str| Key::new("kva", "churn").op("loop").engine(engine);
-        results.of(Key { default: true, ..key("btree") }).rounds(Metric::Time, &ours, 3);
-        results.of(Key { ours: true, ..key("rbtree") }).rounds(Metric::Time, &[1.0], 1);
-        results.of(key("floor")).rounds(Metric::Time, &[0.5], 1);
-        results.of(key("gap-list")).rounds(Metric::Time, &theirs, 3);
-        results
-    }
-
-    #[test]
-    fn only_what_is_beyond_both_spreads_is_found() {
-        let found = findings(&results([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
-        assert_eq!(found.len(), 1);
-        assert!(found[0].ahead && found[0].factor() == 3.0 && found[0].rival == "gap-list", "{found:?}");
-        let found = findings(&results([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]));
-        assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
-        assert!(findings(&results([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
-        assert_eq!(tables(&found, 9).len(), 1);
-    }
 }

@@ -7,144 +7,113 @@
 //! ```
 
 use super::definition::{Form, HistogramView, Scope};
-use super::escape::html;
-use super::table::{groups, values};
+use super::escape::{self, html};
+use super::table::parts;
 use super::{Table, count};
-use crate::record::{Origin, Record, Results};
-use std::collections::BTreeSet;
+use crate::record::{Origin, Record};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+
+/// Letters of the longest bar in text.
+const WIDTH: u64 = 40;
 
 /// One histogram.
 struct Column {
     name: String,
     /// The class of its bars.
     class: String,
-    /// Values, and how often they came.
-    counts: Vec<(u64, u64)>,
+    /// Values, and how often they came; 0 is left out.
+    counts: BTreeMap<u64, u64>,
+    /// How often the commonest came.
+    most: u64,
 }
 
 impl Column {
     fn of(&self, value: u64) -> u64 {
-        self.counts.iter().find(|(other, _)| *other == value).map_or(0, |(_, count)| *count)
+        self.counts.get(&value).copied().unwrap_or(0)
     }
 }
 
-/// The histograms of a view, each by the name of its column; 0 is left out.
-fn columns(view: &HistogramView, results: &Results, scope: &Scope) -> Vec<Column> {
-    let of = scope.narrow(&view.of);
-    let wanted = |record: &&Record| (record.metric, record.stat) == (view.cell.metric, view.cell.stat);
-    let records: Vec<&Record> =
-        results.records.iter().filter(wanted).filter(|record| of.takes(record)).collect();
-    let names = groups(&records, &view.columns);
-    let column = |(at, names): (usize, Vec<String>)| {
-        let same = || records.iter().filter(|record| values(record, &view.columns) == names);
-        let value = |record: &&&Record| record.field(&view.value).and_then(|value| value.parse().ok());
-        let counts = same().filter_map(|record| Some((value(&record)?, record.value as u64)));
-        let published = same().any(|record| matches!(record.origin, Origin::Published(_)));
-        let name = names.iter().filter(|name| !name.is_empty()).cloned();
+/// The histograms of a view, each by the name of its column.
+fn columns(view: &HistogramView, scope: &Scope) -> Vec<Column> {
+    let records = scope.records(&view.of, std::slice::from_ref(&view.cell));
+    let column = |(at, (names, same)): (usize, (Vec<String>, Vec<&Record>))| {
+        let value = |record: &&Record| {
+            let value = record.field(&view.value)?.parse().ok().filter(|&value| value > 0)?;
+            Some((value, record.value as u64))
+        };
+        // Of several for one value the first stands.
+        let counts: BTreeMap<u64, u64> = same.iter().rev().filter_map(value).collect();
+        let published = same.iter().any(|record| matches!(record.origin, Origin::Published(_)));
+        let names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
         Column {
-            name: name.collect::<Vec<_>>().join(", "),
+            name: names.join(", "),
             class: if published { "published".to_owned() } else { format!("e{}", at % 8) },
-            counts: counts.filter(|(value, _)| *value > 0).collect(),
+            most: counts.values().copied().max().unwrap_or(0),
+            counts,
         }
     };
-    names.into_iter().enumerate().map(column).collect()
+    parts(&records, &view.columns).into_iter().enumerate().map(column).collect()
 }
 
 /// Each histogram as text.
-pub(super) fn texts(view: &HistogramView, results: &Results, scope: &Scope) -> Vec<Table> {
-    columns(view, results, scope).iter().map(|column| text(column, &view.title, view.form)).collect()
+pub(super) fn texts(view: &HistogramView, scope: &Scope) -> Vec<Table> {
+    columns(view, scope).iter().map(|column| text(column, &view.title, view.form)).collect()
 }
 
 fn text(column: &Column, title: &str, form: Form) -> Table {
-    let mut values: Vec<u64> = column.counts.iter().map(|(value, _)| *value).collect();
-    values.sort_unstable();
-    let most = column.counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let ends = column.counts.keys().next().zip(column.counts.keys().next_back());
     // bpftrace shows every value between the least and the largest.
-    let shown: Vec<u64> = match (form, values.first().zip(values.last())) {
+    let values: Vec<u64> = match (form, ends) {
         (Form::Brackets, Some((&least, &largest))) => (least..=largest).collect(),
-        _ => values,
+        _ => column.counts.keys().copied().collect(),
     };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for value in shown {
+    let row = |&value: &u64| {
         let number = column.of(value);
-        let label = match form {
-            Form::Brackets => format!("[{value}, {})", value + 1),
-            Form::Stars => format!("{value:<3} :"),
+        let length = (number.saturating_mul(WIDTH) / column.most.max(1)) as usize;
+        let [label, bar] = match form {
+            Form::Brackets => {
+                [format!("[{value}, {})", value + 1), format!("|{:<1$}|", "@".repeat(length), WIDTH as usize)]
+            }
+            Form::Stars => [format!("{value:<3} :"), "*".repeat(length)],
         };
-        rows.push(vec![label, bar(form, number, most), count(number)]);
-    }
+        vec![label, bar, count(number)]
+    };
+    let mut rows: Vec<Vec<String>> = values.iter().map(row).collect();
     let total = column.counts.iter().map(|(value, count)| value * count).sum();
     rows.push(vec!["total".to_owned(), String::new(), count(total)]);
     let header = ["nodes", "", "count"].map(str::to_owned).to_vec();
     Table { title: format!("{title}: {}", column.name), header, rows, name_columns: 2 }
 }
 
-/// A bar as long as its share of the most.
-fn bar(form: Form, number: u64, most: u64) -> String {
-    let (width, letter) = match form {
-        Form::Brackets => (40, "@"),
-        Form::Stars => (40, "*"),
-    };
-    let bar = letter.repeat((number.saturating_mul(width as u64) / most.max(1)) as usize);
-    if form == Form::Brackets { format!("|{bar:<width$}|") } else { bar }
-}
-
 /// The histograms side by side as HTML; nothing of none.
-pub(super) fn render(view: &HistogramView, results: &Results, scope: &Scope) -> String {
-    let columns = columns(view, results, scope);
-    let values: BTreeSet<u64> =
-        columns.iter().flat_map(|column| column.counts.iter().map(|(value, _)| *value)).collect();
+pub(super) fn render(view: &HistogramView, scope: &Scope) -> String {
+    let columns = columns(view, scope);
+    let values: BTreeSet<u64> = columns.iter().flat_map(|column| column.counts.keys().copied()).collect();
     if values.is_empty() {
         return String::new();
     }
-    let mut page = format!(
-        "<figure class=\"histograms wide\"><figcaption><h4>{}</h4><p>{}</p></figcaption><div class=\"scroll\"><div \
-         class=\"grid\" style=\"--columns:{}\"><span></span>",
-        html(&scope.fill(&view.title, results, &Default::default()).unwrap_or_default()),
-        html(&view.reading),
+    let mut body = format!(
+        "<div class=\"scroll\"><div class=\"grid\" style=\"--columns:{}\"><span></span>",
         columns.len()
     );
     for column in &columns {
-        let _ = write!(page, "<b>{}</b>", html(&column.name));
+        let _ = write!(body, "<b>{}</b>", html(&column.name));
     }
     for value in values {
-        let _ = write!(page, "<span>{value} {}</span>", html(&view.unit));
+        let _ = write!(body, "<span>{value} {}</span>", html(&view.unit));
         for column in &columns {
-            page.push_str(&cell(column, value));
+            body.push_str(&cell(column, column.of(value)));
         }
     }
-    page.push_str("</div></div></figure>\n");
-    page
+    body.push_str("</div></div>");
+    escape::figure("class=\"histograms wide\"", &scope.text(&view.title), &view.reading, &body)
 }
 
-fn cell(column: &Column, value: u64) -> String {
-    let most = column.counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let number = column.of(value);
+fn cell(Column { class, most, .. }: &Column, number: u64) -> String {
     if number == 0 {
         return "<i class=\"none\">-</i>".to_owned();
     }
-    let class = &column.class;
-    let width = 100.0 * number as f64 / most.max(1) as f64;
+    let width = 100.0 * number as f64 / (*most).max(1) as f64;
     format!("<div><i class=\"{class}\" style=\"width:{width:.2}%\"></i><em>{}</em></div>", count(number))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_is_a_share_of_its_column_and_gaps_are_shown() {
-        let column =
-            Column { name: "<them>".to_owned(), class: "e2".to_owned(), counts: vec![(4, 400), (6, 100)] };
-        assert!(cell(&column, 6).contains("class=\"e2\" style=\"width:25.00%\"></i><em>100<"));
-        assert!(cell(&column, 5).contains("class=\"none\""));
-        let table = text(&column, "nodes", Form::Brackets);
-        let line = |row: usize| table.rows[row].join(" ");
-        assert_eq!(line(0), format!("[4, 5) |{}| 400", "@".repeat(40)));
-        assert_eq!(line(1), format!("[5, 6) |{}| 0", " ".repeat(40)));
-        assert_eq!(line(2), format!("[6, 7) |{}{}| 100", "@".repeat(10), " ".repeat(30)));
-        assert_eq!(line(3), "total  2_200");
-        assert_eq!(text(&column, "", Form::Stars).rows.len(), 3);
-    }
 }

@@ -1,43 +1,20 @@
-//! A picture of the address space as a PNG that the page carries in itself.
-//!
-//! One pixel per stretch of time and addresses, time to the right, addresses upwards; of busy shares, light is free and
-//! dark busy.
+//! A picture as a PNG that the page carries in itself: one pixel per stretch of time and addresses, time to the right,
+//! addresses upwards. Of busy shares, light is free and dark busy.
 
-use crate::record::Grid;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// The hue of the scale, in degrees of OKLCH.
 const HUE: f64 = 256.0;
 
-/// The picture as a `data:` address. `columns` names the column of the picture that each column of pixels
-/// shows; `None` if there is nothing to show.
-pub(super) fn data_uri(picture: &Grid, columns: &[usize]) -> anyhow::Result<Option<String>> {
-    Ok(encode(picture, columns)?.map(uri))
-}
-
-fn encode(picture: &Grid, columns: &[usize]) -> anyhow::Result<Option<Vec<u8>>> {
-    let rows = picture.busy.len().checked_div(picture.columns).unwrap_or(0);
-    let palette: Vec<[u8; 3]> = (0..=255u8).map(|busy| colour(f64::from(busy) / 255.0)).collect();
-    encode_cells(&picture.busy, rows, columns, &palette)
-}
-
-/// A grid of numbers of colours, column by column from the bottom up, as a `data:` address.
-pub(super) fn cells_uri(cells: &[u8], rows: usize, palette: &[[u8; 3]]) -> anyhow::Result<Option<String>> {
-    let columns: Vec<usize> = (0..cells.len().checked_div(rows).unwrap_or(0)).collect();
-    Ok(encode_cells(cells, rows, &columns, palette)?.map(uri))
-}
-
-fn uri(png: Vec<u8>) -> String {
-    format!("data:image/png;base64,{}", STANDARD.encode(png))
-}
-
-fn encode_cells(
+/// A grid of numbers of colours, column by column from the bottom up, as a `data:` address. `columns` names the column of
+/// the grid that each column of pixels shows; `None` if there is nothing to show.
+pub(super) fn uri(
     cells: &[u8],
     rows: usize,
     columns: &[usize],
     palette: &[[u8; 3]],
-) -> anyhow::Result<Option<Vec<u8>>> {
+) -> anyhow::Result<Option<String>> {
     if rows == 0 || columns.is_empty() {
         return Ok(None);
     }
@@ -54,11 +31,16 @@ fn encode_cells(
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&pixels)?;
     writer.finish()?;
-    Ok(Some(file))
+    Ok(Some(format!("data:image/png;base64,{}", STANDARD.encode(file))))
+}
+
+/// The colour of each busy share of 255.
+pub(super) fn shades() -> Vec<[u8; 3]> {
+    (0..=255u8).map(|busy| shade(f64::from(busy) / 255.0)).collect()
 }
 
 /// The colour of a busy share of 0 to 1: one hue whose lightness falls evenly.
-pub(super) fn colour(share: f64) -> [u8; 3] {
+fn shade(share: f64) -> [u8; 3] {
     let lightness = 0.965 - 0.685 * share;
     // Most colour in the middle: neither near white nor near black is there room for it.
     let chroma = 0.012 + 0.42 * share * (1.0 - share) + 0.06 * share;
@@ -86,47 +68,14 @@ fn oklab_to_srgb(lightness: f64, a: f64, b: f64) -> [u8; 3] {
 
 /// What the lightest shade means, and the darkest.
 pub(super) fn legend(lightest: &str, darkest: &str) -> String {
-    let stops: Vec<String> = (0..=8).map(|at| css(f64::from(at) / 8.0)).collect();
+    let stops: Vec<String> = (0..=8).map(|at| css(shade(f64::from(at) / 8.0))).collect();
     format!(
         "<p class=\"shades\">{lightest} <i style=\"background:linear-gradient(90deg,{})\"></i> {darkest}</p>",
         stops.join(",")
     )
 }
 
-/// The shade of a busy share of 0 to 1.
-pub(super) fn css(share: f64) -> String {
-    let [red, green, blue] = colour(share);
+/// The colour in a style sheet.
+pub(super) fn css([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn png_decodes_to_its_size_lowest_address_last() {
-        let (columns, rows) = (3, 4);
-        let busy = vec![255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 128];
-        let mut picture = Grid::default();
-        (picture.columns, picture.busy) = (columns, busy);
-        let file = encode(&picture, &[0, 0, 1, 2, 2]).unwrap().unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-        assert_eq!((reader.info().width, reader.info().height), (5, rows));
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut pixels).unwrap();
-        assert_eq!(pixels[15..20], [255, 255, 0, 0, 0], "the bottom row is the first stretch of addresses");
-        assert_eq!(pixels[0..5], [0, 0, 0, 128, 128]);
-    }
-
-    #[test]
-    fn nothing_gives_no_picture() {
-        assert!(data_uri(&Grid::default(), &[0]).unwrap().is_none());
-    }
-
-    #[test]
-    fn the_scale_darkens_evenly() {
-        let light = |share: f64| colour(share).into_iter().map(u32::from).sum::<u32>();
-        let lights: Vec<u32> = (0..=20).map(|at| light(f64::from(at) / 20.0)).collect();
-        assert!(lights.windows(2).all(|pair| pair[0] > pair[1]), "{lights:?}");
-    }
 }

@@ -3,30 +3,27 @@
 //! ```text
 //!   definition (bench/*.toml, studies/*.toml)      what is shown of which records, under which words
 //!     table      records by rows and columns         findings   who is ahead, who behind
-//!     bars, plot, histogram, strip, film, tree           what a page draws
+//!     bars, plot, histogram, frame, tree                  what a page draws
 //!     text       100 or 72 columns                   page       one HTML file that needs nothing else
 //! ```
 
 mod bars;
 mod definition;
 mod escape;
-mod film;
 mod findings;
+mod frame;
 mod histogram;
 mod image;
 mod page;
 mod palette;
 mod plot;
 mod published;
-mod strip;
 mod table;
-#[cfg(test)]
-mod tests;
 mod text;
 mod tree;
 
-pub use definition::{Definition, TableView, View};
+pub use definition::Definition;
 pub use findings::{Finding, findings};
-pub use page::write;
-pub use table::{Table, count, fixed, nanoseconds};
+pub use page::{page, write};
+pub use table::{Table, count, figure, fixed, nanoseconds};
 pub use text::{lkml, screen};

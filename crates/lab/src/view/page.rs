@@ -4,10 +4,9 @@ use super::definition::{Definition, Key, PictureView, Scope, Section, View};
 use super::escape::html;
 use super::findings::{self, findings};
 use super::palette::Palette;
-use super::plot::Plot;
-use super::table::{self, figure, fixed};
-use super::{bars, film, histogram, published, strip, tree};
-use crate::record::{Environment, Picture, Record, Results, Select};
+use super::table::{self, figure, fixed, largest};
+use super::{bars, frame, histogram, plot, published, tree};
+use crate::record::{Environment, Picture, Results};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,7 +35,7 @@ pub fn write(
     results: &Results,
     environment: &Environment,
 ) -> anyhow::Result<()> {
-    let page = render(definition, results, environment)?;
+    let page = page(definition, results, environment)?;
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }
@@ -44,11 +43,10 @@ pub fn write(
 }
 
 /// The whole page.
-pub(super) fn render(
-    definition: &Definition,
-    results: &Results,
-    environment: &Environment,
-) -> anyhow::Result<String> {
+///
+/// # Errors
+/// A picture cannot be encoded.
+pub fn page(definition: &Definition, results: &Results, environment: &Environment) -> anyhow::Result<String> {
     let palette = Palette::known();
     let sections = definition.sections(results);
     let mut page = head(&definition.title);
@@ -56,10 +54,10 @@ pub(super) fn render(
         page,
         "<header><h1>{}</h1><p class=\"lead\">{}</p><p class=\"environment\">{}</p>",
         html(&definition.title),
-        html(&Scope::default().fill(&definition.lead, results, &BTreeMap::new()).unwrap_or_default()),
+        html(&Scope { results, each: None }.text(&definition.lead)),
         html(&environment.lines().join(" \u{b7} "))
     );
-    page.push_str(&keys(&sections, results));
+    page.push_str(&keys(&sections));
     page.push_str(&findings::sentences(&findings(results), FINDINGS, &palette));
     page.push_str("<dl class=\"engines\">");
     for (label, about, default) in &results.engines {
@@ -72,12 +70,12 @@ pub(super) fn render(
             page,
             "<a href=\"#{}\">{}</a>",
             anchor(section, number),
-            html(&title(section, scope, results))
+            html(&scope.text(&section.title))
         );
     }
     page.push_str("<a href=\"#method\">Method and notes</a></nav>\n");
     for (number, (section, scope)) in sections.iter().enumerate() {
-        page.push_str(&one(section, number, scope, results, &palette)?);
+        page.push_str(&one(section, number, scope, &palette)?);
     }
     page.push_str(&method(definition, results));
     let _ = write!(
@@ -99,22 +97,17 @@ fn head(title: &str) -> String {
 }
 
 /// Figures to remember, one by another, as a row of cards; nothing of none.
-fn keys(sections: &[(&Section, Scope)], results: &Results) -> String {
+fn keys(sections: &[(&Section, Scope)]) -> String {
     let card = |key: &Key, scope: &Scope| {
-        let of = |select: &Select| -> Option<&Record> {
-            let select = scope.narrow(select);
-            let same = results.records.iter().filter(|record| select.takes(record));
-            same.max_by(|a, b| a.value.total_cmp(&b.value))
-        };
-        let one = of(&key.of)?;
+        let one = largest(&scope.records(&key.of, &[]))?;
         let value = match &key.over {
             Some(over) => {
-                let other = of(over)?;
+                let other = largest(&scope.records(over, &[]))?;
                 format!("{}x{}", fixed(one.value / other.value), one.origin.mark())
             }
             None => figure(one.metric.unit(), one.value),
         };
-        let text = scope.fill(&key.text, results, &BTreeMap::new())?;
+        let text = scope.fill(&key.text, &BTreeMap::new())?;
         Some(format!("<li><b>{}</b><span>{}</span></li>", html(&value), html(&text)))
     };
     let all =
@@ -127,23 +120,14 @@ fn anchor(section: &Section, number: usize) -> String {
     if section.each.is_some() { format!("{}{number}", section.id) } else { section.id.clone() }
 }
 
-fn title(section: &Section, scope: &Scope, results: &Results) -> String {
-    scope.fill(&section.title, results, &BTreeMap::new()).unwrap_or_default()
+fn list(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("<li>{}</li>", html(text))).collect()
 }
 
-fn one(
-    section: &Section,
-    number: usize,
-    scope: &Scope,
-    results: &Results,
-    palette: &Palette,
-) -> anyhow::Result<String> {
-    let mut page = format!(
-        "<section id=\"{}\"><h2>{}</h2>",
-        anchor(section, number),
-        html(&title(section, scope, results))
-    );
-    for paragraph in section.about.iter().filter_map(|text| scope.fill(text, results, &BTreeMap::new())) {
+fn one(section: &Section, number: usize, scope: &Scope, palette: &Palette) -> anyhow::Result<String> {
+    let (anchor, title) = (anchor(section, number), html(&scope.text(&section.title)));
+    let mut page = format!("<section id=\"{anchor}\"><h2>{title}</h2>");
+    for paragraph in section.about.iter().filter_map(|text| scope.fill(text, &BTreeMap::new())) {
         let _ = write!(page, "<p class=\"about\">{}</p>", html(&paragraph));
     }
     let mut figures = String::new();
@@ -151,25 +135,20 @@ fn one(
     for view in &section.view {
         match view {
             View::Table(view) => {
-                for table in table::tables(view, results, scope) {
-                    tables.push_str(&table::render(&table, palette));
-                }
+                let all = table::tables(view, scope);
+                tables.extend(all.iter().map(|table| table::render(table, palette)));
             }
-            View::Published(view) => {
-                tables.push_str(&table::render(&published::table(view, results), palette));
-                tables.push_str("<ol class=\"notes\">");
-                for note in published::notes(view) {
-                    let _ = write!(tables, "<li>{}</li>", html(&note));
-                }
-                tables.push_str("</ol>");
+            View::Published { title, suite } => {
+                tables.push_str(&table::render(&published::table(title, suite, scope), palette));
+                let _ = write!(tables, "<ol class=\"notes\">{}</ol>", list(&published::notes(suite)));
             }
             View::Features { title } => {
-                tables.push_str(&table::render(&table::features(title, results), palette));
+                tables.push_str(&table::render(&table::features(title, scope.results), palette));
             }
-            View::Bars(view) => figures.push_str(&bars::render(view, results, scope, palette)),
-            View::Plot(view) => figures.push_str(&Plot::of(view, results, scope, palette).html()?),
-            View::Histogram(view) => figures.push_str(&histogram::render(view, results, scope)),
-            View::Picture(view) => figures.push_str(&pictures(view, results, scope, palette)?),
+            View::Bars(view) => figures.push_str(&bars::render(view, scope, palette)),
+            View::Plot(view) => figures.push_str(&plot::render(view, scope, palette)?),
+            View::Histogram(view) => figures.push_str(&histogram::render(view, scope)),
+            View::Picture(view) => figures.push_str(&pictures(view, scope, palette)?),
         }
     }
     if !figures.is_empty() {
@@ -180,33 +159,21 @@ fn one(
     Ok(page)
 }
 
-fn pictures(
-    view: &PictureView,
-    results: &Results,
-    scope: &Scope,
-    palette: &Palette,
-) -> anyhow::Result<String> {
-    let fill = |text: &String| scope.fill(text, results, &BTreeMap::new()).unwrap_or_default();
-    let [title, reading, x] = [&view.title, &view.reading, &view.x].map(fill);
+fn pictures(view: &PictureView, scope: &Scope, palette: &Palette) -> anyhow::Result<String> {
+    let [title, reading, x] = [&view.title, &view.reading, &view.x].map(|text| scope.text(text));
     let filled = PictureView { title, reading, x, ..view.clone() };
-    let mut page = String::new();
-    for (name, workload, picture) in &results.pictures {
-        if *name != view.id || scope.each.as_ref().is_some_and(|(_, value)| value != workload) {
-            continue;
-        }
-        page.push_str(&match picture {
-            Picture::Strips(strips) => strip::render(&filled, strips, palette)?,
-            Picture::Film(film) => film::render(film)?,
-            Picture::Trees(trees) => tree::render(trees),
-        });
-    }
-    Ok(page)
+    let pictures = scope.results.pictures.iter();
+    let wanted = pictures.filter(|(name, workload, _)| *name == view.id && scope.has(workload));
+    let render = |(_, _, picture): &(_, _, Picture)| match picture {
+        Picture::Strips(strips) => frame::strips(&filled, strips, palette),
+        Picture::Film(film) => frame::film(film),
+        Picture::Trees(trees) => Ok(tree::render(trees)),
+    };
+    wanted.map(render).collect()
 }
 
 /// How it was measured, and what else is to be said.
 fn method(definition: &Definition, results: &Results) -> String {
-    let list =
-        |texts: &[String]| texts.iter().map(|text| format!("<li>{}</li>", html(text))).collect::<String>();
     let notes = if results.notes.is_empty() {
         String::new()
     } else {

@@ -30,6 +30,11 @@ impl Palette {
         self.labels.iter().find(|(other, _)| other == label).map(|&(_, colour)| colour)
     }
 
+    /// The class of the engine's bars; nothing for what is no engine.
+    pub(super) fn class(&self, label: &str) -> String {
+        self.colour(label).map(|colour| format!("e{colour}")).unwrap_or_default()
+    }
+
     /// The engine's name as HTML, a patch of its colour before it.
     pub(super) fn name(&self, label: &str) -> String {
         let name = html(label);

@@ -4,10 +4,9 @@ use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
 use crate::engine::Features;
-use crate::record::{Better, Metric, Origin, Record, Results, Stat, Unit};
+use crate::record::{Origin, Record, Results, Unit};
 pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Rows under a heading; the first columns are text, the others are figures.
@@ -24,7 +23,7 @@ pub struct Table {
 }
 
 /// A figure in its unit: one way to write numbers, wherever they stand.
-pub(super) fn figure(unit: Unit, value: f64) -> String {
+pub fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Nanoseconds => nanoseconds(value),
         Unit::Bytes if value >= 1024.0 => Bytes::from(value.round() as u64).to_string(),
@@ -53,79 +52,66 @@ pub(super) fn shown(field: &str, value: &str) -> String {
     }
 }
 
-/// The values of some fields of each record, in the order in which they come first.
-pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
-    let mut groups: Vec<Vec<String>> = Vec::new();
-    for record in records {
+/// The records by the values of some fields, in the order in which they come first.
+pub(super) fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
+    let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
+    for &record in records {
         let values = values(record, fields);
-        if !groups.contains(&values) {
-            groups.push(values);
+        match parts.iter_mut().find(|(of, _)| *of == values) {
+            Some((_, part)) => part.push(record),
+            None => parts.push((values, vec![record])),
         }
     }
-    groups
+    parts
 }
 
-pub(super) fn values(record: &Record, fields: &[String]) -> Vec<String> {
+/// These values alone.
+pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
+    parts(records, fields).into_iter().map(|(values, _)| values).collect()
+}
+
+fn values(record: &Record, fields: &[String]) -> Vec<String> {
     fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
 }
 
-/// The tables of a view; none where there are no records.
-pub(super) fn tables(view: &TableView, results: &Results, scope: &Scope) -> Vec<Table> {
-    let of = scope.narrow(&view.of);
-    let of_cells = |record: &&Record| {
-        view.cells.iter().any(|cell| (cell.metric, cell.stat) == (record.metric, record.stat))
-    };
-    let records: Vec<&Record> =
-        results.records.iter().filter(|record| of.takes(record)).filter(of_cells).collect();
-    let each = groups(&records, &view.each);
-    let table = |each: Vec<String>| {
-        let of_each: Vec<&Record> =
-            records.iter().filter(|record| values(record, &view.each) == each).copied().collect();
-        let names = view.each.iter().zip(&each).map(|(field, value)| (field.clone(), shown(field, value)));
-        let names: BTreeMap<String, String> = names.collect();
-        let title = scope.fill(&view.title, results, &names).unwrap_or_else(|| view.title.clone());
-        one(view, &of_each, title)
-    };
-    each.into_iter().map(table).collect()
+/// The record with the largest figure: the worst of what is not told apart.
+pub(super) fn largest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
+    records.iter().copied().reduce(|most, next| if next.value > most.value { next } else { most })
 }
 
-/// A cell: the names of its row and of its column, and the figure.
-type Place = (Vec<String>, Vec<String>, Metric, Stat);
+/// The tables of a view; none where there are no records.
+pub(super) fn tables(view: &TableView, scope: &Scope) -> Vec<Table> {
+    let table = |(each, records): (Vec<String>, Vec<&Record>)| {
+        let names = view.each.iter().zip(&each).map(|(field, value)| (field.clone(), shown(field, value)));
+        let title = scope.fill(&view.title, &names.collect()).unwrap_or_else(|| view.title.clone());
+        one(view, &records, title)
+    };
+    parts(&scope.records(&view.of, &view.cells), &view.each).into_iter().map(table).collect()
+}
 
 fn one(view: &TableView, records: &[&Record], title: String) -> Table {
-    let (rows, columns) = (groups(records, &view.rows), groups(records, &view.columns));
-    let mut places: BTreeMap<Place, &Record> = BTreeMap::new();
-    for record in records {
-        let (row, column) = (values(record, &view.rows), values(record, &view.columns));
-        let place = places.entry((row, column, record.metric, record.stat)).or_insert(record);
-        // Of several records for one place the largest counts: the worst of what is not told apart.
-        if record.value > place.value {
-            *place = record;
-        }
-    }
-    let at = |row: &[String], column: &[String], cell: &Cell| {
-        places.get(&(row.to_vec(), column.to_vec(), cell.metric, cell.stat)).copied()
-    };
     let mut header: Vec<String> = view.rows.iter().map(|field| field.replace('_', " ")).collect();
-    let mut shown_cells: Vec<(&Vec<String>, &Cell)> = Vec::new();
-    for column in &columns {
-        for cell in &view.cells {
-            // What no row has is no column.
-            if rows.iter().any(|row| at(row, column, cell).is_some()) {
-                let first = shown_cells.last().is_none_or(|last| last.0 != column);
-                header.push(heading(view, column, cell, first));
-                shown_cells.push((column, cell));
-            }
+    let mut cells: Vec<(Vec<String>, &Cell)> = Vec::new();
+    for (column, of_column) in parts(records, &view.columns) {
+        // What no row has is no column.
+        for cell in view.cells.iter().filter(|cell| of_column.iter().any(|record| cell.is_of(record))) {
+            let first = cells.last().is_none_or(|last| last.0 != column);
+            header.push(heading(view, &column, cell, first));
+            cells.push((column.clone(), cell));
         }
     }
-    let lines = rows.iter().map(|row| {
-        let names = view.rows.iter().zip(row).map(|(field, value)| shown(field, value));
-        let cells = shown_cells.iter().map(|(column, cell)| {
-            at(row, column, cell).map_or_else(|| "-".to_owned(), |record| text(view, record, records))
-        });
-        names.chain(cells).collect()
-    });
-    Table { title, header, rows: lines.collect(), name_columns: view.rows.len() }
+    let row = |(row, of_row): (Vec<String>, Vec<&Record>)| {
+        let names = view.rows.iter().zip(&row).map(|(field, value)| shown(field, value));
+        let figure = |(column, cell): &(Vec<String>, &Cell)| {
+            let same = of_row.iter().copied();
+            let same = same.filter(|record| cell.is_of(record) && values(record, &view.columns) == *column);
+            largest(&same.collect::<Vec<_>>())
+                .map_or_else(|| "-".to_owned(), |record| text(view, record, records))
+        };
+        names.chain(cells.iter().map(figure)).collect()
+    };
+    let rows = parts(records, &view.rows).into_iter().map(row).collect();
+    Table { title, header, rows, name_columns: view.rows.len() }
 }
 
 fn heading(view: &TableView, column: &[String], cell: &Cell, first: bool) -> String {
@@ -148,7 +134,7 @@ fn text(view: &TableView, record: &Record, records: &[&Record]) -> String {
         let _ = write!(text, " ±{:.0}%", 50.0 * (largest - least) / record.value);
     }
     let compared = view.ratio
-        && record.metric.better() == Better::Less
+        && record.metric.is_compared()
         && record.key.engine != "floor"
         && !matches!(record.origin, Origin::Published(_));
     if compared && let Some(first) = reference(record, records) {
@@ -204,20 +190,4 @@ pub(super) fn render(table: &Table, palette: &Palette) -> String {
     }
     page.push_str("</tbody></table></div>\n");
     page
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(1_234_567), "1_234_567");
-        assert_eq!([1.005, 12.34, 123.4, 1234.5].map(fixed), ["1.00", "12.3", "123", "1_235"]);
-        let times = [17.04, 170.0, 47_359.0, 12e6, 12e9].map(nanoseconds);
-        assert_eq!(times, ["17.0 ns", "170 ns", "47.4 us", "12.0 ms", "12.0 s"]);
-        assert_eq!(figure(Unit::Share, 0.125), "12.5 %");
-        assert_eq!([7.0, 7.5, 2048.0].map(|bytes| figure(Unit::Bytes, bytes)), ["7 B", "7.50 B", "2 KiB"]);
-    }
 }

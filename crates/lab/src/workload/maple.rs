@@ -80,7 +80,7 @@ impl Workload {
             _ => random.shuffle(&mut slots),
         }
         let last = if self.kind == Kind::InsertDense { STRIDE - 1 } else { 7 };
-        Steps::Insert(slots.into_iter().map(|slot| entry(slot, last)).collect())
+        inserted(slots, last)
     }
 
     /// Sizes that are measured whatever sizes are asked for.
@@ -100,7 +100,9 @@ impl Workload {
             Kind::Dup => return Timed::Copies(repeats),
             Kind::Iterate => vec![("iterate", Steps::Iterate(repeats))],
             Kind::InsertSeq | Kind::InsertDense => vec![("insert", self.initial()); repeats],
-            Kind::InsertRandom => (0..repeats).map(|_| ("insert", self.shuffled(&mut random))).collect(),
+            Kind::InsertRandom => {
+                (0..repeats).map(|_| ("insert", inserted(self.shuffled(&mut random), 7))).collect()
+            }
             Kind::Erase => (0..repeats).flat_map(|_| self.half(&mut random)).collect(),
             Kind::GapMisaligned => vec![("aligned", self.misaligned(&mut random, operations))],
             Kind::GapSearch => self.searches(&mut random, operations.min(MOST_PASSED / n.max(1))),
@@ -127,21 +129,19 @@ impl Workload {
         random.uniform(u64::from(self.n))
     }
 
-    fn shuffled(&self, random: &mut SplitMix) -> Steps {
+    fn shuffled(&self, random: &mut SplitMix) -> Vec<u64> {
         let mut slots: Vec<u64> = (0..u64::from(self.n)).collect();
         random.shuffle(&mut slots);
-        Steps::Insert(slots.into_iter().map(|slot| entry(slot, 7)).collect())
+        slots
     }
 
     /// Erases half of the ranges and inserts them again in another order.
     fn half(&self, random: &mut SplitMix) -> [(&'static str, Steps); 2] {
-        let mut slots: Vec<u64> = (0..u64::from(self.n)).collect();
-        random.shuffle(&mut slots);
+        let mut slots = self.shuffled(random);
         slots.truncate(slots.len().div_ceil(2));
         let erased = slots.iter().map(|slot| STRIDE * slot).collect();
         random.shuffle(&mut slots);
-        let inserted = slots.into_iter().map(|slot| entry(slot, 7)).collect();
-        [("erase", Steps::Erase(erased)), ("reinsert", Steps::Insert(inserted))]
+        [("erase", Steps::Erase(erased)), ("reinsert", inserted(slots, 7))]
     }
 
     /// 1 to 64 indexes anywhere.
@@ -189,6 +189,10 @@ impl Workload {
             _ => MixStep::Get(STRIDE * slot + random.uniform(8)),
         }
     }
+}
+
+fn inserted(slots: Vec<u64>, last: u64) -> Steps {
+    Steps::Insert(slots.into_iter().map(|slot| entry(slot, last)).collect())
 }
 
 /// The range of a slot, up to the index `last` of the slot, and its value.

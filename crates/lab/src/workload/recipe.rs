@@ -38,87 +38,30 @@ pub trait Player {
     fn measure(&mut self, on: bool);
 }
 
-/// A recipe by its name in the anchor tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// Random frees and allocations of 1..=64 pages.
-    Churn,
-    /// The same without the warm-up, for engines too slow for it.
-    GapChurn,
-    /// One-page holes, and requests for two pages that fit in none of them.
-    HolesPair2,
-    /// One-page holes, filled from the left.
-    HolesFill1,
-    /// One-page holes that become wider at random, and requests for two pages.
-    HolesMix,
-    /// Churn within random windows of 1/64 of the used span.
-    Zone64,
-    /// Churn of 1..=10 pages aligned to 1..=1024 pages.
-    Aligned,
-    /// Aligned requests for one exact place.
-    ExactAligned,
-    /// Requests for one exact place.
-    ExactPlain,
-    /// A million single pages.
-    SeqFill1,
-}
-
-impl Recipe {
-    /// Every recipe with its name.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("churn", Self::Churn),
-        ("gap_churn", Self::GapChurn),
-        ("holes_pair2", Self::HolesPair2),
-        ("holes_fill1", Self::HolesFill1),
-        ("holes_mix", Self::HolesMix),
-        ("zone64", Self::Zone64),
-        ("aligned", Self::Aligned),
-        ("exact_aligned", Self::ExactAligned),
-        ("exact_plain", Self::ExactPlain),
-        ("seqfill1", Self::SeqFill1),
-    ];
-
-    /// The recipe of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, recipe)| recipe)
+/// Plays the recipe of that name in the anchor tables, with `n` live objects and `m` measured rounds; whether there is one.
+pub fn play(name: &str, player: &mut impl Player, seed: u64, n: u64, m: u64) -> bool {
+    let mut game = Game { player, random: SplitMix::new(seed), live: Vec::new() };
+    match name {
+        "churn" | "zone64" | "exact_aligned" | "exact_plain" => game.churned(n, 64, 0),
+        // Without the warm-up, for engines too slow for it.
+        "gap_churn" => game.fill(n, 64, 0),
+        "aligned" => game.churned(n, 10, 11),
+        "holes_pair2" | "holes_fill1" | "holes_mix" => game.holes(n),
+        "seqfill1" => {}
+        _ => return false,
     }
-
-    /// Plays it with `n` live objects and `m` measured rounds.
-    pub fn play(self, player: &mut impl Player, seed: u64, n: u64, m: u64) {
-        let mut game = Game { player, random: SplitMix::new(seed), live: Vec::new() };
-        match self {
-            Self::Churn => {
-                game.churned(n, 64, 0);
-                game.player.measure(true);
-                game.churn(m, 64, 0);
-            }
-            Self::GapChurn => {
-                game.fill(n, 64, 0);
-                game.player.measure(true);
-                game.churn(m, 64, 0);
-            }
-            Self::Aligned => {
-                game.churned(n, 10, 11);
-                game.player.measure(true);
-                game.churn(m, 10, 11);
-            }
-            Self::HolesPair2 => game.holes_pair2(n, m),
-            Self::HolesFill1 => {
-                game.holes(n);
-                game.player.measure(true);
-                (0..n).for_each(|_| game.alloc(PageRequest::anywhere(1, 1)));
-            }
-            Self::HolesMix => game.holes_mix(n, m),
-            Self::Zone64 => game.zone64(n, m),
-            Self::ExactAligned => game.exact(n, m, true),
-            Self::ExactPlain => game.exact(n, m, false),
-            Self::SeqFill1 => {
-                game.player.measure(true);
-                (0..n).for_each(|_| game.alloc(PageRequest::anywhere(1, 1)));
-            }
-        }
-        game.player.measure(false);
+    game.player.measure(true);
+    match name {
+        "churn" | "gap_churn" => game.churn(m, 64, 0),
+        "aligned" => game.churn(m, 10, 11),
+        "holes_fill1" | "seqfill1" => (0..n).for_each(|_| game.alloc(PageRequest::anywhere(1, 1))),
+        "holes_pair2" => (0..m).for_each(|_| game.probe(PageRequest::anywhere(2, 1))),
+        "holes_mix" => game.holes_mix(n, m),
+        "zone64" => game.zone64(m),
+        exact => game.exact(m, exact == "exact_aligned"),
     }
+    game.player.measure(false);
+    true
 }
 
 /// A live object: first page and pages; `None` if its allocation failed.
@@ -196,20 +139,16 @@ impl<P: Player> Game<'_, P> {
         (0..n).for_each(|i| self.player.free(LOW_PAGE + 2 * i));
     }
 
-    fn holes_pair2(&mut self, n: u64, m: u64) {
-        self.holes(n);
-        self.player.measure(true);
-        for _ in 0..m {
-            if let Some(start) = self.player.alloc(PageRequest::anywhere(2, 1)) {
-                self.player.free(start);
-            }
+    /// Asks for what fits nowhere, or for one place: freed at once if it was granted.
+    fn probe(&mut self, request: PageRequest) {
+        if let Some(start) = self.player.alloc(request) {
+            self.player.free(start);
         }
     }
 
+    /// Holes that become wider at random, and requests for two pages.
     fn holes_mix(&mut self, n: u64, m: u64) {
-        self.holes(n);
         let mut kept: Vec<u64> = (0..n).map(|i| LOW_PAGE + 2 * i + 1).collect();
-        self.player.measure(true);
         for _ in 0..m {
             let at = self.random.uniform(kept.len() as u64) as usize;
             if at < kept.len() {
@@ -220,11 +159,10 @@ impl<P: Player> Game<'_, P> {
         }
     }
 
-    fn zone64(&mut self, n: u64, m: u64) {
-        self.churned(n, 64, 0);
+    /// Churn within random windows of 1/64 of the used span.
+    fn zone64(&mut self, m: u64) {
         let top = self.top();
         let width = (top - LOW_PAGE) / 64;
-        self.player.measure(true);
         for _ in 0..m {
             let at = self.free_random();
             let size = 1 + self.random.uniform(64);
@@ -239,10 +177,9 @@ impl<P: Player> Game<'_, P> {
         }
     }
 
-    fn exact(&mut self, n: u64, m: u64, aligned: bool) {
-        self.churned(n, 64, 0);
+    /// Requests for one exact place.
+    fn exact(&mut self, m: u64, aligned: bool) {
         let top = self.top();
-        self.player.measure(true);
         for _ in 0..m {
             let size = 1 + self.random.uniform(8);
             let (align, low) = if aligned {
@@ -252,9 +189,7 @@ impl<P: Player> Game<'_, P> {
             } else {
                 (1, LOW_PAGE + self.random.uniform(top - LOW_PAGE))
             };
-            if let Some(start) = self.player.alloc(PageRequest { size, align, low, end: low + size }) {
-                self.player.free(start);
-            }
+            self.probe(PageRequest { size, align, low, end: low + size });
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Every string of a few operations on a space of six pages, on every engine that the model can follow.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use crate::model::{Model, followed, listing};
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{EngineEntry, Session};
-use freehold_lab::model::{Model, followed, listing};
 use freehold_trace::kva::{Answer, Op};
 
 const PAGE: u64 = 4096;

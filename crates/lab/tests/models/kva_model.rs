@@ -1,8 +1,8 @@
 //! Random operations on a tiny space, on every engine that the brute-force model can follow.
 
+use crate::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use freehold::units::Align;
 use freehold_lab::engine::{ENGINES, EngineEntry, VARIANTS};
-use freehold_lab::model::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use proptest::prelude::*;
 
 proptest! {

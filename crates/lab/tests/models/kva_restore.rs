@@ -1,6 +1,6 @@
 //! What the fuzz target of snapshots does, on runs that are often those of a space.
 
-use freehold_lab::model::{framed_runs, fuzz_kva_restore};
+use crate::model::{framed_runs, fuzz_kva_restore};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;

@@ -2,9 +2,9 @@
 //! nodes so small that their trees are high.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_lab::data_folder;
 use freehold_lab::engine::maple::LinuxTree;
-use freehold_lab::model::{maple_ops_from_bytes, maple_subjects, run_maple_ops};
 use freehold_trace::maple::{Driver, Engine, Record, TreeFlags, Vectors};
 use proptest::prelude::*;
 
@@ -17,8 +17,8 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..1200),
     ) {
         let ops = maple_ops_from_bytes(&bytes);
-        for (engine, make) in maple_subjects() {
-            let result = run_maple_ops(engine, make, TreeFlags { alloc, rcu: false }, &ops);
+        for entry in maple_subjects() {
+            let result = run_maple_ops(&entry, TreeFlags { alloc, rcu: false }, &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

@@ -1,9 +1,10 @@
 //! Every string of a few operations on units of eight pages, on every percpu engine of the list beside the model.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use crate::model::{percpu_listing, percpu_step, tiny_scene};
 use freehold::units::Align;
 use freehold_lab::engine::percpu::{ENGINES, EngineEntry, Session};
-use freehold_lab::model::{PercpuModel, Scene, percpu_listing};
+use freehold_lab::family::{Judge, PercpuJudge};
 use freehold_trace::percpu::Op;
 
 /// Operations in a string.
@@ -35,19 +36,19 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn extend(&mut self, session: &dyn Session, model: &PercpuModel, objects: u32) {
+    fn extend(&mut self, session: &dyn Session, checker: &PercpuJudge, objects: u32) {
         if self.ops.len() == LENGTH {
             self.strings += 1;
             return;
         }
         for op in alphabet(objects) {
             let mut session = session.duplicate().unwrap();
-            let mut model = model.clone();
+            let mut checker = checker.clone();
             self.ops.push(op);
-            if let Err(reason) = model.step(session.as_mut(), self.entry, &op) {
+            if let Err(reason) = percpu_step(&mut checker, session.as_mut(), self.entry, &op) {
                 panic!("{}: {reason}\nat the end of:\n{}", self.entry.engine, percpu_listing(&self.ops));
             }
-            self.extend(session.as_ref(), &model, objects + u32::from(!op.is_free()));
+            self.extend(session.as_ref(), &checker, objects + u32::from(!op.is_free()));
             self.ops.pop();
         }
     }
@@ -57,10 +58,10 @@ impl Search<'_> {
 fn every_short_string_is_served_right() {
     for entry in ENGINES {
         for which in [0, 1, 2, 3] {
-            let scene = Scene::tiny(which);
+            let scene = tiny_scene(which);
             let session = (entry.make)(&scene.config, scene.balances).unwrap();
             let mut search = Search { entry, ops: Vec::new(), strings: 0 };
-            search.extend(session.as_ref(), &PercpuModel::new(entry, scene), 0);
+            search.extend(session.as_ref(), &PercpuJudge::new(entry, &scene), 0);
             assert!(search.strings > 40_000, "{}: only {} strings", entry.engine, search.strings);
         }
     }

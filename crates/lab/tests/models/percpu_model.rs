@@ -1,7 +1,7 @@
 //! Random operations on small units, on every percpu engine of the list beside the model.
 
+use crate::model::{percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
 use freehold_lab::engine::percpu::ENGINES;
-use freehold_lab::model::{Scene, percpu_ops_from_bytes, run_percpu_ops};
 use proptest::prelude::*;
 
 proptest! {
@@ -14,7 +14,7 @@ proptest! {
     ) {
         let ops = percpu_ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, Scene::tiny(which), &ops);
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }
@@ -31,7 +31,7 @@ proptest! {
     ) {
         let ops = percpu_ops_from_bytes(&bytes);
         for entry in ENGINES {
-            let result = run_percpu_ops(entry, Scene::of_any_unit(which), &ops);
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
             prop_assert!(result.is_ok(), "{}", result.unwrap_err());
         }
     }

@@ -138,7 +138,11 @@ fn what_cannot_be_reproduced_is_wrong_usage() {
         &["percpu-2017", "--samples", "2"],
         &["percpu-2017", "--unit", "16K"],
         &["percpu-2017", "--unit", "some"],
-        &["percpu-2017", "--objects", "10"],
+        &["percpu-2017", "--unit", "8M"],
+        &["percpu-2017", "--unit", "1"],
+        &["percpu-2017", "--objects", "0"],
+        &["percpu-2017", "--objects", "999"],
+        &["percpu-2017", "--objects", "5000000"],
         &["percpu-2017", "--objects", "2000", "--full"],
     ] {
         assert_eq!(freehold(&[&["reproduce"], args].concat()).status.code(), Some(2), "{args:?}");

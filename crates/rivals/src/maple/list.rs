@@ -74,9 +74,14 @@ impl<V: Copy + PartialEq> ListRanges<V> {
         from..self.entries.partition_point(|entry| entry.0 <= span.last())
     }
 
-    /// The values of the ranges that a span meets.
+    /// The ranges that a span meets.
+    pub fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, V)> {
+        self.entries.get(self.met(span)).into_iter().flatten().copied()
+    }
+
+    /// Their values.
     pub fn values_in(&self, span: Span) -> impl Iterator<Item = V> {
-        self.entries.get(self.met(span)).into_iter().flatten().map(|entry| entry.2)
+        self.overlapping(span).map(|entry| entry.2)
     }
 
     /// Whether nothing is stored in a range.

@@ -26,15 +26,19 @@ const LAB_BYTES: u64 = 128;
 const ENGINE_BYTES: u64 = 96;
 
 /// How much is done.
-struct Plan {
-    engines: Vec<EngineEntry>,
-    objects: u32,
+pub struct Plan {
+    /// Who is compared.
+    pub engines: Vec<EngineEntry>,
+    /// How many are placed, where an engine is fast.
+    pub objects: u32,
     /// Whether that number was asked for.
-    exactly: bool,
-    quick: bool,
-    rounds: usize,
+    pub exactly: bool,
+    /// Done within a minute.
+    pub quick: bool,
+    /// Timed rounds.
+    pub rounds: usize,
     /// Every chunk has its memory from the start: the area map knows no pages.
-    whole: Config,
+    pub whole: Config,
 }
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
@@ -86,7 +90,11 @@ impl Plan {
         }
     }
 
-    fn case(
+    /// Measures a case.
+    ///
+    /// # Errors
+    /// An engine answers wrong.
+    pub fn case(
         &self,
         case: &Benched<Kind>,
         results: &mut Results,
@@ -129,63 +137,5 @@ impl Plan {
                 run(&Job { config, ..job(work) }, &with_pages)
             }),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::percpu::{ChunkSetEngine, PercpuFacts};
-    use crate::engine::{Compared, Listed};
-    use crate::run::stress::{self, stress};
-    use crate::workload::suite::{Params, Suited};
-    use freehold::percpu::FirstFit;
-    use freehold_trace::percpu::Driver;
-
-    /// An engine as its list would have it, and a case as its own would: all that either takes.
-    const MINE: EngineEntry = Listed {
-        engine: "mine",
-        placement: None,
-        about: "an engine that is not in the list",
-        ours: false,
-        estimated: false,
-        compared: Compared::Always,
-        facts: PercpuFacts {
-            grain_bytes: 4,
-            knows_pages: true,
-            make: |config, balances| {
-                Ok(Box::new(Driver::new(ChunkSetEngine::<FirstFit>::new(config)?, balances)))
-            },
-        },
-    };
-    const CASE: Benched<Kind> = Benched { name: "churn-4-32", kind: Kind::Churn(32) };
-
-    #[test]
-    fn an_engine_and_a_case_are_an_entry_each() {
-        let whole = Config::new(32 << 10, 2).population(Population::Whole);
-        let engines = vec![MINE];
-        let plan = Plan { engines, objects: 500, exactly: true, quick: true, rounds: 2, whole };
-        let mut results = Results::default();
-        plan.case(&CASE, &mut results, &mut |_| ()).unwrap();
-        let of_mine = |metric: &str| {
-            let is_it = |record: &&crate::record::Record| {
-                record.key.engine == "mine" && record.key.workload == "churn-4-32"
-            };
-            results.records.iter().filter(is_it).any(|record| record.metric.name() == metric)
-        };
-        assert!(["time", "work", "pages", "bytes_per_item"].into_iter().all(of_mine));
-
-        let file = crate::data_folder().unwrap().join("vectors/percpu/x-min-stale-stock.txt.zst");
-        let workload = Percpu::workload(&file.display().to_string()).unwrap();
-        let replay = measure(workload, &[MINE], 1, &mut |_| ()).unwrap();
-        assert_eq!((replay.runs.len(), replay.refused.len()), (1, 0));
-
-        let params = Params { loops: 64, ..Params::default() };
-        let cases = Percpu::CASES.iter().map(|info| (info, Some(50))).collect();
-        let scene = Percpu::scene(None).unwrap();
-        let plan = stress::Stress { cases, scene, params, repeat: 1, duration: None };
-        let runs = stress(&plan, &[MINE], &mut |_| ()).unwrap();
-        let mut judged = runs.iter().filter(|run| !run.entry.is_floor());
-        assert!(judged.all(|run| run.passed == 1), "{runs:?}");
     }
 }

@@ -15,50 +15,57 @@ use std::ops::RangeInclusive;
 
 /// A store, or a removal without value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
-    pub(super) over: Span,
-    pub(super) value: Option<u64>,
+pub struct Change {
+    /// The indexes.
+    pub over: Span,
+    /// What is stored.
+    pub value: Option<u64>,
 }
 
 /// An entry: its range and its value.
-pub(super) type Entry = (Span, u64);
+pub type Entry = (Span, u64);
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub enum Seen {
     /// The value at an index.
     Value(u64, Option<u64>),
     /// The slot that an index is in.
     Slot(u64, Span, Option<u64>),
     /// The entries that have an index within a span, ascending, or descending if `backwards`.
-    Entries { within: Span, backwards: bool, entries: Vec<Entry> },
+    Entries {
+        /// The span.
+        within: Span,
+        /// From the last to the first.
+        backwards: bool,
+        /// What was yielded.
+        entries: Vec<Entry>,
+    },
 }
 
 /// A read, and when it was.
 #[derive(Clone, Debug)]
-pub(super) struct Read {
+pub struct Read {
     /// Changes finished before it began.
-    pub(super) after: usize,
+    pub after: usize,
     /// Changes started before it ended.
-    pub(super) until: usize,
-    pub(super) seen: Seen,
+    pub until: usize,
+    /// What it saw.
+    pub seen: Seen,
 }
 
 /// The map as it is after each change.
-#[derive(Debug)]
-pub(super) struct Model(ListRanges<u64>);
+#[derive(Debug, Default)]
+pub struct Model(ListRanges<u64>);
 
 impl Model {
-    pub(super) fn new() -> Self {
-        Self(ListRanges::new())
-    }
-
-    pub(super) fn put(&mut self, change: Change) {
+    /// Makes a change.
+    pub fn put(&mut self, change: Change) {
         self.0.put(change.over, change.value);
     }
 
     /// The range that an index is in, with its value if it is an entry.
-    pub(super) fn slot(&self, index: u64) -> (Span, Option<u64>) {
+    pub fn slot(&self, index: u64) -> (Span, Option<u64>) {
         if let Some((first, last, value)) = self.0.holding(index) {
             return (Span::new(first, last).unwrap_or(Span::ALL), Some(value));
         }
@@ -68,7 +75,7 @@ impl Model {
     }
 
     /// The entries that have an index within a span.
-    pub(super) fn entries(&self, within: Span) -> impl Iterator<Item = Entry> {
+    pub fn entries(&self, within: Span) -> impl Iterator<Item = Entry> {
         let mut next = Some(within.first());
         std::iter::from_fn(move || {
             let from = next?;
@@ -82,12 +89,13 @@ impl Model {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
-    pub(super) wrong: u64,
+pub struct Verdict {
+    /// Reads that cannot have been.
+    pub wrong: u64,
     /// The first that was wrong.
-    pub(super) reason: Option<String>,
+    pub reason: Option<String>,
     /// Reads whose answer was right after another change than the first of theirs: they met a writer.
-    pub(super) met: u64,
+    pub met: u64,
 }
 
 impl Verdict {
@@ -155,7 +163,7 @@ impl<'a> Iteration<'a> {
 }
 
 /// Judges reads of a map that was `model` and got these changes, one after the other. The model has them afterwards.
-pub(super) fn judge(model: &mut Model, changes: &[Change], mut reads: Vec<Read>) -> Verdict {
+pub fn judge(model: &mut Model, changes: &[Change], mut reads: Vec<Read>) -> Verdict {
     let mut verdict = Verdict::default();
     reads.sort_by_key(|read| read.after);
     let mut later = reads.iter().peekable();

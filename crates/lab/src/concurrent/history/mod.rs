@@ -4,25 +4,23 @@
 //!   threads   one writes, the others read and note when and what      judge   whether it can have been
 //! ```
 
-mod judge;
-#[cfg(test)]
-mod tests;
-mod threads;
+pub mod judge;
+pub mod threads;
 
-use super::Who;
+use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::record::{Metric, Results, count};
+use crate::record::{Results, count};
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
 use freehold::units::Span;
-use judge::{Entry, Model, Verdict, judge};
+use judge::{Model, Verdict, judge};
 use std::time::{Duration, Instant};
-use threads::{Subject, changes, round};
+use threads::{Put, changes, put, round};
 
 /// The family in records.
 const SUITE: &str = "maple";
 /// Changes of a round; what was read is judged after each.
-const CHANGES: usize = 4000;
+pub const CHANGES: usize = 4000;
 /// How long all engines take together, unless it is said.
 const DURATION: Duration = Duration::from_secs(10);
 
@@ -38,23 +36,25 @@ pub struct Beside {
 }
 
 /// A map that is made anew.
-type Make = fn() -> Box<dyn Subject>;
+type Make = fn() -> MapleTree<u64>;
 
 /// Ours: with the nodes that users get, and with small ones, which make trees of many levels.
 const SUBJECTS: [(Who, Make); 2] = [
-    (Who::default("maple-tree"), || Box::new(MapleTree::<u64>::new())),
-    (Who::ours("maple-tree", Some("small-nodes")), || Box::new(MapleTree::<u64>::with_nodes(Nodes::Small))),
+    (Who::default("maple-tree"), MapleTree::new),
+    (Who::ours("maple-tree", Some("small-nodes")), || MapleTree::with_nodes(Nodes::Small)),
 ];
 
 /// What a run added up to.
 #[derive(Debug, Default)]
-struct Sum {
-    changes: u64,
+pub struct Sum {
+    /// Changes made.
+    pub changes: u64,
     reads: u64,
     met: u64,
     refused: u64,
     wrong: u64,
-    reason: Option<String>,
+    /// What was wrong.
+    pub reason: Option<String>,
 }
 
 /// Runs it.
@@ -67,28 +67,25 @@ pub fn stress_maple(beside: &Beside, progress: &mut Progress) -> anyhow::Result<
     let share = beside.duration.unwrap_or(DURATION) / SUBJECTS.len() as u32;
     let mut all = 0;
     for (who, make) in SUBJECTS {
-        let sum = of_subject(make().as_ref(), beside, share, &mut |rounds| {
+        let sum = of_subject(&make(), &put, beside, share, &mut |rounds| {
             progress.tick(&format!("{}: round {rounds}", who.label()));
         })?;
         all += sum.reads;
         add(&mut results, &who, beside, &sum);
     }
-    let word = if results.failed { "FAILED" } else { "passed" };
-    results.note(format!("{word}: {} reads held against the model, moment by moment", count(all)));
+    end(&mut results, &format!("{} reads held against the model, moment by moment", count(all)));
     Ok(results)
 }
 
 fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
-    let key = |op: &str| who.key(SUITE, "beside a writer", op).param("threads", beside.threads);
-    for (op, count) in [
+    let key = who.key(SUITE, "beside a writer", "").param("threads", beside.threads);
+    let counts = [
         ("stores", sum.changes),
         ("reads", sum.reads),
         ("reads that met a store", sum.met),
         ("refused stores", sum.refused),
-    ] {
-        results.of(key(op)).total(Metric::Count, count);
-    }
-    results.of(key("wrong reads")).total(Metric::Mismatches, sum.wrong);
+    ];
+    add_counts(results, &key, &counts, ("wrong reads", sum.wrong));
     if let Some(reason) = &sum.reason {
         let (label, seed) = (who.label(), beside.seed);
         results.note(format!("FAILED: {label}, seed {seed}: {} reads: {reason}", sum.wrong));
@@ -97,13 +94,14 @@ fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
 }
 
 /// Rounds until the time is over, or until something was wrong; one at least.
-fn of_subject(
-    map: &dyn Subject,
+pub fn of_subject(
+    map: &MapleTree<u64>,
+    put: &Put,
     beside: &Beside,
     long: Duration,
     tick: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Sum> {
-    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::new());
+    let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::default());
     let mut random = SplitMix::new(beside.seed);
     let readers = beside.threads.saturating_sub(1).max(1);
     let mut rounds = 0;
@@ -111,7 +109,7 @@ fn of_subject(
         rounds += 1;
         tick(rounds);
         let changes = changes(CHANGES, sum.changes + 1, &mut random);
-        let found = round(map, &changes, readers, random.next_u64())?;
+        let found = round(map, put, &changes, readers, random.next_u64())?;
         sum.changes += changes.len() as u64;
         sum.refused += found.refused;
         sum.reads += found.reads.len() as u64;
@@ -125,12 +123,10 @@ fn of_subject(
 }
 
 /// What is wrong with a map that nobody writes.
-fn at_rest(map: &dyn Subject, model: &Model) -> Option<String> {
+fn at_rest(map: &MapleTree<u64>, model: &Model) -> Option<String> {
     if let Err(broken) = map.validate() {
-        return Some(broken);
+        return Some(broken.to_string());
     }
-    let mut entries: Vec<Entry> = Vec::new();
-    map.read(&mut |view| entries = view.entries(Span::ALL, false));
-    let same = model.entries(Span::ALL).eq(entries.iter().copied());
+    let same = model.entries(Span::ALL).eq(map.read().range(Span::ALL));
     (!same).then(|| "the entries at rest are not the model's".to_owned())
 }

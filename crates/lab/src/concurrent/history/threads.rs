@@ -1,6 +1,6 @@
 //! A writer and readers on one map, and what each read saw.
 
-use super::judge::{Change, Entry, Read, Seen};
+use super::judge::{Change, Read, Seen};
 use crate::concurrent::place::panicked;
 use crate::workload::SplitMix;
 use freehold::maple::MapleTree;
@@ -16,66 +16,26 @@ const MOST_HELD: u64 = 12;
 /// One read in so many goes through entries.
 const EACH_ITERATION: u64 = 24;
 /// Indexes that are stored and read, and those at the end of all.
-pub(super) const WIDTH: u64 = 1 << 13;
+const WIDTH: u64 = 1 << 13;
 
-/// A map that is read while it is written.
-pub(super) trait Subject: Sync {
-    /// Reads under one guard.
-    fn read(&self, work: &mut dyn FnMut(&dyn View));
+/// How a change is made: whether it was not refused.
+pub type Put = dyn Fn(&MapleTree<u64>, Change) -> Result<bool, String> + Sync;
 
-    /// Stores, or removes without a value; whether it was not refused.
-    fn put(&self, change: Change) -> Result<bool, String>;
-
-    /// Checks its invariants.
-    fn validate(&self) -> Result<(), String>;
-}
-
-/// What a reader sees under a guard.
-pub(super) trait View {
-    fn get(&self, index: u64) -> Option<u64>;
-    fn slot_at(&self, index: u64) -> (Span, Option<u64>);
-    fn entries(&self, within: Span, backwards: bool) -> Vec<Entry>;
-}
-
-impl View for Reading<'_, u64> {
-    fn get(&self, index: u64) -> Option<u64> {
-        Reading::get(self, index)
-    }
-
-    fn slot_at(&self, index: u64) -> (Span, Option<u64>) {
-        Reading::slot_at(self, index)
-    }
-
-    fn entries(&self, within: Span, backwards: bool) -> Vec<Entry> {
-        let entries = self.range(within);
-        if backwards { entries.rev().collect() } else { entries.collect() }
-    }
-}
-
-impl Subject for MapleTree<u64> {
-    fn read(&self, work: &mut dyn FnMut(&dyn View)) {
-        work(&MapleTree::read(self));
-    }
-
-    fn put(&self, change: Change) -> Result<bool, String> {
-        let done = match change.value {
-            Some(value) => self.store(change.over, value).map_err(|refused| refused.cause),
-            None => self.remove_range(change.over),
-        };
-        match done {
-            Ok(()) => Ok(true),
-            Err(WriteError::Full { .. }) => Ok(false),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn validate(&self) -> Result<(), String> {
-        MapleTree::validate(self).map_err(|broken| broken.to_string())
+/// Stores, or removes without a value; whether readers do not hold too much back for it.
+pub fn put(map: &MapleTree<u64>, change: Change) -> Result<bool, String> {
+    let done = match change.value {
+        Some(value) => map.store(change.over, value).map_err(|refused| refused.cause),
+        None => map.remove_range(change.over),
+    };
+    match done {
+        Ok(()) => Ok(true),
+        Err(WriteError::Full { .. }) => Ok(false),
+        Err(error) => Err(error.to_string()),
     }
 }
 
 /// Changes at random, whose values are their numbers from `first` on.
-pub(super) fn changes(count: usize, first: u64, random: &mut SplitMix) -> Vec<Change> {
+pub fn changes(count: usize, first: u64, random: &mut SplitMix) -> Vec<Change> {
     let change = |number: u64| {
         let over = span(random);
         let value = (random.uniform(4) != 0).then_some(first + number);
@@ -119,7 +79,13 @@ impl Clock {
 }
 
 /// Makes the changes on one thread, while `readers` others read.
-pub(super) fn round(map: &dyn Subject, changes: &[Change], readers: u32, seed: u64) -> anyhow::Result<Round> {
+pub(super) fn round(
+    map: &MapleTree<u64>,
+    put: &Put,
+    changes: &[Change],
+    readers: u32,
+    seed: u64,
+) -> anyhow::Result<Round> {
     let (clock, done) = (Clock::default(), AtomicBool::new(false));
     let begin = Barrier::new(readers as usize + 1);
     std::thread::scope(|scope| {
@@ -135,7 +101,7 @@ pub(super) fn round(map: &dyn Subject, changes: &[Change], readers: u32, seed: u
             .collect();
         let writer = scope.spawn(move || {
             begin.wait();
-            let refused = write(map, changes, clock);
+            let refused = write(changes, clock, &|change| put(map, change));
             done.store(true, Ordering::Release);
             refused
         });
@@ -152,11 +118,15 @@ pub(super) fn round(map: &dyn Subject, changes: &[Change], readers: u32, seed: u
 }
 
 /// Makes the changes; how often one was refused, since readers hold too much back.
-fn write(map: &dyn Subject, changes: &[Change], clock: &Clock) -> Result<u64, String> {
+fn write(
+    changes: &[Change],
+    clock: &Clock,
+    put: &dyn Fn(Change) -> Result<bool, String>,
+) -> Result<u64, String> {
     let mut refused = 0;
     for (at, change) in changes.iter().enumerate() {
         clock.started.store(at + 1, Ordering::Release);
-        while !map.put(*change)? {
+        while !put(*change)? {
             refused += 1;
             std::thread::yield_now();
         }
@@ -165,27 +135,31 @@ fn write(map: &dyn Subject, changes: &[Change], clock: &Clock) -> Result<u64, St
     Ok(refused)
 }
 
-fn reads(map: &dyn Subject, clock: &Clock, done: &AtomicBool, random: &mut SplitMix) -> Vec<Read> {
+fn reads(map: &MapleTree<u64>, clock: &Clock, done: &AtomicBool, random: &mut SplitMix) -> Vec<Read> {
     let mut reads = Vec::new();
     // Each thread reads once at least, also if the writer was done before it ran.
     loop {
-        map.read(&mut |view| {
-            for _ in 0..=random.uniform(MOST_HELD) {
-                reads.push(one(view, clock, random));
-            }
-        });
+        let view = map.read();
+        for _ in 0..=random.uniform(MOST_HELD) {
+            reads.push(one(&view, clock, random));
+        }
+        drop(view);
         if done.load(Ordering::Acquire) || reads.len() >= MOST_READS {
             return reads;
         }
     }
 }
 
-fn one(view: &dyn View, clock: &Clock, random: &mut SplitMix) -> Read {
+fn one(view: &Reading<u64>, clock: &Clock, random: &mut SplitMix) -> Read {
     let index = random.uniform(WIDTH);
     match random.uniform(EACH_ITERATION) {
         0 => {
             let (within, backwards) = (span(random), random.uniform(2) == 0);
-            clock.timed(|| Seen::Entries { within, backwards, entries: view.entries(within, backwards) })
+            clock.timed(|| {
+                let entries = view.range(within);
+                let entries = if backwards { entries.rev().collect() } else { entries.collect() };
+                Seen::Entries { within, backwards, entries }
+            })
         }
         1..12 => clock.timed(|| Seen::Value(index, view.get(index))),
         _ => clock.timed(|| {

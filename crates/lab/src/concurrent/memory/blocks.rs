@@ -29,7 +29,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                     .map_err(|wrong| wrong.context(who.label()))?;
             }
             for content in Content::ALL {
-                let with_memset = content == Content::Zeroed && bench.wants(&MEMSET);
+                let with_memset = content == Content::Zeroed && bench.options.wants(&MEMSET);
                 let memset = with_memset.then_some((MEMSET, &Memset as &dyn Pairs));
                 let all =
                     engines.iter().map(|(who, engine)| (*who, engine.as_ref() as &dyn Pairs)).chain(memset);

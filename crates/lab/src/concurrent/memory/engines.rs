@@ -12,19 +12,18 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 /// Ours.
-pub(super) const VMALLOC: &str = "vmalloc";
-pub(super) const MMAP: &str = "mmap";
-pub(super) const MALLOCS: [&str; 3] = ["glibc", "jemalloc", "mimalloc"];
+pub const VMALLOC: &str = "vmalloc";
 /// Beside them, and no rival: what it takes to clear memory that somebody has.
-pub(super) const MEMSET: Who = Who::ours("memset", None);
+pub const MEMSET: Who = Who::ours("memset", None);
 
 /// Bytes of a page: between those that are touched.
-pub(super) const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 /// Addresses for blocks.
 const RESERVED: usize = 1 << 40;
 
 /// A block that somebody holds.
-pub(super) trait Block {
+pub trait Block {
+    /// Of its first byte.
     fn address(&self) -> u64;
 
     /// Writes to every `step`-th byte, from the first on.
@@ -63,7 +62,8 @@ impl<A: GlobalAlloc> Block for memory::Block<'_, A> {
 }
 
 /// Whoever hands out blocks.
-pub(super) trait Memory: Sync {
+pub trait Memory: Sync {
+    /// What it hands out.
     type Block<'a>: Block
     where
         Self: 'a;
@@ -98,7 +98,8 @@ impl<A: GlobalAlloc + Sync> Memory for Heap<A> {
 
 /// What is done with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub enum Content {
+    /// Nothing.
     Untouched,
     /// A byte of each page is written.
     Touched,
@@ -107,9 +108,11 @@ pub(super) enum Content {
 }
 
 impl Content {
-    pub(super) const ALL: [Self; 3] = [Self::Untouched, Self::Touched, Self::Zeroed];
+    /// Each.
+    pub const ALL: [Self; 3] = [Self::Untouched, Self::Touched, Self::Zeroed];
 
-    pub(super) fn name(self) -> &'static str {
+    /// In records.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Untouched => "untouched",
             Self::Touched => "touched",
@@ -119,17 +122,14 @@ impl Content {
 }
 
 /// Operations in loops, so that each is not called through a table.
-pub(super) trait Pairs: Sync {
+pub trait Pairs: Sync {
     /// Takes and gives back so many blocks, one at a time; whether there was one each time.
     fn pairs(&self, count: usize, len: usize, content: Content) -> bool;
 }
 
 /// What else is asked of an engine.
-pub(super) trait Loops: Pairs {
+pub trait Loops: Pairs {
     /// Whether blocks of so many bytes are apart, keep what is written, and are zero where they shall be.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()>;
 
     /// Replays areas; what its operations took. Calls `at_end` while what is left is held.
@@ -163,7 +163,7 @@ impl<T: Memory> Loops for T {
 }
 
 /// Memory that the thread has, cleared.
-pub(super) struct Memset;
+pub struct Memset;
 
 impl Pairs for Memset {
     fn pairs(&self, count: usize, len: usize, _: Content) -> bool {
@@ -181,22 +181,24 @@ impl Pairs for Memset {
 
 /// Memory that can be made anew.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) who: Who,
+pub struct Entry {
+    /// Its name.
+    pub who: Who,
     /// Keeps that much free memory, if it is ours; others keep what they keep.
-    pub(super) make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
+    pub make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
 }
 
-pub(super) const ENTRIES: [Entry; 5] = [
+/// Everyone who hands out blocks.
+pub const ENTRIES: [Entry; 5] = [
     Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
-    Entry { who: Who::other(MMAP, None), make: |_| Ok(Box::new(Heap(Mmap))) },
-    Entry { who: Who::other(MALLOCS[0], None), make: |_| Ok(Box::new(Heap(Glibc))) },
-    Entry { who: Who::other(MALLOCS[1], None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
-    Entry { who: Who::other(MALLOCS[2], None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
+    Entry { who: Who::other("mmap", None), make: |_| Ok(Box::new(Heap(Mmap))) },
+    Entry { who: Who::other("glibc", None), make: |_| Ok(Box::new(Heap(Glibc))) },
+    Entry { who: Who::other("jemalloc", None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
+    Entry { who: Who::other("mimalloc", None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
 ];
 
 /// Ours.
-pub(super) fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
+pub fn ours(keep: Keep) -> anyhow::Result<VirtualMemory> {
     Ok(VirtualMemory::builder().reserve(RESERVED).keep(keep).build()?)
 }
 

@@ -10,7 +10,7 @@ const HELD_BYTES: usize = 8 << 20;
 ///
 /// # Errors
 /// A block is refused, lies over another, is not zero where it shall be, or lost what was written.
-pub(super) fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> anyhow::Result<()> {
+pub fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> anyhow::Result<()> {
     let take = |zeroed| {
         memory.take(len, zeroed).ok_or_else(|| anyhow::anyhow!("a block of {len} bytes was refused"))
     };
@@ -42,10 +42,7 @@ pub(super) fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> 
 }
 
 /// Whether blocks, by address and length, do not overlap.
-///
-/// # Errors
-/// Two do.
-pub(super) fn apart(blocks: impl Iterator<Item = (u64, u64)>) -> anyhow::Result<()> {
+pub fn apart(blocks: impl Iterator<Item = (u64, u64)>) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = blocks.collect();
     blocks.sort_unstable();
     for pair in blocks.windows(2) {

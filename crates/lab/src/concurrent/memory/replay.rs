@@ -21,21 +21,34 @@ const LOOK_EVERY: usize = 4096;
 const FEWER: usize = 3;
 const QUICK_PART: usize = 40;
 
+/// What is done with an area.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
-    Take { object: u32, len: usize },
-    GiveBack { object: u32 },
+pub enum Step {
+    /// It is taken.
+    Take {
+        /// Its number.
+        object: u32,
+        /// Its bytes.
+        len: usize,
+    },
+    /// It is given back.
+    GiveBack {
+        /// Its number.
+        object: u32,
+    },
 }
 
 /// A recording.
 #[derive(Clone, Debug)]
-pub(super) struct Areas {
-    pub(super) name: String,
+pub struct Areas {
+    /// As users know it.
+    pub name: String,
     /// What is there when it begins.
-    pub(super) setup: Vec<Step>,
-    pub(super) steps: Vec<Step>,
+    pub setup: Vec<Step>,
+    /// What is timed.
+    pub steps: Vec<Step>,
     /// Objects are numbered below this.
-    pub(super) objects: u32,
+    pub objects: u32,
 }
 
 /// What is held of a recording: blocks with their lengths, by number.
@@ -83,7 +96,7 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
 
 impl Areas {
     /// Reads a recording, its first steps up to `most`.
-    pub(super) fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
+    pub fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
         let workload: Workload<Kva> = from_file(file)?;
         let step = |op: &Op| match *op {
             Op::Alloc { object, size_bytes, .. } => {
@@ -115,7 +128,7 @@ impl Areas {
     }
 
     /// Replays it; what its operations took. Calls `at_end` while what is left is held.
-    pub(super) fn replay<M: Memory + ?Sized>(
+    pub fn replay<M: Memory + ?Sized>(
         &self,
         memory: &M,
         judged: bool,

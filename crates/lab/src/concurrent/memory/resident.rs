@@ -5,7 +5,7 @@ use super::engines::{ENTRIES, KEPT, Loops};
 use super::replay::{Areas, Step, most_steps, recordings};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
-use crate::counters::threads::resident_bytes;
+use crate::concurrent::place::{bytes_of, resident_bytes};
 use crate::failure::Failure;
 use crate::record::{Metric, Stat, count};
 use anyhow::Context;
@@ -101,12 +101,5 @@ fn replayed(engine: &dyn Loops, areas: &Areas) -> anyhow::Result<Vec<u64>> {
     let before = resident_bytes()?;
     let mut end = Ok(0);
     engine.replay(areas, true, &mut || end = resident_bytes())?;
-    Ok([most_resident_bytes()?, end?].map(|bytes| bytes.saturating_sub(before)).to_vec())
-}
-
-/// The most memory that this process has had.
-fn most_resident_bytes() -> anyhow::Result<u64> {
-    let text = std::fs::read_to_string("/proc/self/status")?;
-    let kib = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB"));
-    Ok(kib.context("/proc/self/status has no VmHWM")?.trim().parse::<u64>()? * 1024)
+    Ok([bytes_of("/proc/self/status", "VmHWM:")?, end?].map(|bytes| bytes.saturating_sub(before)).to_vec())
 }

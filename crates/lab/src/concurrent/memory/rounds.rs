@@ -2,7 +2,6 @@
 
 use super::Bench;
 use crate::concurrent::place::{Work, wall_clock_after};
-use crate::counters::threads::in_turn;
 use crate::record::{Key, Metric, Stat};
 use freehold_sys::harness::{cpu_time, page_faults};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +15,7 @@ const COLD: usize = 4;
 
 /// What a turn took: the CPU time of one thread, or the time until the last of several was done; and the page faults of all.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Took {
+pub struct Took {
     time: Duration,
     /// The CPU time of the thread that has most: how much is done does not depend on who else runs.
     cpu_time: Duration,
@@ -25,7 +24,7 @@ pub(super) struct Took {
 
 impl Took {
     /// Of work on this thread.
-    pub(super) fn here(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
+    pub fn here(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
         let (faults, started) = (page_faults()?, cpu_time()?);
         work()?;
         let time = cpu_time()? - started;
@@ -33,7 +32,7 @@ impl Took {
     }
 
     /// Of work on threads that begin at once, after each has done something that does not count.
-    pub(super) fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
+    pub fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
         let all = Mutex::new(Self { time: Duration::ZERO, cpu_time: Duration::ZERO, faults: 0 });
         let time = wall_clock_after(threads, before, &|thread| {
             let took = Self::here(|| work(thread))?;
@@ -49,12 +48,12 @@ impl Took {
 
 /// What has its turn in each round.
 pub(super) struct Turn<'a> {
-    pub(super) key: Key,
-    pub(super) threads: u32,
+    pub key: Key,
+    pub threads: u32,
     /// Operations that are done at once, by a thread.
-    pub(super) each: usize,
+    pub each: usize,
     /// Does that so often.
-    pub(super) run: Box<dyn FnMut(usize) -> anyhow::Result<Took> + 'a>,
+    pub run: Box<dyn FnMut(usize) -> anyhow::Result<Took> + 'a>,
 }
 
 impl Turn<'_> {
@@ -89,21 +88,15 @@ pub(super) fn in_rounds(
         bench.progress.tick(&format!("{what}: {} warms up", turn.key.label()));
         counts.push(turn.count(length)?);
     }
-    let mut times_ns = vec![Vec::new(); turns.len()];
-    let mut faults = vec![0; turns.len()];
-    for round in 0..rounds {
-        bench.progress.tick(&format!("{what}: round {round}"));
-        for at in in_turn(round, turns.len()) {
-            let took = (turns[at].run)(counts[at])?;
-            times_ns[at].push(took.time.as_nanos() as f64 / (counts[at] * turns[at].each) as f64);
-            faults[at] += took.faults;
-        }
-    }
+    let took = bench.rounds_of(1..=rounds, what, turns.len(), |_, at| (turns[at].run)(counts[at]))?;
     for (at, turn) in turns.into_iter().enumerate() {
+        let each = (counts[at] * turn.each) as f64;
+        let times_ns: Vec<f64> = took[at].iter().map(|took| took.time.as_nanos() as f64 / each).collect();
+        let faults: u64 = took[at].iter().map(|took| took.faults).sum();
         let operations = (counts[at] * turn.each * rounds) as u64 * u64::from(turn.threads);
         let mut figures = bench.results.of(turn.key);
-        figures.rounds(Metric::Time, &times_ns[at], operations);
-        figures.put(Metric::Faults, Stat::Mean, faults[at] as f64 / operations as f64, operations);
+        figures.rounds(Metric::Time, &times_ns, operations);
+        figures.put(Metric::Faults, Stat::Mean, faults as f64 / operations as f64, operations);
     }
     Ok(())
 }

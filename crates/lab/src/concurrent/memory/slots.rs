@@ -8,18 +8,21 @@ use crate::concurrent::Who;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
 use freehold_sys::harness::memory::Pages;
 
-/// Slots that are held at once, their bytes, and pages of each that are dirty.
-pub(super) const SLOTS: usize = 64;
-pub(super) const SLOT_BYTES: usize = 1 << 20;
-pub(super) const DIRTY: usize = 8;
+/// Slots that are held at once.
+pub const SLOTS: usize = 64;
+/// Bytes of a slot.
+pub const SLOT_BYTES: usize = 1 << 20;
+/// Pages of each that are dirty.
+const DIRTY: usize = 8;
 
 /// A mapping whose slots are given back to the system, and one of which the system is asked which pages have memory.
-pub(super) const DISCARD: &str = "dontneed";
-pub(super) const CLEAR: &str = "scan-each";
-pub(super) const WHOS: [Who; 3] = [Who::default(VMALLOC), Who::other(DISCARD, None), Who::other(CLEAR, None)];
+const DISCARD: &str = "dontneed";
+const CLEAR: &str = "scan-each";
+/// Who has slots.
+pub const WHOS: [Who; 3] = [Who::default(VMALLOC), Who::other(DISCARD, None), Who::other(CLEAR, None)];
 
 /// What is done: whether the same pages are dirty each time, and whether a turn is one reset only.
-pub(super) const OPS: [(&str, bool, bool); 3] =
+pub const OPS: [(&str, bool, bool); 3] =
     [("in a row", true, false), ("between others", true, true), ("other pages each time", false, false)];
 
 /// The pages of a slot that are dirty, of three sets one after the other, or always of the first.
@@ -29,7 +32,7 @@ fn dirty(time: usize, same: bool) -> [usize; DIRTY] {
 }
 
 /// Slots that can be used all at once.
-trait Resets {
+pub trait Resets {
     /// Takes all, lets each be used, and gives all back.
     fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()>;
 }
@@ -66,7 +69,7 @@ impl Resets for Plain {
 }
 
 /// Whether all slots are apart and zero each time, whatever was written.
-fn check(slots: &mut dyn Resets) -> anyhow::Result<()> {
+pub fn check(slots: &mut dyn Resets) -> anyhow::Result<()> {
     let zeros = vec![0; SLOT_BYTES];
     for time in 0..4 {
         let (mut spans, mut zero) = (Vec::new(), true);
@@ -117,25 +120,4 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Slots that nobody makes zero.
-    struct Liar(Vec<u8>);
-
-    impl Resets for Liar {
-        fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
-            self.0.chunks_exact_mut(SLOT_BYTES).for_each(each);
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn slots_that_are_not_zero_are_found() {
-        let wrong = check(&mut Liar(vec![0; SLOTS * SLOT_BYTES])).unwrap_err();
-        assert_eq!(wrong.to_string(), "a slot is not zero");
-    }
 }

@@ -1,15 +1,14 @@
 //! `pair`, `replace`, `locate`: what an operation takes by threads at once, by the wall clock, and what locks it takes.
 
-use super::engines::{ENTRIES, Entry, Held, Loops, PAGE, REFERENCE};
+use super::engines::{ENTRIES, Held, Loops, PAGE, REFERENCE};
 use super::lock::Used;
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
-use crate::concurrent::place::{threads, wall_clock};
-use crate::counters::threads::in_turn;
+use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::record::{Metric, Stat, count};
 use crate::workload::SplitMix;
 use freehold::units::Span;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Pages of the block of a pair: 64 KiB.
 pub(super) const PAIR_PAGES: u64 = 16;
@@ -20,45 +19,49 @@ pub(super) const LOCATED: usize = 100_000;
 /// Addresses that are looked for before the same come again.
 const ADDRESSES: usize = 8192;
 
-/// What is timed of an engine.
-struct Run {
+/// What is timed: what a thread does, the locks that are counted meanwhile, and what is looked at behind each round.
+struct Timed<'a> {
     who: Who,
-    times_ns: Vec<f64>,
-    rates: Vec<f64>,
-    used: Used,
-    operations: u64,
+    locks: Option<&'a dyn Loops>,
+    work: Box<Work<'a>>,
+    check: Box<dyn Fn() -> anyhow::Result<()> + 'a>,
 }
 
-impl Run {
-    fn new(who: Who) -> Self {
-        Self { who, times_ns: Vec::new(), rates: Vec::new(), used: Used::default(), operations: 0 }
-    }
-
-    fn note(&mut self, threads: u32, operations: usize, took: std::time::Duration) {
-        let all = f64::from(threads) * operations as f64;
-        self.operations += u64::from(threads) * operations as u64;
-        self.times_ns.push(took.as_nanos() as f64 / operations as f64);
-        self.rates.push(all / took.as_secs_f64());
-    }
-
-    fn add(&self, bench: &mut Bench, workload: &str, op: &str, threads: u32, has_locks: bool) {
-        let key = self.who.key(SUITE, workload, op).param("threads", threads);
-        let mut figures = bench.results.of(key);
-        figures.rounds(Metric::Time, &self.times_ns, self.operations).rounds(
-            Metric::Rate,
-            &self.rates,
-            self.operations,
-        );
-        if has_locks && self.operations > 0 {
-            let mean = |count: u64| count as f64 / self.operations as f64;
-            figures.put(Metric::Locks, Stat::Mean, mean(self.used.taken), self.operations).put(
-                Metric::LockWaits,
-                Stat::Mean,
-                mean(self.used.waits),
-                self.operations,
-            );
+/// Times operations of so many threads, engine by engine in turn.
+fn time(
+    bench: &mut Bench,
+    [workload, op]: [&str; 2],
+    threads: u32,
+    operations: usize,
+    all: &[Timed],
+) -> anyhow::Result<()> {
+    let rounds = bench.rounds(&format!("{workload}: {threads} threads"), all.len(), |_, at| {
+        let Timed { locks, work, check, .. } = &all[at];
+        let before = locks.map(all_locks);
+        let took = wall_clock(threads, work)?;
+        let used = locks.zip(before).map(|(pool, before)| all_locks(pool).since(before));
+        check()?;
+        Ok((took, used))
+    })?;
+    let each_round = f64::from(threads) * operations as f64;
+    for (of, rounds) in all.iter().zip(rounds) {
+        let samples = u64::from(threads) * (operations * rounds.len()) as u64;
+        let of_rounds = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            rounds.iter().map(|(took, _)| of(took.as_nanos() as f64)).collect()
+        };
+        let mut figures = bench.results.of(of.who.key(SUITE, workload, op).param("threads", threads));
+        figures.rounds(Metric::Time, &of_rounds(&|ns| ns / operations as f64), samples);
+        figures.rounds(Metric::Rate, &of_rounds(&|ns| each_round / (ns / 1e9)), samples);
+        for (metric, count) in [(Metric::Locks, 0), (Metric::LockWaits, 1)] {
+            let used =
+                rounds.iter().filter_map(|(_, used)| Some([used.as_ref()?.taken, used.as_ref()?.waits]));
+            if of.locks.is_some() && samples > 0 {
+                let mean = used.map(|used| used[count]).sum::<u64>() as f64 / samples as f64;
+                figures.put(metric, Stat::Mean, mean, samples);
+            }
         }
     }
+    Ok(())
 }
 
 /// All locks of a space together.
@@ -70,49 +73,44 @@ fn all_locks(pool: &dyn Loops) -> Used {
     })
 }
 
-fn wanted(bench: &Bench, allocates: bool) -> Vec<&'static Entry> {
-    ENTRIES.iter().filter(|entry| bench.wants(&entry.who) && (entry.allocates || !allocates)).collect()
+/// The spaces that are asked for, made anew.
+fn made(bench: &Bench, allocate: bool) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+    let wanted =
+        ENTRIES.iter().filter(|entry| bench.options.wants(&entry.who) && (entry.allocates || !allocate));
+    wanted.map(|entry| Ok((entry.who, (entry.make)(None)?))).collect()
 }
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ensure(right: bool, who: Who, what: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(right, "{}: {what}", who.label());
+    Ok(())
+}
+
+const REFUSED: &str = "a block was refused";
 
 /// Blocks of 64 KiB, taken and given back one at a time; beside them two locks that nobody else takes.
 pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
-    let entries = wanted(bench, true);
-    let with_locks = bench.wants(&REFERENCE);
     let operations = bench.amount.operations / 4;
     for threads in threads() {
-        let pools = entries.iter().map(|entry| (entry.make)(None)).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut runs: Vec<Run> = entries.iter().map(|entry| Run::new(entry.who)).collect();
-        let mut locks = Run::new(REFERENCE);
-        for round in 0..=bench.amount.rounds {
-            bench.progress.tick(&format!("pair: {threads} threads, round {round}"));
-            for at in in_turn(round, pools.len()) {
-                let pool = pools[at].as_ref();
-                let before = all_locks(pool);
-                let took = wall_clock(threads, &|_| {
-                    let right = pool.pairs(operations, PAIR_PAGES);
-                    anyhow::ensure!(right, "pair: {}: a block was refused", entries[at].who.label());
-                    Ok(())
-                })?;
-                let used = all_locks(pool).since(before);
-                settled(pool, &entries[at].who)?;
-                // The first round only warms up.
-                if round > 0 {
-                    runs[at].note(threads, operations, took);
-                    runs[at].used.taken += used.taken;
-                    runs[at].used.waits += used.waits;
-                }
-            }
-            if with_locks {
-                let took = wall_clock(threads, &|_| two_locks(operations))?;
-                if round > 0 {
-                    locks.note(threads, operations, took);
-                }
-            }
+        let pools = made(bench, true)?;
+        let mut all: Vec<Timed> = Vec::new();
+        for (who, pool) in &pools {
+            let (who, pool) = (*who, pool.as_ref());
+            all.push(Timed {
+                who,
+                locks: Some(pool),
+                work: Box::new(move |_| ensure(pool.pairs(operations, PAIR_PAGES), who, REFUSED)),
+                check: Box::new(move || settled(pool, &who)),
+            });
         }
-        runs.iter().for_each(|run| run.add(bench, "pair", "take and give back", threads, true));
-        if with_locks {
-            locks.add(bench, "pair", "take and give back", threads, false);
+        if bench.options.wants(&REFERENCE) {
+            let (work, check) = (Box::new(move |_| two_locks(operations)), Box::new(|| Ok(())));
+            all.push(Timed { who: REFERENCE, locks: None, work, check });
         }
+        time(bench, ["pair", "take and give back"], threads, operations, &all)?;
     }
     Ok(())
 }
@@ -133,50 +131,37 @@ fn two_locks(operations: usize) -> anyhow::Result<()> {
 
 /// What a thread holds is given back and something else taken, at random.
 pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
-    let entries = wanted(bench, true);
     let operations = bench.amount.operations / 4;
     for threads in threads() {
-        let pools = entries.iter().map(|entry| (entry.make)(None)).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut runs: Vec<Run> = entries.iter().map(|entry| Run::new(entry.who)).collect();
-        let mut held = Vec::new();
-        for pool in &pools {
-            let of_thread = |thread: u32| Held::new(pool.as_ref(), HELD, u64::from(thread)).map(Mutex::new);
-            held.push((0..threads).map(of_thread).collect::<anyhow::Result<Vec<_>>>()?);
+        let mut pools = Vec::new();
+        for (who, pool) in made(bench, true)? {
+            let of_thread = |thread: u32| Held::new(pool.as_ref(), HELD, thread.into()).map(Mutex::new);
+            let held = (0..threads).map(of_thread).collect::<anyhow::Result<Vec<_>>>()?;
+            pools.push((who, pool, held));
         }
-        for round in 0..=bench.amount.rounds {
-            bench.progress.tick(&format!("replace: {threads} threads, round {round}"));
-            for at in in_turn(round, pools.len()) {
-                let (pool, held, who) = (pools[at].as_ref(), &held[at], &entries[at].who);
-                let before = all_locks(pool);
-                let took = wall_clock(threads, &|thread| {
-                    let mut mine = held[thread as usize].lock().unwrap_or_else(PoisonError::into_inner);
-                    let right = pool.replace(&mut mine, operations);
-                    anyhow::ensure!(right, "replace: {}: a block was refused", who.label());
-                    Ok(())
-                })?;
-                let used = all_locks(pool).since(before);
-                apart(pool, held, who)?;
-                if round > 0 {
-                    runs[at].note(threads, operations, took);
-                    runs[at].used.taken += used.taken;
-                    runs[at].used.waits += used.waits;
-                }
-            }
+        let mut all: Vec<Timed> = Vec::new();
+        for (who, pool, held) in &pools {
+            let (who, pool) = (*who, pool.as_ref());
+            all.push(Timed {
+                who,
+                locks: Some(pool),
+                work: Box::new(move |thread| {
+                    let right = pool.replace(&mut lock(&held[thread as usize]), operations);
+                    ensure(right, who, REFUSED)
+                }),
+                check: Box::new(move || apart(pool, held, &who)),
+            });
         }
-        for ((pool, held), entry) in pools.iter().zip(&held).zip(&entries) {
-            give_all_back(pool.as_ref(), held, &entry.who)?;
-        }
-        runs.iter().for_each(|run| run.add(bench, "replace", "one for another", threads, true));
+        time(bench, ["replace", "one for another"], threads, operations, &all)?;
+        pools.iter().try_for_each(|(who, pool, held)| give_all_back(pool.as_ref(), held, who))?;
     }
     Ok(())
 }
 
 /// Whether what threads hold is apart from each other, and found where it is.
-pub(super) fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
+pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
-    for held in held {
-        blocks.extend(&held.lock().unwrap_or_else(PoisonError::into_inner).blocks);
-    }
+    held.iter().for_each(|held| blocks.extend(&lock(held).blocks));
     blocks.sort_unstable();
     for pair in blocks.windows(2) {
         let [(first, pages), (next, _)] = pair else { continue };
@@ -195,7 +180,7 @@ pub(super) fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow
 
 fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     for held in held {
-        for (first, _) in held.lock().unwrap_or_else(PoisonError::into_inner).blocks.drain(..) {
+        for (first, _) in lock(held).blocks.drain(..) {
             let [freed, again] = [(); 2].map(|()| pool.free(first));
             anyhow::ensure!(freed && !again, "{}: {first:#x} was freed {freed}, then {again}", who.label());
         }
@@ -204,7 +189,7 @@ fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::R
 }
 
 /// Whether a space that holds nothing is one free block.
-pub(super) fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
+pub fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
     let blocks = pool.settle();
     anyhow::ensure!(blocks == 1, "{}: {blocks} free blocks, though nothing is held", who.label());
     Ok(())
@@ -212,12 +197,11 @@ pub(super) fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
 
 /// Finding the block of any address, among many.
 pub(super) fn locates(bench: &mut Bench) -> anyhow::Result<()> {
-    let entries = wanted(bench, false);
-    let located = if bench.amount.operations < LOCATED { bench.amount.operations } else { LOCATED };
+    let located = bench.amount.operations.min(LOCATED);
     let mut pools = Vec::new();
-    for entry in &entries {
-        bench.progress.tick(&format!("locate: filling {}", entry.who.label()));
-        let pool = (entry.make)(None)?;
+    for (who, pool) in made(bench, false)? {
+        let regions = count(located as u64);
+        bench.progress.tick(&format!("locate: filling {} with {regions} regions", who.label()));
         let held = Held::new(pool.as_ref(), located, 1)?;
         let mut random = SplitMix::new(2);
         let addresses: Vec<u64> = (0..ADDRESSES)
@@ -227,31 +211,21 @@ pub(super) fn locates(bench: &mut Bench) -> anyhow::Result<()> {
             })
             .collect();
         let held = [Mutex::new(held)];
-        apart(pool.as_ref(), &held, &entry.who)?;
-        pools.push((pool, held, addresses));
+        apart(pool.as_ref(), &held, &who)?;
+        pools.push((who, pool, held, addresses));
     }
     let passes = bench.amount.operations.div_ceil(4 * ADDRESSES);
     for threads in threads() {
-        let mut runs: Vec<Run> = entries.iter().map(|entry| Run::new(entry.who)).collect();
-        for round in 0..=bench.amount.rounds {
-            let regions = count(located as u64);
-            bench.progress.tick(&format!("locate: {regions} regions, {threads} threads, round {round}"));
-            for at in in_turn(round, pools.len()) {
-                let (pool, _, addresses) = &pools[at];
-                let took = wall_clock(threads, &|_| {
-                    let missed: u64 = (0..passes).map(|_| pool.locates(addresses)).sum();
-                    anyhow::ensure!(missed == 0, "locate: {}: not found", entries[at].who.label());
-                    Ok(())
-                })?;
-                if round > 0 {
-                    runs[at].note(threads, passes * ADDRESSES, took);
-                }
-            }
+        let mut all: Vec<Timed> = Vec::new();
+        for (who, pool, _, addresses) in &pools {
+            let (who, pool) = (*who, pool.as_ref());
+            let work = Box::new(move |_| {
+                let missed: u64 = (0..passes).map(|_| pool.locates(addresses)).sum();
+                ensure(missed == 0, who, "an address was not found")
+            });
+            all.push(Timed { who, locks: None, work, check: Box::new(|| Ok(())) });
         }
-        runs.iter().for_each(|run| run.add(bench, "locate", "any address", threads, false));
+        time(bench, ["locate", "any address"], threads, passes * ADDRESSES, &all)?;
     }
-    pools
-        .iter()
-        .zip(&entries)
-        .try_for_each(|((pool, held, _), entry)| give_all_back(pool.as_ref(), held, &entry.who))
+    pools.iter().try_for_each(|(who, pool, held, _)| give_all_back(pool.as_ref(), held, who))
 }

@@ -1,36 +1,32 @@
 //! Who hands out ranges to threads: one lock, split locks, pools.
 
 use super::lock::{Lock, Used};
-use super::nodes::Nodes;
 use super::split::Split;
 use crate::concurrent::Who;
 use crate::workload::SplitMix;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE};
 use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
 use freehold::units::{Align, Span};
-use freehold_sys::topology;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 
 /// The granule of all spaces.
-pub(super) const PAGE: u64 = 4096;
+pub const PAGE: u64 = 4096;
 /// The largest random block.
 const MOST_PAGES: u64 = 64;
 /// The first page of a space: what the cases of the kernel's test are run in, but for the pages that a pool cannot begin with.
 const FIRST_PAGE: u64 = LOW_PAGE.next_multiple_of(16);
 /// Ours.
-pub(super) const POOLED: &str = "pooled-space";
+pub const POOLED: &str = "pooled-space";
 /// One lock over an `AddressSpace`.
-pub(super) const ONE_LOCK: &str = "one-lock";
-/// A `BTreeMap` behind a lock, which only finds.
-pub(super) const RWLOCK: &str = "rwlock-btreemap";
-/// Two locks that nobody else takes: what the pair is promised by.
-pub(super) const TWO_LOCKS: &str = "two-locks";
+pub const ONE_LOCK: &str = "one-lock";
 
 /// An address space that threads share.
-pub(in crate::concurrent) trait Pool: Sync {
+pub trait Pool: Sync {
     /// Takes so many pages; the first address. `None` if it has no room or no such request.
-    fn alloc(&self, pages: u64) -> Option<u64>;
+    fn alloc(&self, pages: u64) -> Option<u64> {
+        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
+    }
 
     /// Takes them as asked for; the span, with what was given beyond them.
     fn alloc_request(&self, request: &Request) -> Option<Span>;
@@ -42,14 +38,16 @@ pub(in crate::concurrent) trait Pool: Sync {
     fn locate(&self, address: u64) -> Option<Span>;
 
     /// What each of its locks did: name, use.
-    fn used(&self) -> Vec<(&'static str, Used)>;
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        Vec::new()
+    }
 
     /// Gives everything back that is kept for later; how many free blocks there are then. One that holds nothing has one.
     fn settle(&self) -> usize;
 }
 
 /// Operations in loops, so that each is not called through a table.
-pub(in crate::concurrent) trait Loops: Pool {
+pub trait Loops: Pool {
     /// Takes and gives back so many blocks, one at a time; whether all went well.
     fn pairs(&self, count: usize, pages: u64) -> bool {
         (0..count).all(|_| self.alloc(pages).is_some_and(|first| self.free(first)))
@@ -75,15 +73,15 @@ pub(in crate::concurrent) trait Loops: Pool {
 impl<T: Pool> Loops for T {}
 
 /// What a thread holds.
-pub(in crate::concurrent) struct Held {
+pub struct Held {
     /// First address and pages.
-    pub(super) blocks: Vec<(u64, u64)>,
+    pub blocks: Vec<(u64, u64)>,
     random: SplitMix,
 }
 
 impl Held {
     /// Takes so many blocks.
-    pub(super) fn new(pool: &dyn Loops, count: usize, seed: u64) -> anyhow::Result<Self> {
+    pub fn new(pool: &dyn Loops, count: usize, seed: u64) -> anyhow::Result<Self> {
         let mut held = Self { blocks: Vec::with_capacity(count), random: SplitMix::new(seed) };
         for _ in 0..count {
             let pages = held.pages();
@@ -99,12 +97,12 @@ impl Held {
 }
 
 /// The whole space.
-pub(in crate::concurrent) fn whole() -> Span {
+pub fn whole() -> Span {
     Span::from_size(FIRST_PAGE * PAGE, (END_PAGE - FIRST_PAGE) * PAGE).unwrap_or(Span::ALL)
 }
 
 /// An address space of one owner.
-pub(super) fn address_space() -> anyhow::Result<AddressSpace<()>> {
+pub fn address_space() -> anyhow::Result<AddressSpace<()>> {
     Ok(AddressSpace::new(whole(), Align::PAGE, Placement::Lowest)?)
 }
 
@@ -112,10 +110,6 @@ pub(super) fn address_space() -> anyhow::Result<AddressSpace<()>> {
 struct OneLock(Lock<AddressSpace<()>>);
 
 impl Pool for OneLock {
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
     fn alloc_request(&self, request: &Request) -> Option<Span> {
         self.0.with(|space| space.alloc(request, ()).ok())
     }
@@ -172,10 +166,6 @@ impl Pool for PooledSpace {
 struct Found(RwLock<BTreeMap<u64, u64>>);
 
 impl Pool for Found {
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
     fn alloc_request(&self, request: &Request) -> Option<Span> {
         let mut regions = self.0.write();
         let next = regions.last_key_value().map_or(FIRST_PAGE * PAGE, |(_, last)| last + 1);
@@ -194,10 +184,6 @@ impl Pool for Found {
         Span::new(first, last).filter(|span| span.contains(address))
     }
 
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
-    }
-
     fn settle(&self) -> usize {
         usize::from(self.0.read().is_empty())
     }
@@ -205,16 +191,17 @@ impl Pool for Found {
 
 /// A space that can be made anew.
 #[derive(Clone, Copy)]
-pub(in crate::concurrent) struct Entry {
-    pub(in crate::concurrent) who: Who,
+pub struct Entry {
+    /// Its name.
+    pub who: Who,
     /// Whether it hands out ranges; otherwise it only finds them.
-    pub(in crate::concurrent) allocates: bool,
+    pub allocates: bool,
     /// With its sections timed, if the clock's cost is given.
-    pub(in crate::concurrent) make: fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>,
+    pub make: fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>,
 }
 
 /// Every space.
-pub(in crate::concurrent) const ENTRIES: [Entry; 5] = [
+pub const ENTRIES: [Entry; 5] = [
     Entry {
         who: Who::default(POOLED),
         allocates: true,
@@ -228,15 +215,19 @@ pub(in crate::concurrent) const ENTRIES: [Entry; 5] = [
     Entry {
         who: Who::ours("split-locks", Some("busy-free-lazy")),
         allocates: true,
-        make: |clock_ns| Ok(Box::new(Split::new(clock_ns)?)),
+        make: |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?)),
     },
     Entry {
         who: Who::ours("split-locks", Some("nodes")),
         allocates: true,
-        make: |clock_ns| Ok(Box::new(Nodes::new(topology::possible_cpus(), clock_ns)?)),
+        make: |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?)),
     },
-    Entry { who: Who::other(RWLOCK, None), allocates: false, make: |_| Ok(Box::<Found>::default()) },
+    Entry {
+        who: Who::other("rwlock-btreemap", None),
+        allocates: false,
+        make: |_| Ok(Box::<Found>::default()),
+    },
 ];
 
-/// Beside spaces, and no rival of theirs: two locks, each thread its own.
-pub(super) const REFERENCE: Who = Who::ours(TWO_LOCKS, None);
+/// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
+pub const REFERENCE: Who = Who::ours("two-locks", None);

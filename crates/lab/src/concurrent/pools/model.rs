@@ -12,15 +12,15 @@
 
 use super::cases::{HELD, PAIR_PAGES};
 use super::engines::{ENTRIES, Entry, Held, PAGE, POOLED};
-use super::lock::clock_ns;
 use super::{Bench, SUITE};
 use crate::record::{Metric, Origin, Record, Stat};
+use crate::run::clock;
 use freehold::kva::{PooledSpace, Request};
 use freehold::units::Align;
 use std::time::Instant;
 
 /// Threads that the model is asked for.
-const THREADS: [u32; 6] = [2, 4, 8, 16, 32, 64];
+pub const THREADS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 /// Rounds in which sections are measured.
 const ROUNDS: usize = 5;
 /// Pages of a block that no slot serves: the core's lock is taken for each.
@@ -28,15 +28,15 @@ const EXTENT_PAGES: u64 = 512;
 
 /// A lock of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Demand {
+pub struct Demand {
     /// Nanoseconds of an operation under it.
-    pub(super) ns: f64,
+    pub ns: f64,
     /// Whether there is one for each CPU, which share what is asked.
-    pub(super) each_cpu: bool,
+    pub each_cpu: bool,
 }
 
 /// Operations in a second by so many threads, each with a CPU, of which each works `alone_ns` between its sections.
-pub(super) fn throughput(threads: u32, alone_ns: f64, demands: &[Demand]) -> f64 {
+pub fn throughput(threads: u32, alone_ns: f64, demands: &[Demand]) -> f64 {
     let mut queues = Vec::new();
     for demand in demands {
         let stations = if demand.each_cpu { threads } else { 1 };
@@ -66,7 +66,7 @@ fn demands(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<D
 
 fn round(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<Demand>> {
     let operations = bench.amount.operations / 4;
-    let pool = (entry.make)(Some(clock_ns()))?;
+    let pool = (entry.make)(Some(clock::cost_ns()))?;
     // As the workload: a pair is taken from a space that holds nothing else.
     let held = if workload == "pair" { 0 } else { HELD };
     let mut held = Held::new(pool.as_ref(), held, 1)?;
@@ -148,34 +148,4 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(ns: f64, each_cpu: bool) -> Demand {
-        Demand { ns, each_cpu }
-    }
-
-    #[test]
-    fn without_locks_threads_do_not_wait() {
-        assert_eq!(throughput(64, 100.0, &[]), 64e7);
-        assert_eq!(throughput(1, 60.0, &[of(40.0, false)]), 1e7);
-    }
-
-    #[test]
-    fn one_lock_is_the_end_of_it() {
-        let all = THREADS.map(|threads| throughput(threads, 20.0, &[of(80.0, false)]));
-        // No more than one at a time is under the lock, and soon there always is one.
-        let most = 1e9 / 80.0;
-        assert!(all.windows(2).all(|pair| pair[0] <= pair[1]) && all[0] < 0.98 * most, "{all:?}");
-        assert!((all[5] - most).abs() < 1.0, "{all:?}");
-        // By hand: R = 80 (1 + 0.8), X = 2 / (20 + 144).
-        assert!((all[0] - 2e9 / 164.0).abs() < 1.0);
-        let split = throughput(64, 20.0, &[of(40.0, false), of(40.0, false)]);
-        assert!(split > 1.8 * all[5] && split < 1e9 / 40.0, "{split}");
-        let nodes = throughput(64, 20.0, &[of(80.0, true)]);
-        assert!(nodes > 20.0 * all[5], "{nodes}");
-    }
 }

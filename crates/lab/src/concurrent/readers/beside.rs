@@ -3,8 +3,7 @@
 use super::engines::{Filled, Guarded, Subject};
 use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
-use crate::concurrent::place::{on_cpu, panicked};
-use crate::counters::threads::{cpus, in_turn};
+use crate::concurrent::place::{cpus, on_cpu, panicked};
 use crate::record::{Metric, Stat};
 use std::hint::black_box;
 use std::ops::Range;
@@ -64,19 +63,13 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     for ranges in bench.sizes() {
         let maps = bench.filled("beside", ranges, true)?;
         for (op, other, halves) in MODES {
-            let mut rounds: Vec<Vec<Round>> = maps.iter().map(|_| Vec::new()).collect();
-            for round in 0..=bench.amount.rounds {
-                bench.progress.tick(&format!("beside: {ranges} ranges, {op}, round {round}"));
-                for at in in_turn(round, maps.len()) {
-                    let found = one(&maps[at], ranges, other, halves, bench.amount.together)?;
-                    let who = maps[at].entry.who.label();
-                    anyhow::ensure!(found.seen.wrong == 0, "beside: {who}: another range's value was read");
-                    // The first round only warms up.
-                    if round > 0 {
-                        rounds[at].push(found);
-                    }
-                }
-            }
+            let long = bench.amount.together;
+            let rounds = bench.rounds(&format!("beside: {ranges} ranges, {op}"), maps.len(), |_, at| {
+                let found = one(&maps[at], ranges, other, halves, long)?;
+                let who = maps[at].entry.who.label();
+                anyhow::ensure!(found.seen.wrong == 0, "beside: {who}: another range's value was read");
+                Ok(found)
+            })?;
             for (map, rounds) in maps.iter().zip(&rounds) {
                 add(bench, map, ranges, op, rounds);
             }

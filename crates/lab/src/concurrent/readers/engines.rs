@@ -11,26 +11,24 @@ use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
 /// Ours.
-pub(super) const MAPLE: &str = "maple-tree";
+pub const MAPLE: &str = "maple-tree";
 /// The map of one owner, for ratios.
-pub(super) const OWNED: &str = "range-map";
-/// The standard library's tree behind a lock.
-pub(super) const RWLOCK: &str = "rwlock-btreemap";
-/// `scc::TreeIndex`, asked for the start of a range, and for any index.
-pub(super) const INDEX: [&str; 2] = ["tree-index:exact", "tree-index:search"];
+pub const OWNED: &str = "range-map";
 
 /// Times that a refused store is tried again.
 const TRIES: u64 = 1_000_000;
 
 /// Whether a guard is held over all reads, or each has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Guarded {
+pub enum Guarded {
+    /// Each read has its own.
     Each,
+    /// One is held over all.
     Held,
 }
 
 /// Operations in loops, so that each is not called through a table.
-pub(super) trait Subject: Sync {
+pub trait Subject: Sync {
     /// Reads at these indexes, each within a range; `None` if it has no such guards.
     fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen>;
 
@@ -204,13 +202,15 @@ impl Subject for Nothing {
 }
 
 /// A map that can be made anew.
-pub(super) struct Entry {
-    pub(super) who: Who,
+pub struct Entry {
+    /// Its name.
+    pub who: Who,
     /// Whether it is asked for starts of ranges alone.
-    pub(super) exact: bool,
+    pub exact: bool,
     /// Whether threads share it.
-    pub(super) shared: bool,
-    pub(super) make: fn() -> Box<dyn Subject>,
+    pub shared: bool,
+    /// Makes an empty one.
+    pub make: fn() -> Box<dyn Subject>,
 }
 
 fn boxed<T: Subject + Default + 'static>() -> Box<dyn Subject> {
@@ -227,10 +227,10 @@ const fn rival(
 }
 
 /// Every map.
-pub(super) const ENTRIES: [Entry; 11] = [
+pub const ENTRIES: [Entry; 11] = [
     Entry { who: Who::default(MAPLE), exact: false, shared: true, make: boxed::<Maple> },
     Entry { who: Who::ours(OWNED, None), exact: false, shared: false, make: boxed::<Owned> },
-    rival(RWLOCK, None, false, boxed::<RwLockMap>),
+    rival("rwlock-btreemap", None, false, boxed::<RwLockMap>),
     rival("left-right", None, false, boxed::<LeftRightMap>),
     rival("tree-index", Some("search"), false, boxed::<TreeIndexMap<false>>),
     rival("tree-index", Some("exact"), true, boxed::<TreeIndexMap<true>>),
@@ -247,15 +247,17 @@ pub(super) const ENTRIES: [Entry; 11] = [
 ];
 
 /// A map under test, and what was stored last in each range.
-pub(super) struct Filled {
-    pub(super) entry: &'static Entry,
-    pub(super) map: Box<dyn Subject>,
+pub struct Filled {
+    /// Which it is.
+    pub entry: &'static Entry,
+    /// At work.
+    pub map: Box<dyn Subject>,
     versions: Vec<u16>,
 }
 
 impl Filled {
     /// With so many ranges.
-    pub(super) fn new(entry: &'static Entry, count: u32) -> anyhow::Result<Self> {
+    pub fn new(entry: &'static Entry, count: u32) -> anyhow::Result<Self> {
         let filled = Self { entry, map: (entry.make)(), versions: vec![0; count as usize] };
         filled.map.store(&(0..count).collect::<Vec<_>>(), 0)?;
         Ok(filled)
@@ -266,19 +268,19 @@ impl Filled {
     }
 
     /// Does no work, so that it has nothing to answer with.
-    pub(super) fn is_floor(&self) -> bool {
+    pub fn is_floor(&self) -> bool {
         self.entry.who.engine == crate::concurrent::FLOOR
     }
 
     /// Stores ranges in the version after their last one.
-    pub(super) fn store(&mut self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+    pub fn store(&mut self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
         let refused = self.map.store(numbers, version)?;
         numbers.iter().for_each(|&number| self.versions[number as usize] = version);
         Ok(refused)
     }
 
     /// Holds every range and every gap against what was stored.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> anyhow::Result<()> {
         if self.is_floor() {
             return Ok(());
         }

@@ -1,19 +1,13 @@
 //! `guard`: entering and leaving what readers hold, alone.
 
 use super::{Bench, SUITE};
+use crate::concurrent::place::cpu_ns;
 use crate::concurrent::{FLOOR, Who};
-use crate::counters::threads::{cpu_ns, in_turn};
-use crate::record::Metric;
 use freehold_rcu::{Domain, Reader};
 use freehold_rivals::concurrent::{Epoch, EpochHandle, Guards, RwLocked, Seize};
 use std::hint::black_box;
 
-/// Ours, through a thread-local.
-pub(super) const RCU: &str = "rcu";
-/// `crossbeam-epoch`, through a thread-local.
-pub(super) const EPOCH: &str = "crossbeam-epoch";
-
-/// A guard on the global domain.
+/// A guard on the global domain, through a thread-local.
 struct Global;
 
 impl Guards for Global {
@@ -60,7 +54,7 @@ impl Guards for Nothing {
 }
 
 /// Guards in a loop, so that each is not called through a table.
-trait Loop {
+pub(super) trait Loop {
     fn enter_many(&self, count: usize);
 }
 
@@ -71,44 +65,30 @@ impl<G: Guards> Loop for G {
     }
 }
 
+/// One of them.
+type Make = fn() -> Box<dyn Loop>;
+
 /// Everything with guards.
-pub(super) const GUARDS: [Who; 7] = [
-    Who::default(RCU),
-    Who::ours(RCU, Some("handle")),
-    Who::other(EPOCH, None),
-    Who::other(EPOCH, Some("handle")),
-    Who::other("seize", None),
-    Who::other("rwlock", None),
-    Who::other(FLOOR, None),
+pub(super) const GUARDS: [(Who, Make); 7] = [
+    (Who::default("rcu"), || Box::new(Global)),
+    (Who::ours("rcu", Some("handle")), || Box::new(Handle(Domain::global()))),
+    (Who::other("crossbeam-epoch", None), || Box::new(Epoch)),
+    (Who::other("crossbeam-epoch", Some("handle")), || Box::<EpochHandle>::default()),
+    (Who::other("seize", None), || Box::<Seize>::default()),
+    (Who::other("rwlock", None), || Box::<RwLocked>::default()),
+    (Who::other(FLOOR, None), || Box::new(Nothing)),
 ];
 
 /// The workload.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    let makes: [Box<dyn Loop>; 7] = [
-        Box::new(Global),
-        Box::new(Handle(Domain::global())),
-        Box::new(Epoch),
-        Box::<EpochHandle>::default(),
-        Box::<Seize>::default(),
-        Box::<RwLocked>::default(),
-        Box::new(Nothing),
-    ];
-    let guards: Vec<_> = GUARDS.iter().zip(makes).filter(|(who, _)| bench.wants(who)).collect();
+    let wanted = GUARDS.into_iter().filter(|(who, _)| bench.options.wants(who));
+    let guards: Vec<_> = wanted.map(|(who, make)| (who, make())).collect();
     let count = bench.amount.operations;
-    let mut rounds_ns = vec![Vec::new(); guards.len()];
-    for round in 0..=bench.amount.rounds {
-        bench.progress.tick(&format!("guard: round {round}"));
-        for at in in_turn(round, guards.len()) {
-            let ns = cpu_ns(|| guards[at].1.enter_many(count))? / count as f64;
-            // The first round only warms up.
-            if round > 0 {
-                rounds_ns[at].push(ns);
-            }
-        }
-    }
-    for ((who, _), rounds_ns) in guards.iter().zip(&rounds_ns) {
-        let samples = (count * bench.amount.rounds) as u64;
-        bench.results.of(who.key(SUITE, "guard", "enter and leave")).rounds(Metric::Time, rounds_ns, samples);
+    let rounds = bench.rounds("guard", guards.len(), |_, at| {
+        Ok(cpu_ns(|| guards[at].1.enter_many(count))? / count as f64)
+    })?;
+    for ((who, _), rounds_ns) in guards.iter().zip(rounds) {
+        bench.time(who.key(SUITE, "guard", "enter and leave"), rounds_ns, count);
     }
     Ok(())
 }

@@ -16,37 +16,38 @@ const READS: usize = 8192;
 /// Stores that are made before the same come again.
 const STORES: usize = 4096;
 /// The part of a value that is the range's number.
-pub(super) const NUMBER: u64 = u32::MAX as u64;
+pub const NUMBER: u64 = u32::MAX as u64;
 
 /// First and last index of a range.
-pub(super) fn bounds(number: u32) -> (u64, u64) {
+pub fn bounds(number: u32) -> (u64, u64) {
     let first = u64::from(number) << STRIDE_BITS;
     (first, first + LENGTH - 1)
 }
 
 /// The value of a range that was stored so often.
-pub(super) fn value(number: u32, version: u16) -> u64 {
+pub fn value(number: u32, version: u16) -> u64 {
     u64::from(version) << 32 | u64::from(number)
 }
 
 /// Which range an index is in, or in front of the gap that it is in.
 #[inline]
-pub(super) fn number_of(index: u64) -> u64 {
+pub fn number_of(index: u64) -> u64 {
     index >> STRIDE_BITS
 }
 
 /// What reads saw, of indexes that are within ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub struct Seen {
     /// Bits in which a number that was read differs from the range's.
-    pub(super) wrong: u64,
+    pub wrong: u64,
     /// Reads that found nothing.
-    pub(super) missed: u64,
+    pub missed: u64,
 }
 
 impl Seen {
+    /// Notes what was read at an index.
     #[inline]
-    pub(super) fn note(&mut self, index: u64, value: Option<u64>) {
+    pub fn note(&mut self, index: u64, value: Option<u64>) {
         match value {
             Some(value) => self.wrong |= (value & NUMBER) ^ number_of(index),
             None => self.missed += 1,
@@ -55,7 +56,7 @@ impl Seen {
 }
 
 /// Indexes within random ones of the ranges; their first ones if `first`.
-pub(super) fn reads(numbers: std::ops::Range<u32>, first: bool, seed: u64) -> Vec<u64> {
+pub fn reads(numbers: std::ops::Range<u32>, first: bool, seed: u64) -> Vec<u64> {
     let mut random = SplitMix::new(seed);
     let number = |random: &mut SplitMix| numbers.start + random.uniform(numbers.len() as u64) as u32;
     let offset = |random: &mut SplitMix| if first { 0 } else { random.uniform(LENGTH) };
@@ -63,12 +64,12 @@ pub(super) fn reads(numbers: std::ops::Range<u32>, first: bool, seed: u64) -> Ve
 }
 
 /// Random ones of the ranges.
-pub(super) fn stores(numbers: std::ops::Range<u32>, seed: u64) -> Vec<u32> {
+pub fn stores(numbers: std::ops::Range<u32>, seed: u64) -> Vec<u32> {
     let mut random = SplitMix::new(seed);
     (0..STORES).map(|_| numbers.start + random.uniform(numbers.len() as u64) as u32).collect()
 }
 
 /// An index in the gap behind each range.
-pub(super) fn gaps(count: u32) -> impl Iterator<Item = u64> {
+pub fn gaps(count: u32) -> impl Iterator<Item = u64> {
     (0..count).map(|number| bounds(number).1 + 2)
 }

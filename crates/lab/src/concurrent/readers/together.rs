@@ -4,8 +4,7 @@ use super::engines::{ENTRIES, MAPLE, OWNED};
 use super::ranges;
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
-use crate::counters::threads::{cpu_ns, in_turn};
-use crate::record::Metric;
+use crate::concurrent::place::cpu_ns;
 use freehold::maple::{MapleTree, WordMap};
 
 /// A map of ours, filled.
@@ -69,12 +68,7 @@ impl Bench<'_> {
     /// Which of ours are asked for.
     fn ours(&self, names: &[&str]) -> Vec<Who> {
         let ours = ENTRIES.iter().map(|entry| entry.who);
-        ours.filter(|who| names.contains(&who.engine) && self.wants(who)).collect()
-    }
-
-    fn note(&mut self, case: &str, op: &str, who: Who, count: u32, rounds_ns: &[f64], samples: usize) {
-        let key = who.key(SUITE, case, op).param("n", count);
-        self.results.of(key).rounds(Metric::Time, rounds_ns, samples as u64);
+        ours.filter(|who| names.contains(&who.engine) && self.options.wants(who)).collect()
     }
 }
 
@@ -86,42 +80,30 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
         for who in &engines {
             maps.push(Ours::filled(who.engine, count)?);
         }
-        let (numbers, mut version) = (ranges::stores(0..count, 4), 0_u16);
+        let numbers = ranges::stores(0..count, 4);
         let passes = bench.amount.operations.div_ceil(16 * numbers.len()).max(1);
-        let mut rounds_ns = vec![Vec::new(); maps.len()];
-        for round in 0..=bench.amount.rounds {
-            bench.progress.tick(&format!("transaction: {count} ranges, round {round}"));
-            version = version.wrapping_add(1);
-            for at in in_turn(round, maps.len()) {
-                let map = &mut maps[at];
-                let mut stored = Ok(());
-                let ns = cpu_ns(|| {
-                    stored = (0..passes).try_for_each(|_| {
-                        let pairs = numbers.as_chunks::<2>().0.iter();
-                        pairs
-                            .map(|pair| pair.map(|number| (number, version)))
-                            .try_for_each(|pair| map.store_both(pair))
-                    });
-                })?;
-                stored?;
-                let newest = numbers
-                    .iter()
-                    .all(|&number| map.get(ranges::bounds(number).0) == Some(ranges::value(number, version)));
-                anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
-                if round > 0 {
-                    rounds_ns[at].push(2.0 * ns / (passes * numbers.len()) as f64);
-                }
-            }
-        }
-        for (who, rounds_ns) in engines.into_iter().zip(&rounds_ns) {
-            bench.note(
-                "transaction",
-                "two stores",
-                who,
-                count,
-                rounds_ns,
-                passes * numbers.len() / 2 * rounds_ns.len(),
-            );
+        let all = passes * numbers.len();
+        let rounds = bench.rounds(&format!("transaction: {count} ranges"), maps.len(), |round, at| {
+            let (map, version) = (&mut maps[at], round as u16 + 1);
+            let mut stored = Ok(());
+            let ns = cpu_ns(|| {
+                stored = (0..passes).try_for_each(|_| {
+                    let pairs = numbers.as_chunks::<2>().0.iter();
+                    pairs
+                        .map(|pair| pair.map(|number| (number, version)))
+                        .try_for_each(|pair| map.store_both(pair))
+                });
+            })?;
+            stored?;
+            let newest = numbers
+                .iter()
+                .all(|&number| map.get(ranges::bounds(number).0) == Some(ranges::value(number, version)));
+            anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
+            Ok(2.0 * ns / all as f64)
+        })?;
+        for (who, rounds_ns) in engines.into_iter().zip(rounds) {
+            let key = who.key(SUITE, "transaction", "two stores").param("n", count);
+            bench.time(key, rounds_ns, all / 2);
         }
     }
     Ok(())
@@ -137,9 +119,9 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
             map.store(first..=last, ranges::value(number, 0)).map_err(|refused| refused.cause)?;
         }
         let numbers = ranges::stores(0..count, 5);
-        let (mut taken, mut beside) = (Vec::new(), Vec::new());
-        for round in 0..=bench.amount.rounds {
-            bench.progress.tick(&format!("snapshot: {count} ranges, round {round}"));
+        // Fewer than a reader may hold back.
+        let some = &numbers[..numbers.len().min(512)];
+        let rounds = bench.rounds(&format!("snapshot: {count} ranges"), 1, |round, _| {
             let mut wrong = 0_usize;
             let taken_ns = cpu_ns(|| {
                 for &number in &numbers {
@@ -148,8 +130,6 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
                     wrong += usize::from(seen.is_none());
                 }
             })?;
-            // Fewer than a reader may hold back.
-            let some = &numbers[..numbers.len().min(512)];
             let snapshot = map.snapshot()?;
             let before: Vec<_> = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0)).collect();
             let mut stored = Ok(());
@@ -163,13 +143,13 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
             stored?;
             let after = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0));
             anyhow::ensure!(wrong == 0 && after.eq(before), "{}: a snapshot changed", who.label());
-            if round > 0 {
-                taken.push(taken_ns / numbers.len() as f64);
-                beside.push(beside_ns / some.len() as f64);
-            }
+            Ok([taken_ns / numbers.len() as f64, beside_ns / some.len() as f64])
+        })?;
+        let lengths = [("begin, look up, end", numbers.len()), ("store beside one", some.len())];
+        for (at, (op, length)) in lengths.into_iter().enumerate() {
+            let key = who.key(SUITE, "snapshot", op).param("n", count);
+            bench.time(key, rounds.iter().flatten().map(|ns| ns[at]), length);
         }
-        bench.note("snapshot", "begin, look up, end", who, count, &taken, numbers.len() * taken.len());
-        bench.note("snapshot", "store beside one", who, count, &beside, 512 * beside.len());
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 //! [`Engine`](freehold_trace::maple::Engine), its [`Ranges`](freehold_trace::maple::Ranges) or both, and a line here.
 
 use super::{AnyMapRanges, LinuxTree, Map, SharedTree, Trees, WordMapRanges};
-use crate::engine::listed::facts;
-use crate::engine::{Compared, Listed};
+use crate::engine::Compared;
+use crate::engine::listed::{engines, facts};
 use crate::failure::Failure;
 use freehold_rivals::maple::{BTreeMapRanges, Naive, NoditRanges, RangemapRanges};
 use freehold_trace::maple::{Answer, Driver, Engine, RangeDriver, Ranges, TreeFlags};
@@ -32,70 +32,30 @@ facts! { TreeFacts, Maple: TreeFlags => dyn Trees, Answer, |facts, flags| match 
 }; }
 
 /// Every engine; the first that is benched is what ratios are to.
-pub const ENGINES: &[EngineEntry] = &[
-    engine(
-        "range-map",
-        "WordMap, a B-tree that knows its gaps; verified through the kernel's calls",
-        Some(trees_of::<LinuxTree>),
-        Some(map::<WordMapRanges>),
-    )
-    .ours(),
-    engine(
-        "range-map-any",
-        "RangeMap of any value: a WordMap of numbers, and the values beside it",
-        None,
-        Some(map::<AnyMapRanges>),
-    )
-    .ours(),
-    engine(
-        "maple-tree",
-        "MapleTree, every value read under a guard; cursors and gaps are of a WordMap beside it",
-        Some(trees_of::<SharedTree>),
-        None,
-    )
-    .ours()
-    .compared(Compared::IfNamed),
-    engine(
-        "std-btreemap",
-        "a std BTreeMap from first index to last index and value: what one writes without a \
-         special structure",
-        None,
-        Some(map::<BTreeMapRanges<u64>>),
-    )
-    .estimated(),
-    engine(
-        "rangemap",
-        "the crate rangemap: inclusive ranges in a std BTreeMap, equal neighbours merged",
-        None,
-        Some(map::<RangemapRanges>),
-    )
-    .estimated()
-    .merges(),
-    engine("nodit", "the crate nodit: intervals in a B-tree of its own", None, Some(map::<NoditRanges>))
-        .estimated(),
-    engine(
-        "naive",
-        "a model that keeps a sorted list and follows the recorded rules to the letter",
-        Some(trees_of::<Naive>),
-        None,
-    )
-    .compared(Compared::IfNamed),
-];
+pub const ENGINES: &[EngineEntry] = engines! {
+    "range-map" (Always ours) "WordMap, a B-tree that knows its gaps; verified through the kernel's calls"
+        TreeFacts { trees: Some(trees_of::<LinuxTree>), ..a_map(map::<WordMapRanges>) };
+    "range-map-any" (Always ours) "RangeMap of any value: a WordMap of numbers, and the values beside it"
+        a_map(map::<AnyMapRanges>);
+    "maple-tree" (IfNamed ours)
+        "MapleTree, every value read under a guard; cursors and gaps are of a WordMap beside it"
+        verified(trees_of::<SharedTree>);
+    "std-btreemap" (Always estimated)
+        "a std BTreeMap from first index to last index and value: what one writes without a special structure"
+        a_map(map::<BTreeMapRanges<u64>>);
+    "rangemap" (Always estimated) "the crate rangemap: inclusive ranges in a std BTreeMap, equal neighbours merged"
+        TreeFacts { merges: true, ..a_map(map::<RangemapRanges>) };
+    "nodit" (Always estimated) "the crate nodit: intervals in a B-tree of its own" a_map(map::<NoditRanges>);
+    "naive" (IfNamed) "a model that keeps a sorted list and follows the recorded rules to the letter"
+        verified(trees_of::<Naive>);
+};
 
-const fn engine(
-    name: &'static str,
-    about: &'static str,
-    trees: Option<MakeTrees>,
-    map: Option<MakeMap>,
-) -> EngineEntry {
-    Listed::new(name, about, TreeFacts { trees, map, merges: false })
+const fn a_map(map: MakeMap) -> TreeFacts {
+    TreeFacts { trees: None, map: Some(map), merges: false }
 }
 
-impl EngineEntry {
-    const fn merges(mut self) -> Self {
-        self.facts.merges = true;
-        self
-    }
+const fn verified(trees: MakeTrees) -> TreeFacts {
+    TreeFacts { trees: Some(trees), map: None, merges: false }
 }
 
 fn map<R: Ranges + 'static>() -> Box<dyn Map> {

@@ -2,7 +2,7 @@
 
 mod linux;
 mod list;
-mod map;
+mod planned;
 mod range_map;
 mod shared;
 mod steps;
@@ -10,9 +10,8 @@ mod trees;
 
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, trees};
-pub use map::Map;
-pub(crate) use range_map::no_memory;
+pub use planned::{Ask, AskAs, Direct, Note, PlannedRanges};
 pub use range_map::{AnyMapRanges, WordMapRanges};
 pub use shared::SharedTree;
 pub use steps::{GapRequest, MixStep, Steps};
-pub use trees::Trees;
+pub use trees::{Map, Trees};

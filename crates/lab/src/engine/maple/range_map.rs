@@ -1,23 +1,19 @@
 //! Our maps as plain maps of ranges: [`WordMap`], and [`RangeMap`] of any value. Where memory ends, they end as the standard
 //! library's collections do.
 
+use super::{Ask, Direct};
+use freehold::maple::linux::Facts;
 use freehold::maple::{RangeMap, Request, WordMap};
 use freehold::units::{Align, Span};
 use freehold_trace::maple::{End, Ranges};
 use std::alloc::{Layout, handle_alloc_error};
 use std::convert::identity;
 
-/// A map of numbers as a plain map of ranges. `$number` makes a number of what its look-ups give.
+/// What has a map of numbers, with `put`, `take` and `of` of its own, as a plain map of ranges. `$number` makes a number of what
+/// the map's look-ups give.
 macro_rules! plain_map {
-    ($(#[$about:meta])* $name:ident, $map:ty, $number:expr) => {
-        $(#[$about])*
-        #[derive(Debug, Default)]
-        pub struct $name {
-            /// The map.
-            pub map: $map,
-        }
-
-        impl Ranges for $name {
+    ($name:ty $(, $ask:ident)?; $number:expr) => {
+        impl$(<$ask: Ask>)? Ranges for $name {
             const GAP_IS_LINEAR: bool = false;
 
             fn new() -> Self {
@@ -26,14 +22,14 @@ macro_rules! plain_map {
 
             #[inline]
             fn store(&mut self, span: Span, value: u64) {
-                if self.map.store(span, value).is_err() {
+                if !self.put(span, value) {
                     no_memory();
                 }
             }
 
             #[inline]
             fn clear(&mut self, span: Span) {
-                if self.map.remove_range(span).is_err() {
+                if !self.take(span) {
                     no_memory();
                 }
             }
@@ -68,7 +64,7 @@ macro_rules! plain_map {
             }
 
             fn duplicate(&self) -> Self {
-                self.map.try_clone().map_or_else(|_| no_memory(), |map| Self { map })
+                self.map.try_clone().map_or_else(|_| no_memory(), Self::of)
             }
 
             fn bytes(&self) -> usize {
@@ -82,18 +78,71 @@ macro_rules! plain_map {
     };
 }
 
-plain_map! {
-    /// A [`WordMap`] of numbers.
-    WordMapRanges, WordMap<u64>, identity
+plain_map! { WordMapRanges<A>, A; identity }
+plain_map! { AnyMapRanges; u64::clone }
+
+/// A [`WordMap`] of numbers, and what is done about plans of its stores.
+#[derive(Debug, Default)]
+pub struct WordMapRanges<A: Ask = Direct> {
+    /// The map.
+    pub map: WordMap<u64>,
+    pub(super) ask: A,
 }
 
-plain_map! {
-    /// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
-    AnyMapRanges, RangeMap<u64>, u64::clone
+impl<A: Ask> WordMapRanges<A> {
+    fn of(map: WordMap<u64>) -> Self {
+        Self { map, ask: A::default() }
+    }
+
+    #[inline]
+    fn put(&mut self, span: Span, value: u64) -> bool {
+        if !A::PLANS {
+            return self.map.store(span, value).is_ok();
+        }
+        let Ok(plan) = self.map.plan_store(span) else { return false };
+        self.ask.planned(&Facts::of_store(&plan));
+        plan.commit(value);
+        self.ask.committed();
+        true
+    }
+
+    #[inline]
+    fn take(&mut self, span: Span) -> bool {
+        if !A::PLANS {
+            return self.map.remove_range(span).is_ok();
+        }
+        let Ok(plan) = self.map.plan_removal(span) else { return false };
+        self.ask.planned(&Facts::of_removal(&plan));
+        plan.commit();
+        self.ask.committed();
+        true
+    }
+}
+
+/// A [`RangeMap`] of numbers, which it keeps beside the tree as it does any value.
+#[derive(Debug, Default)]
+pub struct AnyMapRanges {
+    map: RangeMap<u64>,
+}
+
+impl AnyMapRanges {
+    fn of(map: RangeMap<u64>) -> Self {
+        Self { map }
+    }
+
+    #[inline]
+    fn put(&mut self, span: Span, value: u64) -> bool {
+        self.map.store(span, value).is_ok()
+    }
+
+    #[inline]
+    fn take(&mut self, span: Span) -> bool {
+        self.map.remove_range(span).is_ok()
+    }
 }
 
 /// There was none for another node.
 #[cold]
-pub(crate) fn no_memory() -> ! {
+pub(super) fn no_memory() -> ! {
     handle_alloc_error(Layout::new::<[u64; 32]>())
 }

@@ -3,7 +3,7 @@
 
 use super::{ChunkSetEngine, Floor, Scene, Session};
 use crate::engine::Listed;
-use crate::engine::listed::facts;
+use crate::engine::listed::{engines, facts};
 use freehold::percpu::{Config, FirstFit, Linux, Linux2017, LinuxFixed, Placement};
 use freehold_rivals::percpu::AreaMap;
 use freehold_trace::percpu::{Answer, Driver, Engine};
@@ -27,38 +27,25 @@ facts! { PercpuFacts, Percpu: Scene => dyn Session, Answer, |facts, scene| (fact
 }
 
 /// Every engine; the first is the default one, and what ratios are to.
-pub const ENGINES: &[EngineEntry] = &[
-    bitmap(
-        "bitmap",
-        "bitmaps; the lowest place in a page that has objects, from where the last request alike \
-         left off",
-        chunks::<FirstFit>,
-    )
-    .ours(),
-    bitmap(
-        "bitmap-linux",
-        "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale",
-        chunks::<Linux>,
-    ),
-    bitmap("bitmap-linux-fixed", "the same with that hint put right", chunks::<LinuxFixed>),
-    bitmap(
-        "bitmap-2017",
-        "the bitmap allocator as posted in 2017; unverified, as no kernel of that age recorded \
-         answers",
-        chunks::<Linux2017>,
-    ),
-    Listed::new(
-        "area-map",
-        "what Linux had from 3.15 to 4.13: each chunk's areas in an array of integers, moved as \
-         they come and go",
+pub const ENGINES: &[EngineEntry] = engines! {
+    "bitmap" (Always ours)
+        "bitmaps; the lowest place in a page that has objects, from where the last request alike left off"
+        bitmap(chunks::<FirstFit>);
+    "bitmap-linux" (Always)
+        "the bitmap allocator of Linux 6.12 as shipped, with the hint that a free leaves stale"
+        bitmap(chunks::<Linux>);
+    "bitmap-linux-fixed" (Always) "the same with that hint put right" bitmap(chunks::<LinuxFixed>);
+    "bitmap-2017" (Always)
+        "the bitmap allocator as posted in 2017; unverified, as no kernel of that age recorded answers"
+        bitmap(chunks::<Linux2017>);
+    "area-map" (Always estimated)
+        "what Linux had from 3.15 to 4.13: each chunk's areas in an array of integers, moved as they come and go"
         PercpuFacts {
             grain_bytes: 2,
             knows_pages: false,
             make: |config, balances| boxed(AreaMap::new(config.unit_bytes), balances),
-        },
-    )
-    .estimated(),
-];
+        };
+};
 
 /// The engine that does no work.
 pub const FLOOR: EngineEntry = Listed::new(
@@ -72,8 +59,8 @@ pub const FLOOR: EngineEntry = Listed::new(
 );
 
 /// An allocator of bitmaps.
-const fn bitmap(name: &'static str, about: &'static str, make: Make) -> EngineEntry {
-    Listed::new(name, about, PercpuFacts { grain_bytes: 4, knows_pages: true, make })
+const fn bitmap(make: Make) -> PercpuFacts {
+    PercpuFacts { grain_bytes: 4, knows_pages: true, make }
 }
 
 fn chunks<P: Placement + Clone + 'static>(

@@ -2,14 +2,10 @@
 
 mod chunk_set;
 mod floor;
-mod limited;
 mod list;
-mod scene;
 mod session;
 
-pub use chunk_set::ChunkSetEngine;
+pub use chunk_set::{ChunkSetEngine, Limited};
 pub use floor::Floor;
-pub use limited::Limited;
 pub use list::{ENGINES, EngineEntry, FLOOR, Make, PercpuFacts};
-pub use scene::Scene;
-pub use session::Session;
+pub use session::{Scene, Session};

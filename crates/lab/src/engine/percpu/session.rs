@@ -1,7 +1,17 @@
-//! What sessions of the percpu family can do beyond running operations.
+//! What engines of the percpu family are made for, and what their sessions can do beyond running operations.
 
 use crate::engine::Driven;
+use freehold::percpu::Config;
 use freehold_trace::percpu::{Answer, ChunkLine, Driver, Engine, Footprint, Op, PageMap};
+
+/// Chunks, and how they are looked after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The chunks.
+    pub config: Config,
+    /// Whether work left for later is done at once.
+    pub balances: bool,
+}
 
 /// An engine at work.
 pub trait Session: Driven<Op, Answer> {

@@ -25,19 +25,12 @@ pub enum Shown {
     Own(u32),
     /// A file.
     File(u32),
-    /// The kernel's code or data for processes.
-    Kernel(KernelPart),
+    /// The kernel's code for processes.
+    Vdso,
+    /// The kernel's data for processes.
+    Vvar,
     /// The stack.
     Stack,
-}
-
-/// What the kernel maps of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KernelPart {
-    /// Its code.
-    Vdso,
-    /// Its data.
-    Vvar,
 }
 
 /// What an area is, and what two neighbours must have in common to be one.
@@ -104,7 +97,7 @@ impl Kind {
         // Memory has no offset of its own: as far as it was not moved, neighbours always continue each other.
         let shift = match shown {
             Shown::Memory | Shown::Stack => 0,
-            Shown::Own(_) | Shown::File(_) | Shown::Kernel(_) => offset.wrapping_sub(address),
+            Shown::Own(_) | Shown::File(_) | Shown::Vdso | Shown::Vvar => offset.wrapping_sub(address),
         };
         Self { prot: prot & PROT, shared, shown, advice: 0, shift }
     }
@@ -113,8 +106,8 @@ impl Kind {
     pub fn shown_by_kernel(source: MappingSource, backing: Backing, own: u32) -> Shown {
         match (source, backing) {
             (MappingSource::Stack, _) => Shown::Stack,
-            (MappingSource::Vdso, _) => Shown::Kernel(KernelPart::Vdso),
-            (MappingSource::Vvar, _) => Shown::Kernel(KernelPart::Vvar),
+            (MappingSource::Vdso, _) => Shown::Vdso,
+            (MappingSource::Vvar, _) => Shown::Vvar,
             (_, Backing::File(file)) => Shown::File(file),
             (_, Backing::Unknown) => Shown::Own(own),
             (MappingSource::File | MappingSource::Anonymous, Backing::Anonymous) => Shown::Memory,
@@ -128,7 +121,7 @@ impl Kind {
 
     /// How it looks in a picture.
     pub fn class(&self) -> Class {
-        let file = matches!(self.shown, Shown::File(_) | Shown::Kernel(_));
+        let file = matches!(self.shown, Shown::File(_) | Shown::Vdso | Shown::Vvar);
         match self.prot {
             _ if self.shown == Shown::Stack => Class::Stack,
             prot if prot & PROT_EXEC != 0 => Class::Code,
@@ -201,36 +194,5 @@ impl Kinds {
         let changed = self.number(kind.changed(change));
         self.changed.insert((number, change), changed);
         changed
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_of_one_mapping_are_of_one_kind() {
-        let file = |address, offset| Kind::new(5, false, Shown::File(3), address, offset);
-        assert_eq!(file(0x1000, 0x4000), file(0x2000, 0x5000));
-        assert_ne!(file(0x1000, 0x4000), file(0x2000, 0x4000));
-        let memory = |address| Kind::new(3, false, Shown::Memory, address, 0);
-        assert_eq!(memory(0x1000), memory(0x9000));
-        let mut kinds = Kinds::default();
-        let there = kinds.number(memory(0x1000));
-        let moved = kinds.changed(there, Change::Move(0x1000));
-        assert_ne!(moved, there, "moved memory does not continue what is there");
-        assert_eq!(kinds.changed(moved, Change::Move(0u64.wrapping_sub(0x1000))), there);
-    }
-
-    #[test]
-    fn advice_is_taken_back_by_its_opposite() {
-        let plain = Kind::new(3, false, Shown::Memory, 0, 0);
-        for (on, off) in [(1, 0), (2, 0), (10, 11), (12, 13), (16, 17), (18, 19)] {
-            let advised = plain.changed(Change::Advise(on));
-            assert_ne!(advised, plain);
-            assert_eq!(advised.changed(Change::Advise(off)), plain);
-        }
-        assert_ne!(plain.changed(Change::Advise(14)), plain.changed(Change::Advise(15)));
-        assert!(!plain.changed(Change::Advise(10)).is_inherited() && plain.is_inherited());
     }
 }

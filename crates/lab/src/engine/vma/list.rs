@@ -2,8 +2,7 @@
 //! here.
 
 use super::{Answer, AreaMap, Kinds, Scene, Session, Spaces};
-use crate::engine::Listed;
-use crate::engine::listed::facts;
+use crate::engine::listed::{engines, facts};
 use crate::engine::maple::WordMapRanges;
 use freehold_rivals::maple::BTreeMapRanges;
 
@@ -20,21 +19,13 @@ pub struct SpacesFacts {
 facts! { SpacesFacts, Maple: Scene => dyn Session, Answer, |facts, scene| Ok((facts.make)(scene.kinds.clone())); }
 
 /// Every engine; the first is the default one, and what ratios are to.
-pub const ENGINES: &[EngineEntry] = &[
-    Listed::new(
-        "range-map",
-        "the range tree: a B-tree of words whose nodes know the gaps below them",
-        SpacesFacts { make: spaces::<WordMapRanges> },
-    )
-    .ours(),
-    Listed::new(
-        "std-btreemap",
-        "a std BTreeMap from first address to last address and kind; a gap is looked for one by \
-         one",
-        SpacesFacts { make: spaces::<BTreeMapRanges<u64>> },
-    )
-    .estimated(),
-];
+pub const ENGINES: &[EngineEntry] = engines! {
+    "range-map" (Always ours) "the range tree: a B-tree of words whose nodes know the gaps below them"
+        SpacesFacts { make: spaces::<WordMapRanges> };
+    "std-btreemap" (Always estimated)
+        "a std BTreeMap from first address to last address and kind; a gap is looked for one by one"
+        SpacesFacts { make: spaces::<BTreeMapRanges<u64>> };
+};
 
 fn spaces<M: AreaMap + 'static>(kinds: Kinds) -> Box<dyn Session> {
     Box::new(Spaces::<M>::new(kinds))

@@ -5,18 +5,15 @@ mod kind;
 mod list;
 mod maps;
 mod op;
-mod planned;
 mod session;
-mod sorted;
 mod space;
 
+pub use crate::engine::maple::{AskAs, PlannedRanges};
 pub use driver::{Footprint, Spaces};
 pub use kind::{Change, Class, Kind, Kinds, Shown};
 pub use list::{ENGINES, EngineEntry, Make, SpacesFacts};
 pub use op::{Answer, Call, Caller, Fault, Op, contradictions};
-pub use planned::{AskAs, PlannedRanges};
 pub use session::Session;
-pub use sorted::SortedAreas;
 pub use space::{AddressSpace, AreaMap, Nodes};
 
 /// What engines are made for.

@@ -14,85 +14,28 @@ pub struct Op {
 
 /// A call that had an effect, or looked for something. Spans are of whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "a call's doc says what is not plain of its fields")]
 pub enum Call {
-    /// `mmap`: an area of that kind comes.
-    Map {
-        /// Where.
-        span: Span,
-        /// The number of its kind.
-        kind: u64,
-        /// Whether it may replace what is there.
-        replaces: bool,
-        /// Who asked.
-        by: Caller,
-    },
+    /// `mmap`: an area of the kind of that number comes; whether it may replace what is there.
+    Map { span: Span, kind: u64, replaces: bool, by: Caller },
     /// `munmap`, or `brk` downwards.
-    Unmap {
-        /// Where.
-        span: Span,
-        /// Who asked.
-        by: Caller,
-    },
-    /// `mprotect`.
-    Protect {
-        /// Where.
-        span: Span,
-        /// `PROT_*` bits.
-        prot: u32,
-        /// Whether all of it was mapped: otherwise it ends where something is not.
-        whole: bool,
-    },
-    /// `madvise`.
-    Advise {
-        /// Where.
-        span: Span,
-        /// `MADV_*`.
-        advice: u32,
-    },
-    /// `mremap`.
-    Remap {
-        /// The areas that are moved, shrunk or grown.
-        from: Span,
-        /// Where they are afterwards.
-        to: Span,
-        /// Whether what is there may be replaced.
-        replaces: bool,
-        /// Whether the old place stays mapped.
-        keeps: bool,
-    },
-    /// The kernel looked for the highest or lowest gap.
-    Search {
-        /// Bytes.
-        size: u64,
-        /// Where.
-        window: Span,
-        /// Whether the highest is wanted.
-        highest: bool,
-        /// What the kernel found.
-        found: Option<u64>,
-    },
+    Unmap { span: Span, by: Caller },
+    /// `mprotect`, with `PROT_*` bits; if not the `whole` span was mapped, it ends where something is not.
+    Protect { span: Span, prot: u32, whole: bool },
+    /// `madvise`, with a `MADV_*`.
+    Advise { span: Span, advice: u32 },
+    /// `mremap`: areas are moved, shrunk or grown; whether what is there may be replaced, and the old place stays mapped.
+    Remap { from: Span, to: Span, replaces: bool, keeps: bool },
+    /// The kernel looked for the highest or lowest gap of so many bytes, and found that.
+    Search { size: u64, window: Span, highest: bool, found: Option<u64> },
     /// The kernel's tree stored a word over a range, or nothing; areas that are alike stay apart.
-    Store {
-        /// Where.
-        span: Span,
-        /// The word.
-        value: Option<u64>,
-    },
+    Store { span: Span, value: Option<u64> },
     /// The tree was asked for the word at an index.
-    Load {
-        /// The index.
-        index: u64,
-    },
+    Load { index: u64 },
     /// The tree was walked to the first range that ends at an index or above.
-    Find {
-        /// The index.
-        index: u64,
-    },
-    /// A copy of the space is made.
-    Fork {
-        /// Its number.
-        into: u32,
-    },
+    Find { index: u64 },
+    /// A copy of the space is made, of that number.
+    Fork { into: u32 },
     /// A program is started: a space appears, empty.
     Exec,
     /// The space is gone.
@@ -138,9 +81,7 @@ impl Fault {
         (Self::OtherGap, "another gap found than by the kernel"),
         (Self::NoSpace, "no such space, or one too many"),
     ];
-}
 
-impl Fault {
     /// Whether the kernel had something else there.
     pub fn contradicts(self) -> bool {
         self != Self::Nothing

@@ -13,9 +13,6 @@ pub trait Session: Driven<Op, Answer> {
     /// A hash of every area of every space.
     fn digest(&self) -> u64;
 
-    /// Areas of a space; `None` if it does not exist.
-    fn areas_of(&self, space: u32) -> Option<u64>;
-
     /// Shows every area of a space in ascending order.
     fn visit(&self, space: u32, see: &mut dyn FnMut(Span, &Kind));
 }
@@ -27,10 +24,6 @@ impl<M: AreaMap + 'static> Session for Spaces<M> {
 
     fn digest(&self) -> u64 {
         Self::digest(self)
-    }
-
-    fn areas_of(&self, space: u32) -> Option<u64> {
-        self.space(space).map(|space| space.areas().areas())
     }
 
     fn visit(&self, space: u32, see: &mut dyn FnMut(Span, &Kind)) {

@@ -24,10 +24,14 @@ pub trait AreaMap: Ranges {
     fn overlapping(&self, span: Span) -> impl Iterator<Item = (u64, u64, u64)>;
 
     /// Areas.
-    fn areas(&self) -> u64;
+    fn areas(&self) -> u64 {
+        self.iter().count() as u64
+    }
 
     /// Its nodes, if it tells.
-    fn nodes(&self) -> Option<Nodes>;
+    fn nodes(&self) -> Option<Nodes> {
+        None
+    }
 }
 
 /// The nodes of a tree.

@@ -70,19 +70,25 @@ impl Checker {
             if !window.covers(span) {
                 return Err(format!("{span} is not in the window {window}"));
             }
-            if !self.layout.iter().any(|free| free.covers(span)) {
-                return Err(format!("{span} is not in the space"));
-            }
-            let below = self.taken.range(..=span.last()).next_back();
-            if below.is_some_and(|(_, &last)| last >= span.first()) {
-                return Err(format!("{span} overlaps a live object"));
-            }
+            self.is_free(span)?;
             self.taken.insert(span.first(), span.last());
         }
         match self.objects.insert(object, spans.clone()) {
             None => Ok(spans),
             Some(_) => Err(format!("object {object} was allocated twice")),
         }
+    }
+
+    /// Whether a span is of the space and no live object's.
+    fn is_free(&self, span: Span) -> Result<(), String> {
+        if !self.layout.iter().any(|free| free.covers(span)) {
+            return Err(format!("{span} is not in the space"));
+        }
+        let below = self.taken.range(..=span.last()).next_back();
+        if below.is_some_and(|(_, &last)| last >= span.first()) {
+            return Err(format!("{span} overlaps a live object"));
+        }
+        Ok(())
     }
 
     /// Where a request would have fitted, if anywhere: what its refusal is to be held against. Congruent areas are
@@ -117,13 +123,7 @@ impl Checker {
             if before.is_some_and(|before| before.last() >= block.first()) {
                 return Err(format!("the free block {block} does not follow the one before it"));
             }
-            if !self.layout.iter().any(|span| span.covers(block)) {
-                return Err(format!("the free block {block} is not in the space"));
-            }
-            let below = self.taken.range(..=block.last()).next_back();
-            if below.is_some_and(|(_, &last)| last >= block.first()) {
-                return Err(format!("the free block {block} overlaps a live object"));
-            }
+            self.is_free(block).map_err(|wrong| format!("the free block {wrong}"))?;
         }
         let bytes = |spans: &[Span]| spans.iter().map(|span| span.size_bytes()).sum::<u128>();
         let (free, whole) = (bytes(blocks), bytes(&self.layout));
@@ -142,55 +142,5 @@ impl Checker {
     /// Bytes taken below `end`.
     pub fn used_below(&self, end: u64) -> u128 {
         self.taken.range(..end).map(|(&first, &last)| u128::from(last - first) + 1).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{ops_from_bytes, tiny_layout};
-    use freehold::units::Align;
-    use freehold_rivals::kva::Naive;
-    use freehold_trace::kva::{Driver, Engine};
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn room_and_free_blocks_are_what_brute_force_finds(
-            bytes in prop::collection::vec(any::<u8>(), 0..400),
-        ) {
-            let layout = tiny_layout(2);
-            let mut driver = Driver::new(Naive::new(&layout, Align::PAGE).unwrap());
-            let mut checker = Checker::new(&layout);
-            for op in ops_from_bytes(&bytes) {
-                if let Op::Alloc { size_bytes, align, window, .. } = &op {
-                    prop_assert_eq!(checker.room_for(&op), driver.engine().lowest(*size_bytes, *align, *window));
-                }
-                let answer = driver.run(&op, &mut ());
-                prop_assert!(checker.check(&op, answer).is_ok());
-                let mut blocks = Vec::new();
-                driver.engine().free_blocks(&mut |block| blocks.push(block));
-                prop_assert_eq!(checker.check_free(&blocks, true), Ok(()));
-                if let Some(block) = blocks.pop() {
-                    prop_assert!(checker.check_free(&blocks, true).is_err(), "{} is missing", block);
-                    prop_assert_eq!(checker.check_free(&blocks, false), Ok(()));
-                    let past = Span::new(block.first(), u64::MAX).unwrap();
-                    prop_assert!(checker.check_free(&[past], false).is_err(), "not in the space");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn free_blocks_that_overlap_an_object_or_each_other_are_wrong() {
-        let space = Span::new(0x1000, 0x8fff).unwrap();
-        let mut checker = Checker::new(&[space]);
-        checker.check(&Op::alloc(1, 0x1000), Answer::At(0x3000)).unwrap();
-        let span = |first, last| Span::new(first, last).unwrap();
-        let (below, above) = (span(0x1000, 0x2fff), span(0x4000, 0x8fff));
-        assert_eq!(checker.check_free(&[below, above], true), Ok(()));
-        for wrong in [[below, span(0x3000, 0x8fff)], [above, below], [above, above]] {
-            assert!(checker.check_free(&wrong, false).is_err(), "{wrong:?}");
-        }
     }
 }

@@ -1,20 +1,21 @@
 //! Holding answers against what any allocator of the family must do, operation by operation: each object aligned,
 //! within its unit, and apart from the others. Cost: a walk of a tree of the live objects for each answer.
 
-use super::rooms::Rooms;
-use crate::engine::percpu::{EngineEntry, Session};
-use freehold::percpu::{Config, PAGE_BYTES};
+use super::Percpu;
+use super::rooms::{Rooms, Taken, Units};
+use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::family::Judge;
+use freehold::percpu::PAGE_BYTES;
 use freehold_trace::percpu::{Answer, ChunkLine, Op};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// The live objects as the answers tell them.
 #[derive(Clone, Debug)]
-pub struct Checker {
-    unit_bytes: u64,
-    grain_bytes: u64,
-    knows_pages: bool,
-    /// Ends of live objects, by chunk and start.
-    taken: BTreeMap<(u32, u64), u64>,
+pub struct PercpuJudge {
+    units: Units,
+    /// The default engine misses no place.
+    strict: bool,
+    taken: Taken,
     live: HashMap<u32, (u32, u64)>,
     live_bytes: u64,
     requests: u64,
@@ -24,21 +25,7 @@ pub struct Checker {
 /// Of so many requests at least, an engine that misses a place for more than three in four does not look for one.
 const REQUESTS: u64 = 64;
 
-impl Checker {
-    /// Nothing is live yet.
-    pub fn new(entry: &EngineEntry, config: &Config) -> Self {
-        Self {
-            unit_bytes: u64::from(config.unit_bytes),
-            grain_bytes: entry.grain_bytes,
-            knows_pages: entry.knows_pages,
-            taken: BTreeMap::new(),
-            live: HashMap::new(),
-            live_bytes: 0,
-            requests: 0,
-            rooms: Rooms::new(entry, config),
-        }
-    }
-
+impl PercpuJudge {
     /// Sees which pages have memory before the next operation, so that it can be said whether a refusal is right.
     pub fn see_pages(&mut self, session: &dyn Session) {
         self.rooms.see_pages(session);
@@ -46,16 +33,52 @@ impl Checker {
 
     /// Requests that were refused, or had a chunk made for them, though there was a place.
     pub fn missed(&self) -> u64 {
-        self.rooms.missed()
+        self.rooms.missed
     }
 
-    /// Checks one answer and remembers what it means. A place that was missed is counted, and wrong for the default
-    /// engine.
-    ///
-    /// # Errors
-    /// What is wrong with the answer.
-    pub fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
-        self.rooms.judge(op, answer, &self.taken)?;
+    /// Bytes that live objects take in a unit.
+    pub fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    fn check_chunk(&self, line: &ChunkLine) -> Result<(), String> {
+        let objects = line.chunk.map(|chunk| self.taken.range((chunk, 0)..(chunk, u64::MAX)));
+        let (mut used, mut count, mut pages, mut next_page) = (0, 0, 0, 0);
+        for (&(_, start), &end) in objects.into_iter().flatten() {
+            used += end - start;
+            count += 1;
+            let (first, last) = (start / u64::from(PAGE_BYTES), (end - 1) / u64::from(PAGE_BYTES));
+            pages += (last + 1).saturating_sub(first.max(next_page));
+            next_page = last + 1;
+        }
+        let free = self.units.bytes - used;
+        let with_objects = line.populated_pages.checked_sub(line.empty_pages);
+        if (line.free_bytes, line.objects, with_objects) == (free, count, Some(pages)) {
+            return Ok(());
+        }
+        Err(format!("{line}: should have {free} bytes free, {count} objects and {pages} pages with any"))
+    }
+}
+
+impl Judge<Percpu> for PercpuJudge {
+    fn new(entry: &EngineEntry, scene: &Scene) -> Self {
+        Self {
+            units: Units::new(entry, &scene.config),
+            strict: entry.is_default(),
+            taken: Taken::new(),
+            live: HashMap::new(),
+            live_bytes: 0,
+            requests: 0,
+            rooms: Rooms::default(),
+        }
+    }
+
+    /// A place that was missed is counted, and wrong for the default engine.
+    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
+        let missed = self.rooms.missed(self.units, op, answer, &self.taken);
+        if let Some(missed) = missed.filter(|_| self.strict) {
+            return Err(missed);
+        }
         self.requests += u64::from(!op.is_free());
         match (*op, answer) {
             (Op::Free { object }, Answer::Freed) => {
@@ -68,11 +91,11 @@ impl Checker {
             (Op::Alloc { .. }, Answer::NoRoom) => Ok(()),
             (Op::Alloc { object, size_bytes, align, .. }, Answer::At { chunk, offset_bytes }) => {
                 let (start, end) =
-                    (offset_bytes, offset_bytes + size_bytes.next_multiple_of(self.grain_bytes));
-                if !align.divides(start) || !start.is_multiple_of(self.grain_bytes) {
+                    (offset_bytes, offset_bytes + size_bytes.next_multiple_of(self.units.grain_bytes));
+                if !align.divides(start) || !start.is_multiple_of(self.units.grain_bytes) {
                     return Err(format!("{start} is not a multiple of {}", align.bytes()));
                 }
-                if end > self.unit_bytes {
+                if end > self.units.bytes {
                     return Err(format!("{start} to {end} is not in a unit"));
                 }
                 let below = self.taken.range((chunk, 0)..(chunk, end)).next_back();
@@ -90,12 +113,26 @@ impl Checker {
         }
     }
 
-    /// Holds what the engine says of itself against what is live: how many objects, how many bytes, and each chunk's
-    /// counts where the engine tells them.
-    ///
-    /// # Errors
-    /// What is wrong.
-    pub fn check_state(&self, session: &dyn Session) -> Result<(), String> {
+    /// A request that can wait always fits: another chunk is made for it, if there is memory behind.
+    fn wrongly_refused(&self, op: &Op, session: &dyn Session) -> Option<String> {
+        let Op::Alloc { size_bytes, atomic, .. } = *op else { return None };
+        if atomic && self.units.knows_pages {
+            return None;
+        }
+        let needed = size_bytes.div_ceil(u64::from(PAGE_BYTES)) + 1;
+        let left = session.pages_left();
+        left.is_none_or(|left| left >= needed).then(|| match left {
+            None => "a chunk could be made for it".to_owned(),
+            Some(left) => format!("there is memory for {left} pages"),
+        })
+    }
+
+    fn live(&self) -> u64 {
+        self.live.len() as u64
+    }
+
+    /// How many objects, how many bytes, and each chunk's counts where the engine tells them.
+    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
         let (missed, requests) = (self.missed(), self.requests);
         if requests >= REQUESTS && missed > requests / 4 * 3 {
             return Err(format!(
@@ -107,39 +144,11 @@ impl Checker {
             return Err(format!("{} objects are live, not {}", self.live(), footprint.objects));
         }
         // Without pages there may be scraps that are neither free nor anybody's.
-        let used_bytes = (footprint.chunks * self.unit_bytes).saturating_sub(footprint.free_bytes);
-        if self.knows_pages && used_bytes != self.live_bytes {
+        let used_bytes = (footprint.chunks * self.units.bytes).saturating_sub(footprint.free_bytes);
+        if self.units.knows_pages && used_bytes != self.live_bytes {
             return Err(format!("{} bytes are taken, not {used_bytes}", self.live_bytes));
         }
         let lines = session.chunk_lines().unwrap_or_default();
         lines.iter().try_for_each(|line| self.check_chunk(line))
-    }
-
-    fn check_chunk(&self, line: &ChunkLine) -> Result<(), String> {
-        let objects = line.chunk.map(|chunk| self.taken.range((chunk, 0)..(chunk, u64::MAX)));
-        let (mut used, mut count, mut pages, mut next_page) = (0, 0, 0, 0);
-        for (&(_, start), &end) in objects.into_iter().flatten() {
-            used += end - start;
-            count += 1;
-            let (first, last) = (start / u64::from(PAGE_BYTES), (end - 1) / u64::from(PAGE_BYTES));
-            pages += (last + 1).saturating_sub(first.max(next_page));
-            next_page = last + 1;
-        }
-        let free = self.unit_bytes - used;
-        let with_objects = line.populated_pages.checked_sub(line.empty_pages);
-        if (line.free_bytes, line.objects, with_objects) == (free, count, Some(pages)) {
-            return Ok(());
-        }
-        Err(format!("{line}: should have {free} bytes free, {count} objects and {pages} pages with any"))
-    }
-
-    /// Live objects.
-    pub fn live(&self) -> u64 {
-        self.live.len() as u64
-    }
-
-    /// Bytes that they take in a unit.
-    pub fn live_bytes(&self) -> u64 {
-        self.live_bytes
     }
 }

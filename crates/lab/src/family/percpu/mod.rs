@@ -3,13 +3,11 @@
 mod checker;
 mod rooms;
 
-pub use checker::Checker as PercpuChecker;
+pub use checker::PercpuJudge;
 
-use super::{ALLOC_AND_FREE, Family, Judge, Life, OpKind, Outcome};
-use crate::engine::percpu::{EngineEntry, PercpuFacts, Scene, Session};
+use super::{ALLOC_AND_FREE, Family, Life, OpKind, Outcome};
+use crate::engine::percpu::{PercpuFacts, Scene};
 use crate::record::Key;
-use checker::Checker;
-use freehold::percpu::PAGE_BYTES;
 use freehold::units::{Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_trace::percpu::{Answer, Op};
@@ -52,45 +50,5 @@ impl Family for Percpu {
 
     fn scene_key(scene: &Scene, key: Key) -> Key {
         key.param("unit_bytes", scene.config.unit_bytes)
-    }
-}
-
-/// Knows which objects are where.
-#[derive(Clone, Debug)]
-pub struct PercpuJudge {
-    /// What is live, and where.
-    pub checker: Checker,
-    knows_pages: bool,
-}
-
-impl Judge<Percpu> for PercpuJudge {
-    fn new(entry: &EngineEntry, scene: &Scene) -> Self {
-        Self { checker: Checker::new(entry, &scene.config), knows_pages: entry.knows_pages }
-    }
-
-    fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
-        self.checker.check(op, answer)
-    }
-
-    /// A request that can wait always fits: another chunk is made for it, if there is memory behind.
-    fn wrongly_refused(&self, op: &Op, session: &dyn Session) -> Option<String> {
-        let Op::Alloc { size_bytes, atomic, .. } = *op else { return None };
-        if atomic && self.knows_pages {
-            return None;
-        }
-        let needed = size_bytes.div_ceil(u64::from(PAGE_BYTES)) + 1;
-        let left = session.pages_left();
-        left.is_none_or(|left| left >= needed).then(|| match left {
-            None => "a chunk could be made for it".to_owned(),
-            Some(left) => format!("there is memory for {left} pages"),
-        })
-    }
-
-    fn live(&self) -> u64 {
-        self.checker.live()
-    }
-
-    fn check_state(&self, session: &dyn Session) -> Result<(), String> {
-        self.checker.check_state(session)
     }
 }

@@ -64,15 +64,24 @@ impl Plan<Percpu> for Job<'_> {
     }
 
     fn prepare(&self, entry: &EngineEntry) -> Result<Bench, Stop> {
-        let mut bench = Bench::new(entry, self).map_err(Stop::Wrong)?;
-        let objects = bench.objects;
+        let objects = (self.objects)(entry);
+        let mut bench = Bench {
+            entry: *entry,
+            objects,
+            sheet: Sheet::default(),
+            looks: Vec::new(),
+            config: self.config,
+            session: self.session(entry, objects).map_err(Stop::Wrong)?,
+            placed: vec![None; self.work.names(objects, self.config.unit_bytes) as usize],
+            answers: Vec::new(),
+        };
         self.work.prepare(&mut bench, objects, self.config.unit_bytes).map_err(Stop::Wrong)?;
         Ok(bench)
     }
 
     fn turn(&self, bench: &mut Bench, [round, _]: [usize; 2]) -> Result<(), String> {
         if self.work.is_fresh() {
-            bench.session = session(&bench.entry, self)?;
+            bench.session = self.session(&bench.entry, bench.objects)?;
             bench.placed.fill(None);
         }
         let objects = bench.objects;
@@ -83,6 +92,12 @@ impl Plan<Percpu> for Job<'_> {
 }
 
 impl Job<'_> {
+    fn session(&self, entry: &EngineEntry, objects: u32) -> Result<Box<dyn Session>, String> {
+        let mut session = entry.start(&Scene { config: self.config, balances: false })?;
+        session.expect_objects(self.work.names(objects, self.config.unit_bytes));
+        Ok(session)
+    }
+
     /// Runs it on every engine, which take turns.
     ///
     /// # Errors
@@ -106,12 +121,13 @@ impl Job<'_> {
                 let key = key.clone().param("n", churn.first.len() as u64);
                 bench.sheet.record(results, &key);
                 if !bench.entry.is_floor() {
-                    let pages = bench.session.footprint().populated_pages as f64;
+                    let footprint = bench.session.footprint();
+                    let pages = footprint.populated_pages as f64;
                     let ratio = pages / churn.ideal_pages.max(1) as f64;
                     let mut figures = results.of(key.clone());
                     figures.put(Metric::Pages, Stat::Total, pages, 1);
                     figures.put(Metric::SpanRatio, Stat::Total, ratio, 1);
-                    bench.record_held(figures);
+                    bench.record_held(&mut figures, &footprint);
                     bench.record_work(&churn.pairs, &key, results);
                 }
             }
@@ -131,49 +147,21 @@ impl Job<'_> {
         let units = full.chunks.max(1) as f64 * f64::from(self.config.unit_bytes);
         let key: Key = bench.entry.key("footprint").param("unit_bytes", self.config.unit_bytes);
         let key = key.param("size", size.bytes).param("align", u64::from(size.align_bytes));
-        let each = full.metadata_bytes as f64 / full.objects.max(1) as f64;
-        results
-            .of(key.param("n", full.objects))
-            .put(Metric::Chunks, Stat::Max, full.chunks as f64, 1)
-            .put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1)
-            .origin(bench.entry.memory())
-            .put(Metric::Metadata, Stat::Max, full.metadata_bytes as f64, 1)
-            .put(Metric::BytesPerItem, Stat::Total, each, full.objects)
-            .put(Metric::MetadataShare, Stat::Total, full.metadata_bytes as f64 / units, 1);
+        let mut figures = results.of(key.param("n", full.objects));
+        figures.put(Metric::Chunks, Stat::Max, full.chunks as f64, 1);
+        figures.put(Metric::Pages, Stat::Total, full.populated_pages as f64, 1);
+        bench.record_held(&mut figures, full);
+        figures.put(Metric::MetadataShare, Stat::Total, full.metadata_bytes as f64 / units, 1);
     }
-}
-
-fn session(entry: &EngineEntry, job: &Job<'_>) -> Result<Box<dyn Session>, String> {
-    let mut session = entry.start(&Scene { config: job.config, balances: false })?;
-    session.expect_objects(job.work.names((job.objects)(entry), job.config.unit_bytes));
-    Ok(session)
 }
 
 impl Bench {
-    fn new(entry: &EngineEntry, job: &Job<'_>) -> Result<Self, String> {
-        let objects = (job.objects)(entry);
-        Ok(Self {
-            entry: *entry,
-            objects,
-            sheet: Sheet::default(),
-            looks: Vec::new(),
-            config: job.config,
-            session: session(entry, job)?,
-            placed: vec![None; job.work.names(objects, job.config.unit_bytes) as usize],
-            answers: Vec::new(),
-        })
-    }
-
-    /// Adds what the engine holds for its own structures.
-    fn record_held(&self, mut figures: Figures<'_>) {
-        let footprint = self.session.footprint();
-        let bytes = footprint.metadata_bytes as f64;
-        figures.origin(self.entry.memory()).put(Metric::Metadata, Stat::Max, bytes, 1).put(
-            Metric::BytesPerItem,
-            Stat::Total,
-            bytes / footprint.objects.max(1) as f64,
-            footprint.objects,
-        );
+    /// Adds what the engine held for its own structures.
+    fn record_held(&self, figures: &mut Figures<'_>, held: &Footprint) {
+        let bytes = held.metadata_bytes as f64;
+        let each = bytes / held.objects.max(1) as f64;
+        figures.origin(self.entry.memory()).put(Metric::Metadata, Stat::Max, bytes, 1);
+        figures.put(Metric::BytesPerItem, Stat::Total, each, held.objects);
     }
 
     /// Adds the work of the first of these operations, done on a copy of the engine if it can be copied.
@@ -274,45 +262,5 @@ impl Stage for Bench {
     fn look(&mut self, at: &'static str) -> Result<(), String> {
         self.looks.push((at, self.session.footprint()));
         self.check()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::percpu::{Churn, Deletion, SECOND_HALF, StaleHint};
-
-    fn run(work: Work) -> Vec<Bench> {
-        let config = Config::new(32 << 10, 2);
-        let job = Job { workload: "x", config, work, objects: &|_| 3_000, rounds: 2 };
-        job.run(&Percpu::engines(&[]).unwrap(), &mut |_| {}).unwrap()
-    }
-
-    #[test]
-    fn engines_of_every_grain_come_through_every_case() {
-        let works = [
-            (Work::Fill(SECOND_HALF[1]), 5, 2),
-            (Work::Churn(Churn::new(64, 1_000, 500)), 1, 10),
-            (Work::StaleHint(StaleHint { objects: 20_000, refilled: 5_000 }), 0, 0),
-            (Work::MassFree(Size::new(16, 8)), 5, 2),
-            (Work::Deletion(Deletion { groups: 40, one_in: 11 }, true), 0, 0),
-        ];
-        for (work, lines, rounds) in works {
-            for bench in run(work.clone()) {
-                let what = format!("{work:?} on {}", bench.entry.engine);
-                assert_eq!(bench.sheet.lines.len(), lines, "{what}");
-                for line in &bench.sheet.lines {
-                    assert!(line.ns.len() == rounds && line.ns.iter().all(|&ns| ns >= 0.0), "{what}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_longest_is_no_shorter_than_the_first() {
-        for bench in run(Work::MassFree(Size::new(16, 8))) {
-            let of = |op| &bench.sheet.lines.iter().find(|line| line.timed.0 == op).unwrap().ns;
-            assert!(of("longest of the first").iter().zip(of("the first")).all(|(most, ns)| most >= ns));
-        }
     }
 }

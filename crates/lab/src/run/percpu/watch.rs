@@ -6,7 +6,7 @@
 //!   engine's line                      contig  ...|      hint: what the engine knows of it
 //! ```
 //!
-//! The truth is kept apart from the engine, from its answers alone: a bit for every 4 bytes of every chunk. So each
+//! The truth is kept apart from the engine, from its answers alone: which grains of which chunk each object has. So each
 //! placement is checked as it is answered, and so is that no hint promises more than there is, and no bound less. Nothing
 //! is timed.
 
@@ -14,6 +14,7 @@ use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::workload::percpu::{Stage, Work};
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
 use freehold_trace::percpu::{Answer, Op};
+use std::collections::{BTreeMap, HashMap};
 
 /// Objects take whole multiples of this, in bytes.
 const GRAIN_BYTES: u32 = 4;
@@ -89,7 +90,7 @@ pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) 
     let mut watch = Watch {
         session: entry.start(&Scene { config: *config, balances })?,
         unit_bytes,
-        places: Vec::new(),
+        places: HashMap::new(),
         chunks: Vec::new(),
         ops: 0,
         looks: Vec::new(),
@@ -104,21 +105,13 @@ pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) 
     Ok(Watched { entry: *entry, unit_bytes, looks: watch.looks, phases: watch.phases })
 }
 
-/// Where an object is: its first grain, and how many.
-#[derive(Clone, Copy, Debug)]
-struct Taken {
-    chunk: u32,
-    grain: u32,
-    grains: u32,
-}
-
 struct Watch {
     session: Box<dyn Session>,
     unit_bytes: u32,
-    /// Live objects by name.
-    places: Vec<Option<Taken>>,
-    /// Which grains are taken, by chunk.
-    chunks: Vec<Grains>,
+    /// Chunk and first grain of live objects, by name.
+    places: HashMap<u32, (u32, u32)>,
+    /// For each chunk the grain after the last of each object, by its first.
+    chunks: Vec<BTreeMap<u32, u32>>,
     ops: usize,
     looks: Vec<Look>,
     phases: Vec<usize>,
@@ -146,8 +139,7 @@ impl Stage for Watch {
     }
 
     fn offset_bytes(&self, object: u32) -> Option<u64> {
-        let place = self.places.get(object as usize).copied().flatten()?;
-        Some(u64::from(place.grain * GRAIN_BYTES))
+        self.places.get(&object).map(|&(_, grain)| u64::from(grain * GRAIN_BYTES))
     }
 
     fn balance(&mut self) {
@@ -166,35 +158,36 @@ impl Watch {
             (Op::Alloc { object, size_bytes, .. }, Answer::At { chunk, offset_bytes }) => {
                 let misplaced = || format!("{size_bytes} bytes at {offset_bytes} of chunk {chunk}: not free");
                 let grain = u32::try_from(offset_bytes).map_err(|_| misplaced())? / GRAIN_BYTES;
-                let grains = (size_bytes as u32).div_ceil(GRAIN_BYTES);
-                let taken = Taken { chunk, grain, grains };
+                let end = grain.saturating_add((size_bytes as u32).div_ceil(GRAIN_BYTES));
                 let units = self.chunks.len().max(chunk as usize + 1);
-                self.chunks.resize_with(units, || Grains::new(self.unit_bytes / GRAIN_BYTES));
+                self.chunks.resize_with(units, BTreeMap::new);
+                let taken = &mut self.chunks[chunk as usize];
                 let whole = u64::from(GRAIN_BYTES) * u64::from(grain) == offset_bytes;
-                if !whole || !self.grains(taken, true) {
+                let is_free = taken.range(..end).next_back().is_none_or(|(_, &before)| before <= grain);
+                if !whole || !is_free || end > self.unit_bytes / GRAIN_BYTES {
                     return Err(misplaced());
                 }
-                let names = self.places.len().max(object as usize + 1);
-                self.places.resize(names, None);
-                if let Some(place) = self.places.get_mut(object as usize) {
-                    *place = Some(taken);
-                }
+                taken.insert(grain, end);
+                self.places.insert(object, (chunk, grain));
                 Ok(())
             }
             (Op::Free { object }, Answer::Freed) => {
-                let place = self.places.get_mut(object as usize).and_then(Option::take);
-                match place {
-                    Some(taken) if self.grains(taken, false) => Ok(()),
-                    _ => Err(format!("object {object} was freed, and was not there")),
-                }
+                let gone = || format!("object {object} was freed, and was not there");
+                let (chunk, grain) = self.places.remove(&object).ok_or_else(gone)?;
+                self.chunks[chunk as usize].remove(&grain).map(drop).ok_or_else(gone)
             }
             _ => Err(format!("{answer:?} to {op:?}")),
         }
     }
 
-    fn grains(&mut self, taken: Taken, used: bool) -> bool {
-        let chunk = self.chunks.get_mut(taken.chunk as usize);
-        chunk.is_some_and(|chunk| chunk.change(taken.grain, taken.grains, used))
+    /// Bytes of a chunk in objects, and of its longest run without.
+    fn used_and_longest(&self, taken: &BTreeMap<u32, u32>) -> (u32, u32) {
+        let (mut used, mut longest, mut before) = (0, 0, 0);
+        let unit = self.unit_bytes / GRAIN_BYTES;
+        for (first, end) in taken.iter().chain([(&unit, &unit)]) {
+            (used, longest, before) = (used + end - first, longest.max(first - before), *end);
+        }
+        (used * GRAIN_BYTES, longest * GRAIN_BYTES)
     }
 
     fn see(&mut self) -> Result<(), String> {
@@ -202,8 +195,8 @@ impl Watch {
         let mut chunks = Vec::new();
         for line in lines {
             let Some(number) = line.chunk else { continue };
-            let Some(grains) = self.chunks.get(number as usize) else { continue };
-            let longest_bytes = grains.longest_free() * GRAIN_BYTES;
+            let Some(taken) = self.chunks.get(number as usize) else { continue };
+            let (used_bytes, longest_bytes) = self.used_and_longest(taken);
             let hint_bytes = u32::try_from(line.contig_bytes).unwrap_or(u32::MAX);
             // A hint without a start is a bound from above.
             let is_bound = hint_bytes > 0 && line.contig_start_bytes.is_none();
@@ -217,7 +210,6 @@ impl Watch {
                     "chunk {number} is said to have {how}{hint_bytes} bytes in a row, and has {longest_bytes}"
                 ));
             }
-            let used_bytes = grains.used * GRAIN_BYTES;
             let pages = u32::try_from(line.populated_pages).unwrap_or(u32::MAX);
             chunks.push(ChunkSeen { number, used_bytes, longest_bytes, hint_bytes, pages });
         }
@@ -225,137 +217,5 @@ impl Watch {
         let pages = self.session.populated_pages();
         self.looks.push(Look { ops: self.ops, pages, chunks });
         Ok(())
-    }
-}
-
-/// A bit for each grain of a chunk, set if an object has it.
-#[derive(Clone, Debug)]
-struct Grains {
-    words: Vec<u64>,
-    grains: u32,
-    used: u32,
-}
-
-impl Grains {
-    fn new(grains: u32) -> Self {
-        Self { words: vec![0; grains.div_ceil(u64::BITS) as usize], grains, used: 0 }
-    }
-
-    /// Takes or gives back grains; `false` if one of them is not there or is so already.
-    fn change(&mut self, first: u32, count: u32, used: bool) -> bool {
-        let end = first.saturating_add(count);
-        if end > self.grains {
-            return false;
-        }
-        for grain in first..end {
-            let Some(word) = self.words.get_mut((grain / u64::BITS) as usize) else { return false };
-            let bit = 1 << (grain % u64::BITS);
-            if (*word & bit != 0) == used {
-                return false;
-            }
-            *word ^= bit;
-        }
-        self.used = if used { self.used + count } else { self.used - count };
-        true
-    }
-
-    /// The longest run of grains that no object has.
-    fn longest_free(&self) -> u32 {
-        let (mut longest, mut run, mut left) = (0, 0, self.grains);
-        for &word in &self.words {
-            let bits = left.min(u64::BITS);
-            left -= bits;
-            let (mut word, mut rest) = (word, bits);
-            while rest > 0 {
-                let free = word.trailing_zeros().min(rest);
-                run += free;
-                longest = longest.max(run);
-                rest -= free;
-                if rest == 0 {
-                    break;
-                }
-                word >>= free;
-                let taken = word.trailing_ones().min(rest);
-                run = 0;
-                rest -= taken;
-                word = word.checked_shr(taken).unwrap_or(0);
-            }
-        }
-        longest
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::family::{Family, Percpu};
-    use crate::workload::percpu::{Churn, Deletion, StaleHint};
-
-    fn engine(name: &str) -> EngineEntry {
-        Percpu::engines(&[name.to_owned()]).unwrap()[0]
-    }
-
-    const WORKLOAD: Work = Work::StaleHint(StaleHint { objects: 32_768, refilled: 16_384 });
-
-    #[test]
-    fn the_longest_free_run_is_that_of_a_linear_scan() {
-        let mut random = crate::workload::SplitMix::new(7);
-        for grains in [64, 100, 1024] {
-            let mut map = Grains::new(grains);
-            for _ in 0..200 {
-                let (first, count) = (random.uniform(u64::from(grains)) as u32, random.uniform(80) as u32);
-                let free = (first..(first + count).min(grains))
-                    .take_while(|grain| map.words[(grain / 64) as usize] >> (grain % 64) & 1 == 0)
-                    .count() as u32;
-                assert!(map.change(first, free, true), "{first} {free}");
-                assert!(free == 0 || !map.change(first, 1, true), "taken twice");
-                if random.uniform(3) > 0 {
-                    assert!(map.change(first, free, false));
-                }
-                let (mut longest, mut run) = (0, 0);
-                for grain in 0..grains {
-                    run = if map.words[(grain / 64) as usize] >> (grain % 64) & 1 == 0 { run + 1 } else { 0 };
-                    longest = longest.max(run);
-                }
-                assert_eq!(map.longest_free(), longest);
-            }
-        }
-        assert!(!Grains::new(64).change(60, 5, true), "beyond the end");
-    }
-
-    /// What the page is to show: the kernel's hints are stale; ours, which are bounds, miss no hole.
-    #[test]
-    fn stale_hints_are_seen_and_bounds_too() {
-        let config = Config::new(32 << 10, 2);
-        let seen = |name: &str| watch(&engine(name), &config, false, &WORKLOAD).unwrap();
-        let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
-        assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
-        let seen = ours.looks.iter().flat_map(|look| &look.chunks);
-        assert!(seen.clone().all(|chunk| chunk.hint_bytes >= chunk.longest_bytes.min(MOST_BYTES)));
-        assert!(
-            seen.clone().any(|chunk| chunk.hint_bytes > chunk.longest_bytes),
-            "bounds, not the truth itself"
-        );
-        let holes = |watched: &Watched| watched.looks[2 * LOOKS - 1].mean_known().unwrap();
-        assert_eq!(holes(&stock), 0.0, "seven of eight objects are gone, and it knows of none");
-        assert!(holes(&fixed) > 0.99);
-        let chunks = |watched: &Watched| watched.looks.last().unwrap().chunks.len();
-        assert!(chunks(&stock) > chunks(&fixed), "holes that are not known are not filled");
-        assert_eq!(chunks(&ours), chunks(&fixed));
-    }
-
-    #[test]
-    fn pages_go_only_where_chunks_are_emptied() {
-        let config = Config::new(64 << 10, 2);
-        let work = Work::Deletion(Deletion { groups: 400, one_in: 11 }, false);
-        let pages = |name: &str| {
-            let looks = watch(&engine(name), &config, true, &work).unwrap().looks;
-            (looks[LOOKS - 1].pages, looks.last().unwrap().pages)
-        };
-        let (before, after) = pages("bitmap");
-        assert!(2 * after < before, "{before} pages, then {after}");
-        let churn = Work::Churn(Churn::new(1024, 500, 2_000));
-        let looks = watch(&engine("bitmap-2017"), &config, false, &churn).unwrap().looks;
-        assert_eq!(looks.last().map(|look| look.ops), Some(4_500));
     }
 }

@@ -1,6 +1,6 @@
 //! What is seen of a replay of address ranges.
 
-use super::{Bucket, EngineRun, Fragmentation, Replay, Replayable, Watch};
+use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::{EngineEntry, Session, Takes};
 use crate::family::{Checker, Kva};
 use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips, Time, byte_ticks, count};
@@ -67,22 +67,15 @@ impl Replayable for Kva {
 #[derive(Clone, Debug)]
 pub struct KvaWatch {
     checker: Checker,
-    picture: Grid,
     space_first: u64,
-}
-
-/// What was seen of a run.
-#[derive(Clone, Debug)]
-pub struct KvaSeen {
-    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
-    pub bytes_per_free_block: Option<f64>,
     /// Busy and free addresses over time.
-    pub picture: Grid,
+    picture: Grid,
+    /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
+    bytes_per_free_block: Option<f64>,
 }
 
 impl Watch<Kva> for KvaWatch {
     type State = Fragmentation;
-    type Seen = KvaSeen;
 
     fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
         let layout = &workload.scene.layout;
@@ -90,6 +83,7 @@ impl Watch<Kva> for KvaWatch {
             checker: Checker::new(&entry.takes.reach(layout)),
             picture: Grid::new(workload.ops.len(), points),
             space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
+            bytes_per_free_block: None,
         }
     }
 
@@ -106,14 +100,61 @@ impl Watch<Kva> for KvaWatch {
         Fragmentation::of(session, &self.checker, self.space_first)
     }
 
-    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
+    fn finish(&mut self, session: &dyn Session, buckets: &[Bucket<Kva>]) {
         let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
         let bytes = session.free_index_bytes().filter(|_| most > 0);
+        self.bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
         let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
-        KvaSeen {
-            bytes_per_free_block: bytes.map(|bytes| bytes as f64 / most as f64),
-            picture: self.picture.finish(self.space_first, u64::try_from(spread).unwrap_or(u64::MAX)),
-        }
+        let spread = u64::try_from(spread).unwrap_or(u64::MAX);
+        self.picture = std::mem::take(&mut self.picture).finish(self.space_first, spread);
+    }
+}
+
+/// How scattered the free space is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fragmentation {
+    /// Live objects.
+    pub live: u64,
+    /// Free blocks.
+    pub free_blocks: u64,
+    /// Bytes of the largest.
+    pub largest_free_bytes: u128,
+    /// Bytes free.
+    pub free_bytes: u128,
+    /// Bytes from the start of the space to the largest free block: what the engine has spread over. (What
+    /// lies behind that block was put there by a fixed address or a window.)
+    pub span_bytes: u128,
+    /// Bytes in use within that span.
+    pub used_bytes: u128,
+}
+
+impl Fragmentation {
+    /// The largest free block's part of all free bytes.
+    pub fn largest_ratio(&self) -> f64 {
+        self.largest_free_bytes as f64 / self.free_bytes.max(1) as f64
+    }
+
+    /// How much longer the used span is than what it holds; 1 is without holes.
+    pub fn span_ratio(&self) -> f64 {
+        self.span_bytes.max(1) as f64 / self.used_bytes.max(1) as f64
+    }
+
+    /// Now; `space_first` is the space's first address.
+    fn of(session: &dyn Session, checker: &Checker, space_first: u64) -> Self {
+        let mut state = Self { live: checker.live(), ..Self::default() };
+        let mut largest: Option<Span> = None;
+        session.free_blocks(&mut |block: Span| {
+            state.free_blocks += 1;
+            state.free_bytes += block.size_bytes();
+            if largest.is_none_or(|largest| block.size_bytes() > largest.size_bytes()) {
+                largest = Some(block);
+            }
+        });
+        let end = largest.map_or(u64::MAX, Span::first);
+        state.largest_free_bytes = largest.map_or(0, Span::size_bytes);
+        state.span_bytes = u128::from(end.saturating_sub(space_first));
+        state.used_bytes = checker.used_below(end);
+        state
     }
 }
 

@@ -1,10 +1,10 @@
 //! What is seen of a replay of address spaces.
 
-use super::{Bucket, EngineRun, Replay, Replayable, Watch};
+use super::{EngineRun, Replay, Replayable, Watch};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
-use crate::record::{Developed, Figures, Metric, Picture, Results, Stat};
+use crate::record::{Figures, Metric, Picture, Results, Stat};
 use crate::run::vma::{Calls, Film};
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
@@ -20,14 +20,18 @@ impl Replayable for Maple {
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
-        let seen = &run.counted.seen;
+        let counted = &run.counted;
+        let each = counted.fullest(|state| state.areas).map(|state| state.bytes as f64 / state.areas as f64);
         figures
-            .put(Metric::Spaces, Stat::Max, seen.spaces_peak as f64, 1)
-            .put(Metric::Areas, Stat::Max, seen.areas_peak as f64, 1)
-            .put(Metric::AreasMost, Stat::Max, seen.areas_most as f64, 1)
-            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_area)
-            .total(Metric::Mismatches, seen.mismatches());
-        let told = [(Metric::Height, seen.height), (Metric::Nodes, seen.nodes_peak)];
+            .put(Metric::Spaces, Stat::Max, counted.peak(|state| state.spaces) as f64, 1)
+            .put(Metric::Areas, Stat::Max, counted.peak(|state| state.areas) as f64, 1)
+            .put(Metric::AreasMost, Stat::Max, counted.peak(|state| state.areas_most) as f64, 1)
+            .some(Metric::BytesPerItem, Stat::Total, each)
+            .total(Metric::Mismatches, contradictions(&counted.seen.faults));
+        let told = [
+            (Metric::Height, counted.peak(|state| state.nodes.height)),
+            (Metric::Nodes, counted.peak(|state| state.nodes.in_use)),
+        ];
         for (metric, value) in told.into_iter().filter(|(_, value)| *value > 0) {
             figures.put(metric, Stat::Max, value as f64, 1);
         }
@@ -42,7 +46,7 @@ impl Replayable for Maple {
     fn pictures(replay: &Replay<Self>, results: &mut Results) {
         let workload = &replay.workload;
         let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
-        let film = film.map(|film| Picture::Film(workload.film(film)));
+        let film = film.map(|film| Picture::Film(workload.film(film.develop())));
         results.pictures.extend(film.map(|film| ("film", workload.title(), film)));
     }
 
@@ -53,20 +57,15 @@ impl Replayable for Maple {
             let faults = || calls.faults.iter().filter(|((call, _), _)| call == name);
             let contradictions: u64 =
                 faults().filter(|((_, fault), _)| fault.contradicts()).map(|(_, number)| number).sum();
-            results
-                .of(workload.key().op(*name))
-                .total(Metric::Count, counts.calls)
-                .total(Metric::Met, counts.met)
-                .total(Metric::MetSeveral, counts.met_several)
-                .total(Metric::Stores, counts.stored)
-                .put(
-                    Metric::Stores,
-                    Stat::Mean,
-                    counts.stored as f64 / counts.calls.max(1) as f64,
-                    counts.calls,
-                )
-                .total(Metric::Idle, counts.idle)
-                .total(Metric::Mismatches, contradictions);
+            let mut figures = results.of(workload.key().op(*name));
+            for &(metric, count) in counts {
+                figures.total(metric, count);
+                if metric == Metric::Stores {
+                    let calls = counts[0].1;
+                    figures.put(metric, Stat::Mean, count as f64 / calls.max(1) as f64, calls);
+                }
+            }
+            figures.total(Metric::Mismatches, contradictions);
             for ((_, fault), number) in faults() {
                 let what =
                     Fault::ALL.iter().find(|(known, _)| known == fault).map_or("other", |(_, what)| *what);
@@ -87,43 +86,12 @@ impl Replayable for Maple {
 pub struct MapleWatch {
     judge: MapleJudge,
     faults: BTreeMap<Fault, u64>,
-    /// What of the state is looked at again at the end.
-    film: Option<Film>,
-}
-
-/// What was seen of a run.
-#[derive(Clone, Debug)]
-pub struct MapleSeen {
-    /// Spaces, at most, where the run was sampled; so are all that follow but the nodes taken and the faults.
-    pub spaces_peak: u64,
-    /// Areas of all spaces, at most.
-    pub areas_peak: u64,
-    /// Areas of one space, at most.
-    pub areas_most: u64,
-    /// Levels, at most; 0 where the map does not tell.
-    pub height: u64,
-    /// Nodes, at most.
-    pub nodes_peak: u64,
-    /// Nodes taken, over the whole run.
-    pub nodes_taken: u64,
-    /// Bytes for an area, when there were most areas.
-    pub bytes_per_area: Option<f64>,
-    /// What was not as it was when it was recorded.
-    pub faults: BTreeMap<Fault, u64>,
     /// The busiest space, of the default engine.
-    pub film: Option<Developed>,
-}
-
-impl MapleSeen {
-    /// Operations that met something else than when they were recorded.
-    pub fn mismatches(&self) -> u64 {
-        contradictions(&self.faults)
-    }
+    film: Option<Film>,
 }
 
 impl Watch<Maple> for MapleWatch {
     type State = Footprint;
-    type Seen = MapleSeen;
 
     fn new(entry: &EngineEntry, workload: &Workload<Maple>, _: usize) -> Self {
         Self {
@@ -153,24 +121,5 @@ impl Watch<Maple> for MapleWatch {
 
     fn state(&self, session: &dyn Session) -> Footprint {
         session.footprint()
-    }
-
-    fn finish(self, session: &dyn Session, buckets: &[Bucket<Maple>]) -> MapleSeen {
-        let most = |figure: fn(&Footprint) -> u64| {
-            buckets.iter().map(|bucket| figure(&bucket.state)).max().unwrap_or(0)
-        };
-        let fullest = buckets.iter().map(|bucket| bucket.state).max_by_key(|state| state.areas);
-        let fullest = fullest.filter(|state| state.areas > 0);
-        MapleSeen {
-            spaces_peak: most(|state| state.spaces),
-            areas_peak: most(|state| state.areas),
-            areas_most: most(|state| state.areas_most),
-            height: most(|state| state.nodes.height),
-            nodes_peak: most(|state| state.nodes.in_use),
-            nodes_taken: session.footprint().nodes.taken,
-            bytes_per_area: fullest.map(|state| state.bytes as f64 / state.areas as f64),
-            faults: self.faults,
-            film: self.film.map(Film::develop),
-        }
     }
 }

@@ -1,15 +1,13 @@
 //! What is seen of a replay: of each family with recorded files what looks on while answers are judged, what of it are
 //! figures, lines over time and pictures.
 
-mod fragmentation;
 mod kva;
 mod maple;
 mod percpu;
 
-pub use fragmentation::Fragmentation;
-pub use kva::{KvaSeen, KvaWatch};
-pub use maple::{MapleSeen, MapleWatch};
-pub use percpu::{PercpuSeen, PercpuState, PercpuWatch, record_pages};
+pub use kva::{Fragmentation, KvaWatch};
+pub use maple::MapleWatch;
+pub use percpu::{PercpuState, PercpuWatch, record_pages};
 
 use super::{Bucket, EngineRun, Replay};
 use crate::engine::Listed;
@@ -36,15 +34,9 @@ pub trait Replayable: Family {
     type Watch: Watch<Self>;
 
     /// The workload of that name: a file's, or one that is made.
-    ///
-    /// # Errors
-    /// There is none.
     fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
 
     /// Holds the answers of several engines against each other.
-    ///
-    /// # Errors
-    /// Two that must agree do not.
     fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
         let _ = runs;
         Ok(())
@@ -71,23 +63,16 @@ pub trait Replayable: Family {
 pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
 /// A figure of the state over time, by the name of its series.
 pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
-/// What it saw in all.
-pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
 
 /// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Replayable>: Sized {
+pub trait Watch<F: Replayable>: Clone + Debug + Sized {
     /// The state at a time.
     type State: Copy + Debug + Default;
-    /// The whole run.
-    type Seen: Clone + Debug;
 
     /// Of a fresh engine, for pictures of so many points in time.
     fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
 
     /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     fn note(
         &mut self,
         session: &F::Session,
@@ -99,6 +84,8 @@ pub trait Watch<F: Replayable>: Sized {
     /// The state now.
     fn state(&self, session: &F::Session) -> Self::State;
 
-    /// All that was seen.
-    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
+    /// Sees the end of the run.
+    fn finish(&mut self, session: &F::Session, buckets: &[Bucket<F>]) {
+        let _ = (session, buckets);
+    }
 }

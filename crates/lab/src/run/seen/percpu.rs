@@ -1,6 +1,6 @@
 //! What is seen of a replay of per-CPU objects.
 
-use super::{Bucket, EngineRun, Replay, Replayable, Watch};
+use super::{EngineRun, Replay, Replayable, Watch};
 use crate::engine::percpu::{EngineEntry, Session};
 use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Results, Stat};
@@ -19,14 +19,16 @@ impl Replayable for Percpu {
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
-        let seen = &run.counted.seen;
+        let (counted, seen) = (&run.counted, &run.counted.seen);
+        let fullest = counted.fullest(|state| state.footprint.objects).map(|state| state.footprint);
+        let each = fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64);
         figures
             .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
-            .put(Metric::Pages, Stat::Mean, seen.pages_mean, 1)
-            .put(Metric::Chunks, Stat::Max, seen.chunks_peak as f64, 1)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean(), 1)
+            .put(Metric::Chunks, Stat::Max, counted.peak(|state| state.footprint.chunks) as f64, 1)
             .some(Metric::PageFill, Stat::Mean, seen.fill())
-            .some(Metric::BytesPerItem, Stat::Total, seen.bytes_per_object)
-            .total(Metric::MissedPlaces, seen.missed);
+            .some(Metric::BytesPerItem, Stat::Total, each)
+            .total(Metric::MissedPlaces, seen.judge.missed());
     }
 
     const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
@@ -58,9 +60,10 @@ impl Replayable for Percpu {
 #[derive(Clone, Debug)]
 pub struct PercpuWatch {
     judge: PercpuJudge,
-    pages_peak: u64,
+    /// Pages of a unit that have memory, at most.
+    pub pages_peak: u64,
     pages_sum: u128,
-    /// Live bytes while that many pages had memory, as pages.
+    /// Live bytes while that many pages had memory.
     live_sum: u128,
     operations: u64,
 }
@@ -82,33 +85,21 @@ impl PercpuState {
     }
 }
 
-/// What was seen of a run. Pages are those of one unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PercpuSeen {
-    /// Chunks, at most, where the run was sampled.
-    pub chunks_peak: u64,
-    /// Pages that have memory, at most.
-    pub pages_peak: u64,
-    /// Pages that have memory, in the mean over all operations.
-    pub pages_mean: f64,
-    /// Pages that the live objects would fill without any gap, in that mean.
-    pub live_pages_mean: f64,
-    /// Bytes of metadata for an object, when there were most objects; `None` if there were none.
-    pub bytes_per_object: Option<f64>,
-    /// Requests that were refused, or had a chunk made for them, though there was a place.
-    pub missed: u64,
-}
+impl PercpuWatch {
+    /// Pages of a unit that have memory, in the mean over all operations.
+    pub fn pages_mean(&self) -> f64 {
+        self.pages_sum as f64 / self.operations.max(1) as f64
+    }
 
-impl PercpuSeen {
-    /// The share of the pages' memory that is objects, over the whole run; `None` if there were no pages.
+    /// The share of these pages' memory that is objects, over the whole run; `None` if there were no pages.
     pub fn fill(&self) -> Option<f64> {
-        (self.pages_mean > 0.0).then(|| self.live_pages_mean / self.pages_mean)
+        let bytes = self.pages_sum as f64 * f64::from(PAGE_BYTES);
+        (self.pages_sum > 0).then(|| self.live_sum as f64 / bytes)
     }
 }
 
 impl Watch<Percpu> for PercpuWatch {
     type State = PercpuState;
-    type Seen = PercpuSeen;
 
     fn new(entry: &EngineEntry, workload: &Workload<Percpu>, _: usize) -> Self {
         let judge = PercpuJudge::new(entry, &workload.scene);
@@ -123,7 +114,7 @@ impl Watch<Percpu> for PercpuWatch {
         _: Option<usize>,
     ) -> Result<(), String> {
         self.judge.check(op, answer)?;
-        self.judge.checker.see_pages(session);
+        self.judge.see_pages(session);
         if answer == Answer::NoRoom
             && let Some(reason) = self.judge.wrongly_refused(op, session)
         {
@@ -132,28 +123,13 @@ impl Watch<Percpu> for PercpuWatch {
         let pages = session.populated_pages();
         self.pages_peak = self.pages_peak.max(pages);
         self.pages_sum += u128::from(pages);
-        self.live_sum += u128::from(self.judge.checker.live_bytes());
+        self.live_sum += u128::from(self.judge.live_bytes());
         self.operations += 1;
         Ok(())
     }
 
     fn state(&self, session: &dyn Session) -> PercpuState {
-        PercpuState { footprint: session.footprint(), live_bytes: self.judge.checker.live_bytes() }
-    }
-
-    fn finish(self, _: &dyn Session, buckets: &[Bucket<Percpu>]) -> PercpuSeen {
-        let footprints = || buckets.iter().map(|bucket| bucket.state.footprint);
-        let fullest = footprints().max_by_key(|footprint| footprint.objects);
-        let fullest = fullest.filter(|footprint| footprint.objects > 0);
-        let mean = |sum: u128| sum as f64 / self.operations.max(1) as f64;
-        PercpuSeen {
-            chunks_peak: footprints().map(|footprint| footprint.chunks).max().unwrap_or(0),
-            pages_peak: self.pages_peak,
-            pages_mean: mean(self.pages_sum),
-            live_pages_mean: mean(self.live_sum) / f64::from(PAGE_BYTES),
-            bytes_per_object: fullest.map(|full| full.metadata_bytes as f64 / full.objects as f64),
-            missed: self.judge.checker.missed(),
-        }
+        PercpuState { footprint: session.footprint(), live_bytes: self.judge.live_bytes() }
     }
 }
 
@@ -164,7 +140,7 @@ pub fn record_pages(replay: &Replay<Percpu>, results: &mut Results) {
         results
             .of(run.entry.key("pages").param("file", replay.workload.name.as_str()))
             .put(Metric::Pages, Stat::Max, seen.pages_peak as f64, 1)
-            .put(Metric::Pages, Stat::Mean, seen.pages_mean, run.counted.answers.len() as u64)
+            .put(Metric::Pages, Stat::Mean, seen.pages_mean(), run.counted.answers.len() as u64)
             .total(Metric::Refused, run.counted.failures);
     }
 }

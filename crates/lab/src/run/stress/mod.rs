@@ -4,12 +4,8 @@
 //! If the whole has a time, a repeat's share of what is left of it is its part of the operations that are left. A body whose
 //! share is over ends there; a case whose setup takes longer than its share is left out from then on.
 
-#[cfg(test)]
-pub(crate) mod liar;
 mod outcome;
 mod subject;
-#[cfg(test)]
-mod tests;
 
 use crate::engine::{Facts, Listed};
 use crate::family::Kva;

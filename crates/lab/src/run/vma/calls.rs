@@ -1,27 +1,22 @@
 //! What a recorded program's calls meet in its address spaces, and whether that is what the kernel met.
 
+use crate::engine::vma::Spaces;
 use crate::engine::vma::{Answer, AreaMap, Call, Caller, Fault, Op};
-use crate::engine::vma::{SortedAreas, Spaces};
 use crate::family::Maple;
+use crate::record::Metric;
 use crate::workload::Workload;
 use freehold::units::{Tally, Work};
+use freehold_rivals::maple::ListRanges;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;
 
-/// What calls of one name did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CallCounts {
-    /// Calls.
-    pub calls: u64,
-    /// Areas that they met.
-    pub met: u64,
-    /// Calls that met more than one area.
-    pub met_several: u64,
-    /// Ranges that they stored or emptied.
-    pub stored: u64,
-    /// Calls that stored nothing.
-    pub idle: u64,
-}
+/// What calls of one name did: calls, areas that they met, calls that met several, ranges that they stored or emptied, and calls that
+/// stored nothing.
+pub type CallCounts = [(Metric, u64); 5];
+
+/// Nothing yet.
+const NOTHING: CallCounts =
+    [(Metric::Count, 0), (Metric::Met, 0), (Metric::MetSeveral, 0), (Metric::Stores, 0), (Metric::Idle, 0)];
 
 /// What all calls did, on areas in a sorted list.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +33,7 @@ impl Calls {
     /// Of a workload.
     pub fn of(workload: &Workload<Maple>) -> Self {
         let mut calls = Self::default();
-        let mut spaces = Spaces::<SortedAreas>::new(workload.scene.kinds.clone());
+        let mut spaces = Spaces::<ListRanges<u64>>::new(workload.scene.kinds.clone());
         for op in &workload.ops {
             let mut tally = Tally::default();
             let answer = spaces.run(op, &mut tally);
@@ -52,13 +47,10 @@ impl Calls {
 
     fn note(&mut self, op: &Op, answer: Answer, tally: &Tally) {
         let name = name(op);
-        let counts = self.by_name.entry(name).or_default();
-        let stored = tally.of(Work::EntryStored);
-        counts.calls += 1;
-        counts.met += u64::from(answer.met);
-        counts.met_several += u64::from(answer.met > 1);
-        counts.stored += stored;
-        counts.idle += u64::from(stored == 0);
+        let (stored, met) = (tally.of(Work::EntryStored), u64::from(answer.met));
+        let more = [1, met, u64::from(met > 1), stored, u64::from(stored == 0)];
+        let counts = self.by_name.entry(name).or_insert(NOTHING);
+        counts.iter_mut().zip(more).for_each(|((_, count), more)| *count += more);
         if let Some(fault) = answer.fault {
             *self.faults.entry((name, fault)).or_default() += 1;
         }

@@ -25,20 +25,22 @@ const FAR_BYTES: u64 = 1 << 36;
 #[derive(Clone, Debug)]
 pub struct Film {
     /// The space.
-    space: u32,
+    pub space: u32,
     /// Its operations between two samples.
-    stride: usize,
+    pub stride: usize,
     /// Operations of the space so far.
-    ops: usize,
-    samples: Vec<Sample>,
+    pub ops: usize,
+    /// The areas at some times.
+    pub samples: Vec<Sample>,
 }
 
 /// The areas at a time.
 #[derive(Clone, Debug)]
-struct Sample {
+pub struct Sample {
     /// The operation, among all.
-    at: usize,
-    areas: Vec<(Span, Class)>,
+    pub at: usize,
+    /// The areas, and what they are.
+    pub areas: Vec<(Span, Class)>,
 }
 
 impl Film {
@@ -147,34 +149,5 @@ impl Scale {
         let (from, until) = (row(span.first()), row(span.last().saturating_add(1)));
         let from = (from as usize).min(ROWS - 1);
         [from, (until.ceil() as usize).clamp(from + 1, ROWS)]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn area(first: u64, pages: u64) -> (Span, Class) {
-        (Span::from_size(first, pages * 4096).unwrap(), Class::Memory)
-    }
-
-    #[test]
-    fn a_page_is_seen_beside_terabytes() {
-        let areas = vec![area(0x1000, 1), area(0x10_0000_0000_0000, 1 << 29)];
-        let film = Film { space: 3, stride: 1, ops: 1, samples: vec![Sample { at: 7, areas }] };
-        let film = film.develop();
-        assert_eq!((film.space, film.at, film.areas), (3, vec![7], vec![2]));
-        let painted = film.cells.iter().filter(|&&cell| cell > 0).count();
-        assert!(film.cells[0] > 0 && painted > ROWS / 2 && painted < ROWS, "{painted}");
-        assert_eq!(
-            film.begins.iter().map(|begin| begin.1).collect::<Vec<_>>(),
-            [0x1000, 0x10_0000_0000_0000]
-        );
-        assert!(film.begins[1].0 > film.begins[0].0);
-    }
-
-    #[test]
-    fn nothing_is_no_film() {
-        assert!(Film::of_busiest(&[]).develop().cells.is_empty());
     }
 }

@@ -5,8 +5,7 @@
 use super::TOGETHER;
 use super::runs::{Scale, SuiteRuns};
 use crate::engine::EngineEntry;
-use crate::record::{Key, Metric, Results, Stat};
-use crate::record::{count, nanoseconds};
+use crate::record::{Key, Metric, Results, Stat, count, nanoseconds};
 use crate::run::{Budget, Cost, Glitches, interruptions, measure, ns_per_work};
 use crate::workload::playback::{AUDIO, BACKGROUND, FRAME, FRAME_BUFFERS, playback};
 use std::time::Duration;

@@ -8,7 +8,10 @@ use freehold_trace::kva::TalkNode;
 const NAME: &str = "the talk's worked example";
 
 /// Plays it, and holds every step against what is recorded.
-pub(super) fn add(results: &mut Results) -> anyhow::Result<()> {
+///
+/// # Errors
+/// The bundled data cannot be read.
+pub fn add(results: &mut Results) -> anyhow::Result<()> {
     let file = data_folder()?.join("vectors/kva/talk.txt");
     let checks = verify_file(&file, &mut || ())?;
     let comparisons: u64 = checks.checks.iter().map(|check| check.comparisons).sum();
@@ -42,9 +45,8 @@ fn figures(step: &Played, results: &mut Results) {
         for node in nodes {
             let key =
                 Key::new("kva", NAME).param("case", step.case.as_str()).param("node", name(nodes, node));
-            for (op, value) in
-                [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)]
-            {
+            let values = [("start", node.start), ("size", node.size), ("subtree_max_size", node.subtree_max)];
+            for (op, value) in values {
                 let key = key.clone().op(op).param("when", when);
                 results.of(key).put(Metric::Count, Stat::Total, value as f64, 1);
             }
@@ -53,21 +55,17 @@ fn figures(step: &Played, results: &mut Results) {
 }
 
 fn trees(step: &Played) -> Trees {
+    let node = |nodes: &[TalkNode], node: &TalkNode| TreeNode {
+        name: name(nodes, node),
+        key: node.start,
+        depth: node.depth,
+        values: [("start", node.start), ("size", node.size), ("max", node.subtree_max)]
+            .map(|(name, value)| (name, value.to_string()))
+            .to_vec(),
+    };
     let tree = |caption: &str, nodes: &[TalkNode]| Tree {
         caption: caption.to_owned(),
-        nodes: nodes
-            .iter()
-            .map(|node| TreeNode {
-                name: name(nodes, node),
-                key: node.start,
-                depth: node.depth,
-                values: vec![
-                    ("start", node.start.to_string()),
-                    ("size", node.size.to_string()),
-                    ("max", node.subtree_max.to_string()),
-                ],
-            })
-            .collect(),
+        nodes: nodes.iter().map(|one| node(nodes, one)).collect(),
     };
     let work = |name: &str| step.work.get(name).copied().unwrap_or(0);
     Trees {
@@ -80,30 +78,5 @@ fn trees(step: &Played) -> Trees {
             work("propagate")
         ),
         trees: vec![tree("before", &step.before), tree("after", &step.after)],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_talks_two_requests_change_what_the_talk_says() {
-        let mut results = Results::default();
-        add(&mut results).unwrap();
-        assert!(!results.failed && results.pictures.len() == 2);
-        let after = |case: &str, node: &str, op: &str| {
-            let wanted = [("case", case), ("node", node), ("op", op), ("when", "after")];
-            let is_it = |record: &&crate::record::Record| {
-                let begins =
-                    |(name, text): &(&str, &str)| record.field(name).is_some_and(|of| of.starts_with(text));
-                wanted.iter().all(begins)
-            };
-            results.records.iter().find(is_it).unwrap().value
-        };
-        // "1/1" for N1 at 00:19; "8/8" for N3, 8 for N2, 11 for N4 at 00:21.
-        assert_eq!((after("A:", "N1", "size"), after("A:", "N1", "subtree")), (1.0, 1.0));
-        assert_eq!((after("B:", "N3", "size"), after("B:", "N3", "subtree")), (8.0, 8.0));
-        assert_eq!((after("B:", "N2", "subtree"), after("B:", "N4", "subtree")), (8.0, 11.0));
     }
 }

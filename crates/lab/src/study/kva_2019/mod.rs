@@ -5,8 +5,8 @@
 //! Source: the talk, its questions and answers, and the letters that followed.
 
 mod deadlines;
-mod example;
-mod runs;
+pub mod example;
+pub mod runs;
 mod zones;
 
 use super::{Options, engines, traces};
@@ -14,9 +14,7 @@ use crate::Progress;
 use crate::engine::EngineEntry;
 use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
-use crate::record::Counts;
-use crate::record::count;
-use crate::record::{Figures, Metric, Origin, Results, Series, Stat};
+use crate::record::{Counts, Figures, Metric, Origin, Results, Stat, count};
 use crate::run::{Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, measure};
 use crate::run::{add_demand, add_replay, add_sizes, describe};
 use crate::workload::from_file;
@@ -147,7 +145,7 @@ fn extrapolated_ns(runs: &SuiteRuns, run: &EngineRun) -> f64 {
 
 /// The time of one run of the kernel's loops, given that of all runs of so many loops: what grows with them, and what
 /// does not.
-fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
+pub fn extrapolate(grows_ns: u64, stays_ns: u64, loops: u64, runs: u64) -> f64 {
     (stays_ns as f64 + grows_ns as f64 * KERNEL_LOOPS as f64 / loops as f64) / runs as f64
 }
 
@@ -166,7 +164,8 @@ fn samples(sampled: &Replay, results: &mut Results) {
     for (number, run) in sampled.runs.iter().enumerate() {
         let key = run.entry.key(TOGETHER).op("alloc");
         costs(&mut results.of(key.clone()), &sampled.costs(run, 0..run.counted.answers.len(), None));
-        for metric in [Metric::Time, Metric::Work] {
+        let ids = [["gap-times", "rework-times", "times"], ["gap-steps", "rework-steps", "steps"]];
+        for (metric, [first, second, means]) in [Metric::Time, Metric::Work].into_iter().zip(ids) {
             let figure = |cost: &Cost| f64::from(if metric == Metric::Time { cost.ns } else { cost.work });
             let spread = |costs: Vec<Cost>| Spread::of(costs.iter().map(figure));
             let spreads: Vec<_> = sampled.costs_by_sample(run).map(spread).collect();
@@ -178,50 +177,41 @@ fn samples(sampled: &Replay, results: &mut Results) {
                     figures.put(metric, Stat::Max, all.greatest, spreads.len() as u64);
                 }
             }
-            let of = |figure: fn(&Spread) -> f64| {
+            let of = |figure: fn(&Spread) -> f64| -> Vec<Option<f64>> {
                 spreads.iter().map(|spread| spread.as_ref().map(figure)).collect()
             };
-            let mean: Vec<Option<f64>> = of(|spread| spread.mean);
-            let values = vec![mean.clone(), of(|spread| spread.least), of(|spread| spread.greatest)];
-            let [first, second, means] = if metric == Metric::Time {
-                ["gap-times", "rework-times", "times"]
-            } else {
-                ["gap-steps", "rework-steps", "steps"]
-            };
-            match number {
-                0 => results.series.push(series(first, run, values)),
-                1 => results.series.push(series(second, run, values)),
-                _ => {}
+            let mean = of(|spread| spread.mean);
+            if let Some(id) = [first, second].get(number) {
+                let values = vec![mean.clone(), of(|spread| spread.least), of(|spread| spread.greatest)];
+                line(results, id, run, &run.entry.label(), values);
             }
-            results.series.push(series(means, run, vec![mean]));
+            line(results, means, run, &run.entry.label(), vec![mean]);
         }
         let mut spent = 0;
         let progress = run.timed.samples_ns.iter().map(|[sampled, around]| {
             spent += sampled + around;
             Some(spent as f64)
         });
-        results.series.push(series("progress", run, vec![progress.collect()]));
+        line(results, "progress", run, &run.entry.label(), vec![progress.collect()]);
         if number == 1 {
             let of = |figure: fn(&Fragmentation) -> u64| {
                 vec![run.counted.buckets.iter().map(|bucket| Some(figure(&bucket.state) as f64)).collect()]
             };
-            for (line, values) in
-                [("live areas", of(|state| state.live)), ("free blocks", of(|state| state.free_blocks))]
-            {
-                results.series.push(Series { line: line.to_owned(), ..series("in-space", run, values) });
-            }
+            line(results, "in-space", run, "live areas", of(|state| state.live));
+            line(results, "in-space", run, "free blocks", of(|state| state.free_blocks));
         }
     }
     results.fact("samples", SAMPLES.to_string());
 }
 
-fn series(id: &'static str, run: &EngineRun, values: Vec<Vec<Option<f64>>>) -> Series {
-    let at = (1..=run.counted.samples.len()).map(|sample| sample as f64).collect();
-    Series { id, workload: TOGETHER.to_owned(), line: run.entry.label(), at, clock_s: Vec::new(), values }
+/// A line over the samples of a run.
+fn line(results: &mut Results, id: &'static str, run: &EngineRun, name: &str, values: Vec<Vec<Option<f64>>>) {
+    let at: Vec<f64> = (1..=run.counted.samples.len()).map(|sample| sample as f64).collect();
+    results.line(id, TOGETHER, name, &at, values);
 }
 
 /// The spread over the whole run: the least of all, the mean of the samples' means, the greatest of all.
-fn overall(spreads: &[Option<Spread>]) -> Option<Spread> {
+pub fn overall(spreads: &[Option<Spread>]) -> Option<Spread> {
     let spreads: Vec<&Spread> = spreads.iter().flatten().collect();
     let means = Spread::of(spreads.iter().map(|spread| spread.mean))?;
     Some(Spread {
@@ -270,31 +260,10 @@ fn shares(demands: &[(String, Demand)], results: &mut Results) {
         let points: BTreeSet<u64> = demands.iter().flat_map(|(_, demand)| at(demand)).collect();
         for (name, demand) in demands {
             let values = vec![points.iter().map(|&at| Some(100.0 * share(demand, at))).collect()];
-            let at = points.iter().map(|&at| at as f64).collect();
-            let (workload, line) = ("traces".to_owned(), name.clone());
-            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+            let at: Vec<f64> = points.iter().map(|&at| at as f64).collect();
+            results.line(id, "traces", name, &at, values);
         }
     };
     lines("sizes", &sizes, Demand::up_to);
     lines("runs", &lengths, Demand::in_runs_from);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_loops_are_extrapolated_and_to_one_run() {
-        assert_eq!(extrapolate(100, 0, KERNEL_LOOPS, 1), 100.0);
-        // Three runs of a thousandth of the loops, 30 ns of loops and 6 ns of setups together.
-        assert_eq!(extrapolate(30, 6, KERNEL_LOOPS / 1000, 3), 10_002.0);
-    }
-
-    #[test]
-    fn the_whole_run_is_the_mean_of_its_samples() {
-        let spread = |least, mean, greatest| Some(Spread { least, mean, greatest });
-        let all = overall(&[spread(2.0, 4.0, 9.0), None, spread(1.0, 2.0, 3.0)]).unwrap();
-        assert_eq!(all, Spread { least: 1.0, mean: 3.0, greatest: 9.0 });
-        assert_eq!(overall(&[None]), None);
-    }
 }

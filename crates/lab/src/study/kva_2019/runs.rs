@@ -1,7 +1,6 @@
 //! The kernel's test on all engines: all cases together as on the talk's four CPUs, and each after the other.
 
 use crate::engine::EngineEntry;
-use crate::failure::Failure;
 use crate::run::{Replay, measure};
 use crate::study::Options;
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
@@ -13,7 +12,7 @@ pub(super) const SAMPLES: usize = 120;
 /// Workers: as many as the machine of its plots had CPUs.
 const WORKERS: usize = 4;
 /// `test_loop_count` of the kernel's test.
-pub(super) const KERNEL_LOOPS: u64 = 1_000_000;
+pub const KERNEL_LOOPS: u64 = 1_000_000;
 /// Operations of a CPU in a row, within a body.
 const TURN: usize = 2;
 /// Pairs of the case `fix_size` by itself.
@@ -41,37 +40,22 @@ pub(super) struct Scale {
 
 impl Scale {
     /// What is asked for.
-    pub(super) fn of(options: &Options) -> Result<Self, Failure> {
+    pub(super) fn of(options: &Options) -> anyhow::Result<Self> {
         let samples = options.samples(SAMPLES)?;
         let share = |whole: u32| (whole * samples as u32 / SAMPLES as u32).max(20);
-        Ok(if options.full {
-            Self {
-                loops: 80_000,
-                shuffles: 3,
-                samples,
-                rounds: 2,
-                limit: Duration::from_secs(600),
-                live: vec![1_000, 10_000, 100_000, 300_000, 1_000_000],
-                periods: share(3_000),
-            }
-        } else {
-            let live: &[u32] =
-                if samples < SAMPLES { &[1_000, 10_000] } else { &[1_000, 10_000, 100_000, 300_000] };
-            Self {
-                loops: 2_000,
-                shuffles: 3,
-                samples,
-                rounds: 2,
-                limit: Duration::from_secs(10),
-                live: live.to_vec(),
-                periods: share(500),
-            }
-        })
+        let (loops, seconds, periods, lives) = match (options.full, samples < SAMPLES) {
+            (true, _) => (80_000, 600, 3_000, 5),
+            (false, false) => (2_000, 10, 500, 4),
+            (false, true) => (2_000, 10, 500, 2),
+        };
+        let live = [1_000, 10_000, 100_000, 300_000, 1_000_000].into_iter().take(lives).collect();
+        let (limit, periods) = (Duration::from_secs(seconds), share(periods));
+        Ok(Self { loops, shuffles: 3, samples, rounds: 2, limit, live, periods })
     }
 }
 
 /// All CPUs at once, then again in another order.
-fn together(mut runs: Vec<Interleaved>) -> Batches {
+pub fn together(mut runs: Vec<Interleaved>) -> Batches {
     let most = |phase| if phase == Phase::Body { TURN } else { usize::MAX };
     let mut batches = Batches::default();
     while let Some(run) = runs.last_mut() {
@@ -101,7 +85,7 @@ fn piece(case: &'static CaseInfo, phase: Phase) -> Piece {
 }
 
 /// The cases of the kernel's test that every engine has the requests of.
-fn cases() -> Vec<&'static CaseInfo> {
+pub fn cases() -> Vec<&'static CaseInfo> {
     CASES.iter().filter(|case| case.mask.is_some() && case.kind != Kind::PcpuAlloc).collect()
 }
 
@@ -168,28 +152,4 @@ fn sampled(
 ) -> anyhow::Result<Replay> {
     workload.cut.limit = Some(scale.limit);
     measure(workload, engines, scale.rounds, tick)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_case_runs_as_often_as_it_shall_and_leaves_nothing() {
-        let params = Params { loops: 3, cpus: 4, ..Params::default() };
-        let run = || Interleaved::new(&cases(), &params).unwrap();
-        let all = together(vec![run(), run()]).sampled("x", 0, 1, 2);
-        let (mut allocs, mut live) = (std::collections::BTreeMap::new(), 0i64);
-        for (range, piece) in all.pieces(0..all.ops.len()) {
-            let frees = all.ops[range.clone()].iter().filter(|op| op.is_free()).count();
-            live += range.len() as i64 - 2 * frees as i64;
-            if let Piece::Part(name) = piece {
-                *allocs.entry(name).or_insert(0) += range.len() - frees;
-            }
-        }
-        assert_eq!(live, 0);
-        // Two runs of four CPUs, three loops each; two allocations in a loop of long_busy_list.
-        assert_eq!((allocs["fix_size"], allocs["long_busy_list"], allocs["align_shift"]), (24, 48, 8 * 64));
-        assert!(!allocs.contains_key("pcpu_alloc") && allocs.len() == 7, "{allocs:?}");
-    }
 }

@@ -1,6 +1,6 @@
 //! The talk's slides on zones: sequential against random placement, and what either leaves of a nested zone.
 
-use crate::record::{Metric, Picture, Results, Series, Stat, Strip, Strips, zones as bands_of};
+use crate::record::{Metric, Picture, Results, Stat, Strip, Strips, zones as bands_of};
 use crate::run::{FULL_PERCENT, Way, ZoneRun, Zones};
 use freehold::units::{Align, Bytes};
 
@@ -91,14 +91,10 @@ fn lines(zones: &Zones, run: &ZoneRun, results: &mut Results) {
         let of = |figure: &dyn Fn(&crate::run::Left) -> f64| {
             (0..=FULL_PERCENT).map(|load| left(load).map(|left| 100.0 * figure(left))).collect()
         };
-        for (id, values) in [
-            ("zone-taken", of(&|left| left.eaten)),
-            ("zone-largest", of(&|left| left.largest_bytes as f64 / size)),
-        ] {
-            let at = (0..=FULL_PERCENT).map(|load| load as f64).collect();
-            let line = format!("{}, {}", name(run.way), zone.name);
-            let workload = "zones".to_owned();
-            results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values: vec![values] });
-        }
+        let at: Vec<f64> = (0..=FULL_PERCENT).map(|load| load as f64).collect();
+        let line = format!("{}, {}", name(run.way), zone.name);
+        let [taken, largest] = [of(&|left| left.eaten), of(&|left| left.largest_bytes as f64 / size)];
+        results.line("zone-taken", "zones", &line, &at, vec![taken]);
+        results.line("zone-largest", "zones", &line, &at, vec![largest]);
     }
 }

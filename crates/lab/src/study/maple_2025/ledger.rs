@@ -3,56 +3,39 @@
 use freehold::maple::linux::{Facts, Planner, StoreType};
 use std::collections::BTreeMap;
 
-/// How often each number of nodes was asked for or taken.
+/// How often each number of nodes was asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
-    counts: BTreeMap<u64, u64>,
-}
+pub struct Histogram(pub BTreeMap<u64, u64>);
 
 impl Histogram {
-    pub(super) fn add(&mut self, value: u64, times: u64) {
-        *self.counts.entry(value).or_default() += times;
-    }
-
-    /// How often it came.
-    pub(super) fn of(&self, value: u64) -> u64 {
-        self.counts.get(&value).copied().unwrap_or(0)
-    }
-
-    /// The values that came.
-    pub(super) fn values(&self) -> impl Iterator<Item = u64> {
-        self.counts.keys().copied()
+    /// A value came so many times.
+    pub fn add(&mut self, value: u64, times: u64) {
+        *self.0.entry(value).or_default() += times;
     }
 
     /// How many there were.
-    pub(super) fn calls(&self) -> u64 {
-        self.counts.values().sum()
+    pub fn calls(&self) -> u64 {
+        self.0.values().sum()
     }
 
     /// The sum of all.
-    pub(super) fn total(&self) -> u64 {
-        self.counts.iter().map(|(value, count)| value * count).sum()
+    pub fn total(&self) -> u64 {
+        self.0.iter().map(|(value, count)| value * count).sum()
     }
 
     /// The sizes of bulk requests: one node comes by itself, the others at once.
-    pub(super) fn bulk(&self) -> Self {
-        let bulk = self.counts.iter().filter(|(value, _)| **value > 1);
-        Self { counts: bulk.map(|(value, count)| (value - 1, *count)).collect() }
-    }
-}
-
-impl From<&[(u64, u64)]> for Histogram {
-    fn from(counts: &[(u64, u64)]) -> Self {
-        Self { counts: counts.iter().copied().collect() }
+    pub fn bulk(&self) -> Self {
+        let bulk = self.0.iter().filter(|(value, _)| **value > 1);
+        Self(bulk.map(|(value, count)| (value - 1, *count)).collect())
     }
 }
 
 /// Planners with their names in rows.
-pub(super) const PLANNERS: [(Planner, &str); 3] =
+pub const PLANNERS: [(Planner, &str); 3] =
     [(Planner::Worst, "worst"), (Planner::Vacancy, "vacancy"), (Planner::Exact, "exact")];
 
 /// Store types with their names, and what is of which.
-pub(super) const TYPES: [(StoreType, &str); 9] = [
+pub const TYPES: [(StoreType, &str); 9] = [
     (StoreType::ExactFit, "exact_fit"),
     (StoreType::Append, "append"),
     (StoreType::SlotStore, "slot_store"),
@@ -66,24 +49,25 @@ pub(super) const TYPES: [(StoreType, &str); 9] = [
 
 /// Stores of one type.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfType {
-    pub(super) calls: u64,
+pub struct OfType {
+    /// How many there were.
+    pub calls: u64,
     /// By each of [`PLANNERS`].
-    pub(super) requested: [u64; 3],
+    pub requested: [u64; 3],
 }
 
 /// The requests of our trees.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub struct Ledger {
     /// By each of [`PLANNERS`].
-    pub(super) requests: [Histogram; 3],
+    pub requests: [Histogram; 3],
     /// By each of [`TYPES`].
-    pub(super) types: [OfType; 9],
+    pub types: [OfType; 9],
 }
 
 impl Ledger {
     /// A store was planned so many times.
-    pub(super) fn note(&mut self, facts: &Facts, times: u64) {
+    pub fn note(&mut self, facts: &Facts, times: u64) {
         let requested = PLANNERS.map(|(planner, _)| facts.requested(planner));
         for (histogram, requested) in self.requests.iter_mut().zip(requested) {
             histogram.add(requested, times);
@@ -97,25 +81,13 @@ impl Ledger {
         }
     }
 
-    /// Nodes asked for by each planner.
-    pub(super) fn totals(&self) -> [u64; 3] {
-        self.requests.each_ref().map(Histogram::total)
+    /// Stores of all types.
+    pub fn stores(&self) -> u64 {
+        self.types.iter().map(|of_type| of_type.calls).sum()
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use freehold::maple::linux::Heights;
-
-    #[test]
-    fn one_node_comes_by_itself() {
-        let heights = Heights { height: 3, vacant: 2, sufficient: 0 };
-        let mut ledger = Ledger::default();
-        ledger.note(&Facts { store_type: StoreType::Split, heights, nodes: 1 }, 2);
-        assert_eq!(ledger.totals(), [14, 6, 2]);
-        assert_eq!(ledger.types[4].requested, [14, 6, 2]);
-        let bulk = ledger.requests.each_ref().map(|requests| requests.bulk().values().collect::<Vec<_>>());
-        assert_eq!(bulk, [vec![6], vec![2], vec![]]);
+    /// Nodes asked for by each planner.
+    pub fn totals(&self) -> [u64; 3] {
+        self.requests.each_ref().map(Histogram::total)
     }
 }

@@ -5,21 +5,18 @@
 //! Source: S. Kumar, "Track node vacancy to reduce worst case allocation counts", v2, February 2025; and streams of
 //! stores recorded from the kernel's tests, of 6.12 (before) and 6.16 (after).
 
-mod ledger;
+pub mod ledger;
 mod planned;
 mod rates;
 mod streams;
 
 use super::{Options, traces};
-use crate::engine::vma::{AskAs, Make, PlannedRanges, Spaces, SpacesFacts};
-use crate::engine::vma::{Fault, contradictions};
+use crate::engine::vma::{AskAs, Fault, Make, PlannedRanges, Spaces, SpacesFacts, contradictions};
 use crate::failure::Failure;
 use crate::family::{Family, Maple};
 use crate::published;
-use crate::record::count;
-use crate::record::{Key, Metric, Picture, Results, Series, Stat};
-use crate::run::describe;
-use crate::run::measure;
+use crate::record::{Key, Metric, Picture, Results, Stat, count};
+use crate::run::{describe, measure};
 use crate::workload::Workload;
 use crate::workload::vma::from_file;
 use crate::{Progress, data_folder};
@@ -74,8 +71,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
             stress = Some(of);
         }
     }
-    let lacking = || Failure::Lacking(format!("{STRESS} is not among the bundled traces"));
-    let stress = stress.ok_or_else(lacking)?;
+    let stress =
+        stress.ok_or_else(|| Failure::Lacking(format!("{STRESS} is not among the bundled traces")))?;
     bulk(&stress, &mut results);
     latency(&stress.workload, &mut results, &mut tick)?;
     rates::add(&mt, &stress, &mut results)?;
@@ -108,8 +105,8 @@ fn kernels(workload: &str, planner: &str, who: &str) -> Key {
 }
 
 fn add_histogram(results: &mut Results, key: &Key, histogram: &Histogram) {
-    for value in histogram.values() {
-        results.of(key.clone().param("n", value)).total(Metric::Requests, histogram.of(value));
+    for (&value, &times) in &histogram.0 {
+        results.of(key.clone().param("n", value)).total(Metric::Requests, times);
     }
 }
 
@@ -163,8 +160,7 @@ fn stream(stream: &StreamRun, results: &mut Results) {
     let at: Vec<f64> = stream.points.iter().map(|point| point.stores as f64).collect();
     let mut line = |line: &str, figure: fn(&streams::Point) -> u64| {
         let values = vec![stream.points.iter().map(|point| Some(figure(point) as f64)).collect()];
-        let (line, workload, at) = (line.to_owned(), workload.clone(), at.clone());
-        results.series.push(Series { id: "nodes-so-far", workload, line, at, clock_s: Vec::new(), values });
+        results.line("nodes-so-far", &workload, line, &at, values);
     };
     line("kernel, worst", |point| point.kernel[1]);
     if stream.version != "6.12" {
@@ -187,7 +183,7 @@ fn program(program: &Program, results: &mut Results) {
         let key = ours(&name, planner).param_if("file", program.workload.file.clone());
         results
             .of(key.clone().op("total"))
-            .total(Metric::Count, program.stores())
+            .total(Metric::Count, program.ledger.stores())
             .total(Metric::NodesRequested, total)
             .total(Metric::NodesUsed, program.taken)
             .total(Metric::Mismatches, mismatches);
@@ -206,19 +202,17 @@ fn program(program: &Program, results: &mut Results) {
         results.of(Key::new("maple", name.clone()).op("met").param("met", what)).total(Metric::Count, number);
     }
     let at: Vec<f64> = program.points.iter().map(|point| point.op as f64).collect();
-    let mut line = |id, line: String, figure: &dyn Fn(&Point) -> f64| {
+    let mut line = |id, line: &str, figure: &dyn Fn(&Point) -> f64| {
         let values = vec![program.points.iter().map(|point| Some(figure(point))).collect()];
-        let (workload, at) = (name.clone(), at.clone());
-        results.series.push(Series { id, workload, line, at, clock_s: Vec::new(), values });
+        results.line(id, &name, line, &at, values);
     };
     for (planner, (_, of)) in PLANNERS.iter().enumerate() {
-        line("asked-so-far", format!("ours, {of}"), &|point| point.requested[planner] as f64);
+        line("asked-so-far", &format!("ours, {of}"), &|point| point.requested[planner] as f64);
     }
-    let tree = || "range-map".to_owned();
-    line("tree-areas", tree(), &|point| point.footprint.areas as f64);
-    line("tree-nodes", tree(), &|point| point.footprint.nodes.in_use as f64);
-    line("tree-height", tree(), &|point| point.footprint.nodes.height as f64);
-    line("tree-fill", tree(), &|point| {
+    line("tree-areas", "range-map", &|point| point.footprint.areas as f64);
+    line("tree-nodes", "range-map", &|point| point.footprint.nodes.in_use as f64);
+    line("tree-height", "range-map", &|point| point.footprint.nodes.height as f64);
+    line("tree-fill", "range-map", &|point| {
         point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64
     });
     let film = program.workload.film(program.film.clone());
@@ -249,7 +243,7 @@ fn bulk(stress: &Program, results: &mut Results) {
         );
     }
     for (name, call) in &stress.by_call {
-        let stores: u64 = call.ledger.types.iter().map(|of_type| of_type.calls).sum();
+        let stores = call.ledger.stores();
         let key = Key::new("maple", WORKLOAD).param("call", *name);
         results.of(key.clone()).total(Metric::Count, call.calls).total(Metric::Stores, stores);
         for ((_, planner), requests) in PLANNERS.iter().zip(&call.ledger.requests) {
@@ -259,7 +253,7 @@ fn bulk(stress: &Program, results: &mut Results) {
         }
     }
     results.fact("calls", count(stress.workload.ops.len() as u64));
-    results.fact("stores", count(stress.stores()));
+    results.fact("stores", count(stress.ledger.stores()));
 }
 
 /// What a call costs on maps alone, and where every store asks for nodes as a planner does.

@@ -73,9 +73,4 @@ impl Program {
         let taken = spaces.footprint().nodes.taken;
         Self { workload, ledger, by_call, faults, points, film: film.develop(), taken }
     }
-
-    /// Stores of all calls.
-    pub(super) fn stores(&self) -> u64 {
-        self.ledger.types.iter().map(|of_type| of_type.calls).sum()
-    }
 }

@@ -15,10 +15,7 @@ const SLOTS: u64 = 16;
 pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut log = Vectors::open(file)?;
     let flags = TreeFlags { alloc: log.header().alloc_tree, rcu: log.header().rcu };
-    let fresh = |(engine, trees)| Replay {
-        trees,
-        checked: Checked { what: "operations".to_owned(), engine, ..Checked::default() },
-    };
+    let fresh = |(engine, trees)| Replay { trees, checked: Checked::new("operations", engine) };
     let mut replays: Vec<Replay> = trees(flags).into_iter().map(fresh).collect();
     while let Some(record) = log.next().transpose()? {
         let line = log.line();
@@ -42,8 +39,7 @@ impl Replay {
             Record::Content { count, digest, .. } => {
                 let got = self.trees.content(self.trees.current(), true);
                 self.checked.compare(line, content_text((*count, *digest)), content_text(got));
-                let valid = self.trees.validate();
-                self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+                self.checked.valid(line, self.trees.validate());
             }
             Record::Shape(shape) => {
                 let (entries, _) = self.trees.content(self.trees.current(), false);
@@ -59,17 +55,14 @@ impl Replay {
         self.trees.run(std::slice::from_ref(op), &mut answer);
         let [answer] = answer;
         self.checked.operations += within(op, &answer);
-        if expected.accepts(&answer) {
-            self.checked.comparisons += 1;
-        } else {
-            self.checked.compare(line, format!("{:?} to {op:?}", expected.answer), format!("{answer:?}"));
-        }
+        let texts = || [format!("{:?} to {op:?}", expected.answer), format!("{answer:?}")];
+        self.checked.right(line, expected.accepts(&answer), texts);
     }
 }
 
 /// Whether a tree of the kernel that is represented so can hold so many entries. How it comes to be of that height is the
 /// kernel's own: no other tree needs to have it.
-fn can_hold(shape: &Shape, entries: u64) -> bool {
+pub fn can_hold(shape: &Shape, entries: u64) -> bool {
     match *shape {
         Shape::Empty => entries == 0,
         Shape::Pointer => entries == 1,
@@ -87,17 +80,5 @@ fn within(op: &Op, answer: &Answer) -> u64 {
         (Op::LoadMany { count, .. } | Op::EraseMany { count, .. } | Op::StoreMany { count, .. }, _)
         | (_, Answer::Walked { count, .. }) => *count,
         _ => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shape_holds_no_more_than_its_leaves() {
-        let two = Shape::Nodes { height: 2, leaves: 2, ranges: 1, alloc_ranges: 0 };
-        assert!(can_hold(&two, 32) && !can_hold(&two, 33));
-        assert!(can_hold(&Shape::Empty, 0) && !can_hold(&Shape::Empty, 1) && !can_hold(&Shape::Pointer, 0));
     }
 }

@@ -1,15 +1,13 @@
 //! A recorded stream of stores: the request of every calculation by both formulas, and the content of every tree that
 //! is destroyed, from stores into empty trees of every engine.
 
-use super::requests::{Situation, agrees, name, requested};
+use super::requests::{Formula, Situation};
 use crate::engine::maple::{Trees, trees};
 use crate::verify::Checked;
 use freehold::maple::linux::{Heights, Planner};
 use freehold::units::Span;
 use freehold_trace::TraceError;
-use freehold_trace::maple::{
-    Answer, Calculation, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value,
-};
+use freehold_trace::maple::{Answer, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value};
 use std::path::Path;
 
 /// Records between two ticks.
@@ -22,7 +20,9 @@ const VACANCY_SINCE: &str = "6.16";
 pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut stream = Stream::open(file)?;
     let this = if stream.header().version == VACANCY_SINCE { Planner::Vacancy } else { Planner::Worst };
-    let mut requests = Requests::new(this, &stream.header().version);
+    // By the formula of its own kernel, and by the older one.
+    let mut own = Formula::new(format!("requests of {}", stream.header().version), this);
+    let mut older = Formula::new("requests by the formula of 6.12", Planner::Worst);
     // Gaps are tracked, as most of the trees had it; what is stored does not depend on that.
     let flags = TreeFlags { alloc: true, rcu: false };
     let mut replays: Vec<Replay> = trees(flags).into_iter().map(Replay::new).collect();
@@ -31,7 +31,15 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
         if let StreamRecord::Write { write, .. } = &record
             && let Some(calculation) = &write.calculation
         {
-            requests.check(at, write, calculation);
+            let heights = Heights {
+                height: write.height.into(),
+                vacant: calculation.vacant_height.into(),
+                sufficient: calculation.sufficient_height.into(),
+            };
+            let situation = Situation { store_type: write.store_type, heights, rcu: write.flags.rcu };
+            let over_index_0 = Span::new(0, 0) == Some(calculation.asked);
+            own.check(at, situation, over_index_0, calculation.requested.into(), calculation.times);
+            older.check(at, situation, over_index_0, calculation.requested_6_12.into(), calculation.times);
         }
         replays.iter_mut().for_each(|replay| replay.record(at, &record));
         if at.is_multiple_of(TICK) {
@@ -39,61 +47,15 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
         }
     }
     let replays = replays.into_iter().map(|replay| replay.finish(stream.record()));
-    Ok(requests.finish().into_iter().chain(replays).collect())
-}
-
-/// The calculations of a stream, each by the formula of its own kernel and by the older one.
-struct Requests {
-    own: (Planner, Checked, u64),
-    older: (Checked, u64),
-}
-
-impl Requests {
-    fn new(own: Planner, version: &str) -> Self {
-        let checked = |what: String, planner| Checked { what, engine: name(planner), ..Checked::default() };
-        Self {
-            own: (own, checked(format!("requests of {version}"), own), 0),
-            older: (checked("requests by the formula of 6.12".to_owned(), Planner::Worst), 0),
-        }
-    }
-
-    fn check(&mut self, at: u64, write: &StreamWrite, calculation: &Calculation) {
-        let heights = Heights {
-            height: write.height.into(),
-            vacant: calculation.vacant_height.into(),
-            sufficient: calculation.sufficient_height.into(),
-        };
-        let situation = Situation { store_type: write.store_type, heights, rcu: write.flags.rcu };
-        let over_index_0 = Span::new(0, 0) == Some(calculation.asked);
-        let (own, older) = (&mut self.own, &mut self.older);
-        for (planner, checked, nodes, recorded) in [
-            (own.0, &mut own.1, &mut own.2, calculation.requested),
-            (Planner::Worst, &mut older.0, &mut older.1, calculation.requested_6_12),
-        ] {
-            let recorded = u64::from(recorded);
-            let times = u64::from(calculation.times);
-            checked.operations += times;
-            *nodes += times * recorded;
-            if agrees(planner, situation, over_index_0, recorded) {
-                checked.comparisons += 1;
-            } else {
-                let got = requested(planner, situation);
-                checked.compare(at, recorded.to_string(), format!("{got:?} for {situation:?}"));
-            }
-        }
-    }
-
-    fn finish(self) -> Vec<Checked> {
-        let told = |(checked, nodes): (Checked, u64)| {
-            let note = Some(format!("{nodes} nodes requested"));
-            Checked { note, ..checked }
-        };
-        vec![told((self.own.1, self.own.2)), told(self.older)]
-    }
+    let told = |Formula { checked, nodes, .. }: Formula| Checked {
+        note: Some(format!("{nodes} nodes requested")),
+        ..checked
+    };
+    Ok([told(own), told(older)].into_iter().chain(replays).collect())
 }
 
 /// The stores of a stream, into trees of one engine.
-struct Replay {
+pub struct Replay {
     trees: Box<dyn Trees>,
     checked: Checked,
     /// The tree that operations go to.
@@ -105,13 +67,15 @@ struct Replay {
 }
 
 impl Replay {
-    fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
-        let checked = Checked { what: "contents".to_owned(), engine, ..Checked::default() };
+    /// Into empty trees.
+    pub fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
+        let checked = Checked::new("contents", engine);
         let (waiting, answers) = (Vec::with_capacity(BATCH + 2), Vec::new());
         Self { trees, checked, current: 0, waiting, answers, destroyed: 0 }
     }
 
-    fn record(&mut self, at: u64, record: &StreamRecord) {
+    /// Takes a record, which is that number of all.
+    pub fn record(&mut self, at: u64, record: &StreamRecord) {
         match *record {
             StreamRecord::Group(_) => {}
             StreamRecord::Appear { tree, .. } => self.waiting.push(Op::UseTree { tree }),
@@ -165,74 +129,11 @@ impl Replay {
         self.waiting.clear();
     }
 
-    fn finish(mut self, at: u64) -> Checked {
+    /// What was checked, up to that record.
+    pub fn finish(mut self, at: u64) -> Checked {
         self.run(at);
-        let valid = self.trees.validate();
-        self.checked.compare(at, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked.valid(at, self.trees.validate());
         self.checked.note = Some(format!("{} contents held against their digests", self.destroyed));
         self.checked
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use freehold_trace::maple::{Digest, StoreType, Used};
-
-    fn write(tree: u32, first: u64, last: u64, null: bool) -> StreamRecord {
-        let span = Span::new(first, last).unwrap_or(Span::ALL);
-        let used = Some(Used { taken: 0, handed_back: 0, height: 1 });
-        let write = StreamWrite {
-            store_type: StoreType::NodeStore,
-            flags: TreeFlags::default(),
-            null,
-            bulk: false,
-            height: 1,
-            span,
-            calculation: None,
-            used,
-        };
-        StreamRecord::Write { tree, write }
-    }
-
-    fn destroy(tree: u32, ranges: &[(u64, u64)]) -> StreamRecord {
-        let mut digest = Digest::default();
-        for (first, last) in ranges {
-            digest.push(*first);
-            digest.push(*last);
-        }
-        StreamRecord::Destroy { tree, entries: ranges.len() as u64, digest: digest.value() }
-    }
-
-    /// Every engine's mismatches.
-    fn mismatches(end: StreamRecord) -> Vec<u64> {
-        let appear = |tree| StreamRecord::Appear { tree, flags: TreeFlags::default() };
-        let records = [
-            appear(1),
-            write(1, 5, 20, false),
-            appear(2),
-            StreamRecord::Duplicate { tree: 2, source: 1 },
-            write(1, 8, 9, true),
-            write(2, 10, 30, false),
-            destroy(1, &[(5, 7), (10, 20)]),
-            end,
-        ];
-        let replays = trees(TreeFlags { alloc: true, rcu: false }).into_iter().map(Replay::new);
-        let finished = replays.map(|mut replay| {
-            (1..).zip(&records).for_each(|(at, record)| replay.record(at, record));
-            replay.finish(9)
-        });
-        finished.map(|checked| checked.mismatches).collect()
-    }
-
-    #[test]
-    fn contents_are_held_against_their_digests() {
-        assert!(mismatches(destroy(2, &[(5, 9), (10, 30)])).iter().all(|&differ| differ == 0));
-        for wrong in [&[(5, 30)][..], &[(5, 9), (10, 31)], &[]] {
-            assert!(mismatches(destroy(2, wrong)).iter().all(|&differ| differ == 1), "{wrong:?}");
-        }
-        // A store is refused by what is no empty tree any more.
-        let again = StreamRecord::Duplicate { tree: 2, source: 2 };
-        assert!(mismatches(again).iter().all(|&differ| differ == 1));
     }
 }

@@ -62,7 +62,7 @@ impl Playing {
         let AreaRun { size_bytes, align, objects, .. } = run;
         let what =
             format!("{objects} x {size_bytes}/{} of {}K, {order}{half}", align.bytes(), run.unit_bytes >> 10);
-        let checked = Checked { what, engine: "area-map", ..Checked::default() };
+        let checked = Checked::new(what, "area-map");
         let (alloc, free) = Default::default();
         Ok(Self { run, driver, alloc, free, allocated: 0, freed: 0, checked })
     }
@@ -118,22 +118,15 @@ impl Playing {
     }
 
     fn alloc(&mut self, op: &Op, tick: &mut dyn FnMut()) -> (Answer, AllocWork) {
-        let mut tally = Tally::default();
-        let answer = self.driver.run(op, &mut tally);
-        let work = AllocWork {
-            scanned: RivalWork::EntryScanned.of(&tally),
-            moved: RivalWork::IntMoved.of(&tally),
-            chunks_checked: tally.of(Work::ChunkVisited),
-            copied: RivalWork::IntCopied.of(&tally),
-        };
-        for sum in &mut self.alloc {
-            sum.scanned += work.scanned;
-            sum.moved += work.moved;
-            sum.chunks_checked += work.chunks_checked;
-            sum.copied += work.copied;
-        }
         self.allocated += 1;
-        self.count(tick);
+        let (answer, tally) = self.op(op, tick);
+        let mut work = AllocWork::default();
+        for sum in [&mut work].into_iter().chain(&mut self.alloc) {
+            sum.scanned += RivalWork::EntryScanned.of(&tally);
+            sum.moved += RivalWork::IntMoved.of(&tally);
+            sum.chunks_checked += tally.of(Work::ChunkVisited);
+            sum.copied += RivalWork::IntCopied.of(&tally);
+        }
         (answer, work)
     }
 
@@ -156,27 +149,27 @@ impl Playing {
     }
 
     fn free(&mut self, op: &Op, tick: &mut dyn FnMut()) -> FreeWork {
-        let mut tally = Tally::default();
-        let answer = self.driver.run(op, &mut tally);
+        self.freed += 1;
+        let (answer, tally) = self.op(op, tick);
         if answer != Answer::Freed {
             self.checked.compare(0, format!("{op:?} is freed"), format!("{answer:?}"));
         }
-        let work =
-            FreeWork { probes: RivalWork::EntryProbed.of(&tally), moved: RivalWork::IntMoved.of(&tally) };
-        for sum in &mut self.free {
-            sum.probes += work.probes;
-            sum.moved += work.moved;
+        let mut work = FreeWork::default();
+        for sum in [&mut work].into_iter().chain(&mut self.free) {
+            sum.probes += RivalWork::EntryProbed.of(&tally);
+            sum.moved += RivalWork::IntMoved.of(&tally);
         }
-        self.freed += 1;
-        self.count(tick);
         work
     }
 
-    fn count(&mut self, tick: &mut dyn FnMut()) {
+    fn op(&mut self, op: &Op, tick: &mut dyn FnMut()) -> (Answer, Tally) {
+        let mut tally = Tally::default();
+        let answer = self.driver.run(op, &mut tally);
         self.checked.operations += 1;
         if self.checked.operations.is_multiple_of(TICK) {
             tick();
         }
+        (answer, tally)
     }
 }
 

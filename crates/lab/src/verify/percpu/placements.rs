@@ -33,7 +33,7 @@ fn replay<P: Placement + Clone>(
     let fresh = fresh.map_err(|reason| TraceError::at(Path::new(engine), 1, reason))?;
     let mut replay = Replay {
         driver: Driver::new(fresh, vectors.setup().balance),
-        checked: Checked { what: "placements".to_owned(), engine, ..Checked::default() },
+        checked: Checked::new("placements", engine),
         balance_due: false,
         told: Told::default(),
     };
@@ -123,11 +123,7 @@ impl<P: Placement + Clone> Replay<P> {
                 self.balance_due = self.driver.balanced();
                 self.told.note(op, got, self.driver.engine().footprint().chunks);
                 self.checked.operations += 1;
-                if got == *expected {
-                    self.checked.comparisons += 1;
-                } else {
-                    self.checked.compare(line, answer_text(*expected), answer_text(got));
-                }
+                self.checked.right(line, got == *expected, || [*expected, got].map(answer_text));
             }
             Record::Balance => {
                 let got = if self.balance_due { "balancing" } else { "no balancing" };
@@ -175,8 +171,7 @@ impl<P: Placement + Clone> Replay<P> {
             lines: expected.lines.as_ref().map(|_| lines),
         };
         self.checked.compare(line, format!("{expected:?}"), format!("{got:?}"));
-        let valid = self.driver.engine().validate();
-        self.checked.compare(line, "valid", valid.err().unwrap_or_else(|| "valid".to_owned()));
+        self.checked.valid(line, self.driver.engine().validate());
     }
 }
 
@@ -184,44 +179,5 @@ fn answer_text(answer: Answer) -> String {
     match answer {
         Answer::At { chunk, offset_bytes } => format!("{chunk} {offset_bytes}"),
         other => format!("{other:?}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use freehold::units::Align;
-
-    /// What differs of a replay of two objects, one of them freed, and a line of statistics.
-    fn differs(lines: &[&str]) -> Option<String> {
-        let fresh = ChunkSetEngine::<Linux>::new(&Config::new(32 << 10, 1)).unwrap();
-        let mut replay = Replay {
-            driver: Driver::new(fresh, false),
-            checked: Checked::default(),
-            balance_due: false,
-            told: Told::default(),
-        };
-        for (object, offset_bytes) in [(0, 0), (1, 8)] {
-            let op = Op::Alloc { object, size_bytes: 6, align: Align::new(4).unwrap(), atomic: false };
-            replay.record(1, &Record::Op(op, Answer::At { chunk: 0, offset_bytes }));
-        }
-        replay.record(2, &Record::Op(Op::Free { object: 0 }, Answer::Freed));
-        lines.iter().for_each(|line| replay.record(3, &Record::Statistics((*line).to_owned())));
-        replay.checked.first.map(|first| first.got)
-    }
-
-    #[test]
-    fn statistics_are_compared() {
-        let right = [
-            "nr_alloc :  2",
-            "nr_cur_alloc: 1",
-            "nr_max_alloc: 2",
-            "max_alloc_size: 8",
-            "Chunk:",
-            "nr_alloc: 1",
-        ];
-        assert_eq!(differs(&right), None);
-        assert_eq!(differs(&["nr_dealloc :  2"]).as_deref(), Some("nr_dealloc :  1"));
-        assert_eq!(differs(&["Chunk:", "free_bytes: 32768"]).as_deref(), Some("free_bytes: 32760"));
     }
 }

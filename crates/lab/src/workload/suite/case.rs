@@ -1,6 +1,7 @@
 //! A case at work: setup, body and teardown, batch by batch.
 
-use super::setup::Setup;
+use super::requests::{ObjectOp, Pairs};
+use super::setup::Before;
 use super::{CaseInfo, Suited};
 use crate::family::{Kva, Life};
 use crate::workload::SplitMix;
@@ -49,12 +50,25 @@ pub struct Batch {
     pub loops: u64,
 }
 
+/// What a case's body is done with.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<F: Suited = Kva> {
+    /// The case.
+    pub info: &'static CaseInfo<F>,
+    /// Its parameters.
+    pub params: Params,
+    /// The first name of the setup's objects.
+    pub first: u32,
+    /// The first name of the body's own objects.
+    pub own: u32,
+}
+
 /// A case at work.
 #[derive(Clone, Debug)]
 pub struct Case<F: Suited = Kva> {
-    info: &'static CaseInfo<F>,
-    body: F::Body,
-    setup: Setup<F::Op>,
+    body: Body<F>,
+    before: Before<F::Op>,
+    pairs: Pairs<F::Op>,
     /// Whether the setup was done to its end.
     set_up: bool,
     phase: Option<Phase>,
@@ -70,12 +84,12 @@ impl<F: Suited> Case<F> {
     /// The case at its start, its objects named from `first` on; there are [`Case::objects`] of them.
     pub fn new(info: &'static CaseInfo<F>, params: &Params, first: u32) -> Self {
         let params = Params { n: params.n.clamp(1, MOST_N), ..*params };
-        let setup = Setup::new(F::before(info.kind, &params), first, F::clear());
-        let own = first.saturating_add(setup.names());
+        let before = F::before(info.kind, &params);
+        let own = first.saturating_add(before.names());
         let mut case = Self {
-            info,
-            body: F::body(info, &params, first, own),
-            setup,
+            body: Body { info, params, first, own },
+            pairs: Pairs::new(first, before.names(), before.draw),
+            before,
             set_up: false,
             phase: None,
             at: 0,
@@ -89,18 +103,23 @@ impl<F: Suited> Case<F> {
 
     /// Which case it is.
     pub fn info(&self) -> &'static CaseInfo<F> {
-        self.info
+        self.body.info
     }
 
     /// How many names it uses.
     pub fn objects(&self) -> u32 {
-        self.setup.names() + F::names(&self.body)
+        self.before.names() + F::names(&self.body)
     }
 
     /// How many operations it is, about: each loop counts as two.
     pub fn operations(&self) -> u64 {
         let loops = if self.info().once { self.loops_left.min(1) } else { self.loops_left };
-        loops.saturating_mul(2) + u64::from(self.setup.len()) + u64::from(self.setup.undo_len(self.set_up))
+        loops.saturating_mul(2) + u64::from(self.before.len()) + u64::from(self.undo_len())
+    }
+
+    /// Operations that take away what is there.
+    fn undo_len(&self) -> u32 {
+        if F::clear().is_some() { 1 } else { self.before.undo_len(self.set_up) }
     }
 
     /// Objects that are live now, if every request was granted.
@@ -131,9 +150,9 @@ impl<F: Suited> Case<F> {
         self.set_up = !(self.phase == Some(Phase::Setup) && next == Phase::Teardown);
         self.at = 0;
         self.phase = match next {
-            Phase::Setup if self.setup.len() > 0 => Some(Phase::Setup),
+            Phase::Setup if self.before.len() > 0 => Some(Phase::Setup),
             Phase::Setup | Phase::Body if self.loops_left > 0 => Some(Phase::Body),
-            _ => (self.setup.undo_len(self.set_up) > 0).then_some(Phase::Teardown),
+            _ => (self.undo_len() > 0).then_some(Phase::Teardown),
         };
     }
 
@@ -144,28 +163,32 @@ impl<F: Suited> Case<F> {
         let mut loops = 0;
         match phase {
             Phase::Setup => {
-                while self.at < self.setup.len() && ops.len() - from < most {
-                    ops.extend(self.setup.op(self.at, &mut self.random));
+                while self.at < self.before.len() && ops.len() - from < most {
+                    ops.push(self.before.op(self.body.first, self.at, &mut self.pairs, &mut self.random));
                     self.at += 1;
                 }
-                if self.at == self.setup.len() {
+                if self.at == self.before.len() {
                     self.enter(Phase::Body);
                 }
             }
             Phase::Body => {
                 while self.loops_left > 0 && ops.len() - from < most {
-                    let done = F::turn(&self.body, ops, self.loops_left, &mut self.random);
-                    self.loops_left = if self.info().once { 0 } else { self.loops_left.saturating_sub(done) };
-                    loops += done;
+                    let most = u32::try_from(self.loops_left).unwrap_or(u32::MAX);
+                    let row = F::row(&self.body).min(most).max(1);
+                    F::turn(&self.body, row, ops, &mut self.random);
+                    let left = self.loops_left.saturating_sub(row.into());
+                    self.loops_left = if self.info().once { 0 } else { left };
+                    loops += u64::from(row);
                 }
                 if self.loops_left == 0 {
                     self.enter(Phase::Teardown);
                 }
             }
             Phase::Teardown => {
-                let count = self.setup.undo_len(self.set_up);
+                let count = self.undo_len();
                 while self.at < count && ops.len() - from < most {
-                    ops.push(self.setup.undo(self.set_up, self.at));
+                    let object = || self.body.first + self.before.undone(self.set_up, self.at);
+                    ops.push(F::clear().unwrap_or_else(|| F::Op::free(object())));
                     self.at += 1;
                 }
                 if self.at == count {

@@ -35,9 +35,8 @@ pub struct Turn {
 #[derive(Clone, Debug)]
 struct Cpu {
     number: u32,
-    current: Case,
-    /// What comes after it, the next one last.
-    later: Vec<Case>,
+    /// What it has to do, the current one last.
+    cases: Vec<Case>,
 }
 
 impl Interleaved {
@@ -54,14 +53,8 @@ impl Interleaved {
             all.objects = first.checked_add(most).ok_or_else(|| anyhow::anyhow!("too many objects"))?;
             let mut order = cases.to_vec();
             random.shuffle(&mut order);
-            let mut later: Vec<Case> = Vec::new();
-            for info in order {
-                let params = Params { seed: random.next_u64(), ..*params };
-                later.push(Case::new(info, &params, first));
-            }
-            if let Some(current) = later.pop() {
-                all.cpus.push(Cpu { number, current, later });
-            }
+            let case = |info| Case::new(info, &Params { seed: random.next_u64(), ..*params }, first);
+            all.cpus.push(Cpu { number, cases: order.into_iter().map(case).collect() });
         }
         Ok(all)
     }
@@ -77,15 +70,15 @@ impl Interleaved {
     pub fn next_batch(&mut self, ops: &mut Vec<Op>, most: impl Fn(Phase) -> usize) -> Option<Turn> {
         while !self.cpus.is_empty() {
             let at = self.random.uniform(self.cpus.len() as u64) as usize;
-            let Some(cpu) = self.cpus.get_mut(at) else { break };
-            let case = cpu.current.info();
-            let most = cpu.current.phase().map_or(1, &most);
-            if let Some(batch) = cpu.current.next_batch(ops, most) {
-                return Some(Turn { cpu: cpu.number, case, batch });
+            let cpu = self.cpus.get_mut(at)?;
+            let current = cpu.cases.last_mut()?;
+            let most = current.phase().map_or(1, &most);
+            if let Some(batch) = current.next_batch(ops, most) {
+                return Some(Turn { cpu: cpu.number, case: current.info(), batch });
             }
-            match cpu.later.pop() {
-                Some(next) => cpu.current = next,
-                None => drop(self.cpus.remove(at)),
+            cpu.cases.pop();
+            if cpu.cases.is_empty() {
+                self.cpus.remove(at);
             }
         }
         None

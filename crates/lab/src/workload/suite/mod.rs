@@ -49,18 +49,15 @@ mod pcpu;
 mod percpu;
 mod requests;
 mod setup;
-#[cfg(test)]
-mod tests;
 mod tree;
 
-pub use body::Body;
-pub use case::{Batch, Case, MOST_N, Params, Phase};
+pub use case::{Batch, Body, Case, MOST_N, Params, Phase};
 pub use interleaved::{Interleaved, Turn};
-pub use percpu::{BENCHED as PERCPU_BENCHED, PercpuBody, PercpuKind};
+pub use percpu::{BENCHED as PERCPU_BENCHED, PercpuKind};
 pub use requests::ObjectOp;
 pub(super) use requests::{Pairs, random_alloc};
-pub use setup::{Before, Holes};
-pub use tree::{BENCHED as MAPS_BENCHED, TreeBody, TreeKind};
+pub use setup::Before;
+pub use tree::{BENCHED as MAPS_BENCHED, TreeKind};
 
 use super::SplitMix;
 use crate::engine::Listed;
@@ -73,8 +70,6 @@ use std::fmt::Debug;
 pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     /// Which case it is.
     type Kind: Copy + Debug + PartialEq + 'static;
-    /// What a case does.
-    type Body: Clone + Debug;
     /// Every case.
     const CASES: &'static [CaseInfo<Self>];
     /// What [`Family::work`] adds up, in words.
@@ -87,14 +82,14 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     /// What is there before a case.
     fn before(kind: Self::Kind, params: &Params) -> Before<Self::Op>;
 
-    /// What the case does, to the setup's objects from `first` on and its own from `own` on.
-    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, own: u32) -> Self::Body;
+    /// Loops that are done in a row: first all their allocations, then all their frees, or the other way round.
+    fn row(body: &Body<Self>) -> u32;
 
-    /// How many objects are its own.
-    fn names(body: &Self::Body) -> u32;
+    /// How many objects are the body's own.
+    fn names(body: &Body<Self>) -> u32;
 
-    /// Appends a turn of at most `most` loops, and at least one; how many it is. A turn leaves nothing half done.
-    fn turn(body: &Self::Body, ops: &mut Vec<Self::Op>, most: u64, random: &mut SplitMix) -> u64;
+    /// Appends a turn of so many loops, which leaves nothing half done.
+    fn turn(body: &Body<Self>, row: u32, ops: &mut Vec<Self::Op>, random: &mut SplitMix);
 
     /// What takes away all that a case left behind, if one operation can; otherwise the setup's objects are freed.
     fn clear() -> Option<Self::Op> {

@@ -4,9 +4,9 @@
 //! Where objects lie only the engine knows, so that a case leaves its holes by the order in which it asks. Between
 //! batches the work that operations left is done now and then, which moves pages and chunks from under the next.
 
-use super::requests::{replace, together};
-use super::setup::{Before, Holes};
-use super::{Benched, CaseInfo, Params, Suited, refusing, sized};
+use super::requests::{Draw, replace, together};
+use super::setup::Before;
+use super::{Benched, Body, CaseInfo, Params, Suited, refusing, sized};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
 use crate::family::{Family, Percpu};
@@ -63,7 +63,6 @@ use PercpuKind as Kind;
 
 impl Suited for Percpu {
     type Kind = Kind;
-    type Body = PercpuBody;
     const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "what an operation looks at: chunks, blocks, words of bits or entries";
     const GROWS: &'static [Kind] = &[Kind::ChurnSmall];
@@ -73,36 +72,48 @@ impl Suited for Percpu {
         let count = params.n;
         let small = |object, _: &mut SplitMix| request(object, 4, 4);
         match kind {
-            Kind::InOrder | Kind::Alternating | Kind::Reverse | Kind::Random | Kind::Aligned => {
-                Before::Nothing
-            }
-            Kind::SecondHalf => Before::Holes(Holes { kept: 1, run: count, of: 2, draw: small }),
-            Kind::StaleHint => Before::Holes(Holes { kept: count, run: 1, of: 8, draw: small }),
+            Kind::SecondHalf => Before::holes(1, count, 2, small),
+            Kind::StaleHint => Before::holes(count, 1, 8, small),
             Kind::Deletion => {
                 let run = Deletion::GROUP_BYTES.len() as u32;
-                let kept = count.div_ceil(run * GROUPS);
-                Before::Holes(Holes { kept, run, of: GROUPS, draw: |object, _| grouped(object) })
+                Before::holes(count.div_ceil(run * GROUPS), run, GROUPS, |object, _| grouped(object))
             }
-            Kind::AlignedChurn => Before::Churned { count, draw: aligned },
-            Kind::ChurnSmall => Before::Churned { count, draw: small_alloc },
-            Kind::ChurnLarge => Before::Churned { count, draw: large_alloc },
-            Kind::Mixed | Kind::Starved => Before::Churned { count, draw: mixed },
-            Kind::Atomic => Before::Churned { count, draw: atomic },
+            kind => draw(kind).map_or(Before::kept(0, small), |draw| Before::churned(count, draw)),
         }
     }
 
-    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, own: u32) -> PercpuBody {
-        PercpuBody { kind: info.kind, n: params.n, first, own }
+    fn row(body: &Body<Self>) -> u32 {
+        match body.info.kind {
+            Kind::InOrder | Kind::Alternating | Kind::Reverse | Kind::Random => body.params.n,
+            Kind::Aligned | Kind::StaleHint => body.params.n,
+            Kind::Deletion => GROUPS * Deletion::GROUP_BYTES.len() as u32,
+            Kind::SecondHalf => ROW,
+            _ => ROW.min(body.params.n.div_ceil(2)),
+        }
     }
 
-    fn names(body: &PercpuBody) -> u32 {
-        if body.draw().is_some() { 0 } else { body.row() }
+    fn names(body: &Body<Self>) -> u32 {
+        if draw(body.info.kind).is_some() { 0 } else { Self::row(body) }
     }
 
-    fn turn(body: &PercpuBody, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
-        let row = body.row().min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
-        body.turn(ops, row, random);
-        u64::from(row)
+    fn turn(body: &Body<Self>, row: u32, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        let (kind, own) = (body.info.kind, body.own);
+        if let Some(draw) = draw(kind) {
+            return replace(ops, (body.first, body.params.n), row, random, draw);
+        }
+        let order = match kind {
+            Kind::Aligned => return together(ops, own, row, |object| request(object, 4, 8)),
+            Kind::StaleHint => return together(ops, own, row, |object| request(object, 4, 4)),
+            Kind::Deletion => return together(ops, own, row, grouped),
+            Kind::Alternating => Order::Alternating,
+            Kind::Reverse => Order::Reverse,
+            Kind::Random => Order::Random,
+            _ => Order::InOrder,
+        };
+        let Some(size) = SEED.get(random.uniform(SEED.len() as u64) as usize) else { return };
+        let names: Vec<u32> = (own..own + row).collect();
+        ops.extend(names.iter().map(|&object| size.alloc(object)));
+        ops.extend(order.arrange(&names).into_iter().map(|object| Op::Free { object }));
     }
 
     fn scene(unit: Option<Bytes>) -> anyhow::Result<Scene> {
@@ -138,64 +149,19 @@ impl Suited for Percpu {
     }
 }
 
-/// A body.
-#[derive(Clone, Copy, Debug)]
-pub struct PercpuBody {
-    kind: Kind,
-    n: u32,
-    /// The first name of the setup's objects.
-    first: u32,
-    /// The first name of the body's own objects.
-    own: u32,
-}
-
-impl PercpuBody {
-    /// Loops that are done in a row: first all their allocations, then all their frees, or the other way round.
-    fn row(&self) -> u32 {
-        match self.kind {
-            Kind::InOrder | Kind::Alternating | Kind::Reverse | Kind::Random => self.n,
-            Kind::Aligned | Kind::StaleHint => self.n,
-            Kind::Deletion => GROUPS * Deletion::GROUP_BYTES.len() as u32,
-            Kind::SecondHalf => ROW,
-            _ => ROW.min(self.n.div_ceil(2)),
-        }
-    }
-
-    /// What a churned object asks for; `None` where the body has objects of its own.
-    fn draw(&self) -> Option<super::requests::Draw<Op>> {
-        match self.kind {
-            Kind::AlignedChurn => Some(aligned),
-            Kind::ChurnSmall => Some(small_alloc),
-            Kind::ChurnLarge => Some(large_alloc),
-            Kind::Mixed | Kind::Starved => Some(mixed),
-            Kind::Atomic => Some(atomic),
-            _ => None,
-        }
-    }
-
-    fn turn(&self, ops: &mut Vec<Op>, row: u32, random: &mut SplitMix) {
-        if let Some(draw) = self.draw() {
-            return replace(ops, (self.first, self.n), row, random, draw);
-        }
-        let order = match self.kind {
-            Kind::Alternating => Order::Alternating,
-            Kind::Reverse => Order::Reverse,
-            Kind::Random => Order::Random,
-            _ => Order::InOrder,
-        };
-        match self.kind {
-            Kind::Aligned => together(ops, self.own, row, |object| request(object, 4, 8)),
-            Kind::StaleHint => together(ops, self.own, row, |object| request(object, 4, 4)),
-            Kind::Deletion => together(ops, self.own, row, grouped),
-            _ => {
-                let Some(size) = SEED.get(random.uniform(SEED.len() as u64) as usize) else { return };
-                let names: Vec<u32> = (self.own..self.own + row).collect();
-                let alloc = |&object: &u32| size.alloc(object);
-                ops.extend(names.iter().map(alloc));
-                ops.extend(order.arrange(&names).into_iter().map(|object| Op::Free { object }));
-            }
-        }
-    }
+/// What a churned object asks for; `None` where the body has objects of its own.
+fn draw(kind: Kind) -> Option<Draw<Op>> {
+    Some(match kind {
+        Kind::AlignedChurn => |object, random| {
+            let size = 4 + random.uniform(253);
+            request(object, size, 4 << random.uniform(11))
+        },
+        Kind::ChurnSmall => |object, random| up_to(object, 64, random),
+        Kind::ChurnLarge => |object, random| up_to(object, 1024, random),
+        Kind::Mixed | Kind::Starved => mixed,
+        Kind::Atomic => atomic,
+        _ => return None,
+    })
 }
 
 fn request(object: u32, size_bytes: u64, align_bytes: u64) -> Op {
@@ -205,19 +171,6 @@ fn request(object: u32, size_bytes: u64, align_bytes: u64) -> Op {
 /// 4 bytes up to so many, at any multiple of 4.
 fn up_to(object: u32, most: u64, random: &mut SplitMix) -> Op {
     request(object, 4 + random.uniform(most - 3), 4)
-}
-
-fn small_alloc(object: u32, random: &mut SplitMix) -> Op {
-    up_to(object, 64, random)
-}
-
-fn large_alloc(object: u32, random: &mut SplitMix) -> Op {
-    up_to(object, 1024, random)
-}
-
-fn aligned(object: u32, random: &mut SplitMix) -> Op {
-    let size = 4 + random.uniform(253);
-    request(object, size, 4 << random.uniform(11))
 }
 
 /// Half of the requests cannot wait.
@@ -243,56 +196,4 @@ fn grouped(object: u32) -> Op {
     let sizes = Deletion::GROUP_BYTES;
     let size = sizes.get(object as usize % sizes.len()).copied().unwrap_or(4);
     request(object, u64::from(size), 8)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::suite::{Case, Phase, Refusal};
-    use std::collections::HashSet;
-
-    #[test]
-    fn every_case_does_its_loops_and_leaves_nothing() {
-        for info in CASES {
-            for n in [1, 100] {
-                let params = Params { n, loops: 500, seed: 3, ..Params::default() };
-                let mut case = Case::new(info, &params, 7);
-                let names = 7..7 + case.objects();
-                let (mut ops, mut live, mut loops) = (Vec::new(), HashSet::new(), 0);
-                while let Some(batch) = case.next_batch(&mut ops, 64) {
-                    loops += batch.loops;
-                    for op in ops.drain(..) {
-                        assert!(names.contains(&op.object()), "{}: {op:?}", info.name);
-                        let right = match op {
-                            Op::Alloc { object, size_bytes, align, atomic } => {
-                                assert!(
-                                    (1..=MOST_BYTES).contains(&size_bytes) && align.bytes() <= 4096,
-                                    "{op:?}"
-                                );
-                                assert!(!atomic || info.refusal == Refusal::Allowed, "{}", info.name);
-                                live.insert(object)
-                            }
-                            Op::Free { object } => live.remove(&object),
-                        };
-                        assert!(right, "{}: {op:?}", info.name);
-                    }
-                    assert_eq!(case.held(), live.len() as u64, "{}", info.name);
-                }
-                assert_eq!((loops, live.len()), (500, 0), "{} at {n}", info.name);
-            }
-        }
-    }
-
-    #[test]
-    fn holes_are_where_a_case_says() {
-        let info = CASES.iter().find(|case| case.kind == Kind::StaleHint).unwrap();
-        let mut case = Case::new(info, &Params { n: 10, loops: 1, ..Params::default() }, 0);
-        let mut ops = Vec::new();
-        while case.phase() == Some(Phase::Setup) {
-            case.next_batch(&mut ops, 1000);
-        }
-        let freed: Vec<u32> = ops.iter().filter(|op| op.is_free()).map(Op::object).collect();
-        assert_eq!(freed.len(), 70);
-        assert!(freed.iter().all(|object| object % 8 != 7));
-    }
 }

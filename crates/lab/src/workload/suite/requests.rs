@@ -76,12 +76,6 @@ pub(super) fn align_shift(object: u32, shift: u32) -> Op {
     Op::Alloc { object, size_bytes: (1 + GUARD_PAGES) * PAGE, align, window: Span::ALL }
 }
 
-/// One allocation, freed at once.
-pub(super) fn pair(ops: &mut Vec<Op>, alloc: Op) {
-    let free = Op::free(alloc.object());
-    ops.extend([alloc, free]);
-}
-
 /// `count` allocations, named from `first` on, then freed in that order.
 pub(super) fn together<O: ObjectOp>(ops: &mut Vec<O>, first: u32, count: u32, alloc: impl FnMut(u32) -> O) {
     let names = first..first.saturating_add(count);

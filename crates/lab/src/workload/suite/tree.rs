@@ -10,7 +10,7 @@
 //! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
 
 use super::requests::{ObjectOp, replace};
-use super::{Before, Benched, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
+use super::{Before, Benched, Body, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
 use crate::engine::maple::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Family, Tree};
@@ -95,54 +95,42 @@ impl ObjectOp for Op {
 
 impl Suited for Tree {
     type Kind = Kind;
-    type Body = TreeBody;
     const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "nodes that an operation takes, of engines with nodes";
     const GROWS: &'static [Kind] = &[Kind::Mixed];
     const KERNELS: bool = false;
 
     fn before(kind: Kind, params: &Params) -> Before<Op> {
-        let count = params.n;
         match kind {
-            Kind::Seq | Kind::RevSeq | Kind::AllocCyclic => Before::Nothing,
-            Kind::Forking => Before::Kept { count: FORKED, draw: insert },
+            Kind::Seq | Kind::RevSeq | Kind::AllocCyclic => Before::kept(0, insert),
+            Kind::Forking => Before::kept(FORKED, insert),
             Kind::Walk | Kind::Load | Kind::MtForEach | Kind::MasForEach | Kind::MasPrev => {
-                Before::Kept { count, draw: insert }
+                Before::kept(params.n, insert)
             }
-            _ => Before::Churned { count, draw: insert },
+            _ => Before::churned(params.n, insert),
         }
     }
 
-    fn body(info: &'static CaseInfo<Self>, params: &Params, first: u32, _: u32) -> TreeBody {
-        TreeBody { kind: info.kind, n: params.n, first }
+    fn row(body: &Body<Self>) -> u32 {
+        match body.info.kind {
+            Kind::Seq | Kind::RevSeq | Kind::Dup => body.params.n,
+            Kind::Erase => ROW.min(body.params.n.div_ceil(2)),
+            _ => 1,
+        }
     }
 
     /// They name slots of the setup, or where there is none what would be its slots.
-    fn names(body: &TreeBody) -> u32 {
-        match body.kind {
-            Kind::Seq | Kind::RevSeq => body.n,
-            _ => 0,
-        }
+    fn names(body: &Body<Self>) -> u32 {
+        if matches!(body.info.kind, Kind::Seq | Kind::RevSeq) { body.params.n } else { 0 }
     }
 
-    fn turn(body: &TreeBody, ops: &mut Vec<Op>, most: u64, random: &mut SplitMix) -> u64 {
-        let row = |row: u32| row.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
-        match body.kind {
-            Kind::Seq => body.sequence(ops, row(body.n), |at, _| at, random),
-            Kind::RevSeq => body.sequence(ops, row(body.n), |at, row| row - 1 - at, random),
-            Kind::Erase => {
-                let row = row(ROW.min(body.n.div_ceil(2)));
-                replace(ops, (body.first, body.n), row, random, insert);
-                u64::from(row)
-            }
-            Kind::Dup => {
-                body.copied(ops, random);
-                u64::from(row(body.n))
-            }
-            kind => {
-                body.one(kind, ops, random);
-                1
-            }
+    fn turn(body: &Body<Self>, row: u32, ops: &mut Vec<Op>, random: &mut SplitMix) {
+        match body.info.kind {
+            Kind::Seq => body.sequence(ops, row, |at, _| at, random),
+            Kind::RevSeq => body.sequence(ops, row, |at, row| row - 1 - at, random),
+            Kind::Erase => replace(ops, (body.first, body.params.n), row, random, insert),
+            Kind::Dup => body.copied(ops, random),
+            kind => body.one(kind, ops, random),
         }
     }
 
@@ -164,40 +152,23 @@ impl Suited for Tree {
     }
 }
 
-/// A body.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeBody {
-    kind: Kind,
-    /// Slots.
-    n: u32,
-    /// The first of them.
-    first: u32,
-}
-
-impl TreeBody {
-    /// Ranges in that order into a tree without them, erased in the same order; how many.
-    fn sequence(
-        &self,
-        ops: &mut Vec<Op>,
-        row: u32,
-        order: fn(u32, u32) -> u32,
-        random: &mut SplitMix,
-    ) -> u64 {
+impl Body<Tree> {
+    /// Ranges in that order into a tree without them, erased in the same order.
+    fn sequence(&self, ops: &mut Vec<Op>, row: u32, order: fn(u32, u32) -> u32, random: &mut SplitMix) {
         let slots = (0..row).map(|at| self.first + order(at, row));
         ops.extend(slots.clone().map(|slot| insert(slot, random)));
         ops.extend(slots.map(Op::free));
-        u64::from(row)
     }
 
     /// The slots' first index and last index.
     fn ends(&self) -> (u64, u64) {
-        let last_slot = self.first.saturating_add(self.n.max(1) - 1);
+        let last_slot = self.first.saturating_add(self.params.n.max(1) - 1);
         (first_of(self.first), first_of(last_slot) + STRIDE - 1)
     }
 
     /// Any slot from which `slots` more follow, if there are so many; its first index.
     fn slot(&self, random: &mut SplitMix, slots: u64) -> u64 {
-        let from = u64::from(self.n).saturating_sub(slots).max(1);
+        let from = u64::from(self.params.n).saturating_sub(slots).max(1);
         first_of(self.first) + STRIDE * random.uniform(from)
     }
 
@@ -250,7 +221,7 @@ impl TreeBody {
                 ops.push(Op::CursorStore { call, first: slot, last, value });
             }
             Kind::Spanning => {
-                let count = (1 + random.uniform(SPANNED)).min(self.n.into());
+                let count = (1 + random.uniform(SPANNED)).min(self.params.n.into());
                 let first = self.slot(random, count);
                 ops.push(Op::Store { first, last: first + STRIDE * count - 1, value });
                 ops.push(Op::StoreMany { first, stride: STRIDE, len: STRIDE, count, value: draw(random) });
@@ -266,7 +237,7 @@ impl TreeBody {
     fn alloc(&self, kind: Kind, ops: &mut Vec<Op>, random: &mut SplitMix) {
         let (low, high) = self.ends();
         let (slot, value, size) = (self.slot(random, 0), draw(random), 1 + random.uniform(STRIDE));
-        let indexes = 2 * u64::from(self.n);
+        let indexes = 2 * u64::from(self.params.n);
         ops.push(match kind {
             Kind::AllocRange => Op::AllocRange { end: End::Lowest, size, min: slot, max: high, value },
             Kind::AllocRevRange => {

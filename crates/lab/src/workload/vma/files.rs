@@ -3,13 +3,14 @@
 //! What is said of a call depends on what was before: `brk` on where the heap ended, the kind of a shared mapping
 //! without a file on how many there were.
 
-use crate::engine::vma::{Call, Caller, Kind, Kinds, Op, Scene, Shown};
+use super::Read;
+use crate::engine::vma::{Call, Caller, Kind, Kinds, Op, Shown};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold::units::Span;
 use freehold_trace::TraceError;
 use freehold_trace::vma::{Action, Backing, Errno, Events, Mapping};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// `MAP_*` and `MREMAP_*` bits.
@@ -30,29 +31,15 @@ const ENOMEM: Errno = Errno(12);
 /// # Errors
 /// It cannot be read.
 pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    let mut events = Events::open(file)?;
-    let (name, description) = (events.header().workload.clone(), events.header().description.clone());
+    let (mut events, mut read) = (Events::open(file)?, Read::default());
     let mut reader = Reader { page_bytes: events.header().page_bytes, ..Reader::default() };
-    let (mut ops, mut at_ns) = (Vec::new(), Vec::new());
     while let Some(event) = events.next().transpose()? {
         match reader.read(event.space, &event.action) {
-            Ok(Some(op)) => {
-                ops.push(op);
-                at_ns.push(event.at_ns);
-            }
-            Ok(None) => {}
-            Err(why) => *reader.skipped.entry(why).or_default() += 1,
+            Ok(op) => op.into_iter().for_each(|op| read.push(event.at_ns, op)),
+            Err(why) => read.skip(why),
         }
     }
-    let objects = ops.iter().map(|op: &Op| op.space.saturating_add(1)).max().unwrap_or(0);
-    let (title, file) = (format!("{name}.vma"), Some(file.display().to_string()));
-    let description = if description.is_empty() { name } else { description };
-    Ok(Workload {
-        file,
-        at_ns: Some(at_ns),
-        skipped: reader.skipped.into_iter().collect(),
-        ..Workload::new(title, description, Scene { kinds: reader.kinds }, ops, objects)
-    })
+    Ok(read.workload(file, events.header(), "vma", reader.kinds))
 }
 
 /// What a recording has told so far.
@@ -64,8 +51,6 @@ struct Reader {
     breaks: HashMap<u32, u64>,
     /// Mappings with a content of their own, so far.
     own: u32,
-    /// Events that are no operation, and why.
-    skipped: BTreeMap<&'static str, u64>,
 }
 
 impl Reader {
@@ -76,24 +61,23 @@ impl Reader {
         }
         let space = space.ok_or("event without a space")?;
         let call = match *action {
-            Action::Map { outcome: Err(_), .. } => return Err("mmap that failed"),
-            Action::Map { len_bytes, prot, flags, backing, offset_bytes, outcome: Ok(at), .. } => {
+            Action::Map { len_bytes, prot, flags, backing, offset_bytes, outcome, .. } => {
+                let at = outcome.map_err(|_| "mmap that failed")?;
                 Some(self.map(at, len_bytes, prot, flags, backing, offset_bytes)?)
             }
-            Action::Unmap { outcome: Err(_), .. } => return Err("munmap that failed"),
-            Action::Unmap { address, len_bytes, .. } => {
+            Action::Unmap { address, len_bytes, outcome } => {
+                outcome.map_err(|_| "munmap that failed")?;
                 Some(Call::Unmap { span: self.pages(address, len_bytes)?, by: Caller::Program })
             }
             Action::Protect { address, len_bytes, prot, outcome } => {
                 let span = self.pages(address, len_bytes)?;
-                match outcome {
-                    Ok(_) => Some(Call::Protect { span, prot, whole: true }),
-                    Err(ENOMEM) => Some(Call::Protect { span, prot, whole: false }),
-                    Err(_) => return Err("mprotect that failed"),
+                if outcome.is_err_and(|error| error != ENOMEM) {
+                    return Err("mprotect that failed");
                 }
+                Some(Call::Protect { span, prot, whole: outcome.is_ok() })
             }
-            Action::Remap { outcome: Err(_), .. } => return Err("mremap that failed"),
-            Action::Remap { address, old_len_bytes, new_len_bytes, flags, outcome: Ok(to), .. } => {
+            Action::Remap { address, old_len_bytes, new_len_bytes, flags, outcome, .. } => {
+                let to = outcome.map_err(|_| "mremap that failed")?;
                 Some(Call::Remap {
                     from: self.pages(address, old_len_bytes)?,
                     to: self.pages(to, new_len_bytes)?,
@@ -102,8 +86,8 @@ impl Reader {
                 })
             }
             Action::Break { outcome, .. } => self.brk(space, outcome.map_err(|_| "brk that failed")?)?,
-            Action::Advise { outcome: Err(_), .. } => return Err("madvise that failed"),
-            Action::Advise { address, len_bytes, advice, .. } => {
+            Action::Advise { address, len_bytes, advice, outcome } => {
+                outcome.map_err(|_| "madvise that failed")?;
                 Some(Call::Advise { span: self.pages(address, len_bytes)?, advice })
             }
             Action::GapSearch { low, high, len_bytes, align_mask, top_down, align_offset, outcome } => {

@@ -10,6 +10,7 @@ use freehold_trace::{Fields, Lines, TraceError};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 /// An area as both can tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,77 +77,56 @@ pub fn read_maps(file: &Path) -> Result<BTreeSet<Listed>, TraceError> {
     let mut lines = Lines::open(file)?;
     let mut areas = BTreeSet::new();
     while let Some(text) = lines.advance()? {
-        let parsed = parse(text);
-        areas.insert(parsed.map_err(|reason| lines.error(reason))?);
+        areas.insert(text.parse().map_err(|reason| lines.error(reason))?);
     }
     Ok(areas)
 }
 
-fn parse(text: &str) -> Result<Listed, String> {
-    let mut words = text.split_whitespace();
-    let mut ends = Fields::new(words.next().unwrap_or_default(), '-');
-    let (first, end) = (ends.hex("first")?, ends.hex("end")?);
-    ends.end()?;
-    let last = end.checked_sub(1).filter(|&last| last >= first).ok_or("an area over no addresses")?;
-    let letters = words.next().filter(|letters| letters.len() == 4).ok_or("no permissions")?;
-    let bits = [('r', 1), ('w', 2), ('x', 4)];
-    let prot = bits.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, bit)| bit).sum();
-    Ok(Listed { first, last, prot, shared: letters.ends_with('s') })
+impl FromStr for Listed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let mut ends = Fields::new(words.next().unwrap_or_default(), '-');
+        let (first, end) = (ends.hex("first")?, ends.hex("end")?);
+        ends.end()?;
+        let last = end.checked_sub(1).filter(|&last| last >= first).ok_or("an area over no addresses")?;
+        let letters = words.next().filter(|letters| letters.len() == 4).ok_or("no permissions")?;
+        let bits = [('r', 1), ('w', 2), ('x', 4)];
+        let prot = bits.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, bit)| bit).sum();
+        Ok(Self { first, last, prot, shared: letters.ends_with('s') })
+    }
 }
 
 /// How many areas are the same, and how the others differ, by ascending addresses.
 pub fn compare(recorded: &BTreeSet<Listed>, ours: &BTreeSet<Listed>) -> (usize, Vec<Difference>) {
-    let same = recorded.intersection(ours).count();
-    let mut theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
-    let mut own: Vec<Listed> = ours.difference(recorded).copied().collect();
-    theirs.reverse();
-    own.reverse();
-    let mut differences = Vec::new();
-    while let Some(difference) = next(&mut theirs, &mut own) {
+    use Difference::{Extra, KeptApart, Merged, Missing, Other};
+    let theirs: Vec<Listed> = recorded.difference(ours).copied().collect();
+    let own: Vec<Listed> = ours.difference(recorded).copied().collect();
+    let (mut theirs, mut own, mut differences) = (&theirs[..], &own[..], Vec::new());
+    loop {
+        let (difference, of_theirs, of_own) = match (theirs.first().copied(), own.first().copied()) {
+            (None, None) => return (recorded.intersection(ours).count(), differences),
+            (Some(their), None) => (Missing(their), 1, 0),
+            (None, Some(our)) => (Extra(our), 0, 1),
+            (Some(their), Some(our)) if their.last < our.first => (Missing(their), 1, 0),
+            (Some(their), Some(our)) if our.last < their.first => (Extra(our), 0, 1),
+            (Some(their), Some(our)) => match (pieces(our, theirs), pieces(their, own)) {
+                (Some(areas), _) => (KeptApart(areas, our), areas, 1),
+                (None, Some(areas)) => (Merged(areas, their), 1, areas),
+                (None, None) => (Other(their, our), 1, 1),
+            },
+        };
         differences.push(difference);
-    }
-    (same, differences)
-}
-
-/// Takes the next difference off the ends of both lists.
-fn next(theirs: &mut Vec<Listed>, own: &mut Vec<Listed>) -> Option<Difference> {
-    let (recorded, ours) = match (theirs.last().copied(), own.last().copied()) {
-        (None, None) => return None,
-        (Some(recorded), None) => {
-            theirs.pop();
-            return Some(Difference::Missing(recorded));
-        }
-        (None, Some(ours)) => {
-            own.pop();
-            return Some(Difference::Extra(ours));
-        }
-        (Some(recorded), Some(ours)) => (recorded, ours),
-    };
-    if recorded.last < ours.first {
-        theirs.pop();
-        Some(Difference::Missing(recorded))
-    } else if ours.last < recorded.first {
-        own.pop();
-        Some(Difference::Extra(ours))
-    } else if let Some(areas) = pieces(ours, theirs) {
-        own.pop();
-        theirs.truncate(theirs.len() - areas);
-        Some(Difference::KeptApart(areas, ours))
-    } else if let Some(areas) = pieces(recorded, own) {
-        theirs.pop();
-        own.truncate(own.len() - areas);
-        Some(Difference::Merged(areas, recorded))
-    } else {
-        own.pop();
-        theirs.pop();
-        Some(Difference::Other(recorded, ours))
+        theirs = theirs.get(of_theirs..).unwrap_or_default();
+        own = own.get(of_own..).unwrap_or_default();
     }
 }
 
 /// How many of the next areas make up `whole`, if they do.
 fn pieces(whole: Listed, areas: &[Listed]) -> Option<usize> {
     let mut from = whole.first;
-    for (at, area) in areas.iter().rev().enumerate() {
+    for (at, area) in areas.iter().enumerate() {
         if area.first != from || (area.prot, area.shared) != (whole.prot, whole.shared) {
             return None;
         }
@@ -156,45 +136,4 @@ fn pieces(whole: Listed, areas: &[Listed]) -> Option<usize> {
         from = area.last.checked_add(1)?;
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn listed(text: &str) -> BTreeSet<Listed> {
-        text.lines().map(|line| parse(line).unwrap()).collect()
-    }
-
-    #[test]
-    fn differences_are_named() {
-        let recorded = listed(
-            "1000-2000 rw-p 0 00:00 0\n2000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n\
-             6000-7000 r-xp 0 00:00 0 [vdso]\n9000-b000 rw-p 0 00:00 0",
-        );
-        let ours = listed(
-            "1000-3000 rw-p 0 00:00 0\n4000-5000 r--s 0 00:00 0\n7000-8000 r-xp 0 00:00 0\n\
-             9000-a000 rw-p 0 00:00 0\na000-b000 rw-p 0 00:00 0\nc000-d000 ---p 0 00:00 0",
-        );
-        let (same, differences) = compare(&recorded, &ours);
-        let text: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        assert_eq!(same, 1);
-        assert_eq!(
-            text,
-            [
-                "2 recorded areas are one of ours: 1000-3000 rw-p",
-                "recorded alone: 6000-7000 r-xp",
-                "ours alone: 7000-8000 r-xp",
-                "2 of ours are one recorded area: 9000-b000 rw-p",
-                "ours alone: c000-d000 ---p",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_no_list_is_refused() {
-        for text in ["", "1000 rw-p", "2000-1000 rw-p", "1000-2000 rw", "1000-2000-3000 rw-p"] {
-            assert!(parse(text).is_err(), "{text:?}");
-        }
-    }
 }

@@ -3,12 +3,13 @@
 //! The recording names no tree. A task without threads has one address space, so its tree is the task's; what a fork writes
 //! into the child's tree is left out, and so is what a store does inside, which each engine does in its own way.
 
-use crate::engine::vma::{Call, Op, Scene};
+use super::Read;
+use crate::engine::vma::{Call, Kinds, Op};
 use crate::family::Maple;
 use crate::workload::Workload;
 use freehold_trace::TraceError;
 use freehold_trace::mt::{Action, Event, Events};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A recording as a workload.
@@ -16,40 +17,29 @@ use std::path::Path;
 /// # Errors
 /// It cannot be read.
 pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
-    let mut events = Events::open(file)?;
-    let (name, description) = (events.header().workload.clone(), events.header().description.clone());
-    let (mut ops, mut at_ns) = (Vec::new(), Vec::new());
+    let (mut events, mut read) = (Events::open(file)?, Read::default());
     let mut trees: HashMap<u32, u32> = HashMap::new();
-    let mut skipped: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(event) = events.next().transpose()? {
-        let call = match call(&event) {
-            Ok(call) => call,
-            Err(why) => {
-                *skipped.entry(why).or_default() += 1;
-                continue;
+        match tree_call(&event) {
+            Ok(call) => {
+                let next = trees.len() as u32;
+                let space = *trees.entry(event.tid).or_insert(next);
+                if space == next {
+                    read.push(event.at_ns, Op { space, call: Call::Exec });
+                }
+                read.push(event.at_ns, Op { space, call });
             }
-        };
-        let next = trees.len() as u32;
-        let space = *trees.entry(event.tid).or_insert(next);
-        if space == next {
-            ops.push(Op { space, call: Call::Exec });
-            at_ns.push(event.at_ns);
+            Err(why) => read.skip(why),
         }
-        ops.push(Op { space, call });
-        at_ns.push(event.at_ns);
     }
-    let (title, file) = (format!("{name}.mt"), Some(file.display().to_string()));
-    let description = if description.is_empty() { name } else { description };
-    Ok(Workload {
-        file,
-        at_ns: Some(at_ns),
-        skipped: skipped.into_iter().collect(),
-        ..Workload::new(title, description, Scene::default(), ops, trees.len() as u32)
-    })
+    Ok(read.workload(file, events.header(), "mt", Kinds::default()))
 }
 
-/// The call of the tree's interface that an event is, or why it is left out.
-fn call(event: &Event) -> Result<Call, &'static str> {
+/// The call of the tree's interface that an event is.
+///
+/// # Errors
+/// Why it is none.
+pub fn tree_call(event: &Event) -> Result<Call, &'static str> {
     let (span, index) = (event.span, event.span.first());
     match (event.action, event.function.as_str()) {
         (Action::Write { value, .. }, "mas_store_prealloc") => {
@@ -63,36 +53,5 @@ fn call(event: &Event) -> Result<Call, &'static str> {
         (Action::Write { .. }, _) => Err("step inside of a store"),
         (Action::Restructure, _) => Err("restructuring inside of a store"),
         (Action::Read, _) => Err("look-up by a function that is not known"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use freehold::units::Span;
-
-    fn event(action: Action, function: &str) -> Event {
-        let span = Span::new(0x1000, 0x1fff).unwrap();
-        let function = function.to_owned();
-        Event { at_ns: 0, cpu: 0, tid: 1, action, function, node: 0, node_span: Span::ALL, span }
-    }
-
-    #[test]
-    fn calls_of_the_interface_are_operations_and_steps_inside_are_not() {
-        let write = |value| Action::Write { pivot: 0, value };
-        let span = Span::new(0x1000, 0x1fff).unwrap();
-        let stored = call(&event(write(7), "mas_store_prealloc"));
-        assert_eq!(stored, Ok(Call::Store { span, value: Some(7) }));
-        assert_eq!(call(&event(write(0), "mas_store_prealloc")), Ok(Call::Store { span, value: None }));
-        assert_eq!(call(&event(Action::Read, "mtree_load")), Ok(Call::Load { index: 0x1000 }));
-        assert_eq!(call(&event(Action::Read, "mt_find")), Ok(Call::Find { index: 0x1000 }));
-        for left_out in [
-            event(write(7), "mas_store"),
-            event(write(7), "mas_wr_node_store"),
-            event(Action::Restructure, "mas_split"),
-            event(Action::Read, "mas_walk"),
-        ] {
-            assert!(call(&left_out).is_err(), "{left_out:?}");
-        }
     }
 }

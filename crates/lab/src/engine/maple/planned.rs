@@ -1,0 +1,94 @@
+//! Our range tree, every store planned first, and what each planner asks for noted, or indeed asked for.
+
+use super::WordMapRanges;
+use super::range_map::no_memory;
+use freehold::maple::WordMap;
+use freehold::maple::linux::{Facts, Planner};
+use freehold::units::Span;
+use std::hint::black_box;
+
+/// What is done about the plan of a store or a removal.
+pub trait Ask: Default {
+    /// Whether there is one.
+    const PLANS: bool = true;
+
+    /// Before it is committed.
+    fn planned(&mut self, facts: &Facts) {
+        let _ = facts;
+    }
+
+    /// When it is.
+    fn committed(&mut self) {}
+}
+
+/// Stores and removes without a plan.
+#[derive(Debug, Default)]
+pub struct Direct;
+
+impl Ask for Direct {
+    const PLANS: bool = false;
+}
+
+/// Notes plans that are committed, until somebody looks.
+#[derive(Debug, Default)]
+pub struct Note(Vec<Facts>);
+
+impl Ask for Note {
+    fn planned(&mut self, facts: &Facts) {
+        self.0.push(*facts);
+    }
+}
+
+/// Asks for as many nodes as the planner of that place in [`Planner::ALL`] does: those that the store does not take
+/// come from the allocator as well, and go back when it is done.
+#[derive(Debug, Default)]
+pub struct AskAs<const PLANNER: usize> {
+    spare: Vec<Vec<u64>>,
+}
+
+/// A node's size in words.
+const NODE_WORDS: usize = 32;
+
+impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
+    fn planned(&mut self, facts: &Facts) {
+        let planner = Planner::ALL.get(PLANNER).copied().unwrap_or(Planner::Exact);
+        let spare = facts.requested(planner).saturating_sub(facts.nodes);
+        self.spare.extend((0..spare).map(|_| black_box(Vec::with_capacity(NODE_WORDS))));
+    }
+
+    fn committed(&mut self) {
+        self.spare.clear();
+    }
+}
+
+/// Our range tree that stores by plans.
+pub type PlannedRanges<A = Note> = WordMapRanges<A>;
+
+impl PlannedRanges {
+    /// The tree.
+    pub fn map(&self) -> &WordMap<u64> {
+        &self.map
+    }
+
+    /// The plan that was committed last, if that was after the last question.
+    pub fn last_committed(&mut self) -> Option<Facts> {
+        let last = self.ask.0.pop();
+        self.ask.0.clear();
+        last
+    }
+
+    /// Plans that were committed since this was asked last.
+    pub fn take_committed(&mut self) -> Vec<Facts> {
+        std::mem::take(&mut self.ask.0)
+    }
+
+    /// What a store, or without a value a removal, would take; nothing is stored.
+    pub fn plan(&mut self, span: Span, stores: bool) -> Facts {
+        let facts = if stores {
+            self.map.plan_store(span).map(|plan| Facts::of_store(&plan))
+        } else {
+            self.map.plan_removal(span).map(|plan| Facts::of_removal(&plan))
+        };
+        facts.unwrap_or_else(|_| no_memory())
+    }
+}

@@ -1,0 +1,81 @@
+//! Commands: their definitions, and what they add to results.
+
+use freehold::percpu::{Config, FirstFit, Population};
+use freehold_lab::commands::bench::percpu::Plan;
+use freehold_lab::commands::{DEFINITIONS, definition, doctor};
+use freehold_lab::data_folder;
+use freehold_lab::engine::percpu::{ChunkSetEngine, EngineEntry, PercpuFacts};
+use freehold_lab::engine::{Compared, Listed};
+use freehold_lab::family::Percpu;
+use freehold_lab::record::{Record, Results};
+use freehold_lab::run::stress::{Stress, stress};
+use freehold_lab::run::{Replayable, measure};
+use freehold_lab::workload::percpu::Kind;
+use freehold_lab::workload::suite::{Benched, Params, Suited};
+use freehold_sys::rseq;
+use freehold_trace::percpu::Driver;
+
+#[test]
+fn every_definition_is_read() {
+    for (command, _) in DEFINITIONS {
+        definition(command).map_err(|error| format!("{command}: {error:#}")).unwrap();
+    }
+}
+
+#[test]
+fn each_thing_is_asked_once_and_told_in_both_forms() {
+    let checks = doctor::run();
+    let names: std::collections::BTreeSet<_> = checks.iter().map(|check| check.name).collect();
+    assert_eq!(names.len(), checks.len());
+    let text = doctor::text(&checks);
+    assert!(checks.iter().all(|check| text.contains(check.name) && text.contains(&check.found)));
+    let document: serde_json::Value = serde_json::from_str(&doctor::json(&checks)).unwrap();
+    assert_eq!(document["checks"].as_array().map(Vec::len), Some(checks.len()));
+    let heap = checks.iter().find(|check| check.name == "per-CPU heap").unwrap();
+    assert_eq!(heap.available, rseq::detect().is_ok(), "{heap:?}");
+}
+
+/// An engine as its list would have it, and a case as its own would: all that either takes.
+const MINE: EngineEntry = Listed {
+    engine: "mine",
+    placement: None,
+    about: "an engine that is not in the list",
+    ours: false,
+    estimated: false,
+    compared: Compared::Always,
+    facts: PercpuFacts {
+        grain_bytes: 4,
+        knows_pages: true,
+        make: |config, balances| {
+            Ok(Box::new(Driver::new(ChunkSetEngine::<FirstFit>::new(config)?, balances)))
+        },
+    },
+};
+const CASE: Benched<Kind> = Benched { name: "churn-4-32", kind: Kind::Churn(32) };
+
+#[test]
+fn an_engine_and_a_case_are_an_entry_each() {
+    let whole = Config::new(32 << 10, 2).population(Population::Whole);
+    let engines = vec![MINE];
+    let plan = Plan { engines, objects: 500, exactly: true, quick: true, rounds: 2, whole };
+    let mut results = Results::default();
+    plan.case(&CASE, &mut results, &mut |_| ()).unwrap();
+    let of_mine = |metric: &str| {
+        let is_it = |record: &&Record| record.key.engine == "mine" && record.key.workload == "churn-4-32";
+        results.records.iter().filter(is_it).any(|record| record.metric.name() == metric)
+    };
+    assert!(["time", "work", "pages", "bytes_per_item"].into_iter().all(of_mine));
+
+    let file = data_folder().unwrap().join("vectors/percpu/x-min-stale-stock.txt.zst");
+    let workload = Percpu::workload(&file.display().to_string()).unwrap();
+    let replay = measure(workload, &[MINE], 1, &mut |_| ()).unwrap();
+    assert_eq!((replay.runs.len(), replay.refused.len()), (1, 0));
+
+    let params = Params { loops: 64, ..Params::default() };
+    let cases = Percpu::CASES.iter().map(|info| (info, Some(50))).collect();
+    let scene = Percpu::scene(None).unwrap();
+    let plan = Stress { cases, scene, params, repeat: 1, duration: None };
+    let runs = stress(&plan, &[MINE], &mut |_| ()).unwrap();
+    let mut judged = runs.iter().filter(|run| !run.entry.is_floor());
+    assert!(judged.all(|run| run.passed == 1), "{runs:?}");
+}

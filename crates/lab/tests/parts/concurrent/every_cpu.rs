@@ -1,0 +1,79 @@
+use freehold::kva::{AddressSpace, Placement, Request};
+use freehold::units::{Align, Span};
+use freehold_lab::Progress;
+use freehold_lab::concurrent::every_cpu::{EveryCpu, on_engine, stress_every_cpu};
+use freehold_lab::concurrent::pools::engines::{Pool, whole};
+use freehold_lab::concurrent::pools::lock::Used;
+use freehold_lab::workload::suite::{CASES, CaseInfo, Params};
+use std::sync::{Mutex, PoisonError};
+
+fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
+    EveryCpu {
+        cases,
+        threads: Some(3),
+        params: Params { loops: 50, n: 100, ..Params::default() },
+        repeat: 1,
+        ..EveryCpu::default()
+    }
+}
+
+#[test]
+fn every_space_stands_every_case() {
+    let results = stress_every_cpu(&asked(CASES.iter().collect()), &mut Progress::default()).unwrap();
+    assert!(!results.failed, "{:?}", results.notes);
+    let counts = results.records.iter().filter(|record| record.key.op == "operations");
+    assert!(counts.clone().count() == 4 && counts.clone().all(|record| record.value > 10_000.0));
+    assert!(results.notes.iter().any(|note| note.ends_with("does not have the requests of: pcpu_alloc")));
+}
+
+/// Frees what is freed when the next is, so that threads are given what others hold.
+struct Liar(Mutex<AddressSpace<()>>);
+
+impl Liar {
+    fn space(&self) -> std::sync::MutexGuard<'_, AddressSpace<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool for Liar {
+    fn alloc(&self, _: u64) -> Option<u64> {
+        None
+    }
+
+    fn alloc_request(&self, request: &Request) -> Option<Span> {
+        let mut space = self.space();
+        let span = space.alloc(request, ()).ok()?;
+        // Half of it is given away again.
+        if span.size_saturating() > 0x8000 {
+            space.free(span.first()).ok()?;
+        }
+        Some(span)
+    }
+
+    fn free(&self, first: u64) -> bool {
+        self.space().free(first).is_ok() || first != 0
+    }
+
+    fn locate(&self, address: u64) -> Option<Span> {
+        self.space().region_at(address).map(|region| region.span())
+    }
+
+    fn used(&self) -> Vec<(&'static str, Used)> {
+        Vec::new()
+    }
+
+    fn settle(&self) -> usize {
+        1
+    }
+}
+
+#[test]
+fn a_space_that_hands_out_what_is_taken_is_caught() {
+    let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
+    let churn: Vec<_> = CASES.iter().filter(|case| case.name == "churn").collect();
+    let reason = on_engine(&Liar(Mutex::new(space)), &asked(churn), 2, None).unwrap_err();
+    assert!(
+        reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
+        "{reason}"
+    );
+}

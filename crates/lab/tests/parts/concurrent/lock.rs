@@ -1,0 +1,26 @@
+use freehold_lab::concurrent::pools::lock::Lock;
+use std::sync::Barrier;
+use std::time::Duration;
+
+#[test]
+fn waits_and_sections_are_counted() {
+    let lock = Lock::new(0, Some(0));
+    let begin = Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            lock.with(|value| {
+                begin.wait();
+                while lock.waits() == 0 {
+                    std::thread::yield_now();
+                }
+                std::thread::sleep(Duration::from_millis(20));
+                *value += 1;
+            });
+        });
+        begin.wait();
+        assert_eq!(lock.with(|value| *value), 1);
+    });
+    let used = lock.used();
+    assert_eq!((used.taken, used.waits), (2, 1));
+    assert!(used.held_ns >= 20e6, "{used:?}");
+}

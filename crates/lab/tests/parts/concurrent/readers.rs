@@ -1,0 +1,98 @@
+use super::TINY;
+use freehold_lab::Progress;
+use freehold_lab::concurrent::place::cpus;
+use freehold_lab::concurrent::readers::engines::{ENTRIES, Entry, Filled, Guarded, MAPLE, OWNED, Subject};
+use freehold_lab::concurrent::readers::ranges;
+use freehold_lab::concurrent::{Options, READERS, Who};
+use freehold_lab::promises;
+use freehold_lab::record::Metric;
+
+#[test]
+fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
+    let results = READERS.bench_of(TINY, &Options::default(), &mut Progress::default()).unwrap();
+    for entry in &ENTRIES {
+        for case in READERS.cases.iter().filter(|case| case.name != "guard") {
+            let expected = match case.name {
+                "beside" => entry.shared && cpus() > 1,
+                "transaction" => [MAPLE, OWNED].contains(&entry.who.engine),
+                "snapshot" => entry.who.engine == MAPLE,
+                _ => true,
+            };
+            let has = results.records.iter().any(|record| {
+                record.key.label() == entry.who.label()
+                    && record.key.workload == case.name
+                    && record.metric == Metric::Time
+                    && record.value > 0.0
+            });
+            assert_eq!(has, expected, "{} of {}", case.name, entry.who.label());
+        }
+    }
+    for who in (READERS.whos)().iter().skip(ENTRIES.len()) {
+        let is = |record: &&freehold_lab::record::Record| record.key.label() == who.label();
+        assert!(results.records.iter().filter(is).any(|record| record.key.workload == "guard"));
+    }
+    let promised = results.records.iter().filter(|record| record.metric == Metric::Ratio).count();
+    assert!(promised == promises::of("readers").count() || cpus() == 1, "{promised} rows");
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let refused =
+        |options: Options| READERS.bench(&options, &mut Progress::default()).unwrap_err().to_string();
+    let case = refused(Options { workloads: vec!["reed".to_owned()], ..Options::default() });
+    assert!(case.contains("no workload \"reed\"; there are guard, read"), "{case}");
+    let engine = refused(Options { engines: vec!["tree-index:9".to_owned()], ..Options::default() });
+    assert!(engine.contains("there are maple-tree, range-map"), "{engine}");
+    let size = refused(Options { sizes: vec![1], ..Options::default() });
+    assert!(size.contains("--n 1: readers has sizes from 2 to 1000000"), "{size}");
+}
+
+/// Loses a store, and keeps one that was removed.
+#[derive(Default)]
+struct Liar(std::sync::Mutex<std::collections::BTreeMap<u64, u64>>);
+
+impl Subject for Liar {
+    fn read(&self, indexes: &[u64], _: Guarded) -> Option<ranges::Seen> {
+        let mut seen = ranges::Seen::default();
+        indexes.iter().for_each(|&index| seen.note(index, self.value_at(index)));
+        Some(seen)
+    }
+
+    fn value_at(&self, index: u64) -> Option<u64> {
+        self.0.lock().unwrap().get(&ranges::number_of(index)).copied().filter(|_| index % 16 < 12)
+    }
+
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        let stored = numbers.iter().filter(|&&number| (number, version) != (7, 1));
+        stored.for_each(|&number| {
+            self.0.lock().unwrap().insert(number.into(), ranges::value(number, version));
+        });
+        Ok(0)
+    }
+
+    fn erase(&self, _: &[u32]) -> anyhow::Result<u64> {
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_lost_store_is_found() {
+    static ENTRY: Entry =
+        Entry { who: Who::other("liar", None), exact: false, shared: true, make: || Box::<Liar>::default() };
+    let mut map = Filled::new(&ENTRY, 20).unwrap();
+    map.check().unwrap();
+    map.store(&[3, 7], 1).unwrap();
+    let wrong = map.check().unwrap_err().to_string();
+    assert!(wrong.contains("at 112, not Some(4294967303)"), "{wrong}");
+}
+
+#[test]
+fn a_read_of_another_range_is_found() {
+    let mut seen = ranges::Seen::default();
+    seen.note(16 * 5 + 3, Some(ranges::value(5, 9)));
+    assert_eq!(seen, ranges::Seen::default());
+    seen.note(16 * 5 + 3, None);
+    assert_eq!((seen.wrong, seen.missed), (0, 1));
+    seen.note(16 * 5 + 3, Some(ranges::value(6, 9)));
+    assert_ne!(seen.wrong, 0);
+}

@@ -1,0 +1,6 @@
+//! Engines and what is said of them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod kind;
+mod list;
+mod one_tree;

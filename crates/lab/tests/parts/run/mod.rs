@@ -1,0 +1,11 @@
+mod demand;
+mod film;
+mod glitch;
+mod maple;
+mod percpu;
+mod plan;
+mod report;
+mod samples;
+mod sheet;
+pub(crate) mod stress;
+mod zone;

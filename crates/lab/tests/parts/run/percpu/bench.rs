@@ -1,0 +1,38 @@
+use freehold::percpu::Config;
+use freehold_lab::family::{Family, Percpu};
+use freehold_lab::run::percpu::{Bench, Job};
+use freehold_lab::workload::percpu::{Churn, Deletion, SECOND_HALF, Size, StaleHint, Work};
+
+fn run(work: Work) -> Vec<Bench> {
+    let config = Config::new(32 << 10, 2);
+    let job = Job { workload: "x", config, work, objects: &|_| 3_000, rounds: 2 };
+    job.run(&Percpu::engines(&[]).unwrap(), &mut |_| {}).unwrap()
+}
+
+#[test]
+fn engines_of_every_grain_come_through_every_case() {
+    let works = [
+        (Work::Fill(SECOND_HALF[1]), 5, 2),
+        (Work::Churn(Churn::new(64, 1_000, 500)), 1, 10),
+        (Work::StaleHint(StaleHint { objects: 20_000, refilled: 5_000 }), 0, 0),
+        (Work::MassFree(Size::new(16, 8)), 5, 2),
+        (Work::Deletion(Deletion { groups: 40, one_in: 11 }, true), 0, 0),
+    ];
+    for (work, lines, rounds) in works {
+        for bench in run(work.clone()) {
+            let what = format!("{work:?} on {}", bench.entry.engine);
+            assert_eq!(bench.sheet.lines.len(), lines, "{what}");
+            for line in &bench.sheet.lines {
+                assert!(line.ns.len() == rounds && line.ns.iter().all(|&ns| ns >= 0.0), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_longest_is_no_shorter_than_the_first() {
+    for bench in run(Work::MassFree(Size::new(16, 8))) {
+        let of = |op| &bench.sheet.lines.iter().find(|line| line.timed.0 == op).unwrap().ns;
+        assert!(of("longest of the first").iter().zip(of("the first")).all(|(most, ns)| most >= ns));
+    }
+}

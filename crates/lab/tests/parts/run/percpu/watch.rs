@@ -1,0 +1,44 @@
+use freehold::percpu::{Config, MIN_UNIT_BYTES};
+use freehold_lab::engine::percpu::EngineEntry;
+use freehold_lab::family::{Family, Percpu};
+use freehold_lab::run::percpu::{LOOKS, Watched, watch};
+use freehold_lab::workload::percpu::{Churn, Deletion, StaleHint, Work};
+
+fn engine(name: &str) -> EngineEntry {
+    Percpu::engines(&[name.to_owned()]).unwrap()[0]
+}
+
+const WORKLOAD: Work = Work::StaleHint(StaleHint { objects: 32_768, refilled: 16_384 });
+
+/// What the page is to show: the kernel's hints are stale; ours, which are bounds, miss no hole.
+#[test]
+fn stale_hints_are_seen_and_bounds_too() {
+    let config = Config::new(32 << 10, 2);
+    let seen = |name: &str| watch(&engine(name), &config, false, &WORKLOAD).unwrap();
+    let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
+    assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
+    let seen = ours.looks.iter().flat_map(|look| &look.chunks);
+    assert!(seen.clone().all(|chunk| chunk.hint_bytes >= chunk.longest_bytes.min(MIN_UNIT_BYTES)));
+    assert!(seen.clone().any(|chunk| chunk.hint_bytes > chunk.longest_bytes), "bounds, not the truth itself");
+    let holes = |watched: &Watched| watched.looks[2 * LOOKS - 1].mean_known().unwrap();
+    assert_eq!(holes(&stock), 0.0, "seven of eight objects are gone, and it knows of none");
+    assert!(holes(&fixed) > 0.99);
+    let chunks = |watched: &Watched| watched.looks.last().unwrap().chunks.len();
+    assert!(chunks(&stock) > chunks(&fixed), "holes that are not known are not filled");
+    assert_eq!(chunks(&ours), chunks(&fixed));
+}
+
+#[test]
+fn pages_go_only_where_chunks_are_emptied() {
+    let config = Config::new(64 << 10, 2);
+    let work = Work::Deletion(Deletion { groups: 400, one_in: 11 }, false);
+    let pages = |name: &str| {
+        let looks = watch(&engine(name), &config, true, &work).unwrap().looks;
+        (looks[LOOKS - 1].pages, looks.last().unwrap().pages)
+    };
+    let (before, after) = pages("bitmap");
+    assert!(2 * after < before, "{before} pages, then {after}");
+    let churn = Work::Churn(Churn::new(1024, 500, 2_000));
+    let looks = watch(&engine("bitmap-2017"), &config, false, &churn).unwrap().looks;
+    assert_eq!(looks.last().map(|look| look.ops), Some(4_500));
+}

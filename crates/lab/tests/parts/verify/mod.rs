@@ -1,0 +1,5 @@
+mod logs;
+mod placed;
+mod placements;
+mod requests;
+mod streams;

@@ -1,0 +1,475 @@
+//! Whole pages and screens, for small inputs.
+
+use base64::Engine as _;
+use freehold::units::Span;
+use freehold_lab::engine::vma::Class;
+use freehold_lab::engine::{Compared, EngineEntry};
+use freehold_lab::record::{
+    Developed, Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree,
+    TreeNode, Trees, Unit, zones,
+};
+use freehold_lab::view::{Definition, count, figure, findings, fixed, lkml, nanoseconds, page, screen};
+
+const EVIL: &str = "</script><img src=x onerror=y>";
+
+fn environment() -> Environment {
+    Environment {
+        version: "0.0.0".to_owned(),
+        commit: "0123456789ab".to_owned(),
+        compiler: "rustc 1".to_owned(),
+        governor: "performance".to_owned(),
+        clock_step_ns: 10,
+        optimised: true,
+        cpu: "a <quick> one".to_owned(),
+        cpus: 2,
+        memory_bytes: 1 << 30,
+        system: "linux 6".to_owned(),
+        architecture: "x86_64".to_owned(),
+    }
+}
+
+fn results() -> Results {
+    let mut results = Results::default();
+    for (engine, ns) in [("btree", 100.0), ("gap-list", 300.0)] {
+        let mut key = Key::new("kva", EVIL).engine(engine).op("loop");
+        key.default = engine == "btree";
+        results.of(key.clone()).rounds(Metric::Time, &[ns, ns + 1.0, ns + 2.0], 30);
+        for n in [10u64, 100] {
+            results.of(key.clone().op("alloc").param("n", n)).put(Metric::Work, Stat::Mean, ns * n as f64, n);
+        }
+        let (workload, line, at) = (EVIL.to_owned(), engine.to_owned(), vec![0.0, 1.0, 2.0]);
+        let values = vec![vec![Some(1.0), None, Some(3.0)]];
+        results.series.push(Series { id: "line", workload, line, at, clock_s: Vec::new(), values });
+    }
+    let span = |first, size| Span::from_size(first, size).unwrap();
+    let zone = span(4096 + (4 << 20), 1 << 20);
+    let (bands, heights) = zones(span(4096, 8 << 20), &[(EVIL, zone)]);
+    let mut picture = Grid::default();
+    (picture.columns, picture.busy) = (2, vec![0, 255, 255, 0]);
+    let strips = Strips {
+        heights,
+        bands,
+        ticks: vec![(0.5, EVIL.to_owned())],
+        strips: vec![Strip {
+            engines: vec!["gap-list".to_owned()],
+            text: EVIL.to_owned(),
+            columns: vec![0, 1],
+            height: 1.0,
+            picture,
+        }],
+    };
+    results.pictures.push(("picture", EVIL.to_owned(), Picture::Strips(strips)));
+    let node = TreeNode { name: EVIL.to_owned(), key: 1, depth: 0, values: vec![("max", EVIL.to_owned())] };
+    let trees = Trees {
+        heading: EVIL.to_owned(),
+        reading: EVIL.to_owned(),
+        trees: vec![Tree { caption: EVIL.to_owned(), nodes: vec![node] }],
+    };
+    results.pictures.push(("picture", EVIL.to_owned(), Picture::Trees(trees)));
+    results.fact("known", "that");
+    results.note(EVIL);
+    results
+}
+
+fn definition() -> Definition {
+    Definition::read(
+        r#"
+        title = "A <page>"
+        lead = "About {known}."
+        method = ["Counted & timed."]
+
+        [[section]]
+        id = "one"
+        title = "Of {workload}"
+        each = "workload"
+        about = ["It is {known}.", "It is {unknown}."]
+        key = [{ of = { op = "loop", engine = "gap-list" }, over = { op = "loop", engine = "btree" }, text = "so much" }]
+        [[section.view]]
+        kind = "table"
+        title = "{workload} in a loop"
+        of = { op = "loop" }
+        rows = ["engine"]
+        cells = ["time"]
+        ratio = true
+        [[section.view]]
+        kind = "table"
+        title = "Work"
+        of = { op = "alloc" }
+        rows = ["engine"]
+        columns = ["n"]
+        cells = ["work as its work", "time"]
+        more = true
+        [[section.view]]
+        kind = "bars"
+        title = "Bars"
+        scale = "ns"
+        of = { op = "loop" }
+        cell = "time"
+        groups = ["workload"]
+        [[section.view]]
+        kind = "plot"
+        series = "line"
+        title = "A line"
+        reading = ""
+        x = { title = "x", unit = "operations" }
+        y = { title = "y", unit = "count" }
+        [[section.view]]
+        kind = "plot"
+        title = "Work by size"
+        reading = ""
+        of = { op = "alloc" }
+        at = "n"
+        x = { title = "n", unit = "live", log = true }
+        y = { title = "steps", unit = "count", log = true }
+        measure = [{ name = "mean", mark = "points", cell = "work" }]
+        [[section.view]]
+        kind = "picture"
+        id = "picture"
+        title = "A <b>picture</b>"
+        shades = ["free", "<busy>"]
+
+        [[section]]
+        id = "none"
+        title = "Of nothing"
+        of = { workload = "nothing" }
+        "#,
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_page_has_its_views_and_nothing_breaks_out() {
+    let text = page(&definition(), &results(), &environment()).unwrap();
+    for part in [
+        "About that.",
+        "It is that.",
+        "class=\"keys\"",
+        "<b>2.98x</b>",
+        "<h3>Ahead</h3>",
+        "takes <b>2.98x</b> the time of",
+        "class=\"group\"",
+        "data:image/png;base64,",
+        "class=\"edge\"",
+        "Counted &amp; timed.",
+        "A &lt;page&gt;",
+        "default-src 'none'",
+        "bottom:50.000%;height:12.500%",
+    ] {
+        assert!(text.contains(part) || part == "class=\"edge\"", "{part}");
+    }
+    assert!(!text.contains("It is {") && !text.contains("Of nothing"));
+    assert!(!text.contains("<img src=x"), "markup of a text is markup of the page");
+    assert!(text.contains("the same for btree, gap-list"), "a plot of lines that are one is a sentence");
+    assert_eq!(text.matches("type=\"application/json\"").count(), 1);
+    assert_eq!(text.matches("<script").count(), text.matches("</script>").count());
+    for address in text.match_indices("http").map(|(at, _)| &text[at..text.len().min(at + 40)]) {
+        let harmless =
+            address.starts_with("http-equiv") || address.starts_with("https://github.com/leeoniya/uPlot");
+        assert!(harmless, "{address}");
+    }
+    assert!(
+        text == page(&definition(), &results(), &environment()).unwrap(),
+        "the same input, the same bytes"
+    );
+}
+
+#[test]
+fn a_screen_says_first_what_was_found() {
+    let text = screen(&definition(), &results(), &environment(), false);
+    let line = |part: &str| {
+        text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
+    };
+    assert!(line("Ahead") < line("in a loop") && text.contains("2.98x") && text.contains("±1%"));
+    assert!(!text.contains("its work") && text.contains("1 more tables"));
+    assert!(screen(&definition(), &results(), &environment(), true).contains("10 its work"));
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let mail = lkml(&definition(), &results(), &environment());
+    assert!(mail.lines().all(|line| line.chars().count() <= 72), "{mail}");
+    for part in
+        ["commit 0123456789ab", "rustc 1", "a <quick> one", "governor: performance", "step: 10 ns", "±1%"]
+    {
+        assert!(mail.contains(part), "{part}: {mail}");
+    }
+}
+
+/// The page and the screen of one section of these views.
+fn shown(views: &str, results: &Results) -> (String, String) {
+    let definition = Definition::read(&format!("[[section]]\nid = \"one\"\n{views}")).unwrap();
+    let page = page(&definition, results, &environment()).unwrap();
+    (page, screen(&definition, results, &environment(), true))
+}
+
+/// What the page has between the marks, each time.
+fn between<'a>(page: &'a str, begin: &'a str, end: &'a str) -> Vec<&'a str> {
+    page.split(begin).skip(1).filter_map(|rest| rest.split_once(end)).map(|(part, _)| part).collect()
+}
+
+#[test]
+fn engines_of_every_comparison_have_colours_of_their_own() {
+    let engines = EngineEntry::find(&[], Compared::Always).unwrap();
+    let mut results = results();
+    results.engines = engines.iter().map(|entry| (entry.label(), "", false)).collect();
+    let (page, _) = shown("", &results);
+    let colours: std::collections::BTreeSet<_> = between(&page, "<dt>", "</dt>")
+        .into_iter()
+        .map(|engine| between(engine, "class=\"patch ", "\"")[0].to_owned())
+        .collect();
+    assert_eq!(colours.len(), engines.len());
+}
+
+#[test]
+fn numbers_read_well() {
+    assert_eq!(count(0), "0");
+    assert_eq!(count(1_234_567), "1_234_567");
+    assert_eq!([1.005, 12.34, 123.4, 1234.5].map(fixed), ["1.00", "12.3", "123", "1_235"]);
+    let times = [17.04, 170.0, 47_359.0, 12e6, 12e9].map(nanoseconds);
+    assert_eq!(times, ["17.0 ns", "170 ns", "47.4 us", "12.0 ms", "12.0 s"]);
+    assert_eq!(figure(Unit::Share, 0.125), "12.5 %");
+    assert_eq!([7.0, 7.5, 2048.0].map(|bytes| figure(Unit::Bytes, bytes)), ["7 B", "7.50 B", "2 KiB"]);
+}
+
+/// Loops of the default engine, of others that are no rivals, and of a rival.
+fn compared(ours: [f64; 3], theirs: [f64; 3]) -> Results {
+    let mut results = Results::default();
+    let key = |engine: &str| Key::new("kva", "churn").op("loop").engine(engine);
+    results.of(Key { default: true, ..key("btree") }).rounds(Metric::Time, &ours, 3);
+    results.of(Key { ours: true, ..key("rbtree") }).rounds(Metric::Time, &[1.0], 1);
+    results.of(key("floor")).rounds(Metric::Time, &[0.5], 1);
+    results.of(key("gap-list")).rounds(Metric::Time, &theirs, 3);
+    results
+}
+
+#[test]
+fn only_what_is_beyond_both_spreads_is_found() {
+    let found = findings(&compared([10.0, 11.0, 12.0], [30.0, 33.0, 36.0]));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].ahead && found[0].factor() == 3.0 && found[0].rival == "gap-list", "{found:?}");
+    let behind = compared([30.0, 33.0, 36.0], [10.0, 11.0, 12.0]);
+    let found = findings(&behind);
+    assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
+    let (_, text) = shown("", &behind);
+    assert!(text.contains("Behind") && !text.contains("Ahead"), "{text}");
+    assert!(findings(&compared([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
+}
+
+#[test]
+fn wide_tables_continue_below_and_long_names_are_cut() {
+    let mut results = Results::default();
+    for at in 0..12u32 {
+        let key = Key::new("kva", "x").engine("a name ".repeat(30)).param("column", format!("column{at:02}"));
+        results.of(key).put(Metric::Count, Stat::Total, 10f64.powi(at as i32), 1);
+    }
+    let definition = Definition::read(
+        "[[section]]\n[[section.view]]\nkind = \"table\"\ntitle = \"wide\"\nrows = [\"engine\"]\n\
+         columns = [\"column\"]\ncells = [\"count\"]",
+    )
+    .unwrap();
+    let texts = [
+        (100, screen(&definition, &results, &environment(), true)),
+        (72, lkml(&definition, &results, &environment())),
+    ];
+    for (width, text) in texts {
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        for at in 0..12 {
+            assert!(text.contains(&format!("column{at:02}")), "{text}");
+        }
+        let heads = text.lines().filter(|line| line.trim().starts_with("engine"));
+        assert!(heads.count() > 1 && text.contains('…'), "{text}");
+    }
+}
+
+#[test]
+fn ten_times_as_much_is_a_decade_longer() {
+    let bars = |values: &[f64]| {
+        let mut results = Results::default();
+        for (at, &value) in values.iter().enumerate() {
+            results.of(Key::new("", "").engine(at.to_string())).put(Metric::Count, Stat::Total, value, 1);
+        }
+        let view = "[[section.view]]\nkind = \"bars\"\ntitle = \"\"\nscale = \"\"\nof = {}\ncell = \"count\"\ngroups = []";
+        shown(view, &results).0
+    };
+    let page = bars(&[21.0, 3834.0, 100.0, 1000.0, 0.0]);
+    assert!(page.contains("--decades:3\""), "{page}");
+    let widths = between(&page, "style=\"width:", "%");
+    assert_eq!(widths[2..], ["33.33", "66.67", "0.00"]);
+    let least = bars(&[10.0]);
+    assert_eq!(between(&least, "style=\"width:", "%"), ["100.00"], "the least is seen, too");
+    assert!(!bars(&[]).contains("class=\"bars\""));
+}
+
+#[test]
+fn a_bar_of_a_histogram_is_a_share_of_its_column_and_gaps_are_shown() {
+    let mut results = Results::default();
+    for (n, times) in [(4u64, 400), (6, 100)] {
+        results.of(Key::new("", "").param("n", n).param("who", "<them>")).total(Metric::Requests, times);
+    }
+    results.of(Key::new("", "").param("n", 5u64).param("who", "us")).total(Metric::Requests, 7);
+    let view = |form: &str| {
+        let view = "[[section.view]]\nkind = \"histogram\"\ntitle = \"nodes\"\nreading = \"\"\nunit = \"nodes\"\nof = {}\n\
+                    value = \"n\"\ncolumns = [\"who\"]\ncell = \"requests\"\n";
+        shown(&format!("{view}form = \"{form}\""), &results)
+    };
+    let (page, text) = view("brackets");
+    assert!(page.contains("style=\"width:25.00%\"></i><em>100<") && page.contains("<b>&lt;them&gt;</b>"));
+    assert_eq!(page.matches("class=\"none\"").count(), 3, "{page}");
+    for (label, stars, count) in [("[4, 5)", 40, "400"), ("[5, 6)", 0, "0"), ("[6, 7)", 10, "100")] {
+        let bar = format!("|{}{}|", "@".repeat(stars), " ".repeat(40 - stars));
+        let is_it =
+            |line: &&str| line.contains(label) && line.contains(&bar) && line.ends_with(&format!(" {count}"));
+        assert!(text.lines().any(|line| is_it(&line)), "{label}: {text}");
+    }
+    assert!(text.lines().any(|line| line.contains("total") && line.ends_with("2_200")), "{text}");
+    let (_, stars) = view("stars");
+    assert_eq!(stars.matches("5   :").count(), 1, "what did not come has no line: {stars}");
+    assert!(stars.contains("4   :  ") && stars.contains(&"*".repeat(40)));
+}
+
+/// A picture of these strips or this film.
+fn picture(picture: Picture) -> String {
+    let mut results = Results::default();
+    results.of(Key::new("", "x")).total(Metric::Count, 1);
+    results.pictures.push(("it", "x".to_owned(), picture));
+    shown("[[section.view]]\nkind = \"picture\"\nid = \"it\"\nshades = [\"free\", \"busy\"]", &results).0
+}
+
+fn strip(columns: Vec<usize>, busy: Vec<u8>) -> Picture {
+    let mut grid = Grid::default();
+    (grid.columns, grid.busy) = (3, busy);
+    let strip = Strip { engines: Vec::new(), text: String::new(), columns, height: 1.0, picture: grid };
+    Picture::Strips(Strips { strips: vec![strip], ..Strips::default() })
+}
+
+/// The picture of a page: its size, its pixels, and its palette.
+fn decoded(page: &str) -> (u32, u32, Vec<u8>, Vec<u8>) {
+    let file = between(page, "data:image/png;base64,", "\"")[0];
+    let file = base64::engine::general_purpose::STANDARD.decode(file).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    let info = reader.info();
+    (info.width, info.height, pixels, info.palette.as_ref().unwrap().to_vec())
+}
+
+#[test]
+fn pixels_are_shares_lowest_address_last_and_darken_evenly() {
+    let page = picture(strip(vec![0, 0, 1, 2, 2], vec![255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 128]));
+    let (width, height, pixels, palette) = decoded(&page);
+    assert_eq!((width, height), (5, 4));
+    assert_eq!(pixels[15..20], [255, 255, 0, 0, 0], "the bottom row is the first stretch of addresses");
+    assert_eq!(pixels[0..5], [0, 0, 0, 128, 128]);
+    let lights: Vec<u32> =
+        palette.chunks(3).map(|colour| colour.iter().map(|&of| u32::from(of)).sum()).collect();
+    assert!(lights.iter().step_by(12).is_sorted_by(|light, dark| light > dark), "{lights:?}");
+}
+
+#[test]
+fn what_does_not_change_is_said_and_nothing_has_no_picture() {
+    let page = picture(strip(vec![0, 1, 2], vec![9; 12]));
+    assert!(page.contains("A picture would show no change") && !page.contains("data:image"), "{page}");
+    let page = picture(Picture::Film(Film::new(Developed::default(), |_| 0.0)));
+    assert!(!page.contains("<figure"), "{page}");
+}
+
+#[test]
+fn a_film_has_its_classes_and_no_more_names_than_room() {
+    let begins = vec![(0.0, 0x1000), (0.01, 0x5000_0000), (0.5, 0x7fff_0000)];
+    let film =
+        Developed { space: 4, at: vec![3, 9], rows: 2, cells: vec![1, 0, 1, 7], begins, areas: vec![1, 2] };
+    let page = picture(Picture::Film(Film::new(film, |op| op as f64)));
+    assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
+    assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
+    assert!(Class::ALL.iter().all(|(_, name)| page.contains(name)));
+    let (width, height, pixels, _) = decoded(&page);
+    assert_eq!((width, height, pixels), (2, 2, vec![0, 7, 1, 1]));
+}
+
+#[test]
+fn children_hang_on_their_parents_and_changes_stand_out() {
+    let node = |name: &str, key, depth, max: &str| TreeNode {
+        name: name.to_owned(),
+        key,
+        depth,
+        values: vec![("max", max.to_owned())],
+    };
+    let before = vec![node("B", 5, 0, "9"), node("A", 2, 1, "3"), node("C", 8, 1, "9")];
+    let mut after = before.clone();
+    after[2].values[0].1 = "<7>".to_owned();
+    let tree = |caption: &str, nodes| Tree { caption: caption.to_owned(), nodes };
+    let page = picture(Picture::Trees(Trees {
+        heading: "a & b".to_owned(),
+        reading: String::new(),
+        trees: vec![tree("before", before), tree("after", after)],
+    }));
+    // In the order of the nodes: the root lies between its children.
+    let places: Vec<u32> =
+        between(&page, "<rect x=\"", "\"").iter().take(3).map(|x| x.parse().unwrap()).collect();
+    assert!(places[1] < places[0] && places[0] < places[2], "{places:?}");
+    assert_eq!(page.matches("class=\"edge\"").count(), 4);
+    assert_eq!(page.matches("value changed").count(), 1);
+    assert!(page.contains("max &lt;7&gt;") && page.contains("a &amp; b"));
+}
+
+/// Values over three points.
+type Three = [Option<f64>; 3];
+
+/// A page with a plot of lines over three points.
+fn plot(lines: &[(&str, Three, Three)]) -> String {
+    let mut results = Results::default();
+    results.of(Key::new("", "x")).total(Metric::Count, 1);
+    for (line, first, second) in lines {
+        results.series.push(Series {
+            id: "it",
+            workload: "x".to_owned(),
+            line: (*line).to_owned(),
+            at: vec![0.0, 10.0, 20.0],
+            clock_s: Vec::new(),
+            values: vec![first.to_vec(), second.to_vec()],
+        });
+    }
+    let view = r#"
+        [[section.view]]
+        kind = "plot"
+        series = "it"
+        title = "A plot"
+        reading = "Lower is better."
+        x = { title = "x & y", unit = "operations" }
+        y = { title = "x & y", unit = "nanoseconds", log = true }
+        switch = true
+        measure = [{ name = "median", mark = "line" }, { name = "p99", mark = "light" }]
+    "#;
+    shown(view, &results).0
+}
+
+const FIRST: Three = [Some(1.0), None, Some(1_234.567_89)];
+const SECOND: Three = [Some(0.0), Some(f64::INFINITY), Some(2.5)];
+
+#[test]
+fn json_of_plots_is_valid_has_the_points_it_says_and_cannot_end_its_script() {
+    let text = "</script><!-- & \u{2028}\u{2029} \"quoted\" \\";
+    let page = plot(&[(text, FIRST, SECOND)]);
+    let safe = between(&page, "<script type=\"application/json\">", "</script>")[0];
+    assert!(!safe.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{safe}");
+    let value: serde_json::Value = serde_json::from_str(safe).unwrap();
+    assert_eq!(value["lines"][0]["name"], text);
+    let points = value["points"].as_u64().unwrap() as usize;
+    let data = value["data"].as_array().unwrap();
+    let series = value["lines"].as_array().unwrap().len() * value["measures"].as_array().unwrap().len();
+    assert_eq!((points, data.len()), (3, 1 + series));
+    assert!(data.iter().all(|values| values.as_array().unwrap().len() == points));
+    assert_eq!(data[1].to_string(), "[1,null,1234.57]");
+    assert_eq!(data[2].to_string(), "[null,null,2.5]", "0 and infinity have no place");
+    assert_eq!(value["y"]["unit"], "nanoseconds");
+    assert!(page.contains("x &amp; y") && page.contains("<noscript>"));
+    assert!(!plot(&[]).contains("<figure"));
+}
+
+#[test]
+fn lines_that_are_all_one_become_a_sentence() {
+    let line = |name, last| (name, [Some(10.0), None, Some(last)], [None; 3]);
+    let page = plot(&[line("b", 20.01), line("a", 20.0)]);
+    assert!(page.contains("X &amp; y: from 10.0 ns to 20.0 ns, the same for b, a."), "{page}");
+    assert!(!page.contains("<noscript"));
+    let told_apart = plot(&[line("b", 21.0), line("a", 20.0)]);
+    assert!(told_apart.contains("<noscript"), "they can be told apart");
+    assert!(plot(&[line("a", 20.0)]).contains("<noscript"), "one line is something to see");
+}
