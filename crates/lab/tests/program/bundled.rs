@@ -7,10 +7,16 @@ use freehold_lab::verify::verify_file;
 use freehold_lab::workload;
 use freehold_lab::workload::percpu::from_file;
 
+/// Vectors of areas in a list that is long, which take the list half a minute: left to `freehold verify`, as are the streams.
+const LONG_LISTS: [&str; 3] = ["gap_full_fit.txt.zst", "gap_long_busy_list.txt.zst", "gap_anchors.tsv"];
+
 #[test]
 fn every_bundled_vector_passes() {
     let folder = data_folder().unwrap().join("vectors/kva");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let before = files.len();
+    files.retain(|file| !LONG_LISTS.iter().any(|name| file.ends_with(name)));
+    assert_eq!(before - files.len(), LONG_LISTS.len());
     files.sort();
     let (mut operations, mut columns) = (0, std::collections::BTreeSet::new());
     for file in &files {
