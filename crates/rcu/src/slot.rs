@@ -59,7 +59,7 @@ pub(crate) enum Owner {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// 0, or the epoch in which the outermost guard began, and how many guards there are. Written by the owner; read by writers.
+    /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner; read by writers.
     state: AtomicU64,
     /// Taken under the domain's lock; given back by the owner.
     owner: AtomicU32,
