@@ -4,7 +4,7 @@ use super::plan::Stop;
 use crate::engine::{Driven, Listed};
 use crate::family::Outcome;
 use crate::record::Counts;
-use crate::run::{Replayable, State, Watch};
+use crate::run::{Replayable, Seen, State, Watch};
 use crate::workload::Workload;
 use freehold::units::Work;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct Counted<F: Replayable> {
     /// It was ended before the operations were.
     pub out_of_time: bool,
     /// What the family's watch saw.
-    pub seen: F::Watch,
+    pub seen: Seen<F>,
 }
 
 /// A stretch of the run.
@@ -67,7 +67,7 @@ pub(super) fn count_run<F: Replayable>(
         metadata_peak_bytes: 0,
         samples: Vec::new(),
         out_of_time: false,
-        seen: F::Watch::new(entry, workload, looks),
+        seen: Seen::<F>::default(),
     };
     let samples = workload.samples();
     if entry.is_floor() {
@@ -77,12 +77,13 @@ pub(super) fn count_run<F: Replayable>(
         run.samples = samples;
         return Ok(run);
     }
+    let mut watch = F::Watch::new(entry, workload, looks);
     for (at, op) in workload.setup.iter().enumerate() {
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
             return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
-        let noted = run.seen.note(&session, op, answer, None);
+        let noted = watch.note(&session, op, answer, None);
         noted.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
     }
     run.metadata_peak_bytes = session.metadata_bytes();
@@ -96,12 +97,12 @@ pub(super) fn count_run<F: Replayable>(
         let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(looks) };
         for from in sample.clone().step_by(stretch.max(1)) {
             let ops = workload.ops.get(from..sample.end.min(from + stretch)).unwrap_or_default();
-            unsupported += run.stretch(&mut session, ops, from).map_err(Stop::Wrong)?;
+            unsupported += run.stretch(&mut session, &mut watch, ops, from).map_err(Stop::Wrong)?;
         }
         run.samples.push(sample.clone());
     }
     session.validate().map_err(Stop::Wrong)?;
-    run.seen.finish(&session, &run.buckets);
+    run.seen = watch.finish(&session, &run.buckets);
     match unsupported {
         0 => Ok(run),
         lacking => Err(Stop::LeftOut(format!("{lacking} operations that it does not have"))),
@@ -110,11 +111,17 @@ pub(super) fn count_run<F: Replayable>(
 
 impl<F: Replayable> Counted<F> {
     /// The operations from `from` on, and the state behind them. How many the engine does not have.
-    fn stretch(&mut self, session: &mut Box<F::Session>, ops: &[F::Op], from: usize) -> Result<u64, String> {
+    fn stretch(
+        &mut self,
+        session: &mut Box<F::Session>,
+        watch: &mut F::Watch,
+        ops: &[F::Op],
+        from: usize,
+    ) -> Result<u64, String> {
         let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
             let (answer, tally) = session.run_counted(op);
-            let noted = self.seen.note(session, op, answer, Some(at));
+            let noted = watch.note(session, op, answer, Some(at));
             noted.map_err(|reason| format!("operation {at}: {reason}"))?;
             let (work, kind) = (F::work(&tally), F::kind(op));
             self.answers.push(answer);
@@ -136,7 +143,7 @@ impl<F: Replayable> Counted<F> {
             end: from + ops.len(),
             work_mean: works.mean(),
             work_max: works.percentile(1000),
-            state: self.seen.state(session),
+            state: watch.state(session),
         });
         Ok(unsupported)
     }

@@ -64,10 +64,15 @@ impl Replayable for Kva {
 }
 
 /// Looks at the free blocks, and draws a picture.
-#[derive(Clone, Debug)]
 pub struct KvaWatch {
     checker: Checker,
     space_first: u64,
+    seen: KvaSeen,
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug, Default)]
+pub struct KvaSeen {
     /// Busy and free addresses over time.
     picture: Grid,
     /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
@@ -75,15 +80,15 @@ pub struct KvaWatch {
 }
 
 impl Watch<Kva> for KvaWatch {
+    type Seen = KvaSeen;
     type State = Fragmentation;
 
     fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
         let layout = &workload.scene.layout;
         Self {
             checker: Checker::new(&entry.takes.reach(layout)),
-            picture: Grid::new(workload.ops.len(), points),
             space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
-            bytes_per_free_block: None,
+            seen: KvaSeen { picture: Grid::new(workload.ops.len(), points), bytes_per_free_block: None },
         }
     }
 
@@ -92,7 +97,7 @@ impl Watch<Kva> for KvaWatch {
         if at.is_none() && spans.is_empty() {
             return Err("found no room: two objects at one place?".to_owned());
         }
-        self.picture.placed(op, &spans, at.unwrap_or(0));
+        self.seen.picture.placed(op, &spans, at.unwrap_or(0));
         Ok(())
     }
 
@@ -100,13 +105,13 @@ impl Watch<Kva> for KvaWatch {
         Fragmentation::of(session, &self.checker, self.space_first)
     }
 
-    fn finish(&mut self, session: &dyn Session, buckets: &[Bucket<Kva>]) {
+    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
         let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
         let bytes = session.free_index_bytes().filter(|_| most > 0);
-        self.bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
+        let bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
         let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
         let spread = u64::try_from(spread).unwrap_or(u64::MAX);
-        self.picture = std::mem::take(&mut self.picture).finish(self.space_first, spread);
+        KvaSeen { picture: self.seen.picture.finish(self.space_first, spread), bytes_per_free_block }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is seen of a replay of address spaces.
 
-use super::{EngineRun, Replay, Replayable, Watch};
+use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
@@ -82,22 +82,30 @@ impl Replayable for Maple {
 }
 
 /// Counts what is not as it was recorded, and films one of the spaces.
-#[derive(Clone, Debug)]
 pub struct MapleWatch {
     judge: MapleJudge,
+    seen: MapleSeen,
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug, Default)]
+pub struct MapleSeen {
     faults: BTreeMap<Fault, u64>,
     /// The busiest space, of the default engine.
     film: Option<Film>,
 }
 
 impl Watch<Maple> for MapleWatch {
+    type Seen = MapleSeen;
     type State = Footprint;
 
     fn new(entry: &EngineEntry, workload: &Workload<Maple>, _: usize) -> Self {
         Self {
             judge: MapleJudge::new(entry, &workload.scene),
-            faults: BTreeMap::new(),
-            film: entry.is_default().then(|| Film::of_busiest(&workload.ops)),
+            seen: MapleSeen {
+                faults: BTreeMap::new(),
+                film: entry.is_default().then(|| Film::of_busiest(&workload.ops)),
+            },
         }
     }
 
@@ -110,9 +118,9 @@ impl Watch<Maple> for MapleWatch {
     ) -> Result<(), String> {
         self.judge.check(op, answer)?;
         if let Some(fault) = answer.fault {
-            *self.faults.entry(fault).or_default() += 1;
+            *self.seen.faults.entry(fault).or_default() += 1;
         }
-        if let Some((film, at)) = self.film.as_mut().zip(at) {
+        if let Some((film, at)) = self.seen.film.as_mut().zip(at) {
             film.note(session, op, at);
         }
         // A space is looked at as a whole when it goes.
@@ -121,5 +129,9 @@ impl Watch<Maple> for MapleWatch {
 
     fn state(&self, session: &dyn Session) -> Footprint {
         session.footprint()
+    }
+
+    fn finish(self, _: &dyn Session, _: &[Bucket<Maple>]) -> MapleSeen {
+        self.seen
     }
 }

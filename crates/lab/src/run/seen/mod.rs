@@ -59,13 +59,17 @@ pub trait Replayable: Family {
     }
 }
 
+/// What a watch saw of a run.
+pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
 /// What a watch saw at a time.
 pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
 /// A figure of the state over time, by the name of its series.
 pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
 
 /// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Replayable>: Clone + Debug + Sized {
+pub trait Watch<F: Replayable>: Sized {
+    /// What is left of it when the run has ended, without what judges: that has as much memory as an engine.
+    type Seen: Clone + Debug + Default;
     /// The state at a time.
     type State: Copy + Debug + Default;
 
@@ -84,8 +88,6 @@ pub trait Watch<F: Replayable>: Clone + Debug + Sized {
     /// The state now.
     fn state(&self, session: &F::Session) -> Self::State;
 
-    /// Sees the end of the run.
-    fn finish(&mut self, session: &F::Session, buckets: &[Bucket<F>]) {
-        let _ = (session, buckets);
-    }
+    /// The end of the run.
+    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
 }

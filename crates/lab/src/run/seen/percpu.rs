@@ -1,6 +1,6 @@
 //! What is seen of a replay of per-CPU objects.
 
-use super::{EngineRun, Replay, Replayable, Watch};
+use super::{Bucket, EngineRun, Replay, Replayable, Watch};
 use crate::engine::percpu::{EngineEntry, Session};
 use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Results, Stat};
@@ -28,7 +28,7 @@ impl Replayable for Percpu {
             .put(Metric::Chunks, Stat::Max, counted.peak(|state| state.footprint.chunks) as f64, 1)
             .some(Metric::PageFill, Stat::Mean, seen.fill())
             .some(Metric::BytesPerItem, Stat::Total, each)
-            .total(Metric::MissedPlaces, seen.judge.missed());
+            .total(Metric::MissedPlaces, seen.missed_places);
     }
 
     const STATE: &'static [(&'static str, fn(&PercpuState) -> f64)] = &[
@@ -57,15 +57,21 @@ impl Replayable for Percpu {
 }
 
 /// Counts pages after every operation.
-#[derive(Clone, Debug)]
 pub struct PercpuWatch {
     judge: PercpuJudge,
+    seen: PercpuSeen,
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug, Default)]
+pub struct PercpuSeen {
     /// Pages of a unit that have memory, at most.
     pub pages_peak: u64,
     pages_sum: u128,
     /// Live bytes while that many pages had memory.
     live_sum: u128,
     operations: u64,
+    missed_places: u64,
 }
 
 /// The state at a time.
@@ -85,7 +91,7 @@ impl PercpuState {
     }
 }
 
-impl PercpuWatch {
+impl PercpuSeen {
     /// Pages of a unit that have memory, in the mean over all operations.
     pub fn pages_mean(&self) -> f64 {
         self.pages_sum as f64 / self.operations.max(1) as f64
@@ -99,11 +105,11 @@ impl PercpuWatch {
 }
 
 impl Watch<Percpu> for PercpuWatch {
+    type Seen = PercpuSeen;
     type State = PercpuState;
 
     fn new(entry: &EngineEntry, workload: &Workload<Percpu>, _: usize) -> Self {
-        let judge = PercpuJudge::new(entry, &workload.scene);
-        Self { judge, pages_peak: 0, pages_sum: 0, live_sum: 0, operations: 0 }
+        Self { judge: PercpuJudge::new(entry, &workload.scene), seen: PercpuSeen::default() }
     }
 
     fn note(
@@ -121,15 +127,19 @@ impl Watch<Percpu> for PercpuWatch {
             return Err(format!("{op:?} was refused, though {reason}"));
         }
         let pages = session.populated_pages();
-        self.pages_peak = self.pages_peak.max(pages);
-        self.pages_sum += u128::from(pages);
-        self.live_sum += u128::from(self.judge.live_bytes());
-        self.operations += 1;
+        self.seen.pages_peak = self.seen.pages_peak.max(pages);
+        self.seen.pages_sum += u128::from(pages);
+        self.seen.live_sum += u128::from(self.judge.live_bytes());
+        self.seen.operations += 1;
         Ok(())
     }
 
     fn state(&self, session: &dyn Session) -> PercpuState {
         PercpuState { footprint: session.footprint(), live_bytes: self.judge.live_bytes() }
+    }
+
+    fn finish(self, _: &dyn Session, _: &[Bucket<Percpu>]) -> PercpuSeen {
+        PercpuSeen { missed_places: self.judge.missed(), ..self.seen }
     }
 }
 
