@@ -17,6 +17,8 @@ pub(crate) fn forget_threads_of_children() -> Result<(), OutOfMemory> {
     static INSTALLED: AtomicBool = AtomicBool::new(false);
     // Relaxed: hooks are installed under the lock.
     if !INSTALLED.load(Ordering::Relaxed) {
+        // First, so that no child finds it half fixed by a thread that it does not have.
+        Domain::global().mode();
         let _registration = Domain::global().lock_registration();
         if !INSTALLED.load(Ordering::Relaxed) {
             freehold_sys::fork::at_fork(prepare, parent, child).map_err(|_| OutOfMemory)?;

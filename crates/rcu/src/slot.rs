@@ -217,7 +217,7 @@ impl Slots {
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
-                    debug_assert_eq!(slot.stamp(), 0, "R2: a free slot has no guard");
+                    debug_assert_eq!(slot.state.load(Ordering::Relaxed), 0, "R2: a free slot has no guard");
                     // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
                     slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
                     slot.owner.store(owner as u32, Ordering::Relaxed);

@@ -53,21 +53,58 @@ fn a_reader_holds_back_what_was_retired_since_it_began_and_nothing_older() {
 
 #[test]
 fn the_outermost_guard_counts() {
-    let domain = Domain::new();
-    let reader = domain.reader().unwrap();
-    let mut backlog = Backlog::new(&domain, 10);
-    let outer = reader.read();
-    retire(&mut backlog, 0..1);
-    let inner = outer.clone();
-    drop(outer);
-    assert_eq!(polled(&mut backlog), []);
-    let third = reader.read();
-    drop(inner);
-    assert_eq!(polled(&mut backlog), []);
-    assert_eq!(domain.stats().reading, 1);
-    drop(third);
-    assert_eq!(polled(&mut backlog), [0]);
-    assert_eq!(domain.stats().reading, 0);
+    for domain in [Domain::new(), Domain::fenced()] {
+        let reader = domain.reader().unwrap();
+        let mut backlog = Backlog::new(&domain, 10);
+        let outer = reader.read();
+        retire(&mut backlog, 0..1);
+        let inner = outer.clone();
+        drop(outer);
+        assert_eq!(polled(&mut backlog), []);
+        let third = reader.read();
+        drop(inner);
+        assert_eq!(polled(&mut backlog), []);
+        assert_eq!(domain.stats().reading, 1);
+        drop(third);
+        assert_eq!(polled(&mut backlog), [0]);
+        assert_eq!(domain.stats().reading, 0);
+    }
+}
+
+#[test]
+fn a_guard_that_leaks_holds_on_without_its_reader() {
+    for domain in [Domain::new(), Domain::fenced()] {
+        let mut backlog = Backlog::new(&domain, 10);
+        let reader = domain.reader().unwrap();
+        std::mem::forget(reader.read());
+        drop(reader.read());
+        drop(reader);
+        retire(&mut backlog, 0..1);
+        assert_eq!(polled(&mut backlog), []);
+        let next = domain.reader().unwrap();
+        assert_eq!((domain.stats().registered, domain.stats().reading), (2, 1), "its slot is nobody else's");
+        drop(next);
+        backlog.take_all(drop);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "so many guards are slow there")]
+fn more_guards_than_are_counted_hold_for_ever() {
+    for domain in [Domain::new(), Domain::fenced()] {
+        let mut backlog = Backlog::new(&domain, 10);
+        let reader = domain.reader().unwrap();
+        for count in [16_382, 16_383, 20_000] {
+            let guards: Vec<_> = (0..count).map(|_| reader.read()).collect();
+            retire(&mut backlog, count..count + 1);
+            assert_eq!(polled(&mut backlog), []);
+            drop(guards);
+            let expected = if count == 16_382 { vec![count] } else { vec![] };
+            assert_eq!(polled(&mut backlog), expected);
+        }
+        assert_eq!(domain.stats().reading, 1);
+        backlog.take_all(drop);
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Drop for AtEnd {
 
 /// A guard of this thread on the [global](Domain::global) domain.
 ///
-/// Cost: three loads and a store, and as much again when it is dropped; nested ones are an addition. The first of a thread
+/// Cost: three loads and a store, and a load and a store when it is dropped; nested ones are a call and an addition. The first of a thread
 /// [registers](register) it. A thread that cannot register for lack of memory ends the program, as one that cannot start does;
 /// `register` lets it know before.
 #[doc(alias = "rcu_read_lock")]
