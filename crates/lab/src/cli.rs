@@ -3,8 +3,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::{bench, stress};
+use freehold_lab::commands::stress;
 use freehold_lab::kind::Subject;
+use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
 use std::path::PathBuf;
 
@@ -89,7 +90,7 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         subject: Subject,
         #[command(flatten)]
-        options: bench::Options,
+        options: run::Options,
     },
     /// Measure what others have published again, beside their figures.
     ///

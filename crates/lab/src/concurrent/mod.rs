@@ -27,10 +27,10 @@ pub use pools::POOLS;
 pub use readers::READERS;
 
 use crate::Progress;
-pub use crate::commands::bench::Options;
 use crate::failure::Failure;
 use crate::promises;
 use crate::record::{Key, Metric, Results};
+pub use crate::run::Options;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -187,7 +187,7 @@ impl Bench<'_> {
 /// What is benched together.
 pub struct Suite {
     /// In records.
-    name: &'static str,
+    pub name: &'static str,
     /// The workloads.
     pub cases: &'static [Case],
     /// How much is done, if it is to be quick and if not.
