@@ -16,10 +16,34 @@ pub struct Promise {
     /// Those of which the least is compared with it; none if it is for itself.
     #[serde(default)]
     by: Vec<Select>,
-    /// At most so many times the other.
-    at_most: Option<f64>,
-    /// At least so many times the other.
-    at_least: Option<f64>,
+    /// How many times the other it may be.
+    bound: Bound,
+}
+
+/// The most or the least that a ratio may be.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Bound {
+    fn is_kept(self, ratio: f64) -> bool {
+        match self {
+            Self::AtMost(most) => ratio <= most,
+            Self::AtLeast(least) => ratio >= least,
+        }
+    }
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::AtMost(most) => write!(f, "at most {most}"),
+            Self::AtLeast(least) => write!(f, "at least {least}"),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -57,13 +81,10 @@ pub fn add<'a>(promises: impl Iterator<Item = &'a Promise>, results: &mut Result
         let Some((of, by)) = find(&promise.of, results).zip(by) else { continue };
         let by = by.into_iter().reduce(f64::min).unwrap_or(1.0);
         let (ratio, samples) = (of.value / by, of.samples);
-        let most = promise.at_most.map(|bound| ("at most", bound, ratio <= bound));
-        let least = promise.at_least.map(|bound| ("at least", bound, ratio >= bound));
-        let Some((word, bound, kept)) = most.or(least) else { continue };
         let mut key = Key::new(&promise.suite, "promise")
             .op(promise.what.as_str())
-            .param("bound", format!("{word} {bound}"))
-            .param("kept", if kept { "yes" } else { "no" });
+            .param("bound", promise.bound.to_string())
+            .param("kept", if promise.bound.is_kept(ratio) { "yes" } else { "no" });
         key.params.extend(promise.of.numbers().map(|(name, value)| (name.to_owned(), value.into())));
         results.of(key).put(Metric::Ratio, Stat::Total, ratio, samples);
     }
