@@ -4,4 +4,4 @@ mod bench;
 mod watch;
 
 pub use bench::{Bench, Job};
-pub use watch::{ChunkSeen, LOOKS, Look, Watched, watch};
+pub use watch::{ChunkSeen, LOOKS, Look, Watched, used_and_longest, watch};

@@ -180,23 +180,13 @@ impl Watch {
         }
     }
 
-    /// Bytes of a chunk in objects, and of its longest run without.
-    fn used_and_longest(&self, taken: &BTreeMap<u32, u32>) -> (u32, u32) {
-        let (mut used, mut longest, mut before) = (0, 0, 0);
-        let unit = self.unit_bytes / GRAIN_BYTES;
-        for (first, end) in taken.iter().chain([(&unit, &unit)]) {
-            (used, longest, before) = (used + end - first, longest.max(first - before), *end);
-        }
-        (used * GRAIN_BYTES, longest * GRAIN_BYTES)
-    }
-
     fn see(&mut self) -> Result<(), String> {
         let lines = self.session.chunk_lines().ok_or("its hints cannot be looked at")?;
         let mut chunks = Vec::new();
         for line in lines {
             let Some(number) = line.chunk else { continue };
             let Some(taken) = self.chunks.get(number as usize) else { continue };
-            let (used_bytes, longest_bytes) = self.used_and_longest(taken);
+            let (used_bytes, longest_bytes) = used_and_longest(self.unit_bytes, taken);
             let hint_bytes = u32::try_from(line.contig_bytes).unwrap_or(u32::MAX);
             // A hint without a start is a bound from above.
             let is_bound = hint_bytes > 0 && line.contig_start_bytes.is_none();
@@ -218,4 +208,14 @@ impl Watch {
         self.looks.push(Look { ops: self.ops, pages, chunks });
         Ok(())
     }
+}
+
+/// Bytes of a chunk in objects, and of its longest run without. Of each object the grain after its last is known by its first.
+pub fn used_and_longest(unit_bytes: u32, taken: &BTreeMap<u32, u32>) -> (u32, u32) {
+    let (mut used, mut longest, mut before) = (0, 0, 0);
+    let unit = unit_bytes / GRAIN_BYTES;
+    for (first, end) in taken.iter().chain([(&unit, &unit)]) {
+        (used, longest, before) = (used + end - first, longest.max(first - before), *end);
+    }
+    (used * GRAIN_BYTES, longest * GRAIN_BYTES)
 }

@@ -2,10 +2,10 @@
 
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, Session};
-use freehold_lab::family::Checker;
+use freehold_lab::family::{Checker, Kva, Life, Percpu};
 use freehold_lab::workload::WHOLE;
 use freehold_lab::workload::suite::{
-    Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase, find_cases,
+    Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, PercpuKind, Phase, Suited, find_cases,
 };
 use freehold_trace::kva::{Answer, Op};
 
@@ -132,6 +132,37 @@ fn a_case_that_is_stopped_frees_what_it_has() {
             run.run(&ops);
             assert!(run.is_empty(), "{} after {batches}", info.name);
         }
+    }
+}
+
+/// Setups that leave holes free some of their objects, and teardowns the others; the last object stays.
+fn holes<F: Suited>(kind: F::Kind, n: u32) {
+    let info = F::CASES.iter().find(|case| case.kind == kind).unwrap();
+    let mut case = Case::new(info, &Params { loops: 0, n, ..Params::default() }, 5);
+    let (mut ops, mut made, mut freed, mut stay) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    while let Some(Batch { phase, .. }) = case.next_batch(&mut ops, 100) {
+        for op in ops.drain(..) {
+            match F::life(&op) {
+                Life::Begins(object, _) => made.push(object),
+                Life::Ends(object) if phase == Phase::Setup => freed.push(object),
+                Life::Ends(object) => stay.push(object),
+                Life::Comes(_) | Life::Neither => panic!("{op:?}"),
+            }
+        }
+    }
+    assert!(!freed.is_empty() && made.is_sorted(), "{}", info.name);
+    assert_eq!(stay.last(), made.last(), "{}: the highest hole ends at an object", info.name);
+    let mut all = [freed, stay].concat();
+    all.sort_unstable();
+    assert_eq!(all, made, "{}: what is freed and what stays are all of it", info.name);
+}
+
+#[test]
+fn what_is_freed_and_what_stays_are_all_of_it() {
+    for n in [1, 2, 7, 300] {
+        [Kind::FullFit, Kind::Holes].into_iter().for_each(|kind| holes::<Kva>(kind, n));
+        let kinds = [PercpuKind::SecondHalf, PercpuKind::StaleHint, PercpuKind::Deletion];
+        kinds.into_iter().for_each(|kind| holes::<Percpu>(kind, n));
     }
 }
 

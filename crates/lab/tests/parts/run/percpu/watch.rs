@@ -1,8 +1,10 @@
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
 use freehold_lab::engine::percpu::EngineEntry;
 use freehold_lab::family::{Family, Percpu};
-use freehold_lab::run::percpu::{LOOKS, Watched, watch};
+use freehold_lab::run::percpu::{LOOKS, Watched, used_and_longest, watch};
+use freehold_lab::workload::SplitMix;
 use freehold_lab::workload::percpu::{Churn, Deletion, StaleHint, Work};
+use std::collections::BTreeMap;
 
 fn engine(name: &str) -> EngineEntry {
     Percpu::engines(&[name.to_owned()]).unwrap()[0]
@@ -41,4 +43,27 @@ fn pages_go_only_where_chunks_are_emptied() {
     let churn = Work::Churn(Churn::new(1024, 500, 2_000));
     let looks = watch(&engine("bitmap-2017"), &config, false, &churn).unwrap().looks;
     assert_eq!(looks.last().map(|look| look.ops), Some(4_500));
+}
+
+/// Objects of a few grains, some side by side and some at an edge, against a look at every grain.
+#[test]
+fn what_is_used_and_the_longest_run_are_what_grains_say() {
+    let mut random = SplitMix::new(7);
+    for layout in 0..200 {
+        let grains = 1 + random.uniform(48) as u32;
+        let (mut taken, mut is_used) = (BTreeMap::new(), vec![false; grains as usize]);
+        let mut first = random.uniform(3) as u32;
+        while first < grains {
+            let end = (first + 1 + random.uniform(5) as u32).min(grains);
+            taken.insert(first, end);
+            is_used[first as usize..end as usize].fill(true);
+            first = end + (random.uniform(2) * random.uniform(9)) as u32;
+        }
+        if layout == 0 {
+            (taken, is_used) = (BTreeMap::new(), vec![false; grains as usize]);
+        }
+        let used = is_used.iter().filter(|&&is_used| is_used).count() as u32;
+        let longest = is_used.split(|&is_used| is_used).map(<[bool]>::len).max().unwrap() as u32;
+        assert_eq!(used_and_longest(4 * grains, &taken), (4 * used, 4 * longest), "{grains}: {taken:?}");
+    }
 }
