@@ -185,7 +185,13 @@ impl Command {
             Self::Verify { .. } => "verify".to_owned(),
             Self::Replay { .. } => "replay".to_owned(),
             Self::Compare { .. } => "compare".to_owned(),
-            _ => "inspect".to_owned(),
+            Self::Inspect { .. } => "inspect".to_owned(),
+            Self::CountInstructions { .. } => "count-instructions".to_owned(),
+            Self::MeasureResident { .. } => "measure-resident".to_owned(),
+            Self::Show { .. } => "show".to_owned(),
+            Self::Doctor => "doctor".to_owned(),
+            Self::Completions { .. } => "completions".to_owned(),
+            Self::Man => "man".to_owned(),
         }
     }
 }

@@ -12,7 +12,7 @@ use freehold_trace::Drive;
 pub struct Maple;
 
 impl Family for Maple {
-    /// The last one is whatever is not one of the others.
+    /// The last one is of calls that are few.
     const KINDS: &'static [OpKind] = &[
         OpKind { op: "mmap", noun: "mapping" },
         OpKind { op: "munmap", noun: "unmapping" },
@@ -34,7 +34,12 @@ impl Family for Maple {
             Call::Search { .. } => 4,
             Call::Store { .. } => 5,
             Call::Load { .. } | Call::Find { .. } => 6,
-            _ => 7,
+            Call::Map { by: Caller::Break, .. }
+            | Call::Unmap { by: Caller::Break, .. }
+            | Call::Remap { .. }
+            | Call::Fork { .. }
+            | Call::Exec
+            | Call::Destroy => 7,
         }
     }
 

@@ -11,7 +11,7 @@ use freehold_trace::maple::{Answer, Driver, Op, RangeDriver, TreeFlags};
 pub struct Tree;
 
 impl Family for Tree {
-    /// The last one is whatever is not one of the others.
+    /// The last one is of what neither stores nor finds anything, and of whole trees.
     const KINDS: &'static [OpKind] = &[
         OpKind { op: "store", noun: "store" },
         OpKind { op: "erase", noun: "removal" },
@@ -41,7 +41,12 @@ impl Family for Tree {
             | Op::CursorStep { .. }
             | Op::LoadMany { .. }
             | Op::StepMany { .. } => 3,
-            _ => 4,
+            Op::CursorSet { .. }
+            | Op::CursorPause
+            | Op::CursorReset
+            | Op::UseTree { .. }
+            | Op::Duplicate { .. }
+            | Op::DestroyTree { .. } => 4,
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Source {
     /// Operations that a figure is of.
     #[serde(default = "one")]
     pub per: f64,
-    /// What of ours stands beside its figures: the ratio of two, one's figure, or nothing.
+    /// What of ours stands beside its figures: the ratio of two, one's figure, or nothing; no more than two.
     pub ours: Option<Vec<Select>>,
     /// The figures.
     #[serde(default)]

@@ -16,6 +16,12 @@ fn every_table_is_read_and_its_figures_say_something() {
         assert!(figure.before.is_some() || figure.after.is_some(), "{}", figure.what);
         assert!(figure.ours.is_none() || !figure.of.is_empty(), "{}", figure.what);
     }
+    let sides = sources().iter().flat_map(|source| {
+        let of_figures = source.figure.iter().filter_map(|figure| figure.ours.as_ref());
+        source.ours.iter().chain(of_figures).map(|sides| (&source.source, sides.len()))
+    });
+    let too_many: Vec<_> = sides.filter(|&(_, sides)| sides > 2).collect();
+    assert!(too_many.is_empty(), "a figure or the ratio of two stands beside one: {too_many:?}");
     // Two figures of one thing under one name would stand for each other.
     for suite in ["kva", "percpu", "maple"] {
         let records = records(suite);
