@@ -5,10 +5,14 @@
 use freehold_models::{followed, ops_from_bytes, run_ops, spans_managed, tiny_layout};
 use freehold_units::Align;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let ops = ops_from_bytes(bytes);
-    for entry in followed() {
-        let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+libfuzzer_sys::fuzz_target!(
+    // `.ci/fuzz` reads it.
+    init: eprintln!("engines of ours: {}", followed().filter(|entry| entry.ours).count()),
+    |bytes: &[u8]| {
+        let ops = ops_from_bytes(bytes);
+        for entry in followed() {
+            let result = run_ops(entry, &tiny_layout(spans_managed(entry)), Align::PAGE, &ops);
+            assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+        }
     }
-});
+);

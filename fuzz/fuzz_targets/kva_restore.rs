@@ -1,6 +1,10 @@
 //! Any bytes as a snapshot of a space, and as the runs of one.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    freehold_models::fuzz_kva_restore(bytes);
-});
+libfuzzer_sys::fuzz_target!(
+    // `.ci/fuzz` reads it.
+    init: eprintln!("engines of ours: {}", freehold_models::INDEXES.len()),
+    |bytes: &[u8]| {
+        freehold_models::fuzz_kva_restore(bytes);
+    }
+);

@@ -8,7 +8,15 @@ use common::ops::ops_from_bytes;
 use common::world::run;
 use freehold_maple::Nodes;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    run(Nodes::Small, &ops_from_bytes(bytes, 40), 40);
-    run(Nodes::Full, &ops_from_bytes(bytes, 200), 200);
-});
+/// The nodes of each map, and how many indexes operations are about.
+const NODES: [(Nodes, u64); 2] = [(Nodes::Small, 40), (Nodes::Full, 200)];
+
+libfuzzer_sys::fuzz_target!(
+    // `.ci/fuzz` reads it.
+    init: eprintln!("engines of ours: {}", NODES.len()),
+    |bytes: &[u8]| {
+        for (nodes, width) in NODES {
+            run(nodes, &ops_from_bytes(bytes, width), width);
+        }
+    }
+);

@@ -4,11 +4,15 @@
 use freehold_lab::engine::percpu::ENGINES;
 use freehold_models::{percpu_ops_from_bytes, run_percpu_ops, tiny_scene};
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let Some((&which, bytes)) = bytes.split_first() else { return };
-    let ops = percpu_ops_from_bytes(bytes);
-    for entry in ENGINES {
-        let result = run_percpu_ops(entry, tiny_scene(which), &ops);
-        assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+libfuzzer_sys::fuzz_target!(
+    // `.ci/fuzz` reads it.
+    init: eprintln!("engines of ours: {}", ENGINES.iter().filter(|entry| entry.ours).count()),
+    |bytes: &[u8]| {
+        let Some((&which, bytes)) = bytes.split_first() else { return };
+        let ops = percpu_ops_from_bytes(bytes);
+        for entry in ENGINES {
+            let result = run_percpu_ops(entry, tiny_scene(which), &ops);
+            assert!(result.is_ok(), "{}", result.err().unwrap_or_default());
+        }
     }
-});
+);

@@ -6,9 +6,13 @@ use freehold::kva::{AddressSpace, BTree, BySize, FreeIndex, RbTree};
 
 /// Why a value is not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Refused;
+pub struct Refused;
 
-type Restored<I> = Result<AddressSpace<Vec<u8>, I>, RestoreError<Refused>>;
+/// Restores the bytes on an index.
+type Restore = fn(&[u8]) -> Result<(), RestoreError<Refused>>;
+
+/// Every index that bytes are restored on.
+pub const INDEXES: [Restore; 3] = [restore::<RbTree>, restore::<BTree>, restore::<BySize<RbTree>>];
 
 /// A snapshot of a version with these runs, its frame sound. Written after the format's description alone.
 pub fn framed_runs(version: u32, granule_log2: u32, runs: &[u8]) -> Vec<u8> {
@@ -39,18 +43,15 @@ pub fn fuzz_kva_restore(bytes: &[u8]) -> bool {
 
 /// Restores the bytes on every index. Returns whether they are those of a space.
 fn check_bytes(bytes: &[u8]) -> bool {
-    let red_black: Restored<RbTree> = restored(bytes);
-    let btree: Restored<BTree> = restored(bytes);
-    let by_size: Restored<BySize<RbTree>> = restored(bytes);
-    assert_eq!(red_black.as_ref().err(), btree.as_ref().err());
-    assert_eq!(red_black.as_ref().err(), by_size.as_ref().err());
-    red_black.is_ok()
+    let [first, others @ ..] = INDEXES.map(|restore| restore(bytes));
+    others.iter().for_each(|other| assert_eq!(*other, first));
+    first.is_ok()
 }
 
 /// Restores the bytes, and if they are those of a space ends its moves and takes it down region by region.
-fn restored<I: FreeIndex>(bytes: &[u8]) -> Restored<I> {
+fn restore<I: FreeIndex>(bytes: &[u8]) -> Result<(), RestoreError<Refused>> {
     let decode = |value: &[u8]| if value.first() == Some(&0xff) { Err(Refused) } else { Ok(value.to_vec()) };
-    let mut space: AddressSpace<_, I> = AddressSpace::restore(bytes, I::Placement::default(), decode)?;
+    let mut space: AddressSpace<Vec<u8>, I> = AddressSpace::restore(bytes, I::Placement::default(), decode)?;
     let sound = space.validate();
     assert!(sound.is_ok(), "{sound:?}");
     let again = space.snapshot(|value, to| to.put(value));
@@ -75,5 +76,5 @@ fn restored<I: FreeIndex>(bytes: &[u8]) -> Restored<I> {
         assert!(sound.is_ok(), "{sound:?}");
     }
     assert!(space.is_empty() && space.stats().busy_bytes == 0);
-    Ok(space)
+    Ok(())
 }
