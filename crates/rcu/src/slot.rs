@@ -6,8 +6,7 @@
 //!             owner   none, a thread, a value
 //! ```
 //!
-//! Whatever is not the usual is a state that is not 0 before the first guard, so that the usual guard asks one question: whether
-//! the domain needs fences, and a thread without a slot, which has [`UNREGISTERED`].
+//! In a domain that needs fences, a state is not 0 before the first guard either, so that the usual guard asks one question.
 //!
 //! # Invariants
 //! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
@@ -38,10 +37,6 @@ pub(crate) const FIRST_EPOCH: u64 = EPOCH + GUARD;
 const ENDED: u64 = EPOCH / 2;
 /// Set in all states of a slot whose guards need a fence.
 const FENCES: u64 = ENDED / 2;
-
-/// The slot of a thread that has none: nobody enters it, as it is full.
-#[cfg(not(all(test, loom)))]
-pub(crate) static UNREGISTERED: Slot = Slot { state: AtomicU64::new(GUARDS), ..Slot::new() };
 
 /// Who has a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

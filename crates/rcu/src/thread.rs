@@ -7,12 +7,12 @@ use crate::error::{OutOfMemory, SynchronizeError};
 use crate::fork;
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
-use crate::slot::{Owner, Slot, UNREGISTERED};
+use crate::slot::{Owner, Slot};
 use std::cell::Cell;
 
 thread_local! {
     /// This thread's slot. Without a destructor, so that it is one load, and can be asked for as long as the thread runs.
-    static SLOT: Cell<&'static Slot> = const { Cell::new(&UNREGISTERED) };
+    static SLOT: Cell<Option<&'static Slot>> = const { Cell::new(None) };
     /// Ends the slot with the thread.
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
@@ -22,7 +22,7 @@ struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        let _ = SLOT.try_with(|slot| slot.set(&UNREGISTERED));
+        let _ = SLOT.try_with(Cell::take);
         if let Some(slot) = self.0.take() {
             slot.end();
         }
@@ -37,18 +37,10 @@ impl Drop for AtEnd {
 #[doc(alias = "rcu_read_lock")]
 #[inline]
 pub fn read() -> Guard<'static> {
-    let (domain, slot) = (Domain::global(), SLOT.with(Cell::get));
-    if slot.enter_first(&domain.epoch) { Guard::new(slot) } else { enter_other(slot) }
-}
-
-/// A guard that is not the slot's first, or needs a fence, or a slot.
-#[cold]
-fn enter_other(slot: &'static Slot) -> Guard<'static> {
-    if is_unregistered(slot) {
-        return enter_unregistered();
+    match SLOT.with(Cell::get) {
+        Some(slot) => Domain::global().enter(slot),
+        None => enter_unregistered(),
     }
-    slot.enter(&Domain::global().epoch);
-    Guard::new(slot)
 }
 
 #[cold]
@@ -81,7 +73,7 @@ pub fn register() -> Result<(), OutOfMemory> {
 
 /// This thread's slot; `None` where its thread-locals are gone, at its end.
 fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
-    if let Some(slot) = mine() {
+    if let Some(slot) = SLOT.with(Cell::get) {
         return Ok(Some(slot));
     }
     if AT_END.try_with(|_| ()).is_err() {
@@ -91,17 +83,8 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     fork::forget_threads_of_children()?;
     let slot = Domain::global().take_slot(Owner::Thread)?;
     AT_END.with(|end| end.0.set(Some(slot)));
-    SLOT.with(|place| place.set(slot));
+    SLOT.with(|place| place.set(Some(slot)));
     Ok(Some(slot))
-}
-
-/// This thread's slot, if it has one by now.
-fn mine() -> Option<&'static Slot> {
-    Some(SLOT.with(Cell::get)).filter(|slot| !is_unregistered(slot))
-}
-
-fn is_unregistered(slot: &Slot) -> bool {
-    std::ptr::eq(slot, &raw const UNREGISTERED)
 }
 
 /// A guard on the global domain that may move to another thread.
@@ -123,11 +106,11 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
-    mine().is_some_and(|slot| slot.stamp() != 0)
+    SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
 }
 
 /// Whether a slot of the global domain is this thread's.
 #[cfg(not(shuttle))]
 pub(crate) fn is_mine(slot: &Slot) -> bool {
-    std::ptr::eq(SLOT.with(Cell::get), slot)
+    SLOT.with(Cell::get).is_some_and(|mine| std::ptr::eq(mine, slot))
 }
