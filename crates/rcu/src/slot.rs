@@ -4,6 +4,7 @@
 //!   domain    32 slots inline | next chunk: 32 slots | ...        chunks are added, never moved or removed
 //!   slot      state   epoch of the outermost guard 48 | ended 1 | fences 1 | guards 14      on 128 bytes of its own
 //!             owner   none, a thread, a value
+//!             domain  which it is of, for guards, which carry their slot alone
 //! ```
 //!
 //! In a domain that needs fences, a state is not 0 before the first guard either, so that the usual guard asks one question.

@@ -15,11 +15,9 @@ pub mod model;
 mod rates;
 mod split;
 
-use engines::ENTRIES;
-
 use super::{Amount, Bench, Case, Suite};
 use crate::record::count;
-use engines::REFERENCE;
+use engines::{ENTRIES, REFERENCE};
 
 /// The family in records.
 const SUITE: &str = "pools";

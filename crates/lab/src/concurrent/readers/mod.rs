@@ -30,9 +30,8 @@ impl Bench<'_> {
 
     /// The maps that are asked for, filled and checked; those that threads share alone, if `shared`.
     fn filled(&mut self, case: &str, count: u32, shared: bool) -> anyhow::Result<Vec<Filled>> {
-        let wanted =
-            ENTRIES.iter().filter(|entry| self.options.wants(&entry.who) && (entry.shared || !shared));
-        let wanted: Vec<_> = wanted.collect();
+        let options = self.options;
+        let wanted = ENTRIES.iter().filter(|entry| options.wants(&entry.who) && (entry.shared || !shared));
         let mut maps = Vec::new();
         for entry in wanted {
             self.progress.tick(&format!("{case}: checking {}", entry.who.label()));
