@@ -245,7 +245,7 @@ fn look(scale: &Scale, results: &mut Results, tick: &mut dyn FnMut(&str)) -> any
 /// Chunks upwards, time to the right, each with a shade: how full it is, what its hint misses, which pages have memory. And lines
 /// over the run.
 fn draw(workload: &'static str, watched: &[Watched], results: &mut Results) {
-    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
+    let share = |part: u64, whole: u32| part as f64 / f64::from(whole.max(1));
     let full = |of: &Watched, chunk: &ChunkSeen| share(chunk.used_bytes, of.unit_bytes);
     let populated = |of: &Watched, chunk: &ChunkSeen| share(chunk.pages, of.unit_bytes / PAGE_BYTES);
     let missed = |_: &Watched, chunk: &ChunkSeen| 1.0 - chunk.known().unwrap_or(1.0);
@@ -325,5 +325,5 @@ pub fn hints(workload: &str, watched: &Watched, results: &mut Results) {
         .total(Metric::Hints, hints)
         .total(Metric::Mismatches, hints - exact)
         .put(Metric::HintShare, Stat::Mean, sum / hints.max(1) as f64, hints)
-        .put(Metric::HintError, Stat::Max, f64::from(worst_bytes), 1);
+        .put(Metric::HintError, Stat::Max, worst_bytes as f64, 1);
 }

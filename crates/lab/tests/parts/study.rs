@@ -43,7 +43,7 @@ fn watched() -> Watched {
 
 #[test]
 fn chunks_are_shaded_by_what_was_seen_and_hints_without_room_do_not_count() {
-    let strips = strips(&[watched()], &|of, chunk| f64::from(chunk.used_bytes) / f64::from(of.unit_bytes));
+    let strips = strips(&[watched()], &|of, chunk| chunk.used_bytes as f64 / f64::from(of.unit_bytes));
     assert_eq!(strips.ticks.iter().map(|tick| tick.0).collect::<Vec<_>>(), [0.25, 0.75]);
     assert_eq!(strips.strips[0].picture.busy, [255, 0, 128, 0]);
     let mut results = Results::default();

@@ -2,7 +2,7 @@
 //! within its unit, and apart from the others. Cost: a walk of a tree of the live objects for each answer.
 
 use super::Percpu;
-use super::rooms::{Rooms, Taken, Units};
+use super::rooms::{Rooms, Taken, Units, objects_of};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::family::Judge;
 use freehold::percpu::PAGE_BYTES;
@@ -41,10 +41,14 @@ impl PercpuJudge {
         self.live_bytes
     }
 
+    /// First byte of each live object of a chunk, and the one after its last, ascending.
+    pub fn objects(&self, chunk: u32) -> impl Iterator<Item = (u64, u64)> {
+        objects_of(&self.taken, chunk)
+    }
+
     fn check_chunk(&self, line: &ChunkLine) -> Result<(), String> {
-        let objects = line.chunk.map(|chunk| self.taken.range((chunk, 0)..(chunk, u64::MAX)));
         let (mut used, mut count, mut pages, mut next_page) = (0, 0, 0, 0);
-        for (&(_, start), &end) in objects.into_iter().flatten() {
+        for (start, end) in line.chunk.into_iter().flat_map(|chunk| self.objects(chunk)) {
             used += end - start;
             count += 1;
             let (first, last) = (start / u64::from(PAGE_BYTES), (end - 1) / u64::from(PAGE_BYTES));

@@ -11,6 +11,11 @@ use std::iter::{once, successors};
 /// Ends of live objects, by chunk and start.
 pub(super) type Taken = BTreeMap<(u32, u64), u64>;
 
+/// Start and end of each live object of a chunk, ascending.
+pub(super) fn objects_of(taken: &Taken, chunk: u32) -> impl Iterator<Item = (u64, u64)> + Clone {
+    taken.range((chunk, 0)..(chunk, u64::MAX)).map(|(&(_, start), &end)| (start, end))
+}
+
 /// The units of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
@@ -93,8 +98,7 @@ fn place_in(
     wanted: (u64, u64),
     taken: &Taken,
 ) -> Option<u64> {
-    let objects = chunk.map(|chunk| taken.range((chunk, 0)..(chunk, u64::MAX)));
-    let objects = objects.into_iter().flatten().map(|(&(_, start), &end)| (start, end));
+    let objects = chunk.map(|chunk| objects_of(taken, chunk)).into_iter().flatten();
     let ends = objects.clone().map(|(_, end)| end);
     let starts = objects.map(|(start, _)| start).chain([unit_bytes]);
     once(0).chain(ends).zip(starts).find_map(|(from, end)| place_between(from, end, pages, wanted))
@@ -104,7 +108,7 @@ fn place_in(
 fn with_objects(chunk: u32, taken: &Taken) -> Vec<bool> {
     let page = |byte: u64| usize::try_from(byte / u64::from(PAGE_BYTES)).unwrap_or(usize::MAX);
     let mut pages = Vec::new();
-    for (&(_, start), &end) in taken.range((chunk, 0)..(chunk, u64::MAX)) {
+    for (start, end) in objects_of(taken, chunk) {
         pages.resize(page(start).max(pages.len()), false);
         pages.resize(page(end - 1) + 1, true);
     }

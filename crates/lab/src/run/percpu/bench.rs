@@ -3,12 +3,13 @@
 //! An engine runs operations as `replay` does. Where its objects are is checked before anything is timed, and at the end,
 //! against what any allocator must do: each aligned, within its unit, and apart from the others.
 
+use super::watch::{LOOKS, Watch};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::family::{Family, Percpu};
+use crate::family::{Family, Judge, Percpu};
 use crate::record::{Counts, Figures, Key, Metric, Results, Stat};
 use crate::run::Sheet;
 use crate::run::plan::{self, Plan, Stop};
-use crate::workload::percpu::{Size, Stage, Work};
+use crate::workload::percpu::{Size, Work};
 use freehold::percpu::Config;
 use freehold::units::Align;
 use freehold_trace::percpu::{Answer, Footprint, Op};
@@ -45,8 +46,10 @@ pub struct Bench {
     pub sheet: Sheet,
     /// What it took at some times.
     pub looks: Vec<(&'static str, Footprint)>,
-    config: Config,
-    session: Box<dyn Session>,
+    pub(super) config: Config,
+    pub(super) session: Box<dyn Session>,
+    /// Who looks on, if somebody does.
+    pub(super) watch: Option<Watch>,
     /// By name.
     placed: Vec<Option<Placed>>,
     answers: Vec<Answer>,
@@ -64,40 +67,25 @@ impl Plan<Percpu> for Job<'_> {
     }
 
     fn prepare(&self, entry: &EngineEntry) -> Result<Bench, Stop> {
-        let objects = (self.objects)(entry);
-        let mut bench = Bench {
-            entry: *entry,
-            objects,
-            sheet: Sheet::default(),
-            looks: Vec::new(),
-            config: self.config,
-            session: self.session(entry, objects).map_err(Stop::Wrong)?,
-            placed: vec![None; self.work.names(objects, self.config.unit_bytes) as usize],
-            answers: Vec::new(),
-        };
-        self.work.prepare(&mut bench, objects, self.config.unit_bytes).map_err(Stop::Wrong)?;
+        let scene = Scene { config: self.config, balances: false };
+        let mut bench = Bench::new(entry, &scene, &self.work, (self.objects)(entry)).map_err(Stop::Wrong)?;
+        bench.prepare(&self.work).map_err(Stop::Wrong)?;
         Ok(bench)
     }
 
     fn turn(&self, bench: &mut Bench, [round, _]: [usize; 2]) -> Result<(), String> {
         if self.work.is_fresh() {
-            bench.session = self.session(&bench.entry, bench.objects)?;
+            let scene = Scene { config: self.config, balances: false };
+            bench.session = session(&bench.entry, &scene, bench.placed.len() as u32)?;
             bench.placed.fill(None);
         }
-        let objects = bench.objects;
-        self.work.round(bench, objects, round)?;
+        bench.round(&self.work, round)?;
         bench.sheet.close();
         Ok(())
     }
 }
 
 impl Job<'_> {
-    fn session(&self, entry: &EngineEntry, objects: u32) -> Result<Box<dyn Session>, String> {
-        let mut session = entry.start(&Scene { config: self.config, balances: false })?;
-        session.expect_objects(self.work.names(objects, self.config.unit_bytes));
-        Ok(session)
-    }
-
     /// Runs it on every engine, which take turns.
     ///
     /// # Errors
@@ -155,7 +143,30 @@ impl Job<'_> {
     }
 }
 
+/// A fresh engine for objects that are named below that.
+fn session(entry: &EngineEntry, scene: &Scene, names: u32) -> Result<Box<dyn Session>, String> {
+    let mut session = entry.start(scene)?;
+    session.expect_objects(names);
+    Ok(session)
+}
+
 impl Bench {
+    /// A fresh engine, for so many objects of one size.
+    pub(super) fn new(entry: &EngineEntry, scene: &Scene, work: &Work, objects: u32) -> Result<Self, String> {
+        let names = work.names(objects, scene.config.unit_bytes);
+        Ok(Self {
+            entry: *entry,
+            objects,
+            sheet: Sheet::default(),
+            looks: Vec::new(),
+            config: scene.config,
+            session: session(entry, scene, names)?,
+            watch: None,
+            placed: vec![None; names as usize],
+            answers: Vec::new(),
+        })
+    }
+
     /// Adds what the engine held for its own structures.
     fn record_held(&self, figures: &mut Figures<'_>, held: &Footprint) {
         let bytes = held.metadata_bytes as f64;
@@ -195,6 +206,9 @@ impl Bench {
                     None
                 }
             };
+            if let Some(watch) = &mut self.watch {
+                watch.judge.check(op, *answer)?;
+            }
             if let Some(slot) = self.placed.get_mut(op.object() as usize) {
                 *slot = place;
             }
@@ -227,18 +241,31 @@ impl Bench {
         }
         Ok(())
     }
-}
 
-impl Stage for Bench {
-    fn run(&mut self, timed: Option<(&'static str, Option<&'static str>)>, ops: &[Op]) -> Result<(), String> {
-        let took = self.play(ops)?;
-        if let Some(timed) = timed {
-            self.sheet.note(timed, took, if timed.0 == "pair" { ops.len() / 2 } else { ops.len() });
+    /// Runs operations, all of which must succeed; timed under that name. A `pair` is two of them.
+    pub(super) fn run(
+        &mut self,
+        timed: Option<(&'static str, Option<&'static str>)>,
+        ops: &[Op],
+    ) -> Result<(), String> {
+        let looks = if self.watch.is_some() { LOOKS } else { 1 };
+        for ops in ops.chunks(ops.len().div_ceil(looks).max(1)) {
+            let took = self.play(ops)?;
+            if let Some(timed) = timed {
+                self.sheet.note(timed, took, if timed.0 == "pair" { ops.len() / 2 } else { ops.len() });
+            }
+            if let Some(watch) = &mut self.watch {
+                watch.see(self.session.as_ref(), ops.len())?;
+            }
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.phases.push(watch.looks.len());
         }
         Ok(())
     }
 
-    fn each(&mut self, ops: &[Op]) -> Result<(), String> {
+    /// Runs operations one by one: the first of them, the longest, and one of them in the mean are timed.
+    pub(super) fn each(&mut self, ops: &[Op]) -> Result<(), String> {
         let ns = |took: Duration| took.as_nanos() as f64;
         let times: Vec<f64> =
             ops.chunks(1).map(|one| self.play(one).map(ns)).collect::<Result<_, String>>()?;
@@ -251,15 +278,13 @@ impl Stage for Bench {
         Ok(())
     }
 
-    fn offset_bytes(&self, object: u32) -> Option<u64> {
+    /// Where a live object starts in its units, in bytes.
+    pub(super) fn offset_bytes(&self, object: u32) -> Option<u64> {
         self.placed.get(object as usize).copied().flatten().map(|(_, start, ..)| start)
     }
 
-    fn balance(&mut self) {
-        self.session.balance();
-    }
-
-    fn look(&mut self, at: &'static str) -> Result<(), String> {
+    /// Looks at what is taken now, under that name.
+    pub(super) fn look(&mut self, at: &'static str) -> Result<(), String> {
         self.looks.push((at, self.session.footprint()));
         self.check()
     }

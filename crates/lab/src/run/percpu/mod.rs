@@ -1,6 +1,7 @@
 //! Running the percpu family: every placement checked before anything is timed, engines in turn; and runs to look at.
 
 mod bench;
+mod steps;
 mod watch;
 
 pub use bench::{Bench, Job};

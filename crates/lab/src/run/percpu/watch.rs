@@ -6,20 +6,17 @@
 //!   engine's line                      contig  ...|      hint: what the engine knows of it
 //! ```
 //!
-//! The truth is kept apart from the engine, from its answers alone: which grains of which chunk each object has. So each
-//! placement is checked as it is answered, and so is that no hint promises more than there is, and no bound less. Nothing
-//! is timed.
+//! The truth is the judge's, which knows the engine by its answers alone: it checks each placement, and here it is checked that no
+//! hint promises more than there is, and no bound less. Nothing is timed.
 
+use super::Bench;
 use crate::engine::percpu::{EngineEntry, Scene, Session};
-use crate::workload::percpu::{Stage, Work};
+use crate::family::{Judge, PercpuJudge};
+use crate::workload::percpu::Work;
 use freehold::percpu::{Config, MIN_UNIT_BYTES};
-use freehold_trace::percpu::{Answer, Op};
-use std::collections::{BTreeMap, HashMap};
 
-/// Objects take whole multiples of this, in bytes.
-const GRAIN_BYTES: u32 = 4;
 /// The largest object in bytes: an engine need not tell longer runs apart.
-const MOST_BYTES: u32 = MIN_UNIT_BYTES;
+const MOST_BYTES: u64 = MIN_UNIT_BYTES as u64;
 /// How often a run is looked at in each of its phases.
 pub const LOOKS: usize = 60;
 
@@ -29,14 +26,14 @@ pub struct ChunkSeen {
     /// Its number, in the order in which chunks first held an object.
     pub number: u32,
     /// Bytes in objects.
-    pub used_bytes: u32,
+    pub used_bytes: u64,
     /// The longest free run, in bytes.
-    pub longest_bytes: u32,
+    pub longest_bytes: u64,
     /// What the engine believes it to be, in bytes: never more where it tells of a place, never less where it tells of a
     /// bound.
-    pub hint_bytes: u32,
+    pub hint_bytes: u64,
     /// Its pages that have memory, in each unit.
-    pub pages: u32,
+    pub pages: u64,
 }
 
 impl ChunkSeen {
@@ -44,7 +41,7 @@ impl ChunkSeen {
     /// that long. `None` where there is no room to know of.
     pub fn known(&self) -> Option<f64> {
         let (hint, truth) = (self.hint_bytes.min(MOST_BYTES), self.longest_bytes.min(MOST_BYTES));
-        (truth > 0).then(|| f64::from(hint.min(truth)) / f64::from(hint.max(truth)))
+        (truth > 0).then(|| hint.min(truth) as f64 / hint.max(truth) as f64)
     }
 }
 
@@ -86,108 +83,40 @@ pub struct Watched {
 /// # Errors
 /// An engine cannot be made, cannot place an object, places one where it may not be, or promises too much.
 pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) -> Result<Watched, String> {
-    let unit_bytes = config.unit_bytes;
-    let mut watch = Watch {
-        session: entry.start(&Scene { config: *config, balances })?,
-        unit_bytes,
-        places: HashMap::new(),
-        chunks: Vec::new(),
-        ops: 0,
-        looks: Vec::new(),
-        phases: Vec::new(),
-    };
-    let ran = work.prepare(&mut watch, 0, unit_bytes).and_then(|()| match work {
-        Work::Churn(churn) => watch.run(None, &churn.pairs),
+    let scene = Scene { config: *config, balances };
+    let mut bench = Bench::new(entry, &scene, work, 0)?;
+    let (judge, unit_bytes) = (PercpuJudge::new(entry, &scene), config.unit_bytes);
+    let watch = Watch { judge, unit_bytes: unit_bytes.into(), ops: 0, looks: Vec::new(), phases: Vec::new() };
+    bench.watch = Some(watch);
+    let ran = bench.prepare(work).and_then(|()| match work {
+        Work::Churn(churn) => bench.run(None, &churn.pairs),
         _ => Ok(()),
     });
-    let ran = ran.and_then(|()| watch.session.validate());
+    let ran = ran.and_then(|()| bench.session.validate());
     ran.map_err(|reason| format!("{}: {reason}", entry.engine))?;
-    Ok(Watched { entry: *entry, unit_bytes, looks: watch.looks, phases: watch.phases })
+    let (looks, phases) = bench.watch.map(|watch| (watch.looks, watch.phases)).unwrap_or_default();
+    Ok(Watched { entry: *entry, unit_bytes, looks, phases })
 }
 
-struct Watch {
-    session: Box<dyn Session>,
-    unit_bytes: u32,
-    /// Chunk and first grain of live objects, by name.
-    places: HashMap<u32, (u32, u32)>,
-    /// For each chunk the grain after the last of each object, by its first.
-    chunks: Vec<BTreeMap<u32, u32>>,
+/// Who looks on.
+pub(super) struct Watch {
+    pub(super) judge: PercpuJudge,
+    unit_bytes: u64,
     ops: usize,
-    looks: Vec<Look>,
-    phases: Vec<usize>,
-}
-
-impl Stage for Watch {
-    /// Runs a phase, and looks at it time and again.
-    fn run(&mut self, _: Option<(&'static str, Option<&'static str>)>, ops: &[Op]) -> Result<(), String> {
-        let length = ops.len().div_ceil(LOOKS).max(1);
-        let mut answers = vec![Answer::default(); length];
-        for stretch in ops.chunks(length) {
-            for (op, answer) in stretch.iter().zip(&mut answers) {
-                self.session.run(std::slice::from_ref(op), std::slice::from_mut(answer));
-                self.note(op, answer)?;
-            }
-            self.ops += stretch.len();
-            self.see()?;
-        }
-        self.phases.push(self.looks.len());
-        Ok(())
-    }
-
-    fn each(&mut self, ops: &[Op]) -> Result<(), String> {
-        self.run(None, ops)
-    }
-
-    fn offset_bytes(&self, object: u32) -> Option<u64> {
-        self.places.get(&object).map(|&(_, grain)| u64::from(grain * GRAIN_BYTES))
-    }
-
-    fn balance(&mut self) {
-        self.session.balance();
-    }
-
-    /// It has been looked at.
-    fn look(&mut self, _: &'static str) -> Result<(), String> {
-        Ok(())
-    }
+    pub(super) looks: Vec<Look>,
+    pub(super) phases: Vec<usize>,
 }
 
 impl Watch {
-    fn note(&mut self, op: &Op, answer: &Answer) -> Result<(), String> {
-        match (*op, *answer) {
-            (Op::Alloc { object, size_bytes, .. }, Answer::At { chunk, offset_bytes }) => {
-                let misplaced = || format!("{size_bytes} bytes at {offset_bytes} of chunk {chunk}: not free");
-                let grain = u32::try_from(offset_bytes).map_err(|_| misplaced())? / GRAIN_BYTES;
-                let end = grain.saturating_add((size_bytes as u32).div_ceil(GRAIN_BYTES));
-                let units = self.chunks.len().max(chunk as usize + 1);
-                self.chunks.resize_with(units, BTreeMap::new);
-                let taken = &mut self.chunks[chunk as usize];
-                let whole = u64::from(GRAIN_BYTES) * u64::from(grain) == offset_bytes;
-                let is_free = taken.range(..end).next_back().is_none_or(|(_, &before)| before <= grain);
-                if !whole || !is_free || end > self.unit_bytes / GRAIN_BYTES {
-                    return Err(misplaced());
-                }
-                taken.insert(grain, end);
-                self.places.insert(object, (chunk, grain));
-                Ok(())
-            }
-            (Op::Free { object }, Answer::Freed) => {
-                let gone = || format!("object {object} was freed, and was not there");
-                let (chunk, grain) = self.places.remove(&object).ok_or_else(gone)?;
-                self.chunks[chunk as usize].remove(&grain).map(drop).ok_or_else(gone)
-            }
-            _ => Err(format!("{answer:?} to {op:?}")),
-        }
-    }
-
-    fn see(&mut self) -> Result<(), String> {
-        let lines = self.session.chunk_lines().ok_or("its hints cannot be looked at")?;
+    /// Looks at every chunk, so many operations after the last time.
+    pub(super) fn see(&mut self, session: &dyn Session, ops: usize) -> Result<(), String> {
+        self.ops += ops;
+        let lines = session.chunk_lines().ok_or("its hints cannot be looked at")?;
         let mut chunks = Vec::new();
         for line in lines {
             let Some(number) = line.chunk else { continue };
-            let Some(taken) = self.chunks.get(number as usize) else { continue };
-            let (used_bytes, longest_bytes) = used_and_longest(self.unit_bytes, taken);
-            let hint_bytes = u32::try_from(line.contig_bytes).unwrap_or(u32::MAX);
+            let (used_bytes, longest_bytes) = used_and_longest(self.unit_bytes, self.judge.objects(number));
+            let hint_bytes = line.contig_bytes;
             // A hint without a start is a bound from above.
             let is_bound = hint_bytes > 0 && line.contig_start_bytes.is_none();
             let (is_wrong, how) = if is_bound {
@@ -200,22 +129,25 @@ impl Watch {
                     "chunk {number} is said to have {how}{hint_bytes} bytes in a row, and has {longest_bytes}"
                 ));
             }
-            let pages = u32::try_from(line.populated_pages).unwrap_or(u32::MAX);
-            chunks.push(ChunkSeen { number, used_bytes, longest_bytes, hint_bytes, pages });
+            chunks.push(ChunkSeen {
+                number,
+                used_bytes,
+                longest_bytes,
+                hint_bytes,
+                pages: line.populated_pages,
+            });
         }
         chunks.sort_unstable_by_key(|chunk| chunk.number);
-        let pages = self.session.populated_pages();
-        self.looks.push(Look { ops: self.ops, pages, chunks });
+        self.looks.push(Look { ops: self.ops, pages: session.populated_pages(), chunks });
         Ok(())
     }
 }
 
-/// Bytes of a chunk in objects, and of its longest run without. Of each object the grain after its last is known by its first.
-pub fn used_and_longest(unit_bytes: u32, taken: &BTreeMap<u32, u32>) -> (u32, u32) {
+/// Bytes of a chunk in objects, which are told by their first byte and the one after their last, and of its longest run without.
+pub fn used_and_longest(unit_bytes: u64, objects: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
     let (mut used, mut longest, mut before) = (0, 0, 0);
-    let unit = unit_bytes / GRAIN_BYTES;
-    for (first, end) in taken.iter().chain([(&unit, &unit)]) {
-        (used, longest, before) = (used + end - first, longest.max(first - before), *end);
+    for (first, end) in objects.chain([(unit_bytes, unit_bytes)]) {
+        (used, longest, before) = (used + end - first, longest.max(first - before), end);
     }
-    (used * GRAIN_BYTES, longest * GRAIN_BYTES)
+    (used, longest)
 }

@@ -1,6 +1,5 @@
-//! What `bench percpu` does, asked of a stage, whoever has it.
+//! What `bench percpu` does: its cases, and the requests that they are made of.
 
-use super::order::{ORDERS, Order};
 use crate::workload::SplitMix;
 use freehold::units::Align;
 use freehold_trace::percpu::Op;
@@ -81,12 +80,14 @@ impl Size {
         Op::Alloc { object, size_bytes: self.bytes.into(), align, atomic: false }
     }
 
-    fn allocs(&self, objects: Range<u32>) -> Vec<Op> {
+    /// The same for several.
+    pub fn allocs(&self, objects: Range<u32>) -> Vec<Op> {
         objects.map(|object| self.alloc(object)).collect()
     }
 }
 
-fn frees(objects: Range<u32>) -> Vec<Op> {
+/// Frees them.
+pub fn frees(objects: Range<u32>) -> Vec<Op> {
     objects.map(|object| Op::Free { object }).collect()
 }
 
@@ -107,7 +108,7 @@ impl StaleHint {
     pub const MEASURED: Self = Self { objects: 1_000_000, refilled: 500_000 };
 
     /// Whether the object that is at this offset is kept.
-    fn keeps(object: u32, offset_bytes: u64) -> bool {
+    pub fn keeps(object: u32, offset_bytes: u64) -> bool {
         object.is_multiple_of(8) || offset_bytes < 4096
     }
 }
@@ -131,7 +132,7 @@ impl Deletion {
     pub const GROUP_BYTES: [u32; 6] = [2240, 1024, 512, 64, 8, 8];
 
     /// Objects of a group.
-    const IN_GROUP: u32 = Self::GROUP_BYTES.len() as u32;
+    pub const IN_GROUP: u32 = Self::GROUP_BYTES.len() as u32;
 }
 
 /// Objects of random sizes, and replacements.
@@ -182,33 +183,6 @@ pub enum Work {
     Deletion(Deletion, bool),
 }
 
-/// Who runs operations, and knows where objects are.
-pub trait Stage {
-    /// Runs operations, all of which must succeed; timed under that name. A `pair` is two of them.
-    ///
-    /// # Errors
-    /// Some of them failed.
-    fn run(&mut self, timed: Option<(&'static str, Option<&'static str>)>, ops: &[Op]) -> Result<(), String>;
-
-    /// Runs operations one by one: the first of them, the longest, and one of them in the mean are timed.
-    ///
-    /// # Errors
-    /// Some of them failed.
-    fn each(&mut self, ops: &[Op]) -> Result<(), String>;
-
-    /// Where a live object starts in its units, in bytes.
-    fn offset_bytes(&self, object: u32) -> Option<u64>;
-
-    /// Does the work that operations left for later.
-    fn balance(&mut self);
-
-    /// Looks at what is taken now, under that name.
-    ///
-    /// # Errors
-    /// An object is where it may not be.
-    fn look(&mut self, at: &'static str) -> Result<(), String>;
-}
-
 impl Work {
     /// Objects are named below this, for cases of `objects` of one size, in units of so many bytes.
     pub fn names(&self, objects: u32, unit_bytes: u32) -> u32 {
@@ -236,113 +210,19 @@ impl Work {
     }
 
     /// Pairs of a round of a churn.
-    fn piece(&self) -> usize {
+    pub fn piece(&self) -> usize {
         if let Self::Churn(churn) = self { (churn.pairs.len() / 2).div_ceil(PIECES).max(1) } else { 1 }
-    }
-
-    /// What comes before the rounds.
-    ///
-    /// # Errors
-    /// An operation fails, or an object is where it may not be.
-    pub fn prepare(&self, stage: &mut dyn Stage, objects: u32, unit_bytes: u32) -> Result<(), String> {
-        match self {
-            Self::Fill(size) => {
-                size.fill_second_halves(stage, objects, unit_bytes)?;
-                stage.run(None, &size.allocs(0..objects))?;
-                stage.look("full")?;
-                stage.run(None, &Order::Random.arrange(&frees(0..objects)))?;
-                stage.look("empty")
-            }
-            Self::Churn(churn) => stage.run(None, &churn.first),
-            Self::StaleHint(work) => {
-                let size = Size::new(4, 1);
-                stage.run(None, &size.allocs(0..work.objects))?;
-                let goes = |&object: &u32| {
-                    stage.offset_bytes(object).is_some_and(|at| !StaleHint::keeps(object, at))
-                };
-                let freed: Vec<u32> = (0..work.objects).filter(goes).collect();
-                stage.run(None, &freed.iter().map(|&object| Op::Free { object }).collect::<Vec<_>>())?;
-                stage.look("free")?;
-                let again = freed.iter().take(work.refilled as usize).map(|&object| size.alloc(object));
-                stage.run(None, &again.collect::<Vec<_>>())?;
-                stage.look("alloc")
-            }
-            Self::MassFree(_) => Ok(()),
-            Self::Deletion(work, balanced) => {
-                let sized = (0..work.groups * Deletion::IN_GROUP).zip(Deletion::GROUP_BYTES.iter().cycle());
-                let made: Vec<Op> = sized.map(|(object, &bytes)| Size::new(bytes, 1).alloc(object)).collect();
-                stage.run(None, &made)?;
-                if !balanced {
-                    stage.look("alloc")?;
-                }
-                let goes = (0..work.groups).filter(|group| !group.is_multiple_of(work.one_in));
-                let groups = goes.map(|group| group * Deletion::IN_GROUP);
-                let groups = groups.map(|first| frees(first..first + Deletion::IN_GROUP));
-                if !balanced {
-                    stage.run(None, &groups.flatten().collect::<Vec<_>>())?;
-                    return stage.look("free");
-                }
-                for group in groups {
-                    stage.run(None, &group)?;
-                    stage.balance();
-                }
-                stage.look("balance")
-            }
-        }
-    }
-
-    /// A round.
-    ///
-    /// # Errors
-    /// An operation fails, or an object is where it may not be.
-    pub fn round(&self, stage: &mut dyn Stage, objects: u32, round: usize) -> Result<(), String> {
-        match self {
-            Self::Fill(size) => {
-                let (allocs, frees) = (size.allocs(0..objects), frees(0..objects));
-                for order in ORDERS {
-                    stage.run(Some(("alloc", None)), &allocs)?;
-                    stage.run(Some(("free", Some(order.name()))), &order.arrange(&frees))?;
-                }
-                Ok(())
-            }
-            Self::Churn(churn) => {
-                let pairs = churn.pairs.chunks(2 * self.piece()).nth(round).unwrap_or_default();
-                stage.run(Some(("pair", None)), pairs)
-            }
-            Self::MassFree(size) => {
-                stage.run(None, &size.allocs(0..objects))?;
-                let mixed = Order::Random.arrange(&frees(0..objects));
-                let (freed, _) = mixed.split_at(mixed.len() / 2);
-                stage.run(Some(("free", None)), freed)?;
-                // As many again, by the names that are free now.
-                let again: Vec<Op> = freed.iter().map(|op| size.alloc(op.object())).collect();
-                let (early, late) = again.split_at(FIRST.min(again.len()));
-                stage.each(early)?;
-                stage.run(Some(("all, each", None)), late)?;
-                stage.look("refilled")
-            }
-            Self::StaleHint(_) | Self::Deletion(..) => Ok(()),
-        }
     }
 }
 
 impl Size {
     /// Objects that fill so many units that `objects` more fit in their first halves; none if those are not filled.
-    fn fillers(&self, objects: u32, unit_bytes: u32) -> u32 {
+    pub fn fillers(&self, objects: u32, unit_bytes: u32) -> u32 {
         if !self.second_half {
             return 0;
         }
         let stride = self.bytes.next_multiple_of(self.align_bytes);
         let units = objects.div_ceil((unit_bytes / 2 / stride).max(1));
         units * (unit_bytes / stride)
-    }
-
-    /// Fills units, and frees what is in their first halves.
-    fn fill_second_halves(&self, stage: &mut dyn Stage, objects: u32, unit_bytes: u32) -> Result<(), String> {
-        let fillers = objects..objects + self.fillers(objects, unit_bytes);
-        stage.run(None, &self.allocs(fillers.clone()))?;
-        let mut freed = frees(fillers);
-        freed.retain(|op| stage.offset_bytes(op.object()) < Some(u64::from(unit_bytes / 2)));
-        stage.run(None, &freed)
     }
 }

@@ -4,7 +4,6 @@ use freehold_lab::family::{Family, Percpu};
 use freehold_lab::run::percpu::{LOOKS, Watched, used_and_longest, watch};
 use freehold_lab::workload::SplitMix;
 use freehold_lab::workload::percpu::{Churn, Deletion, StaleHint, Work};
-use std::collections::BTreeMap;
 
 fn engine(name: &str) -> EngineEntry {
     Percpu::engines(&[name.to_owned()]).unwrap()[0]
@@ -20,7 +19,7 @@ fn stale_hints_are_seen_and_bounds_too() {
     let (ours, stock, fixed) = (seen("bitmap"), seen("bitmap-linux"), seen("bitmap-linux-fixed"));
     assert_eq!(ours.phases, [LOOKS, 2 * LOOKS, 3 * LOOKS]);
     let seen = ours.looks.iter().flat_map(|look| &look.chunks);
-    assert!(seen.clone().all(|chunk| chunk.hint_bytes >= chunk.longest_bytes.min(MIN_UNIT_BYTES)));
+    assert!(seen.clone().all(|chunk| chunk.hint_bytes >= chunk.longest_bytes.min(MIN_UNIT_BYTES.into())));
     assert!(seen.clone().any(|chunk| chunk.hint_bytes > chunk.longest_bytes), "bounds, not the truth itself");
     let holes = |watched: &Watched| watched.looks[2 * LOOKS - 1].mean_known().unwrap();
     assert_eq!(holes(&stock), 0.0, "seven of eight objects are gone, and it knows of none");
@@ -50,20 +49,21 @@ fn pages_go_only_where_chunks_are_emptied() {
 fn what_is_used_and_the_longest_run_are_what_grains_say() {
     let mut random = SplitMix::new(7);
     for layout in 0..200 {
-        let grains = 1 + random.uniform(48) as u32;
-        let (mut taken, mut is_used) = (BTreeMap::new(), vec![false; grains as usize]);
-        let mut first = random.uniform(3) as u32;
+        let grains = 1 + random.uniform(48);
+        let (mut taken, mut is_used) = (Vec::new(), vec![false; grains as usize]);
+        let mut first = random.uniform(3);
         while first < grains {
-            let end = (first + 1 + random.uniform(5) as u32).min(grains);
-            taken.insert(first, end);
+            let end = (first + 1 + random.uniform(5)).min(grains);
+            taken.push((4 * first, 4 * end));
             is_used[first as usize..end as usize].fill(true);
-            first = end + (random.uniform(2) * random.uniform(9)) as u32;
+            first = end + random.uniform(2) * random.uniform(9);
         }
         if layout == 0 {
-            (taken, is_used) = (BTreeMap::new(), vec![false; grains as usize]);
+            (taken, is_used) = (Vec::new(), vec![false; grains as usize]);
         }
-        let used = is_used.iter().filter(|&&is_used| is_used).count() as u32;
-        let longest = is_used.split(|&is_used| is_used).map(<[bool]>::len).max().unwrap() as u32;
-        assert_eq!(used_and_longest(4 * grains, &taken), (4 * used, 4 * longest), "{grains}: {taken:?}");
+        let used = is_used.iter().filter(|&&is_used| is_used).count() as u64;
+        let longest = is_used.split(|&is_used| is_used).map(<[bool]>::len).max().unwrap() as u64;
+        let got = used_and_longest(4 * grains, taken.iter().copied());
+        assert_eq!(got, (4 * used, 4 * longest), "{grains}: {taken:?}");
     }
 }
