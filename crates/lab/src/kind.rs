@@ -1,5 +1,6 @@
 //! The families, and what a file holds, told by its name or its first line.
 
+use crate::named::named;
 use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
@@ -22,25 +23,12 @@ pub enum Subject {
     Memory,
 }
 
-/// Which family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suite {
-    /// Address ranges.
-    Kva,
-    /// Objects that exist once per CPU.
-    Percpu,
-    /// Maps from ranges to entries.
-    Maple,
-}
-
-impl Suite {
-    /// Its name in rows and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kva => "kva",
-            Self::Percpu => "percpu",
-            Self::Maple => "maple",
-        }
+named! {
+    /// Which family.
+    Suite {
+        Kva "kva" "Address ranges."
+        Percpu "percpu" "Objects that exist once per CPU."
+        Maple "maple" "Maps from ranges to entries."
     }
 }
 

@@ -13,6 +13,7 @@ pub mod failure;
 pub mod family;
 pub mod hash;
 pub mod kind;
+mod named;
 mod progress;
 pub mod promises;
 pub mod published;

@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::promises;
 use crate::record::{Key, Metric, Results};
 pub use crate::run::Options;
+use crate::workload::suite::find_cases;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -177,10 +178,23 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// Adds the times of an operation, by round; each round has so many.
-    fn time(&mut self, key: Key, rounds_ns: impl IntoIterator<Item = f64>, each: usize) {
-        let rounds_ns: Vec<f64> = rounds_ns.into_iter().collect();
-        self.results.of(key).rounds(Metric::Time, &rounds_ns, (each * rounds_ns.len()) as u64);
+    /// Times engines that take turns, by the keys of their operations: what each turn took for one of each, of which a round has
+    /// so many.
+    fn time<const N: usize>(
+        &mut self,
+        what: &str,
+        keys: Vec<[Key; N]>,
+        each: [usize; N],
+        turn: impl FnMut(usize, usize) -> anyhow::Result<[f64; N]>,
+    ) -> anyhow::Result<()> {
+        let rounds = self.rounds(what, keys.len(), turn)?;
+        for (keys, rounds) in keys.into_iter().zip(rounds) {
+            for (at, (key, each)) in keys.into_iter().zip(each).enumerate() {
+                let rounds_ns: Vec<f64> = rounds.iter().map(|ns| ns[at]).collect();
+                self.results.of(key).rounds(Metric::Time, &rounds_ns, (each * rounds.len()) as u64);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -216,24 +230,18 @@ impl Suite {
         options: &Options,
         progress: &mut Progress,
     ) -> anyhow::Result<Results> {
+        let cases = find_cases(&options.workloads, self.cases, |case| case.name)?;
         self.check(options)?;
         let mut bench = Bench { amount, options, results: Results::default(), progress };
-        let all = options.workloads.is_empty();
-        let asked = |case: &&Case| all || options.workloads.iter().any(|name| name == case.name);
-        self.cases.iter().filter(asked).try_for_each(|case| (case.run)(&mut bench))?;
+        cases.into_iter().try_for_each(|case| (case.run)(&mut bench))?;
         (self.beside)(&mut bench)?;
         let mut results = bench.results;
         promises::add(promises::of(self.name), &mut results);
         Ok(results)
     }
 
-    /// Refuses names that nothing has, and sizes that cannot be.
+    /// Refuses names that no engine has, and sizes that cannot be.
     fn check(&self, options: &Options) -> Result<(), Failure> {
-        let is_case = |name: &String| self.cases.iter().any(|case| case.name == name);
-        if let Some(name) = options.workloads.iter().find(|&name| !is_case(name)) {
-            let known: Vec<&str> = self.cases.iter().map(|case| case.name).collect();
-            return Err(Failure::Usage(format!("no workload {name:?}; there are {}", known.join(", "))));
-        }
         Who::check(&(self.whos)(), &options.engines)?;
         let can_be = |n: &u32| self.sizes.as_ref().is_some_and(|sizes| sizes.contains(n));
         let Some(n) = options.sizes.iter().find(|n| !can_be(n)) else { return Ok(()) };

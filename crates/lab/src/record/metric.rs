@@ -1,29 +1,6 @@
 //! What can be measured: each metric's name, unit, and which way is better.
 
-use serde::{Deserialize, Serialize};
-
-macro_rules! named {
-    ($(#[$of:meta])* $type:ident { $($id:ident $name:literal $about:literal)* }) => {
-        $(#[$of])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum $type { $(#[doc = $about] #[serde(rename = $name)] $id,)* }
-
-        impl $type {
-            /// Every one.
-            pub const ALL: &'static [Self] = &[$(Self::$id,)*];
-
-            /// Its name in JSON and in definitions of views.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$id => $name,)* }
-            }
-
-            /// The one of that name.
-            pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.name() == name)
-            }
-        }
-    };
-}
+use crate::named::named;
 
 macro_rules! metrics {
     ($($id:ident $name:literal $unit:ident $better:ident $exact:ident $about:literal)*) => {

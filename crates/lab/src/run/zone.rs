@@ -13,6 +13,7 @@
 
 use crate::engine::{EngineEntry, Session};
 use crate::family::Checker;
+use crate::named::named;
 use crate::record::Grid;
 use crate::workload::SplitMix;
 use freehold::units::{Align, Span};
@@ -30,13 +31,12 @@ pub const FULL_PERCENT: u64 = 90;
 /// Columns of the picture.
 const COLUMNS: usize = 360;
 
-/// Where users without a zone go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Where the engine's placement puts them: one after another.
-    Sequential,
-    /// From a random address upwards.
-    Random,
+named! {
+    /// Where users without a zone go.
+    Way {
+        Sequential "sequential" "Where the engine's placement puts them: one after another."
+        Random "random" "From a random address upwards."
+    }
 }
 
 /// A zone within the outer range.

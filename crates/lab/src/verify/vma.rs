@@ -65,8 +65,7 @@ pub(super) fn verify(
 
 /// An answer in words; `fault` is what must not be there.
 fn told(op: &Op, answer: Answer, fault: Option<Fault>) -> String {
-    let fault =
-        Fault::ALL.iter().find(|(known, _)| Some(*known) == fault).map_or("as recorded", |known| known.1);
+    let fault = fault.map_or("as recorded", Fault::name);
     let Answer { met, met_bytes, found, .. } = answer;
     format!("{} of space {}: {met} areas, {met_bytes} bytes, {found:x?}: {fault}", name(op), op.space)
 }

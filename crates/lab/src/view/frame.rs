@@ -122,8 +122,8 @@ pub(super) fn film(Film { heading, film, seconds }: &Film) -> anyhow::Result<Str
     let ticks: Vec<Tick> = (0..=TICKS).filter_map(tick).collect();
     let picture = format!("><img alt=\"areas over time\" style=\"height:100%\" src=\"{uri}\">");
     let classes = Class::ALL.iter().zip(COLOURS.iter().skip(1));
-    let class = |((_, name), colour): (&(Class, &str), &[u8; 3])| {
-        format!("<span class=\"class\"><i style=\"background:{}\"></i>{name}</span>", css(*colour))
+    let class = |(class, colour): (&Class, &[u8; 3])| {
+        format!("<span class=\"class\"><i style=\"background:{}\"></i>{}</span>", css(*colour), class.name())
     };
     let body = format!(
         "<p class=\"shades\">{}</p>{}",

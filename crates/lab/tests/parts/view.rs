@@ -382,7 +382,7 @@ fn a_film_has_its_classes_and_no_more_names_than_room() {
     let page = picture(Picture::Film(Film::new(film, |op| op as f64)));
     assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
     assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
-    assert!(Class::ALL.iter().all(|(_, name)| page.contains(name)));
+    assert!(Class::ALL.iter().all(|class| page.contains(class.name())));
     let (width, height, pixels, _) = decoded(&page);
     assert_eq!((width, height, pixels), (2, 2, vec![0, 7, 1, 1]));
 }

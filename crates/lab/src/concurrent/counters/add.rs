@@ -24,14 +24,12 @@ fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) ->
     let mut runs: Vec<Run> = wanted.map(|(who, engine)| Run::new(who, engine)).collect();
     let operations = bench.amount.operations;
     for threads in threads() {
-        let what = format!("{case}: {threads} threads");
-        let rounds = bench.rounds(&what, runs.len(), |round, at| {
-            runs[at].round(round, threads, operations as u64).map_err(|wrong| wrong.context(case.to_owned()))
+        let keys = runs.iter().map(|run| [run.who.key(SUITE, case, op).param("threads", threads)]).collect();
+        let each = [operations * threads as usize];
+        bench.time(&format!("{case}: {threads} threads"), keys, each, |round, at| {
+            let ns = runs[at].round(round, threads, operations as u64);
+            Ok([ns.map_err(|wrong| wrong.context(case.to_owned()))?])
         })?;
-        for (run, rounds_ns) in runs.iter().zip(rounds) {
-            let key = run.who.key(SUITE, case, op).param("threads", threads);
-            bench.time(key, rounds_ns, operations * threads as usize);
-        }
     }
     Ok(())
 }

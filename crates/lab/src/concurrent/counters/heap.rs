@@ -78,7 +78,9 @@ fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;
-        let rounds = bench.rounds(&format!("heap: {threads} threads"), engines.len(), |_, at| {
+        let key = |who: &Who| [who.key(SUITE, "heap", "make and drop").param("threads", threads)];
+        let keys = engines.iter().map(|(who, _)| key(who)).collect();
+        bench.time(&format!("heap: {threads} threads"), keys, [all], |_, at| {
             let (who, make_and_drop) = &engines[at];
             let right = AtomicBool::new(true);
             let (ns, _) = together_ns(threads, &|_| {
@@ -86,12 +88,8 @@ fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
                 right.fetch_and(all_right, Relaxed);
             })?;
             anyhow::ensure!(right.load(Relaxed), "heap: {}: no memory, or not zero", who.label());
-            Ok(ns / all as f64)
+            Ok([ns / all as f64])
         })?;
-        for ((who, _), rounds_ns) in engines.iter().zip(rounds) {
-            let key = who.key(SUITE, "heap", "make and drop").param("threads", threads);
-            bench.time(key, rounds_ns, all);
-        }
     }
     heap.validate().map_err(|broken| anyhow::anyhow!("heap: {broken}"))
 }
@@ -111,8 +109,9 @@ fn make(heap: &'static PerCpuHeap, who: &Who) -> anyhow::Result<Vec<Counter>> {
 /// One by one, and all at once.
 const WAYS: [Who; 2] = [Who::default(OURS), BULK];
 
-fn of_batch(op: &str, who: &Who) -> Key {
-    who.key(SUITE, "heap-batch", op).param("n", BATCH as u64)
+fn of_batch<const N: usize>(ops: [&str; N]) -> Vec<[Key; N]> {
+    let key = |who: &Who, op| who.key(SUITE, "heap-batch", op).param("n", BATCH as u64);
+    WAYS.iter().map(|who| ops.map(|op| key(who, op))).collect()
 }
 
 /// Batches that magazines serve, on one thread: the median batch of each round, by the wall clock less its reading.
@@ -120,7 +119,7 @@ fn batches(bench: &mut Bench) -> anyhow::Result<()> {
     let heap = default_heap()?;
     let each = (bench.amount.operations / 1000).max(1);
     let reading_ns = clock::cost_ns() as f64;
-    let rounds = bench.rounds("heap: batches", WAYS.len(), |_, at| {
+    bench.time("heap: batches", of_batch(["make", "drop"]), [each; 2], |_, at| {
         let mut ns = [Vec::new(), Vec::new()];
         for _ in 0..each {
             let begin = Instant::now();
@@ -135,18 +134,12 @@ fn batches(bench: &mut Bench) -> anyhow::Result<()> {
             ns[1].push(made.elapsed().as_nanos() as f64);
         }
         Ok(ns.map(|ns| (median(&ns) - reading_ns).max(0.0)))
-    })?;
-    for (who, rounds) in WAYS.iter().zip(&rounds) {
-        for (at, op) in ["make", "drop"].into_iter().enumerate() {
-            bench.time(of_batch(op, who), rounds.iter().map(|ns| ns[at]), each);
-        }
-    }
-    Ok(())
+    })
 }
 
 /// Batches of places that were never used, on a heap of their own in each round, after the heap has its first chunk.
 fn first_fill(bench: &mut Bench) -> anyhow::Result<()> {
-    let rounds = bench.rounds("heap: first fill", WAYS.len(), |_, at| {
+    bench.time("heap: first fill", of_batch(["first fill"]), [FIRST_FILL], |_, at| {
         let heap = Builder::new().capacity(1 << 22).build()?.leak();
         let mut all = vec![Counter::in_heap(heap)?];
         let mut done = Ok(());
@@ -159,12 +152,8 @@ fn first_fill(bench: &mut Bench) -> anyhow::Result<()> {
             }
         })?;
         Counter::free_bulk(all);
-        done.map(|()| ns / FIRST_FILL as f64)
-    })?;
-    for (who, rounds_ns) in WAYS.iter().zip(rounds) {
-        bench.time(of_batch("first fill", who), rounds_ns, FIRST_FILL);
-    }
-    Ok(())
+        done.map(|()| [ns / FIRST_FILL as f64])
+    })
 }
 
 /// How often the heap's own lock is taken for an operation, where places come and go by the thousand.

@@ -91,15 +91,12 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     for (who, way) in &wanted {
         anyhow::ensure!(counted.check(*way, ran)?, "snapshot: {}: wrong values", who.label());
     }
-    let rounds = bench.rounds("snapshot", wanted.len(), |_, at| {
+    let keys = wanted.iter().map(|(who, _)| [who.key(SUITE, "snapshot", "read").param("n", n as u64)]);
+    bench.time("snapshot", keys.collect(), [n], |_, at| {
         let mut done = Ok(());
         let ns = cpu_ns(|| done = counted.read(wanted[at].1))?;
-        done.map(|()| ns / n as f64)
+        done.map(|()| [ns / n as f64])
     })?;
-    for ((who, _), rounds_ns) in wanted.iter().zip(rounds) {
-        let key = who.key(SUITE, "snapshot", "read").param("n", n as u64);
-        bench.time(key, rounds_ns, n);
-    }
     Counter::free_bulk(counted.counters);
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                 wall_clock(threads, &|thread| engine.check(len, thread))
                     .map_err(|wrong| wrong.context(who.label()))?;
             }
-            for content in Content::ALL {
+            for &content in Content::ALL {
                 let with_memset = content == Content::Zeroed && bench.options.wants(&MEMSET);
                 let memset = with_memset.then_some((MEMSET, &Memset as &dyn Pairs));
                 let all =

@@ -4,6 +4,7 @@ use super::judge;
 use super::replay::Areas;
 use super::rounds::Took;
 use crate::concurrent::Who;
+use crate::named::named;
 use freehold::vmalloc::{self, Keep, VirtualMemory, Zero};
 use freehold_rivals::memory::{Glibc, Jemalloc, MiMalloc};
 use freehold_sys::harness::memory::{self, Mmap};
@@ -96,28 +97,12 @@ impl<A: GlobalAlloc + Sync> Memory for Heap<A> {
     }
 }
 
-/// What is done with a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Nothing.
-    Untouched,
-    /// A byte of each page is written.
-    Touched,
-    /// It is zero, and then touched.
-    Zeroed,
-}
-
-impl Content {
-    /// Each.
-    pub const ALL: [Self; 3] = [Self::Untouched, Self::Touched, Self::Zeroed];
-
-    /// In records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Untouched => "untouched",
-            Self::Touched => "touched",
-            Self::Zeroed => "zeroed, touched",
-        }
+named! {
+    /// What is done with a block.
+    Content {
+        Untouched "untouched" "Nothing."
+        Touched "touched" "A byte of each page is written."
+        Zeroed "zeroed, touched" "It is zero, and then touched."
     }
 }
 

@@ -196,38 +196,29 @@ pub struct Entry {
     pub who: Who,
     /// Whether it hands out ranges; otherwise it only finds them.
     pub allocates: bool,
-    /// With its sections timed, if the clock's cost is given.
-    pub make: fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>,
+    /// Makes one.
+    pub make: Make,
 }
+
+/// Makes a space, with its sections timed if the clock's cost is given.
+type Make = fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>;
 
 /// Every space.
 pub const ENTRIES: [Entry; 5] = [
-    Entry {
-        who: Who::default(POOLED),
-        allocates: true,
-        make: |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?)),
-    },
-    Entry {
-        who: Who::ours(ONE_LOCK, None),
-        allocates: true,
-        make: |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns)))),
-    },
-    Entry {
-        who: Who::ours("split-locks", Some("busy-free-lazy")),
-        allocates: true,
-        make: |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?)),
-    },
-    Entry {
-        who: Who::ours("split-locks", Some("nodes")),
-        allocates: true,
-        make: |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?)),
-    },
-    Entry {
-        who: Who::other("rwlock-btreemap", None),
-        allocates: false,
-        make: |_| Ok(Box::<Found>::default()),
-    },
+    of(Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
+    of(Who::ours(ONE_LOCK, None), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
+    of(split("busy-free-lazy"), |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?))),
+    of(split("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
+    Entry { allocates: false, ..of(Who::other("rwlock-btreemap", None), |_| Ok(Box::<Found>::default())) },
 ];
+
+const fn of(who: Who, make: Make) -> Entry {
+    Entry { who, allocates: true, make }
+}
+
+const fn split(variant: &'static str) -> Who {
+    Who::ours("split-locks", Some(variant))
+}
 
 /// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
 pub const REFERENCE: Who = Who::ours("two-locks", None);

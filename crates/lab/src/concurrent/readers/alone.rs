@@ -4,6 +4,7 @@ use super::engines::{Filled, Guarded};
 use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
 use crate::concurrent::place::cpu_ns;
+use crate::record::Key;
 use crate::workload::SplitMix;
 use std::time::Instant;
 
@@ -13,29 +14,37 @@ pub(super) fn reads(bench: &mut Bench) -> anyhow::Result<()> {
     for count in bench.sizes() {
         let maps = bench.filled("read", count, false)?;
         for (op, guarded) in [("guard each", Guarded::Each), ("guard held", Guarded::Held)] {
-            let indexes = |map: &Filled| ranges::reads(0..count, map.entry.exact, 1);
-            let indexes: Vec<_> = maps.iter().map(indexes).collect();
-            let rounds = bench.rounds(&format!("read: {count} ranges, {op}"), maps.len(), |_, at| {
-                read_ns(&maps[at], &indexes[at], guarded, reads)
+            let able: Vec<&Filled> = maps.iter().filter(|map| map.map.read(&[], guarded).is_some()).collect();
+            let indexes = |map: &&Filled| ranges::reads(0..count, map.entry.exact, 1);
+            let indexes: Vec<_> = able.iter().map(indexes).collect();
+            let keys = keys(able.iter().copied(), "read", [op], count);
+            bench.time(&format!("read: {count} ranges, {op}"), keys, [reads], |_, at| {
+                Ok([read_ns(able[at], &indexes[at], guarded, reads)?])
             })?;
-            for (map, rounds) in maps.iter().zip(rounds) {
-                let key = map.entry.who.key(SUITE, "read", op).param("n", count);
-                bench.time(key, rounds.into_iter().flatten(), reads);
-            }
         }
     }
     Ok(())
 }
 
-/// CPU nanoseconds of a look-up, every answer of which is right; `None` if it has no such guards.
-fn read_ns(map: &Filled, indexes: &[u64], guarded: Guarded, reads: usize) -> anyhow::Result<Option<f64>> {
+/// The keys of operations on maps of so many ranges.
+fn keys<'a, const N: usize>(
+    maps: impl IntoIterator<Item = &'a Filled>,
+    workload: &str,
+    ops: [&str; N],
+    count: u32,
+) -> Vec<[Key; N]> {
+    let key = |map: &Filled, op| map.entry.who.key(SUITE, workload, op).param("n", count);
+    maps.into_iter().map(|map| ops.map(|op| key(map, op))).collect()
+}
+
+/// CPU nanoseconds of a look-up, every answer of which is right.
+fn read_ns(map: &Filled, indexes: &[u64], guarded: Guarded, reads: usize) -> anyhow::Result<f64> {
     let passes = reads.div_ceil(indexes.len());
     let mut all = Vec::with_capacity(passes);
     let ns = cpu_ns(|| all.extend((0..passes).map(|_| map.map.read(indexes, guarded))))?;
-    let Some(seen) = all.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let right = seen.iter().all(|seen| *seen == Seen::default());
+    let right = all.iter().all(|seen| *seen == Some(Seen::default()));
     anyhow::ensure!(right, "{}: a look-up found nothing, or another range's value", map.entry.who.label());
-    Ok(Some(ns / (passes * indexes.len()) as f64))
+    Ok(ns / (passes * indexes.len()) as f64)
 }
 
 /// Stores over ranges that are there.
@@ -45,7 +54,8 @@ pub(super) fn stores(bench: &mut Bench) -> anyhow::Result<()> {
         let numbers = ranges::stores(0..count, 2);
         let passes = bench.amount.operations.div_ceil(8 * numbers.len());
         let all = passes * numbers.len();
-        let rounds = bench.rounds(&format!("store: {count} ranges"), maps.len(), |round, at| {
+        let keys = keys(&maps, "store", ["replace"], count);
+        bench.time(&format!("store: {count} ranges"), keys, [all], |round, at| {
             let (mut stored, version): (anyhow::Result<u64>, _) = (Ok(0), (round * passes) as u16);
             let ns = cpu_ns(|| {
                 stored = (1..=passes as u16).try_fold(0, |refused, pass| {
@@ -54,12 +64,8 @@ pub(super) fn stores(bench: &mut Bench) -> anyhow::Result<()> {
             })?;
             anyhow::ensure!(stored? == 0, "stores were refused, though nobody reads");
             maps[at].check()?;
-            Ok(ns / all as f64)
+            Ok([ns / all as f64])
         })?;
-        for (map, rounds_ns) in maps.iter().zip(rounds) {
-            let key = map.entry.who.key(SUITE, "store", "replace").param("n", count);
-            bench.time(key, rounds_ns, all);
-        }
     }
     Ok(())
 }
@@ -73,17 +79,12 @@ pub(super) fn erases(bench: &mut Bench) -> anyhow::Result<()> {
         half.truncate((count as usize / 2).max(1));
         let passes = bench.amount.operations.div_ceil(16 * half.len());
         let all = passes * half.len();
-        let rounds = bench.rounds(&format!("erase: {count} ranges"), maps.len(), |_, at| {
+        let keys = keys(&maps, "erase", ["erase", "insert"], count);
+        bench.time(&format!("erase: {count} ranges"), keys, [all; 2], |_, at| {
             let ns = erase_and_insert_ns(&mut maps[at], &half, passes as u16)?;
             maps[at].check()?;
             Ok(ns.map(|ns| ns / all as f64))
         })?;
-        for (map, rounds) in maps.iter().zip(&rounds) {
-            for (at, op) in ["erase", "insert"].into_iter().enumerate() {
-                let key = map.entry.who.key(SUITE, "erase", op).param("n", count);
-                bench.time(key, rounds.iter().map(|ns| ns[at]), all);
-            }
-        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Who is read: ours, and other maps that threads share, each in loops of its own type.
 
 use super::ranges::{self, NUMBER, Seen, number_of};
-use crate::concurrent::Who;
+use crate::concurrent::{FLOOR, Who};
 use freehold::maple::maple_tree::Reading;
 use freehold::maple::{MapleTree, WordMap};
 use freehold_rivals::concurrent::{
@@ -238,12 +238,7 @@ pub const ENTRIES: [Entry; 11] = [
     rival("ferntree", Some("exact"), true, boxed::<Optimistic<true>>),
     rival("skiplist", Some("search"), false, boxed::<SkipListMap<false>>),
     rival("skiplist", Some("exact"), true, boxed::<SkipListMap<true>>),
-    Entry {
-        who: Who::other(crate::concurrent::FLOOR, None),
-        exact: false,
-        shared: false,
-        make: || Box::new(Nothing),
-    },
+    Entry { shared: false, ..rival(FLOOR, None, false, || Box::new(Nothing)) },
 ];
 
 /// A map under test, and what was stored last in each range.
@@ -269,7 +264,7 @@ impl Filled {
 
     /// Does no work, so that it has nothing to answer with.
     pub fn is_floor(&self) -> bool {
-        self.entry.who.engine == crate::concurrent::FLOOR
+        self.entry.who.engine == FLOOR
     }
 
     /// Stores ranges in the version after their last one.

@@ -84,11 +84,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let wanted = GUARDS.into_iter().filter(|(who, _)| bench.options.wants(who));
     let guards: Vec<_> = wanted.map(|(who, make)| (who, make())).collect();
     let count = bench.amount.operations;
-    let rounds = bench.rounds("guard", guards.len(), |_, at| {
-        Ok(cpu_ns(|| guards[at].1.enter_many(count))? / count as f64)
-    })?;
-    for ((who, _), rounds_ns) in guards.iter().zip(rounds) {
-        bench.time(who.key(SUITE, "guard", "enter and leave"), rounds_ns, count);
-    }
-    Ok(())
+    let keys = guards.iter().map(|(who, _)| [who.key(SUITE, "guard", "enter and leave")]).collect();
+    bench
+        .time("guard", keys, [count], |_, at| Ok([cpu_ns(|| guards[at].1.enter_many(count))? / count as f64]))
 }

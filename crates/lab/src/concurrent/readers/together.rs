@@ -83,7 +83,9 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
         let numbers = ranges::stores(0..count, 4);
         let passes = bench.amount.operations.div_ceil(16 * numbers.len()).max(1);
         let all = passes * numbers.len();
-        let rounds = bench.rounds(&format!("transaction: {count} ranges"), maps.len(), |round, at| {
+        let key = |who: &Who| [who.key(SUITE, "transaction", "two stores").param("n", count)];
+        let keys = engines.iter().map(key).collect();
+        bench.time(&format!("transaction: {count} ranges"), keys, [all / 2], |round, at| {
             let (map, version) = (&mut maps[at], round as u16 + 1);
             let mut stored = Ok(());
             let ns = cpu_ns(|| {
@@ -99,12 +101,8 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
                 .iter()
                 .all(|&number| map.get(ranges::bounds(number).0) == Some(ranges::value(number, version)));
             anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
-            Ok(2.0 * ns / all as f64)
+            Ok([2.0 * ns / all as f64])
         })?;
-        for (who, rounds_ns) in engines.into_iter().zip(rounds) {
-            let key = who.key(SUITE, "transaction", "two stores").param("n", count);
-            bench.time(key, rounds_ns, all / 2);
-        }
     }
     Ok(())
 }
@@ -121,7 +119,10 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
         let numbers = ranges::stores(0..count, 5);
         // Fewer than a reader may hold back.
         let some = &numbers[..numbers.len().min(512)];
-        let rounds = bench.rounds(&format!("snapshot: {count} ranges"), 1, |round, _| {
+        let ops = ["begin, look up, end", "store beside one"];
+        let keys = vec![ops.map(|op| who.key(SUITE, "snapshot", op).param("n", count))];
+        let each = [numbers.len(), some.len()];
+        bench.time(&format!("snapshot: {count} ranges"), keys, each, |round, _| {
             let mut wrong = 0_usize;
             let taken_ns = cpu_ns(|| {
                 for &number in &numbers {
@@ -145,11 +146,6 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
             anyhow::ensure!(wrong == 0 && after.eq(before), "{}: a snapshot changed", who.label());
             Ok([taken_ns / numbers.len() as f64, beside_ns / some.len() as f64])
         })?;
-        let lengths = [("begin, look up, end", numbers.len()), ("store beside one", some.len())];
-        for (at, (op, length)) in lengths.into_iter().enumerate() {
-            let key = who.key(SUITE, "snapshot", op).param("n", count);
-            bench.time(key, rounds.iter().flatten().map(|ns| ns[at]), length);
-        }
     }
     Ok(())
 }

@@ -3,9 +3,26 @@
 use super::WordMapRanges;
 use super::range_map::no_memory;
 use freehold::maple::WordMap;
-use freehold::maple::linux::{Facts, Planner};
+use freehold::maple::linux::{Facts, Planner, StoreType};
 use freehold::units::Span;
 use std::hint::black_box;
+
+/// Planners with their names in rows.
+pub const PLANNERS: [(Planner, &str); 3] =
+    [(Planner::Worst, "worst"), (Planner::Vacancy, "vacancy"), (Planner::Exact, "exact")];
+
+/// Store types with their names, as they stand in files.
+pub const TYPES: [(StoreType, &str); 9] = [
+    (StoreType::ExactFit, "exact_fit"),
+    (StoreType::Append, "append"),
+    (StoreType::SlotStore, "slot_store"),
+    (StoreType::NodeStore, "node_store"),
+    (StoreType::Split, "split"),
+    (StoreType::Rebalance, "rebalance"),
+    (StoreType::Spanning, "spanning"),
+    (StoreType::NewRoot, "new_root"),
+    (StoreType::StoreRoot, "store_root"),
+];
 
 /// What is done about the plan of a store or a removal.
 pub trait Ask: Default {
@@ -39,7 +56,7 @@ impl Ask for Note {
     }
 }
 
-/// Asks for as many nodes as the planner of that place in [`Planner::ALL`] does: those that the store does not take
+/// Asks for as many nodes as the planner of that place in [`PLANNERS`] does: those that the store does not take
 /// come from the allocator as well, and go back when it is done.
 #[derive(Debug, Default)]
 pub struct AskAs<const PLANNER: usize> {
@@ -51,8 +68,7 @@ const NODE_WORDS: usize = 32;
 
 impl<const PLANNER: usize> Ask for AskAs<PLANNER> {
     fn planned(&mut self, facts: &Facts) {
-        let planner = Planner::ALL.get(PLANNER).copied().unwrap_or(Planner::Exact);
-        let spare = facts.requested(planner).saturating_sub(facts.nodes);
+        let spare = facts.requested(PLANNERS[PLANNER].0).saturating_sub(facts.nodes);
         self.spare.extend((0..spare).map(|_| black_box(Vec::with_capacity(NODE_WORDS))));
     }
 

@@ -5,6 +5,7 @@
 //!   space     |......|-----|-----|...      two neighbours of one kind are one area
 //! ```
 
+use crate::named::named;
 use freehold_trace::vma::{Backing, MappingSource};
 use std::collections::HashMap;
 
@@ -48,36 +49,17 @@ pub struct Kind {
     shift: u64,
 }
 
-/// How an area looks in a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Nothing may be done there: reserved, or a guard.
-    Reserved,
-    /// Read alone.
-    ReadOnly,
-    /// A file's data, writable.
-    FileData,
-    /// Memory.
-    Memory,
-    /// Memory or a file, shared and writable.
-    Shared,
-    /// Executable.
-    Code,
-    /// The stack.
-    Stack,
-}
-
-impl Class {
-    /// Every class, with its name.
-    pub const ALL: [(Self, &'static str); 7] = [
-        (Self::Reserved, "reserved"),
-        (Self::ReadOnly, "read-only"),
-        (Self::FileData, "file data"),
-        (Self::Memory, "memory"),
-        (Self::Shared, "shared"),
-        (Self::Code, "code"),
-        (Self::Stack, "stack"),
-    ];
+named! {
+    /// How an area looks in a picture.
+    Class {
+        Reserved "reserved" "Nothing may be done there: reserved, or a guard."
+        ReadOnly "read-only" "Read alone."
+        FileData "file data" "A file's data, writable."
+        Memory "memory" "Memory."
+        Shared "shared" "Memory or a file, shared and writable."
+        Code "code" "Executable."
+        Stack "stack" "The stack."
+    }
 }
 
 /// What changes of an area that stays where it is.

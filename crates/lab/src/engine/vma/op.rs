@@ -1,5 +1,6 @@
 //! What processes do to their address spaces, as operations on maps of areas, and what a map says to them.
 
+use crate::named::named;
 use freehold::units::Span;
 use std::collections::BTreeMap;
 
@@ -53,35 +54,20 @@ pub enum Caller {
     Kernel,
 }
 
-/// What is not as it was when it was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// Something is mapped where there was a gap.
-    Occupied,
-    /// Nothing is mapped where something was unmapped. The kernel answers with success then, so that this is no
-    /// contradiction: programs do it.
-    Nothing,
-    /// Not all is mapped where it all was.
-    Hole,
-    /// All is mapped where it was not.
-    NoHole,
-    /// The kernel found another gap.
-    OtherGap,
-    /// There is no such space, or there is one already.
-    NoSpace,
+named! {
+    /// What is not as it was when it was recorded.
+    Fault {
+        Occupied "mapped where there was a gap" "Something is mapped where there was a gap."
+        Nothing "nothing mapped that is unmapped (the kernel does not mind)"
+            "Nothing is mapped where something was unmapped: no contradiction, since the kernel answers with success, and programs do it."
+        Hole "not all mapped where all was" "Not all is mapped where it all was."
+        NoHole "all mapped where not all was" "All is mapped where it was not."
+        OtherGap "another gap found than by the kernel" "The kernel found another gap."
+        NoSpace "no such space, or one too many" "There is no such space, or there is one already."
+    }
 }
 
 impl Fault {
-    /// Every fault, with what it is.
-    pub const ALL: [(Self, &'static str); 6] = [
-        (Self::Occupied, "mapped where there was a gap"),
-        (Self::Nothing, "nothing mapped that is unmapped (the kernel does not mind)"),
-        (Self::Hole, "not all mapped where all was"),
-        (Self::NoHole, "all mapped where not all was"),
-        (Self::OtherGap, "another gap found than by the kernel"),
-        (Self::NoSpace, "no such space, or one too many"),
-    ];
-
     /// Whether the kernel had something else there.
     pub fn contradicts(self) -> bool {
         self != Self::Nothing

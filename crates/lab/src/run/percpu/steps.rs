@@ -1,7 +1,7 @@
 //! What the cases of the bench do on an engine.
 
 use super::Bench;
-use crate::workload::percpu::{Deletion, FIRST, ORDERS, Order, Size, StaleHint, Work, frees};
+use crate::workload::percpu::{Deletion, FIRST, Order, Size, StaleHint, Work, frees};
 use freehold_trace::percpu::Op;
 
 impl Bench {
@@ -60,7 +60,7 @@ impl Bench {
         match work {
             Work::Fill(size) => {
                 let (allocs, frees) = (size.allocs(0..objects), frees(0..objects));
-                for order in ORDERS {
+                for order in Order::ALL {
                     self.run(Some(("alloc", None)), &allocs)?;
                     self.run(Some(("free", Some(order.name()))), &order.arrange(&frees))?;
                 }

@@ -67,9 +67,8 @@ impl Replayable for Maple {
             }
             figures.total(Metric::Mismatches, contradictions);
             for ((_, fault), number) in faults() {
-                let what =
-                    Fault::ALL.iter().find(|(known, _)| known == fault).map_or("other", |(_, what)| *what);
-                results.of(workload.key().op(*name).param("met", what)).total(Metric::Count, *number);
+                let key = workload.key().op(*name).param("met", fault.name());
+                results.of(key).total(Metric::Count, *number);
             }
         }
         let mut spaces: Vec<(&u32, &(u64, u64))> = calls.spaces.iter().collect();

@@ -73,10 +73,9 @@ impl Film {
         let mut cells = vec![0; self.samples.len() * ROWS];
         for (sample, column) in self.samples.iter().zip(cells.chunks_mut(ROWS)) {
             for &(span, class) in &sample.areas {
-                let number = Class::ALL.iter().position(|(known, _)| *known == class).unwrap_or(0);
                 let [from, until] = scale.rows(span);
                 for cell in column.get_mut(from..until).unwrap_or_default() {
-                    *cell = number as u8 + 1;
+                    *cell = class as u8 + 1;
                 }
             }
         }

@@ -32,7 +32,7 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
                 lines(&zones, &run, results);
             }
             if label == DRAWN || label == FROM_THE_END {
-                let (engines, text) = (vec![label], name(way).to_owned());
+                let (engines, text) = (vec![label], way.name().to_owned());
                 let columns = (0..run.picture.columns).collect();
                 strips.push(Strip { engines, text, columns, height: 1.0, picture: run.picture });
             }
@@ -52,15 +52,8 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
     Ok(())
 }
 
-fn name(way: Way) -> &'static str {
-    match way {
-        Way::Sequential => "sequential",
-        Way::Random => "random",
-    }
-}
-
 fn figures(zones: &Zones, run: &ZoneRun, results: &mut Results) {
-    let key = run.entry.key("zones").op("alloc").param("way", name(run.way));
+    let key = run.entry.key("zones").op("alloc").param("way", run.way.name());
     results.of(key.clone()).total(Metric::Refused, run.failures);
     for (at, zone) in zones.zones.iter().enumerate() {
         let key = key.clone().param("zone", zone.name);
@@ -92,7 +85,7 @@ fn lines(zones: &Zones, run: &ZoneRun, results: &mut Results) {
             (0..=FULL_PERCENT).map(|load| left(load).map(|left| 100.0 * figure(left))).collect()
         };
         let at: Vec<f64> = (0..=FULL_PERCENT).map(|load| load as f64).collect();
-        let line = format!("{}, {}", name(run.way), zone.name);
+        let line = format!("{}, {}", run.way.name(), zone.name);
         let [taken, largest] = [of(&|left| left.eaten), of(&|left| left.largest_bytes as f64 / size)];
         results.line("zone-taken", "zones", &line, &at, vec![taken]);
         results.line("zone-largest", "zones", &line, &at, vec![largest]);

@@ -1,6 +1,7 @@
 //! What stores ask for by each planner, what they take, and how often each figure comes.
 
-use freehold::maple::linux::{Facts, Planner, StoreType};
+use crate::engine::maple::{PLANNERS, TYPES};
+use freehold::maple::linux::Facts;
 use std::collections::BTreeMap;
 
 /// How often each number of nodes was asked for.
@@ -29,23 +30,6 @@ impl Histogram {
         Self(bulk.map(|(value, count)| (value - 1, *count)).collect())
     }
 }
-
-/// Planners with their names in rows.
-pub const PLANNERS: [(Planner, &str); 3] =
-    [(Planner::Worst, "worst"), (Planner::Vacancy, "vacancy"), (Planner::Exact, "exact")];
-
-/// Store types with their names, and what is of which.
-pub const TYPES: [(StoreType, &str); 9] = [
-    (StoreType::ExactFit, "exact_fit"),
-    (StoreType::Append, "append"),
-    (StoreType::SlotStore, "slot_store"),
-    (StoreType::NodeStore, "node_store"),
-    (StoreType::Split, "split"),
-    (StoreType::Rebalance, "rebalance"),
-    (StoreType::Spanning, "spanning"),
-    (StoreType::NewRoot, "new_root"),
-    (StoreType::StoreRoot, "store_root"),
-];
 
 /// Stores of one type.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,6 +11,7 @@ mod rates;
 mod streams;
 
 use super::{Options, traces};
+use crate::engine::maple::{PLANNERS, TYPES};
 use crate::engine::vma::{AskAs, Fault, Make, PlannedRanges, Spaces, SpacesFacts, contradictions};
 use crate::failure::Failure;
 use crate::family::{Family, Maple};
@@ -20,7 +21,7 @@ use crate::run::{describe, measure};
 use crate::workload::Workload;
 use crate::workload::vma::from_file;
 use crate::{Progress, data_folder};
-use ledger::{Histogram, PLANNERS, TYPES};
+use ledger::Histogram;
 use planned::{Point, Program};
 use streams::StreamRun;
 
@@ -197,9 +198,10 @@ fn program(program: &Program, results: &mut Results) {
         .put(Metric::AreasMost, Stat::Max, most(|point| point.footprint.areas_most), 1)
         .put(Metric::Nodes, Stat::Max, most(|point| point.footprint.nodes.in_use), 1)
         .put(Metric::Height, Stat::Max, most(|point| point.footprint.nodes.height), 1);
-    for (fault, what) in Fault::ALL {
-        let number = program.faults.get(&fault).copied().unwrap_or(0);
-        results.of(Key::new("maple", name.clone()).op("met").param("met", what)).total(Metric::Count, number);
+    for fault in Fault::ALL {
+        let number = program.faults.get(fault).copied().unwrap_or(0);
+        let key = Key::new("maple", name.clone()).op("met").param("met", fault.name());
+        results.of(key).total(Metric::Count, number);
     }
     let at: Vec<f64> = program.points.iter().map(|point| point.op as f64).collect();
     let mut line = |id, line: &str, figure: &dyn Fn(&Point) -> f64| {

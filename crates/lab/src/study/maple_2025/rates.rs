@@ -1,8 +1,8 @@
 //! What kinds of stores there are: the kernel's tree as its own trace points tell it, beside ours, under the same stress
 //! test.
 
-use super::ledger::TYPES;
 use super::planned::Program;
+use crate::engine::maple::TYPES;
 use crate::record::{Key, Metric, Results, Stat};
 use freehold::maple::linux::StoreType;
 use freehold_trace::TraceError;

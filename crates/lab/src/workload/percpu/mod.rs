@@ -8,4 +8,4 @@ pub use cases::{
     ALIGNED, Churn, Deletion, FIRST, Kind, LIVE, SECOND_HALF, SEED, Size, StaleHint, Work, frees,
 };
 pub use files::{config, from_file};
-pub use order::{ORDERS, Order};
+pub use order::Order;

@@ -30,7 +30,7 @@ fn every_block_slot_and_stack_has_figures_and_all_promises_a_row() {
         rows += results.records.iter().filter(|record| record.key.workload == "promise").count();
     };
     let blocks = run("block");
-    for content in Content::ALL {
+    for &content in Content::ALL {
         for entry in &ENTRIES {
             let of = |metric| has(&blocks, "block", content.name(), entry.who.engine, metric);
             assert!(of(Metric::Time) && of(Metric::Faults), "{} of {}", content.name(), entry.who.label());
