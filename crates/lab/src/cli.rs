@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
 use freehold_lab::commands::stress;
@@ -169,29 +169,4 @@ pub(crate) enum Command {
     },
     /// Print the manual page.
     Man,
-}
-
-impl Command {
-    /// The command's name in documents.
-    pub(crate) fn name(&self) -> String {
-        let of = |command: &str, subject: &Subject| match subject.to_possible_value() {
-            Some(value) => format!("{command} {}", value.get_name()),
-            None => command.to_owned(),
-        };
-        match self {
-            Self::Bench { subject, .. } => of("bench", subject),
-            Self::Stress { subject, .. } => of("stress", subject),
-            Self::Reproduce { what, .. } => format!("reproduce {}", what.name()),
-            Self::Verify { .. } => "verify".to_owned(),
-            Self::Replay { .. } => "replay".to_owned(),
-            Self::Compare { .. } => "compare".to_owned(),
-            Self::Inspect { .. } => "inspect".to_owned(),
-            Self::CountInstructions { .. } => "count-instructions".to_owned(),
-            Self::MeasureResident { .. } => "measure-resident".to_owned(),
-            Self::Show { .. } => "show".to_owned(),
-            Self::Doctor => "doctor".to_owned(),
-            Self::Completions { .. } => "completions".to_owned(),
-            Self::Man => "man".to_owned(),
-        }
-    }
 }

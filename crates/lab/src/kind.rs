@@ -4,23 +4,18 @@ use crate::named::named;
 use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
-/// What is benched or stressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Subject {
-    /// Address ranges.
-    Kva,
-    /// Objects that exist once per CPU.
-    Percpu,
-    /// Maps from ranges to entries.
-    Maple,
-    /// Counters and histograms of threads.
-    Counters,
-    /// Maps of ranges that threads share; bench alone.
-    Readers,
-    /// Address spaces that threads share; bench alone.
-    Pools,
-    /// Memory of vmalloc, mmap and mallocs; bench alone.
-    Memory,
+named! {
+    /// What is benched or stressed.
+    #[derive(clap::ValueEnum)]
+    Subject {
+        Kva "kva" "Address ranges."
+        Percpu "percpu" "Objects that exist once per CPU."
+        Maple "maple" "Maps from ranges to entries."
+        Counters "counters" "Counters and histograms of threads."
+        Readers "readers" "Maps of ranges that threads share; bench alone."
+        Pools "pools" "Address spaces that threads share; bench alone."
+        Memory "memory" "Memory of vmalloc, mmap and mallocs; bench alone."
+    }
 }
 
 named! {

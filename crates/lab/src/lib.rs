@@ -24,5 +24,5 @@ pub mod verify;
 pub mod view;
 pub mod workload;
 
-pub use data::data_folder;
+pub use data::{data_folder, traces};
 pub use progress::Progress;

@@ -51,7 +51,7 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
         );
     };
     let mut progress = Progress::default();
-    let (results, page) = match command {
+    let (name, results, page) = match command {
         Command::CountInstructions { workload, n, engine } => {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             return Ok(false);
@@ -81,29 +81,36 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             }
             return finish(&cli.common, &environment, (name, results, None), *all);
         }
-        Command::Verify { files } => (commands::verify::run(files, &mut progress), None),
+        Command::Verify { files } => ("verify".to_owned(), commands::verify::run(files, &mut progress), None),
         Command::Replay { files, engine, instructions: true, .. } => {
-            (commands::instructions::run(files, engine, &mut progress)?, None)
+            ("replay".to_owned(), commands::instructions::run(files, engine, &mut progress)?, None)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
             let files = files.iter().map(|file| (file.as_str(), *rounds));
-            (commands::replay::run(files, engine, &mut progress)?, report.clone())
+            ("replay".to_owned(), commands::replay::run(files, engine, &mut progress)?, report.clone())
         }
-        Command::Bench { subject, options } => {
-            (commands::bench::run(*subject, options, &mut progress)?, None)
-        }
+        Command::Bench { subject, options } => (
+            format!("bench {}", subject.name()),
+            commands::bench::run(*subject, options, &mut progress)?,
+            None,
+        ),
         Command::Reproduce { what, options, report } => {
             let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
-            (study::run(*what, options, &mut progress)?, Some(report.clone().unwrap_or_else(page)))
+            let results = study::run(*what, options, &mut progress)?;
+            (format!("reproduce {}", what.name()), results, Some(report.clone().unwrap_or_else(page)))
         }
-        Command::Stress { subject, options } => {
-            (commands::stress::run(*subject, options, &mut progress)?, None)
+        Command::Stress { subject, options } => (
+            format!("stress {}", subject.name()),
+            commands::stress::run(*subject, options, &mut progress)?,
+            None,
+        ),
+        Command::Compare { before, after } => {
+            ("compare".to_owned(), commands::compare::run(before, after)?, None)
         }
-        Command::Compare { before, after } => (commands::compare::run(before, after)?, None),
-        Command::Inspect { file } => (commands::inspect::run(file)?, None),
+        Command::Inspect { file } => ("inspect".to_owned(), commands::inspect::run(file)?, None),
     };
     drop(progress);
-    finish(&cli.common, &Environment::here(), (command.name(), results, page), false)
+    finish(&cli.common, &Environment::here(), (name, results, page), false)
 }
 
 /// Writes the page, then the results; whether something differed.

@@ -2,10 +2,10 @@
 
 /// An enum of them. The doc of a variant is what its line says.
 macro_rules! named {
-    ($(#[$of:meta])* $type:ident { $($id:ident $name:literal $about:literal)* }) => {
+    ($(#[$of:meta])* $type:ident { $($(#[$one:meta])* $id:ident $name:literal $about:literal)* }) => {
         $(#[$of])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $type { $(#[doc = $about] #[serde(rename = $name)] $id,)* }
+        pub enum $type { $($(#[$one])* #[doc = $about] #[serde(rename = $name)] $id,)* }
 
         impl $type {
             /// Every one.

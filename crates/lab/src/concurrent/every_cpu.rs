@@ -14,8 +14,8 @@ use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
 use freehold::kva::Request;
 use freehold::units::Span;
 use freehold_trace::kva::Op;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Addresses of a stripe, as a power of two.
@@ -59,14 +59,10 @@ impl Claims {
         })
     }
 
-    fn lock(&self, at: usize) -> std::sync::MutexGuard<'_, BTreeMap<u64, u64>> {
-        self.0[at].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes a block; what of it somebody has.
     fn take(&self, span: Span) -> Result<(), Span> {
         for (at, part) in Self::each(span) {
-            let mut stripe = self.lock(at);
+            let mut stripe = self.0[at].lock();
             let below = stripe.range(..=part.last()).next_back();
             let taken = below.and_then(|(&first, &last)| Span::new(first, last)?.intersection(part));
             if let Some(taken) = taken {
@@ -79,7 +75,7 @@ impl Claims {
 
     fn give(&self, span: Span) {
         for (at, part) in Self::each(span) {
-            self.lock(at).remove(&part.first());
+            self.0[at].lock().remove(&part.first());
         }
     }
 }

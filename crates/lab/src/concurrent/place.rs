@@ -56,20 +56,21 @@ pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> a
     })
 }
 
-/// Runs `work` on so many threads, which begin at once; the time until the last is done.
-pub(super) fn wall_clock(threads: u32, work: &Work) -> anyhow::Result<Duration> {
-    wall_clock_after(threads, &|_| Ok(()), work)
-}
-
-/// The same, after each thread has done something that is not timed.
-pub(super) fn wall_clock_after(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Duration> {
+/// Runs `work` on so many threads, which begin at once, after each has done something that is not timed: the time until the last
+/// is done, and what each gives.
+pub(super) fn wall_clock<T: Send>(
+    threads: u32,
+    before: &Work,
+    work: &Work<T>,
+) -> anyhow::Result<(Duration, Vec<T>)> {
     let times = at_once(threads, before, &|number| {
         let started = Instant::now();
-        work(number)?;
-        Ok((started, Instant::now()))
+        let done = work(number)?;
+        Ok((started, Instant::now(), done))
     })?;
     let (started, ended) = (times.iter().map(|at| at.0).min(), times.iter().map(|at| at.1).max());
-    Ok(started.zip(ended).map_or(Duration::ZERO, |(started, ended)| ended - started))
+    let took = started.zip(ended).map_or(Duration::ZERO, |(started, ended)| ended - started);
+    Ok((took, times.into_iter().map(|(.., done)| done).collect()))
 }
 
 /// Tries of work on threads that each have a CPU, until none of them has to wait for it.

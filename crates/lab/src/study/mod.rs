@@ -5,36 +5,21 @@ pub mod kva_2019;
 pub mod maple_2025;
 pub mod percpu_2017;
 
+use crate::Progress;
 use crate::engine::{Compared, EngineEntry};
 use crate::failure::usage;
+use crate::named::named;
 use crate::record::Results;
-use crate::{Progress, data_folder};
 use freehold::units::Bytes;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// What can be reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Publication {
-    /// "Reworking of KVA allocator in Linux kernel", Linux Plumbers Conference 2019.
-    #[value(name = "kva-2019")]
-    Kva2019,
-    /// "percpu: replace area map allocator with bitmap allocator", 2017.
-    #[value(name = "percpu-2017")]
-    Percpu2017,
-    /// "Track node vacancy to reduce worst case allocation counts", 2025.
-    #[value(name = "maple-2025")]
-    Maple2025,
-}
-
-impl Publication {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kva2019 => "kva-2019",
-            Self::Percpu2017 => "percpu-2017",
-            Self::Maple2025 => "maple-2025",
-        }
+named! {
+    /// What can be reproduced.
+    #[derive(clap::ValueEnum)]
+    Publication {
+        #[value(name = "kva-2019")] Kva2019 "kva-2019" "\"Reworking of KVA allocator in Linux kernel\", Linux Plumbers Conference 2019."
+        #[value(name = "percpu-2017")] Percpu2017 "percpu-2017" "\"percpu: replace area map allocator with bitmap allocator\", 2017."
+        #[value(name = "maple-2025")] Maple2025 "maple-2025" "\"Track node vacancy to reduce worst case allocation counts\", 2025."
     }
 }
 
@@ -98,34 +83,6 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
         Publication::Percpu2017 => percpu_2017::run(options, progress),
         Publication::Maple2025 => maple_2025::run(options, progress),
     }
-}
-
-/// The bundled traces whose names end in one of these, and those of the folder that have another name.
-///
-/// # Errors
-/// A folder cannot be read, or has none.
-pub fn traces(folder: Option<&Path>, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = traces_in(&data_folder()?.join("traces"), endings)?;
-    if let Some(folder) = folder {
-        let named = format!("--traces {}", folder.display());
-        let others = traces_in(folder, endings).or_else(|error| usage(format!("{named}: {error}")))?;
-        if others.is_empty() {
-            return usage(format!("{named}: no file ends in {}", endings.join(" or ")));
-        }
-        let name = |file: &PathBuf| file.file_name().map(ToOwned::to_owned);
-        let bundled: BTreeSet<_> = files.iter().filter_map(name).collect();
-        files
-            .extend(others.into_iter().filter(|file| name(file).is_none_or(|name| !bundled.contains(&name))));
-    }
-    files.sort();
-    Ok(files)
-}
-
-fn traces_in(folder: &Path, endings: &[&str]) -> std::io::Result<Vec<PathBuf>> {
-    let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-    let mut files: Vec<PathBuf> = files.collect::<std::io::Result<_>>()?;
-    files.retain(|file| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending)));
-    Ok(files)
 }
 
 /// The engines of these names, in this order.

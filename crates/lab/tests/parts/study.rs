@@ -11,7 +11,7 @@ use freehold_lab::study::kva_2019::runs::{KERNEL_LOOPS, cases, together};
 use freehold_lab::study::kva_2019::{example, extrapolate, overall};
 use freehold_lab::study::maple_2025::ledger::Ledger;
 use freehold_lab::study::percpu_2017::{hints, million, strips};
-use freehold_lab::study::traces;
+use freehold_lab::traces;
 use freehold_lab::workload::Piece;
 use freehold_lab::workload::suite::{Interleaved, Params};
 use std::path::Path;

@@ -10,8 +10,8 @@ use crate::record::Results;
 use freehold_percpu::heap::{Builder, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
 use freehold_sys::harness::{Thread, interruptions};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One add in so many is to the approximate counter, and is recorded, too.
@@ -176,7 +176,7 @@ impl Shared {
     /// Adds, until there are enough or the time is over.
     fn adds(&self, at: &Progressed) -> Added {
         let me = Thread::current();
-        self.adding().push(me);
+        self.adding.lock().push(me);
         // However few the adds are, they are interrupted.
         while !self.begun.load(SeqCst) {
             pause();
@@ -204,7 +204,7 @@ impl Shared {
                 added.adds += 1;
             }
         }
-        self.adding().retain(|&thread| thread != me);
+        self.adding.lock().retain(|&thread| thread != me);
         added
     }
 
@@ -230,7 +230,7 @@ impl Shared {
         let mut next = cpus.iter().cycle();
         while !self.done.load(SeqCst) {
             // None of them ends meanwhile: it would have to leave the list first.
-            for thread in self.adding().iter() {
+            for thread in self.adding.lock().iter() {
                 thread.interrupt()?;
                 weather.signals += 1;
                 let moved = next.next().is_some_and(|&cpu| thread.move_to(cpu).is_ok());
@@ -240,10 +240,6 @@ impl Shared {
             pause();
         }
         Ok(weather)
-    }
-
-    fn adding(&self) -> std::sync::MutexGuard<'_, Vec<Thread>> {
-        self.adding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

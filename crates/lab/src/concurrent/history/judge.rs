@@ -76,14 +76,8 @@ impl Model {
 
     /// The entries that have an index within a span.
     pub fn entries(&self, within: Span) -> impl Iterator<Item = Entry> {
-        let mut next = Some(within.first());
-        std::iter::from_fn(move || {
-            let from = next?;
-            let (first, last, value) = self.0.holding(from).or_else(|| self.0.at_or_above(from))?;
-            let span = Span::new(first, last).filter(|span| span.overlaps(within))?;
-            next = last.checked_add(1);
-            Some((span, value))
-        })
+        let entry = |(first, last, value)| Some((Span::new(first, last)?, value));
+        self.0.overlapping(within).filter_map(entry)
     }
 }
 

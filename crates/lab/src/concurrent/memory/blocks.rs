@@ -4,7 +4,7 @@ use super::engines::{Content, KEPT, MEMSET, Memset, Pairs};
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
-use crate::concurrent::place::{threads, wall_clock};
+use crate::concurrent::place::{at_once, threads};
 use crate::record::count;
 
 const KIB: usize = 1 << 10;
@@ -25,7 +25,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                     count((len / KIB) as u64),
                     who.label()
                 ));
-                wall_clock(threads, &|thread| engine.check(len, thread))
+                at_once(threads, &|_| Ok(()), &|thread| engine.check(len, thread))
                     .map_err(|wrong| wrong.context(who.label()))?;
             }
             for &content in Content::ALL {

@@ -1,10 +1,9 @@
 //! Engines take turns in rounds, each for about as long; their time and page faults.
 
 use super::Bench;
-use crate::concurrent::place::{Work, wall_clock_after};
+use crate::concurrent::place::{Work, wall_clock};
 use crate::record::{Key, Metric, Stat};
 use freehold_sys::harness::{cpu_time, page_faults};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The part of `Amount::together` that a turn takes, and the most operations in it.
@@ -33,16 +32,10 @@ impl Took {
 
     /// Of work on threads that begin at once, after each has done something that does not count.
     pub fn of(threads: u32, before: &Work, work: &Work) -> anyhow::Result<Self> {
-        let all = Mutex::new(Self { time: Duration::ZERO, cpu_time: Duration::ZERO, faults: 0 });
-        let time = wall_clock_after(threads, before, &|thread| {
-            let took = Self::here(|| work(thread))?;
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.cpu_time = all.cpu_time.max(took.cpu_time);
-            all.faults += took.faults;
-            Ok(())
-        })?;
-        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Self { time: if threads == 1 { all.cpu_time } else { time }, ..all })
+        let (time, each) = wall_clock(threads, before, &|thread| Self::here(|| work(thread)))?;
+        let cpu_time = each.iter().map(|took| took.cpu_time).max().unwrap_or_default();
+        let faults = each.iter().map(|took| took.faults).sum();
+        Ok(Self { time: if threads == 1 { cpu_time } else { time }, cpu_time, faults })
     }
 }
 

@@ -8,7 +8,8 @@ use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::record::{Metric, Stat, count};
 use crate::workload::SplitMix;
 use freehold::units::Span;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::{self, PoisonError};
 
 /// Pages of the block of a pair: 64 KiB.
 pub(super) const PAIR_PAGES: u64 = 16;
@@ -38,7 +39,7 @@ fn time(
     let rounds = bench.rounds(&format!("{workload}: {threads} threads"), all.len(), |_, at| {
         let Timed { locks, work, check, .. } = &all[at];
         let before = locks.map(all_locks);
-        let took = wall_clock(threads, work)?;
+        let (took, _) = wall_clock(threads, &|_| Ok(()), work)?;
         let used = locks.zip(before).map(|(pool, before)| all_locks(pool).since(before));
         check()?;
         Ok((took, used))
@@ -80,10 +81,6 @@ fn made(bench: &Bench, allocate: bool) -> anyhow::Result<Vec<(Who, Box<dyn Loops
     wanted.map(|entry| Ok((entry.who, (entry.make)(None)?))).collect()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn ensure(right: bool, who: Who, what: &str) -> anyhow::Result<()> {
     anyhow::ensure!(right, "{}: {what}", who.label());
     Ok(())
@@ -117,7 +114,7 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
 
 /// Two locks that are this thread's, one after the other.
 fn two_locks(operations: usize) -> anyhow::Result<()> {
-    let locks = [Mutex::new(0_u64), Mutex::new(0_u64)];
+    let locks = [sync::Mutex::new(0_u64), sync::Mutex::new(0_u64)];
     let locks = std::hint::black_box(&locks);
     for _ in 0..operations {
         for lock in locks {
@@ -146,7 +143,7 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
                 who,
                 locks: Some(pool),
                 work: Box::new(move |thread| {
-                    let right = pool.replace(&mut lock(&held[thread as usize]), operations);
+                    let right = pool.replace(&mut held[thread as usize].lock(), operations);
                     ensure(right, who, REFUSED)
                 }),
                 check: Box::new(move || apart(pool, held, &who)),
@@ -161,7 +158,7 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
 /// Whether what threads hold is apart from each other, and found where it is.
 pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
-    held.iter().for_each(|held| blocks.extend(&lock(held).blocks));
+    held.iter().for_each(|held| blocks.extend(&held.lock().blocks));
     blocks.sort_unstable();
     for pair in blocks.windows(2) {
         let [(first, pages), (next, _)] = pair else { continue };
@@ -180,7 +177,7 @@ pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Resul
 
 fn give_all_back(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     for held in held {
-        for (first, _) in lock(held).blocks.drain(..) {
+        for (first, _) in held.lock().blocks.drain(..) {
             let [freed, again] = [(); 2].map(|()| pool.free(first));
             anyhow::ensure!(freed && !again, "{}: {first:#x} was freed {freed}, then {again}", who.label());
         }

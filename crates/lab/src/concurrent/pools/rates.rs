@@ -2,27 +2,16 @@
 
 use super::engines::ONE_LOCK;
 use super::{Bench, SUITE};
-use crate::data::data_folder;
 use crate::family::Kva;
 use crate::record::{Metric, Stat};
 use crate::run::Demand;
+use crate::traces;
 use crate::workload::{Workload, from_file};
-use std::path::PathBuf;
 
 /// What files of recorded kernel areas end with.
 const ENDING: &str = ".kva.csv.zst";
 /// The shortest window in which allocations were counted, in nanoseconds: the first of `Demand::busiest`.
 const WINDOW_NS: f64 = 1e6;
-
-/// The recordings that are bundled.
-fn recordings() -> anyhow::Result<Vec<PathBuf>> {
-    let files = std::fs::read_dir(data_folder()?.join("traces"))?;
-    let files = files.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    let mut files: Vec<PathBuf> =
-        files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)).collect();
-    files.sort();
-    Ok(files)
-}
 
 /// Sets the recorded rates against the sections of one lock, if these were measured.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
@@ -31,7 +20,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
             && record.key.engine == ONE_LOCK
     });
     let Some(section_ns) = section.map(|record| record.value) else { return Ok(()) };
-    for file in recordings()? {
+    for file in traces(None, &[ENDING])? {
         bench.progress.tick(&format!("recorded rates: {}", file.display()));
         let workload: Workload<Kva> = from_file(&file)?;
         let demand = Demand::of(&workload);

@@ -7,8 +7,8 @@ use freehold::maple::{MapleTree, WordMap};
 use freehold_rivals::concurrent::{
     LeftRightMap, LookUp, Optimistic, Reader, RwLockMap, SharedRanges, SkipListMap, TreeIndexMap,
 };
+use parking_lot::Mutex;
 use std::hint::black_box;
-use std::sync::{Mutex, PoisonError};
 
 /// Ours.
 pub const MAPLE: &str = "maple-tree";
@@ -136,25 +136,19 @@ impl LookUp for HeldMaple<'_> {
 #[derive(Default)]
 struct Owned(Mutex<WordMap<u64>>);
 
-impl Owned {
-    fn lock(&self) -> std::sync::MutexGuard<'_, WordMap<u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Subject for Owned {
     fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen> {
-        let (map, mut seen) = (self.lock(), Seen::default());
+        let (map, mut seen) = (self.0.lock(), Seen::default());
         indexes.iter().for_each(|&index| seen.note(index, map.get(index)));
         (guarded == Guarded::Held).then_some(seen)
     }
 
     fn value_at(&self, index: u64) -> Option<u64> {
-        self.lock().get(index)
+        self.0.lock().get(index)
     }
 
     fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
-        let mut map = self.lock();
+        let mut map = self.0.lock();
         for &number in numbers {
             let (first, last) = ranges::bounds(number);
             let stored = map.store(first..=last, ranges::value(number, version));
@@ -164,7 +158,7 @@ impl Subject for Owned {
     }
 
     fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
-        let mut map = self.lock();
+        let mut map = self.0.lock();
         for &number in numbers {
             map.erase(ranges::bounds(number).0);
         }

@@ -81,31 +81,23 @@ impl<M: AreaMap> AddressSpace<M> {
 
     /// An area comes, at the expense of what is there.
     pub fn map(&mut self, span: Span, kind: u64, replaces: bool, probe: &mut impl Probe) -> Answer {
-        let mut answer = Answer::default();
-        let (mut first, mut last) = (span.first(), span.last());
-        for (from, to, other) in self.areas.overlapping(with_neighbours(span)) {
-            RivalWork::EntryScanned.count(1, probe);
-            meet(&mut answer, span, from, to);
+        let mut whole = span;
+        let mut answer = self.meet(with_neighbours(span), span, probe, |area, other| {
             // What is left of it outside, or beside it, continues the new area.
             if other == kind {
-                first = first.min(from);
-                last = last.max(to);
+                whole = whole.hull(area);
             }
-        }
+        });
         if !replaces && answer.met > 0 {
             answer.fault = Some(Fault::Occupied);
         }
-        self.store(first, last, kind, probe);
+        self.store(whole, kind, probe);
         answer
     }
 
     /// Whatever is in the span goes.
     pub fn unmap(&mut self, span: Span, probe: &mut impl Probe) -> Answer {
-        let mut answer = Answer::default();
-        for (from, to, _) in self.areas.overlapping(span) {
-            RivalWork::EntryScanned.count(1, probe);
-            meet(&mut answer, span, from, to);
-        }
+        let mut answer = self.meet(span, span, probe, |_, _| {});
         if answer.met == 0 {
             answer.fault = Some(Fault::Nothing);
         } else {
@@ -123,25 +115,19 @@ impl<M: AreaMap> AddressSpace<M> {
         kinds: &mut Kinds,
         probe: &mut impl Probe,
     ) -> Answer {
-        let (mut answer, mut expected, mut hole) = (Answer::default(), Some(span.first()), false);
+        let (mut expected, mut hole) = (Some(span.first()), false);
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
-        for (from, to, kind) in self.areas.overlapping(with_neighbours(span)) {
-            RivalWork::EntryScanned.count(1, probe);
-            meet(&mut answer, span, from, to);
-            let Some(area) = Span::new(from, to) else { continue };
+        let mut answer = self.meet(with_neighbours(span), span, probe, |area, kind| {
             let same = |span| Piece { span, kind, changed: false };
-            let Some(inside) = area.intersection(span) else {
-                pieces.push(same(area));
-                continue;
-            };
+            let Some(inside) = area.intersection(span) else { return pieces.push(same(area)) };
             hole |= expected != Some(inside.first());
             expected = inside.last().checked_add(1);
             let becomes = if hole && !whole { kind } else { kinds.changed(kind, change) };
             pieces.extend(area.below(span).map(same));
             pieces.push(Piece { span: inside, kind: becomes, changed: becomes != kind });
             pieces.extend(area.above(span).map(same));
-        }
+        });
         hole |= expected.is_some_and(|expected| expected <= span.last());
         answer.fault = match (hole, whole) {
             (true, true) => Some(Fault::Hole),
@@ -174,7 +160,7 @@ impl<M: AreaMap> AddressSpace<M> {
 
     fn put_run(&mut self, run: Option<Piece>, probe: &mut impl Probe) {
         if let Some(run) = run.filter(|run| run.changed) {
-            self.store(run.span.first(), run.span.last(), run.kind, probe);
+            self.store(run.span, run.kind, probe);
         }
     }
 
@@ -187,15 +173,10 @@ impl<M: AreaMap> AddressSpace<M> {
         kinds: &mut Kinds,
         probe: &mut impl Probe,
     ) -> Answer {
-        let mut answer = Answer::default();
         let mut moved = Vec::new();
-        for (first, last, kind) in self.areas.overlapping(from) {
-            RivalWork::EntryScanned.count(1, probe);
-            meet(&mut answer, from, first, last);
-            moved.extend(
-                Span::new(first, last).and_then(|area| area.intersection(from)).map(|area| (area, kind)),
-            );
-        }
+        let mut answer = self.meet(from, from, probe, |area, kind| {
+            moved.extend(area.intersection(from).map(|area| (area, kind)));
+        });
         if u128::from(answer.met_bytes) != from.size_bytes() {
             answer.fault = Some(Fault::Hole);
         }
@@ -236,7 +217,7 @@ impl<M: AreaMap> AddressSpace<M> {
     /// The tree's own store, which joins nothing.
     pub fn put(&mut self, span: Span, value: Option<u64>, probe: &mut impl Probe) -> Answer {
         match value {
-            Some(value) => self.store(span.first(), span.last(), value, probe),
+            Some(value) => self.store(span, value, probe),
             None => self.clear(span, probe),
         }
         Answer::default()
@@ -269,11 +250,30 @@ impl<M: AreaMap> AddressSpace<M> {
         child
     }
 
-    fn store(&mut self, first: u64, last: u64, kind: u64, probe: &mut impl Probe) {
-        probe.count(Work::EntryStored, 1);
-        if let Some(span) = Span::new(first, last) {
-            self.areas.store(span, kind);
+    /// Shows the areas that overlap `around`; the answer has those of them within a span.
+    fn meet(
+        &self,
+        around: Span,
+        span: Span,
+        probe: &mut impl Probe,
+        mut see: impl FnMut(Span, u64),
+    ) -> Answer {
+        let mut answer = Answer::default();
+        for (first, last, kind) in self.areas.overlapping(around) {
+            RivalWork::EntryScanned.count(1, probe);
+            let Some(area) = Span::new(first, last) else { continue };
+            if let Some(inside) = area.intersection(span) {
+                answer.met = answer.met.saturating_add(1);
+                answer.met_bytes = answer.met_bytes.saturating_add(inside.size_saturating());
+            }
+            see(area, kind);
         }
+        answer
+    }
+
+    fn store(&mut self, span: Span, kind: u64, probe: &mut impl Probe) {
+        probe.count(Work::EntryStored, 1);
+        self.areas.store(span, kind);
     }
 
     fn clear(&mut self, span: Span, probe: &mut impl Probe) {
@@ -285,13 +285,4 @@ impl<M: AreaMap> AddressSpace<M> {
 /// The span with the addresses beside it.
 fn with_neighbours(span: Span) -> Span {
     Span::new(span.first().saturating_sub(1), span.last().saturating_add(1)).unwrap_or(span)
-}
-
-/// Notes an area, if it is in the span.
-fn meet(answer: &mut Answer, span: Span, first: u64, last: u64) {
-    let inside = Span::new(first, last).and_then(|area| area.intersection(span));
-    if let Some(inside) = inside {
-        answer.met = answer.met.saturating_add(1);
-        answer.met_bytes = answer.met_bytes.saturating_add(inside.size_saturating());
-    }
 }

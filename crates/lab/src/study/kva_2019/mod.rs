@@ -9,8 +9,7 @@ pub mod example;
 pub mod runs;
 mod zones;
 
-use super::{Options, engines, traces};
-use crate::Progress;
+use super::{Options, engines};
 use crate::engine::EngineEntry;
 use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
@@ -19,6 +18,7 @@ use crate::run::{Cost, Demand, EngineRun, Fragmentation, Replay, Spread, Sum, me
 use crate::run::{add_demand, add_replay, add_sizes, describe};
 use crate::workload::from_file;
 use crate::workload::suite::CASES;
+use crate::{Progress, traces};
 use runs::{KERNEL_LOOPS, SAMPLES, Scale, SuiteRuns};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -10,7 +10,7 @@ mod planned;
 mod rates;
 mod streams;
 
-use super::{Options, traces};
+use super::Options;
 use crate::engine::maple::{PLANNERS, TYPES};
 use crate::engine::vma::{AskAs, Fault, Make, PlannedRanges, Spaces, SpacesFacts, contradictions};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ use crate::record::{Key, Metric, Picture, Results, Stat, count};
 use crate::run::{describe, measure};
 use crate::workload::Workload;
 use crate::workload::vma::from_file;
-use crate::{Progress, data_folder};
+use crate::{Progress, data_folder, traces};
 use ledger::Histogram;
 use planned::{Point, Program};
 use streams::StreamRun;
