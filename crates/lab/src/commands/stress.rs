@@ -215,7 +215,7 @@ pub fn add<F: Suited>(
 fn figures<F: Suited>(results: &mut Results, plan: &Stress<F>, run: &mut CaseRun<F>) {
     let key = F::scene_key(&plan.scene, run.entry.key(run.info.name)).param_if("n", run.n);
     let mut whole = results.of(key.clone().op("loop"));
-    whole.rounds(Metric::Time, run.medians_ns(), run.loops);
+    whole.rounds(Metric::Time, &run.medians_ns, run.done.loops);
     if run.entry.is_floor() {
         return;
     }
@@ -223,12 +223,12 @@ fn figures<F: Suited>(results: &mut Results, plan: &Stress<F>, run: &mut CaseRun
         .total(Metric::Passed, run.passed.into())
         .total(Metric::Failed, run.failed.into())
         .total(Metric::Xfailed, run.xfailed.into())
-        .total(Metric::Count, run.loops);
+        .total(Metric::Count, run.done.loops);
     if run.repeats() > 0 {
-        whole.total(Metric::Refused, run.refused);
+        whole.total(Metric::Refused, run.done.refused);
     }
     whole.some(Metric::Time, Stat::Mean, run.loop_mean_ns());
-    for (kind, ops) in F::KINDS.iter().zip(&mut run.ops).filter(|(_, ops)| ops.count > 0) {
+    for (kind, ops) in F::KINDS.iter().zip(&mut run.done.ops).filter(|(_, ops)| ops.count > 0) {
         results
             .of(key.clone().op(kind.op))
             .total(Metric::Count, ops.count)
@@ -272,8 +272,8 @@ fn notes<F: Suited>(results: &mut Results, plan: &Stress<F>, again: &str, label:
     say(": there was no time for", &|run| out(run).then(|| named(run)));
     say(": cut by --duration, loops done of those asked for", &|run| {
         let wanted = run.loops_wanted * u64::from(plan.repeat);
-        let is_short = run.failed == 0 && !run.lacks && !out(run) && run.loops < wanted;
-        is_short.then(|| format!("{} {} %", named(run), fixed(100.0 * run.loops as f64 / wanted as f64)))
+        let is_short = run.failed == 0 && !run.lacks && !out(run) && run.done.loops < wanted;
+        is_short.then(|| format!("{} {} %", named(run), fixed(100.0 * run.done.loops as f64 / wanted as f64)))
     });
 }
 
@@ -290,7 +290,7 @@ fn verdict<F: Suited>(results: &mut Results, runs: &[CaseRun<F>]) {
     } else {
         "nothing was run"
     };
-    let operations: u64 = judged().flat_map(|run| &run.ops).map(|ops| ops.count).sum();
+    let operations: u64 = judged().flat_map(|run| &run.done.ops).map(|ops| ops.count).sum();
     results.note(format!(
         "{word}: {passed} repeats passed, {failed} failed, {xfailed} failed as expected; {} operations of their bodies \
          checked",

@@ -4,6 +4,10 @@ use crate::Progress;
 use crate::record::{Key, Metric, Results, count};
 use crate::verify::{FileChecks, suite_of, verify_file};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How often it is said that there is progress.
+const EACH: Duration = Duration::from_millis(50);
 
 /// Checks every file. A file that cannot be read, or of which a column has nothing that could be compared, fails like one
 /// that differs; the others are checked all the same.
@@ -12,7 +16,14 @@ pub fn run(files: &[PathBuf], progress: &mut Progress) -> Results {
     let (mut operations, mut mismatches, mut unread) = (0, 0, 0);
     for file in files {
         let name = file.display().to_string();
-        match verify_file(file, &mut || progress.tick(&name)) {
+        let mut told = Instant::now();
+        let mut tick = || {
+            if told.elapsed() > EACH {
+                progress.tick(&name);
+                told = Instant::now();
+            }
+        };
+        match verify_file(file, &mut tick) {
             Ok(checks) => {
                 operations += checks.operations();
                 mismatches += checks.checks.iter().map(|check| check.mismatches).sum::<u64>();

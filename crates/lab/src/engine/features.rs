@@ -1,61 +1,29 @@
 //! What each engine can be asked: `bench/features.toml`. `tests/program/features.rs` asks every engine for every feature and compares.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// One engine's features, all its placements together: `yes`, `no`, or how far.
+/// The table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Features {
-    /// The engine's name.
-    pub engine: String,
-    /// Requests aligned beyond a page.
-    pub alignment: String,
-    /// Requests within any window.
-    pub window: String,
-    /// Regions at a fixed place.
-    pub fixed_place: String,
-    /// From the highest address down.
-    pub top_down: String,
-    /// Several areas at one base.
-    pub congruent: String,
-    /// Which address it takes.
-    pub takes: String,
-    /// What a free must be given.
-    pub free_needs: String,
-    /// What it keeps and what an allocation costs.
-    pub structure: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Each engine's cells by column; the first is its name.
+    pub engine: Vec<BTreeMap<String, String>>,
 }
 
-#[derive(Deserialize)]
-struct All {
-    engine: Vec<Features>,
-}
-
+/// Of every engine of the bench.
 #[allow(clippy::expect_used, reason = "a test reads the table that the program has")]
-static FEATURES: LazyLock<Vec<Features>> = LazyLock::new(|| {
-    let all: All = toml::from_str(include_str!("../../bench/features.toml")).expect("the features are read");
-    all.engine
+pub static FEATURES: LazyLock<Features> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../bench/features.toml")).expect("the features are read")
 });
 
 impl Features {
-    /// Every engine of the bench.
-    pub fn all() -> &'static [Self] {
-        &FEATURES
-    }
-
-    /// The names of the columns of a table, and the cells.
-    pub fn cells(&self) -> [(&'static str, &str); 9] {
-        [
-            ("engine", &self.engine),
-            ("alignment", &self.alignment),
-            ("window", &self.window),
-            ("fixed place", &self.fixed_place),
-            ("top-down", &self.top_down),
-            ("congruent", &self.congruent),
-            ("address taken", &self.takes),
-            ("free needs", &self.free_needs),
-            ("structure", &self.structure),
-        ]
+    /// The rows in the order of the columns.
+    pub fn rows(&self) -> impl Iterator<Item = Vec<String>> {
+        let cell = |row: &BTreeMap<String, String>, column| row.get(column).cloned().unwrap_or_default();
+        self.engine.iter().map(move |row| self.columns.iter().map(|column| cell(row, column)).collect())
     }
 }

@@ -13,7 +13,7 @@ mod space;
 pub mod vma;
 
 pub use driven::Driven;
-pub use features::Features;
+pub use features::{FEATURES, Features};
 pub use floor::FLOOR;
 pub use list::{ENGINES, EngineEntry, KvaFacts, Make, Takes, VARIANTS};
 pub use listed::{Compared, Facts, Listed};

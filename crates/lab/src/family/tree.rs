@@ -92,9 +92,8 @@ impl Judge<Tree> for TreeJudge {
         if answer == Answer::Unsupported {
             return Ok(());
         }
-        let mut expected = [Answer::default()];
-        self.model.run(std::slice::from_ref(op), &mut expected);
-        if [answer] == expected { Ok(()) } else { Err(format!("{answer:?}, not {:?}", expected[0])) }
+        let (expected, _) = self.model.run_counted(op);
+        if answer == expected { Ok(()) } else { Err(format!("{answer:?}, not {expected:?}")) }
     }
 
     fn live(&self) -> u64 {

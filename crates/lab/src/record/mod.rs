@@ -20,7 +20,7 @@ pub use environment::Environment;
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
 pub use number::{count, fixed, nanoseconds};
-pub use picture::{Band, Developed, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
+pub use picture::{Band, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
 pub use select::Select;
 pub use store::{Document, SCHEMA, read};
 pub use time::{Tick, Time, byte_ticks, round_step};

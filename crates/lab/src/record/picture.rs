@@ -99,13 +99,13 @@ pub struct TreeNode {
     pub values: Vec<(&'static str, String)>,
 }
 
-/// A film that is done.
+/// A film of the busiest address space.
 #[derive(Clone, Debug, Default)]
-pub struct Developed {
+pub struct Film {
     /// The space.
     pub space: u32,
-    /// For each column the operation that it shows the state after.
-    pub at: Vec<usize>,
+    /// For each column when the last operation before it ran: in seconds since the recording started, where there was a clock.
+    pub seconds: Vec<f64>,
     /// Rows of each column.
     pub rows: usize,
     /// Column by column, the lowest addresses first: 0 for nothing, otherwise one more than the place of the class in
@@ -115,24 +115,4 @@ pub struct Developed {
     pub begins: Vec<(f64, u64)>,
     /// Areas of each column.
     pub areas: Vec<u64>,
-}
-
-/// A film to look at.
-#[derive(Clone, Debug)]
-pub struct Film {
-    /// What it shows.
-    pub heading: String,
-    /// The film.
-    pub film: Developed,
-    /// Seconds of each column since the recording started.
-    pub seconds: Vec<f64>,
-}
-
-impl Film {
-    /// Of a workload's busiest space; `seconds` tells when an operation ran.
-    pub fn new(film: Developed, seconds: impl Fn(usize) -> f64) -> Self {
-        let heading = format!("The busiest address space over time, number {}", film.space);
-        let seconds = film.at.iter().map(|&op| seconds(op)).collect();
-        Self { heading, film, seconds }
-    }
 }

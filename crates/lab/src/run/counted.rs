@@ -2,9 +2,9 @@
 
 use super::plan::Stop;
 use crate::engine::{Driven, Listed};
-use crate::family::Outcome;
+use crate::family::{Judge, Outcome};
 use crate::record::Counts;
-use crate::run::{Replayable, Seen, State, Watch};
+use crate::run::Replayable;
 use crate::workload::Workload;
 use freehold::units::Work;
 use std::ops::Range;
@@ -32,8 +32,8 @@ pub struct Counted<F: Replayable> {
     pub samples: Vec<Range<usize>>,
     /// It was ended before the operations were.
     pub out_of_time: bool,
-    /// What the family's watch saw.
-    pub seen: Seen<F>,
+    /// What the family saw beside.
+    pub seen: F::Seen,
 }
 
 /// A stretch of the run.
@@ -46,7 +46,7 @@ pub struct Bucket<F: Replayable> {
     /// Largest work of such an operation in it.
     pub work_max: u64,
     /// The state at its end.
-    pub state: State<F>,
+    pub state: F::State,
 }
 
 /// Runs the workload once on a fresh engine. The engine that does no work is not judged.
@@ -67,7 +67,7 @@ pub(super) fn count_run<F: Replayable>(
         metadata_peak_bytes: 0,
         samples: Vec::new(),
         out_of_time: false,
-        seen: Seen::<F>::default(),
+        seen: F::begin(entry, workload, looks),
     };
     let samples = workload.samples();
     if entry.is_floor() {
@@ -77,13 +77,13 @@ pub(super) fn count_run<F: Replayable>(
         run.samples = samples;
         return Ok(run);
     }
-    let mut watch = F::Watch::new(entry, workload, looks);
+    let mut judge = F::Judge::new(entry, &workload.scene);
     for (at, op) in workload.setup.iter().enumerate() {
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {
             return Err(Stop::LeftOut("it cannot place objects where they were".to_owned()));
         }
-        let noted = watch.note(&session, op, answer, None);
+        let noted = F::note(&mut run.seen, &mut judge, &session, (op, None), answer);
         noted.map_err(|reason| Stop::Wrong(format!("set-up operation {at}: {reason}")))?;
     }
     run.metadata_peak_bytes = session.metadata_bytes();
@@ -97,12 +97,13 @@ pub(super) fn count_run<F: Replayable>(
         let stretch = if samples.len() > 1 { sample.len() } else { sample.len().div_ceil(looks) };
         for from in sample.clone().step_by(stretch.max(1)) {
             let ops = workload.ops.get(from..sample.end.min(from + stretch)).unwrap_or_default();
-            unsupported += run.stretch(&mut session, &mut watch, ops, from).map_err(Stop::Wrong)?;
+            unsupported +=
+                run.stretch(&mut session, workload, &mut judge, (ops, from)).map_err(Stop::Wrong)?;
         }
         run.samples.push(sample.clone());
     }
     session.validate().map_err(Stop::Wrong)?;
-    run.seen = watch.finish(&session, &run.buckets);
+    run.seen = F::end(run.seen, workload, &judge, &session, &run.buckets);
     match unsupported {
         0 => Ok(run),
         lacking => Err(Stop::LeftOut(format!("{lacking} operations that it does not have"))),
@@ -114,14 +115,14 @@ impl<F: Replayable> Counted<F> {
     fn stretch(
         &mut self,
         session: &mut Box<F::Session>,
-        watch: &mut F::Watch,
-        ops: &[F::Op],
-        from: usize,
+        workload: &Workload<F>,
+        judge: &mut F::Judge,
+        (ops, from): (&[F::Op], usize),
     ) -> Result<u64, String> {
         let (mut works, mut unsupported) = (Counts::default(), 0);
         for (at, op) in (from..).zip(ops) {
             let (answer, tally) = session.run_counted(op);
-            let noted = watch.note(session, op, answer, Some(at));
+            let noted = F::note(&mut self.seen, judge, session, (op, Some(at)), answer);
             noted.map_err(|reason| format!("operation {at}: {reason}"))?;
             let (work, kind) = (F::work(&tally), F::kind(op));
             self.answers.push(answer);
@@ -143,13 +144,13 @@ impl<F: Replayable> Counted<F> {
             end: from + ops.len(),
             work_mean: works.mean(),
             work_max: works.percentile(1000),
-            state: watch.state(session),
+            state: F::state(workload, judge, session),
         });
         Ok(unsupported)
     }
 
     /// The state at the end of the run.
-    pub fn last_state(&self) -> State<F> {
+    pub fn last_state(&self) -> F::State {
         self.buckets.last().map(|bucket| bucket.state).unwrap_or_default()
     }
 
@@ -160,12 +161,12 @@ impl<F: Replayable> Counted<F> {
     }
 
     /// The largest that a figure of the state was.
-    pub fn peak<T: Ord + Default>(&self, figure: impl Fn(&State<F>) -> T) -> T {
+    pub fn peak<T: Ord + Default>(&self, figure: impl Fn(&F::State) -> T) -> T {
         self.buckets.iter().map(|bucket| figure(&bucket.state)).max().unwrap_or_default()
     }
 
     /// The state when a figure of it was largest; `None` if that was never more than 0.
-    pub fn fullest(&self, figure: impl Fn(&State<F>) -> u64) -> Option<State<F>> {
+    pub fn fullest(&self, figure: impl Fn(&F::State) -> u64) -> Option<F::State> {
         let fullest = self.buckets.iter().map(|bucket| bucket.state).max_by_key(&figure);
         fullest.filter(|state| figure(state) > 0)
     }

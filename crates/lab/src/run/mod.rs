@@ -31,7 +31,7 @@ pub use report::add_replay;
 pub(crate) use report::{describe, key};
 pub use samples::{Spread, Sum};
 pub(crate) use seen::of_family;
-pub use seen::{Fragmentation, Replayable, Seen, State, StateLine, Watch, record_pages};
+pub use seen::{Fragmentation, Replayable, StateLine, record_pages};
 pub use sheet::{Line, Sheet, median};
 pub use timed::{OpTimes, Timed};
 pub use zone::{FULL_PERCENT, Left, Way, Zone, ZoneRun, Zones};

@@ -3,7 +3,7 @@
 use super::{Bucket, EngineRun, Replay, Replayable, Timed};
 use crate::engine::Listed;
 use crate::family::{FLOOR_NOTE, Family};
-use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, Time, count};
+use crate::record::{Counts, Key, Metric, Origin, Results, Series, Stat, count};
 
 /// A workload's key on an engine.
 pub(crate) fn key<F: Replayable>(replay: &Replay<F>, entry: &Listed<F::Facts>) -> Key {
@@ -87,7 +87,7 @@ const STRETCH: usize = 50;
 /// Adds what is drawn over time.
 fn lines<F: Replayable>(results: &mut Results, replay: &Replay<F>) {
     let workload = &replay.workload;
-    let time = Time::new(workload.at_ns.as_deref(), workload.ops.len());
+    let time = workload.time();
     // Stretches that hold about as many operations of the first kind each.
     let ops = workload.ops.iter().enumerate();
     let first_kind: Vec<usize> = ops.filter(|(_, op)| F::kind(op) == 0).map(|(at, _)| at).collect();

@@ -132,7 +132,7 @@ impl Zones {
     /// The engine gives a wrong answer.
     pub fn run(&self, entry: &EngineEntry, way: Way, seed: u64) -> Result<ZoneRun, String> {
         let mut session = (entry.make)(&[self.outer], Align::PAGE)?;
-        let mut checker = Checker::new(&[self.outer]);
+        let mut checker = Checker::of(&[self.outer]);
         let mut random = SplitMix::new(seed);
         let mut picture = Grid::new(self.ops.len(), COLUMNS);
         let (mut points, mut failures) = (Vec::new(), 0);

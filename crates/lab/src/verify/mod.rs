@@ -17,6 +17,7 @@ use crate::kind::Kind;
 use crate::kind::Suite;
 use crate::workload::vma::{from_file, tree_from_file};
 use freehold_trace::TraceError;
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 /// What was checked of one file with one engine.
@@ -69,6 +70,11 @@ impl Checked {
             self.mismatches += 1;
             self.first.get_or_insert(Mismatch { line, expected, got });
         }
+    }
+
+    /// Compares what is recorded on a line with the same of the engine.
+    fn same<T: Debug>(&mut self, line: u64, expected: &T, got: &T) {
+        self.compare(line, format!("{expected:?}"), format!("{got:?}"));
     }
 
     /// The engine's invariants must hold.

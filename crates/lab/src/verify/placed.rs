@@ -7,6 +7,7 @@
 //! ```
 
 use crate::engine::{Compared, EngineEntry};
+use crate::named::named;
 use crate::record::{Key, Metric, Results, count};
 use crate::workload::{Workload, from_file};
 use freehold::units::{Align, Span};
@@ -19,27 +20,23 @@ const CLAIMS: &str = "rbtree:linux";
 /// Areas of at most so many bytes go to a pool of their size when they are purged, since Linux 6.9.
 const POOLED_BYTES: u128 = 256 * Align::PAGE.bytes() as u128;
 
-/// What the recorded kernel had at the place that the engine takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Had {
-    /// An area.
-    Live,
-    /// An area that was freed and not purged yet.
-    Lazy,
-    /// An area that was purged, and is small enough for a pool.
-    Pooled,
-    /// Nothing that was recorded.
-    Nothing,
+named! {
+    /// What the recorded kernel had at the place that the engine takes.
+    Had {
+        Live "live" "An area."
+        Lazy "not purged" "An area that was freed and not purged yet."
+        Pooled "purged to a pool" "An area that was purged, and is small enough for a pool."
+        Nothing "free" "Nothing that was recorded."
+    }
 }
 
-impl Had {
-    const ALL: [(Self, &str, &str); 4] = [
-        (Self::Live, "live", "where the kernel had an area"),
-        (Self::Lazy, "not purged", "where it had freed one lazily and not purged it yet"),
-        (Self::Pooled, "purged to a pool", "where it had purged one of the sizes that it keeps in pools"),
-        (Self::Nothing, "free", "where nothing recorded lay"),
-    ];
-}
+/// The same in words, in that order.
+const WORDS: [&str; 4] = [
+    "where the kernel had an area",
+    "where it had freed one lazily and not purged it yet",
+    "where it had purged one of the sizes that it keeps in pools",
+    "where nothing recorded lay",
+];
 
 /// How many allocations went where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,8 +79,8 @@ fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     };
     put("same", placed.same);
     let mut others = Vec::new();
-    for ((_, name, text), number) in Had::ALL.into_iter().zip(placed.had) {
-        put(name, number);
+    for ((had, text), number) in Had::ALL.iter().zip(WORDS).zip(placed.had) {
+        put(had.name(), number);
         if number > 0 {
             others.push(format!("{} {text}", count(number)));
         }

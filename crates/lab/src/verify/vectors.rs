@@ -14,9 +14,6 @@ use freehold_trace::kva::{
 };
 use std::path::Path;
 
-/// Records between two ticks.
-const TICK: u64 = 1024;
-
 pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let mut vectors = Vectors::open(file)?;
     let columns = vectors.columns().iter().enumerate();
@@ -36,9 +33,7 @@ pub(super) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>
                 of_column.for_each(|check| check.digest(line, &digest));
             }
         }
-        if line.is_multiple_of(TICK) {
-            tick();
-        }
+        tick();
     }
     Ok(checks.into_iter().map(|check| check.checked).collect())
 }

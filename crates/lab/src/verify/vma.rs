@@ -15,8 +15,8 @@ use freehold_trace::{Drive, TraceError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Operations between two ticks.
-const TICK: usize = 1 << 12;
+/// Operations between two looks at whole spaces.
+const LOOK_EVERY: usize = 1 << 12;
 /// Addresses of the kernel's half are in lists, but in no process's space.
 const USER_LAST: u64 = u64::MAX / 2;
 
@@ -44,8 +44,8 @@ pub(super) fn verify(
                 told(op, answer, answer.fault.filter(|fault| fault.contradicts())),
             );
         }
-        if at.is_multiple_of(TICK) {
-            tick();
+        tick();
+        if at.is_multiple_of(LOOK_EVERY) {
             for (checked, session) in &mut sessions {
                 checked.valid(at as u64 + 1, session.validate());
                 checked.compare(at as u64 + 1, oracle.digest().to_string(), session.digest().to_string());
@@ -105,9 +105,7 @@ fn areas_of_list(
         }) {
             best = Some((at, same, differences));
         }
-        if at.is_multiple_of(TICK) {
-            tick();
-        }
+        tick();
     }
     let (at, same, differences) = best.unwrap_or_default();
     let mut checked = Checked::new("areas as listed", "sorted-list");

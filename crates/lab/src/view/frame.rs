@@ -101,7 +101,8 @@ fn panel(view: &PictureView, strips: &Strips, strip: &Strip, palette: &Palette) 
 }
 
 /// The film as HTML; nothing if it shows nothing.
-pub(super) fn film(Film { heading, film, seconds }: &Film) -> anyhow::Result<String> {
+pub(super) fn film(film: &Film) -> anyhow::Result<String> {
+    let seconds = &film.seconds;
     let columns: Vec<usize> = (0..film.cells.len().checked_div(film.rows).unwrap_or(0)).collect();
     let Some(uri) = uri(&film.cells, film.rows, &columns, &COLOURS)? else { return Ok(String::new()) };
     let mut heights: Vec<Tick> = Vec::new();
@@ -136,5 +137,6 @@ pub(super) fn film(Film { heading, film, seconds }: &Film) -> anyhow::Result<Str
          gap.",
         count(film.areas.iter().max().copied().unwrap_or(0))
     );
-    Ok(figure("class=\"film wide\"", heading, &reading, &body))
+    let heading = format!("The busiest address space over time, number {}", film.space);
+    Ok(figure("class=\"film wide\"", &heading, &reading, &body))
 }

@@ -3,7 +3,7 @@
 use super::definition::{Cell, Scope, TableView, recorded};
 use super::escape::html;
 use super::palette::Palette;
-use crate::engine::Features;
+use crate::engine::FEATURES;
 use crate::record::{Origin, Record, Results, Unit};
 pub use crate::record::{count, fixed, nanoseconds};
 use freehold::units::Bytes;
@@ -156,13 +156,11 @@ fn reference<'a>(record: &Record, records: &[&'a Record]) -> Option<&'a Record> 
 
 /// What the engines that were shown can be asked.
 pub(super) fn features(title: &str, results: &Results) -> Table {
-    let is_shown = |of: &&Features| {
-        results.engines.iter().any(|(label, ..)| label.split(':').next() == Some(of.engine.as_str()))
+    let is_shown = |row: &Vec<String>| {
+        results.engines.iter().any(|(label, ..)| label.split(':').next() == row.first().map(String::as_str))
     };
-    let rows = Features::all().iter().filter(is_shown);
-    let rows = rows.map(|row| row.cells().map(|(_, cell)| cell.to_owned()).to_vec()).collect();
-    let header = Features::all().first().map(|row| row.cells().map(|(name, _)| name.to_owned()).to_vec());
-    Table { title: title.to_owned(), header: header.unwrap_or_default(), rows, name_columns: 1 }
+    let (header, rows) = (FEATURES.columns.clone(), FEATURES.rows().filter(is_shown).collect());
+    Table { title: title.to_owned(), header, rows, name_columns: 1 }
 }
 
 /// The table as HTML, in a box that scrolls.

@@ -16,7 +16,7 @@ pub mod vma;
 use crate::failure::Failure;
 use crate::family::{Family, Kva};
 use crate::kind::{Kind, Suite};
-use crate::record::{Developed, Film, Key, Time, count};
+use crate::record::{Key, Time, count};
 use freehold_trace::kva::Op;
 use std::path::Path;
 
@@ -91,10 +91,9 @@ impl<F: Family> Workload<F> {
         key.param_if("file", self.file.clone())
     }
 
-    /// A film of its busiest space.
-    pub fn film(&self, film: Developed) -> Film {
-        let time = Time::new(self.at_ns.as_deref(), self.ops.len());
-        Film::new(film, |op| time.at(op))
+    /// The time that its operations lie on.
+    pub fn time(&self) -> Time<'_> {
+        Time::new(self.at_ns.as_deref(), self.ops.len())
     }
 }
 

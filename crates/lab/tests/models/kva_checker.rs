@@ -16,7 +16,7 @@ proptest! {
     ) {
         let layout = tiny_layout(2);
         let mut driver = Driver::new(Naive::new(&layout, Align::PAGE).unwrap());
-        let mut checker = Checker::new(&layout);
+        let mut checker = Checker::of(&layout);
         for op in ops_from_bytes(&bytes) {
             if let Op::Alloc { size_bytes, align, window, .. } = &op {
                 prop_assert_eq!(checker.room_for(&op), driver.engine().lowest(*size_bytes, *align, *window));
@@ -39,7 +39,7 @@ proptest! {
 #[test]
 fn free_blocks_that_overlap_an_object_or_each_other_are_wrong() {
     let space = Span::new(0x1000, 0x8fff).unwrap();
-    let mut checker = Checker::new(&[space]);
+    let mut checker = Checker::of(&[space]);
     checker.check(&Op::alloc(1, 0x1000), Answer::At(0x3000)).unwrap();
     let span = |first, last| Span::new(first, last).unwrap();
     let (below, above) = (span(0x1000, 0x2fff), span(0x4000, 0x8fff));

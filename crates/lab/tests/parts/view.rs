@@ -5,8 +5,8 @@ use freehold::units::Span;
 use freehold_lab::engine::vma::Class;
 use freehold_lab::engine::{Compared, EngineEntry};
 use freehold_lab::record::{
-    Developed, Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree,
-    TreeNode, Trees, Unit, zones,
+    Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree, TreeNode,
+    Trees, Unit, zones,
 };
 use freehold_lab::view::{Definition, count, figure, findings, fixed, lkml, nanoseconds, page, screen};
 
@@ -370,16 +370,22 @@ fn pixels_are_shares_lowest_address_last_and_darken_evenly() {
 fn what_does_not_change_is_said_and_nothing_has_no_picture() {
     let page = picture(strip(vec![0, 1, 2], vec![9; 12]));
     assert!(page.contains("A picture would show no change") && !page.contains("data:image"), "{page}");
-    let page = picture(Picture::Film(Film::new(Developed::default(), |_| 0.0)));
+    let page = picture(Picture::Film(Film::default()));
     assert!(!page.contains("<figure"), "{page}");
 }
 
 #[test]
 fn a_film_has_its_classes_and_no_more_names_than_room() {
     let begins = vec![(0.0, 0x1000), (0.01, 0x5000_0000), (0.5, 0x7fff_0000)];
-    let film =
-        Developed { space: 4, at: vec![3, 9], rows: 2, cells: vec![1, 0, 1, 7], begins, areas: vec![1, 2] };
-    let page = picture(Picture::Film(Film::new(film, |op| op as f64)));
+    let film = Film {
+        space: 4,
+        seconds: vec![3.0, 9.0],
+        rows: 2,
+        cells: vec![1, 0, 1, 7],
+        begins,
+        areas: vec![1, 2],
+    };
+    let page = picture(Picture::Film(film));
     assert!(page.contains("over time, number 4") && page.contains("2 areas at most"));
     assert!(page.contains(">1000<") && page.contains(">7fff0000<") && !page.contains("50000000"));
     assert!(Class::ALL.iter().all(|class| page.contains(class.name())));

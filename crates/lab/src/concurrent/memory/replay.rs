@@ -5,7 +5,7 @@ use super::judge::apart;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::data::data_folder;
-use crate::family::Kva;
+use crate::family::{Family, Kva, Life};
 use crate::record::count;
 use crate::workload::{Workload, check_memory, from_file};
 use freehold::units::Bytes;
@@ -21,32 +21,15 @@ const LOOK_EVERY: usize = 4096;
 const FEWER: usize = 3;
 const QUICK_PART: usize = 40;
 
-/// What is done with an area.
-#[derive(Clone, Copy, Debug)]
-pub enum Step {
-    /// It is taken.
-    Take {
-        /// Its number.
-        object: u32,
-        /// Its bytes.
-        len: usize,
-    },
-    /// It is given back.
-    GiveBack {
-        /// Its number.
-        object: u32,
-    },
-}
-
 /// A recording.
 #[derive(Clone, Debug)]
 pub struct Areas {
     /// As users know it.
     pub name: String,
     /// What is there when it begins.
-    pub setup: Vec<Step>,
+    pub setup: Vec<Op>,
     /// What is timed.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Op>,
     /// Objects are numbered below this.
     pub objects: u32,
 }
@@ -64,22 +47,24 @@ fn mark(object: u32) -> u8 {
 }
 
 impl<'a, M: Memory + ?Sized> Held<'a, M> {
-    fn run(&mut self, steps: &[Step]) -> anyhow::Result<()> {
+    fn run(&mut self, steps: &[Op]) -> anyhow::Result<()> {
         for (at, step) in steps.iter().enumerate() {
             match *step {
-                Step::Take { object, len } => {
+                Op::Alloc { object, size_bytes, .. } => {
+                    let len = usize::try_from(size_bytes)?;
                     let block = self.memory.take(len, false);
                     let mut block =
                         block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
                     block.write_every(PAGE, mark(object));
                     self.blocks[object as usize] = Some((block, len));
                 }
-                Step::GiveBack { object } => {
+                Op::Free { object } => {
                     let held = self.blocks[object as usize].take();
                     let (block, _) = held.ok_or_else(|| anyhow::anyhow!("area {object} is not there"))?;
                     let kept = !self.judged || block.has_every(PAGE, mark(object));
                     anyhow::ensure!(kept, "area {object} lost what was written");
                 }
+                Op::Congruent { .. } => anyhow::bail!("areas at several places at once"),
             }
             if self.judged && at % LOOK_EVERY == 0 {
                 self.check()?;
@@ -97,30 +82,22 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
 impl Areas {
     /// Reads a recording, its first steps up to `most`.
     pub fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
-        let workload: Workload<Kva> = from_file(file)?;
-        let step = |op: &Op| match *op {
-            Op::Alloc { object, size_bytes, .. } => {
-                Ok(Step::Take { object, len: usize::try_from(size_bytes)? })
-            }
-            Op::Free { object } => Ok(Step::GiveBack { object }),
-            Op::Congruent { .. } => anyhow::bail!("{}: areas at several places at once", file.display()),
-        };
-        let steps = |ops: &[Op]| ops.iter().map(step).collect::<anyhow::Result<Vec<_>>>();
-        let (setup, steps) =
-            (steps(&workload.setup)?, steps(workload.ops.get(..most).unwrap_or(&workload.ops))?);
-        Ok(Self { name: workload.name, setup, steps, objects: workload.objects })
+        let Workload { name, setup, mut ops, objects, .. } = from_file(file)?;
+        ops.truncate(most);
+        Ok(Self { name, setup, steps: ops, objects })
     }
 
     /// Most bytes that are held at once.
     fn most_bytes(&self) -> u64 {
         let (mut lens, mut now, mut most) = (vec![0; self.objects as usize], 0, 0);
         for step in self.setup.iter().chain(&self.steps) {
-            match *step {
-                Step::Take { object, len } => {
-                    lens[object as usize] = len as u64;
-                    now += len as u64;
+            match Kva::life(step) {
+                Life::Begins(object, bytes) => {
+                    lens[object as usize] = bytes;
+                    now += bytes;
                 }
-                Step::GiveBack { object } => now -= std::mem::take(&mut lens[object as usize]),
+                Life::Ends(object) => now -= std::mem::take(&mut lens[object as usize]),
+                Life::Comes(_) | Life::Neither => {}
             }
             most = most.max(now);
         }

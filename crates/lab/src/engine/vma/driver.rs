@@ -3,7 +3,6 @@
 use super::{AddressSpace, Answer, AreaMap, Call, Change, Fault, Kinds, Nodes, Op};
 use freehold::units::Probe;
 use freehold_trace::Drive;
-use freehold_trace::maple::Digest;
 
 /// What spaces take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub struct Spaces<M> {
     spaces: Vec<Option<AddressSpace<M>>>,
     kinds: Kinds,
     /// Nodes taken by spaces that are gone.
-    taken_before: u64,
+    pub(super) taken_before: u64,
 }
 
 impl<M: AreaMap> Spaces<M> {
@@ -53,34 +52,6 @@ impl<M: AreaMap> Spaces<M> {
     /// The spaces that exist, with their numbers.
     pub fn spaces(&self) -> impl Iterator<Item = (u32, &AddressSpace<M>)> {
         (0u32..).zip(&self.spaces).filter_map(|(number, space)| Some((number, space.as_ref()?)))
-    }
-
-    /// A hash of every area of every space.
-    pub fn digest(&self) -> u64 {
-        let mut digest = Digest::default();
-        for (number, space) in self.spaces() {
-            for (first, last, kind) in space.areas().iter() {
-                [u64::from(number), first, last, kind].into_iter().for_each(|word| digest.push(word));
-            }
-        }
-        digest.value()
-    }
-
-    /// What they take now.
-    pub fn footprint(&self) -> Footprint {
-        let mut footprint = Footprint::default();
-        footprint.nodes.taken = self.taken_before;
-        for (_, space) in self.spaces() {
-            let (areas, nodes) = (space.areas(), space.areas().nodes().unwrap_or_default());
-            footprint.spaces += 1;
-            footprint.areas += areas.areas();
-            footprint.areas_most = footprint.areas_most.max(areas.areas());
-            footprint.nodes.in_use += nodes.in_use;
-            footprint.nodes.taken += nodes.taken;
-            footprint.nodes.height = footprint.nodes.height.max(nodes.height);
-            footprint.bytes += areas.bytes() as u64;
-        }
-        footprint
     }
 
     fn appear(&mut self, number: u32, space: AddressSpace<M>) -> Answer {

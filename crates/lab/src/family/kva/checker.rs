@@ -1,6 +1,7 @@
 //! Holding an engine's answers against what any allocator must do: every placement inside the layout and the
 //! window, aligned, and free of other live objects.
 
+use crate::engine::Takes;
 use freehold::units::Span;
 use freehold_trace::kva::{Answer, Op};
 use std::collections::{BTreeMap, HashMap};
@@ -11,12 +12,13 @@ pub struct Checker {
     layout: Vec<Span>,
     /// First to last address of what is taken.
     taken: BTreeMap<u64, u64>,
-    objects: HashMap<u32, Vec<Span>>,
+    pub(super) objects: HashMap<u32, Vec<Span>>,
+    pub(super) takes: Takes,
 }
 
 impl Checker {
-    /// Nothing is live yet.
-    pub fn new(layout: &[Span]) -> Self {
+    /// Of an engine that takes the lowest addresses of these spans. Nothing is live yet.
+    pub fn of(layout: &[Span]) -> Self {
         let mut layout = layout.to_vec();
         layout.sort_unstable();
         let mut merged: Vec<Span> = Vec::new();
@@ -28,7 +30,7 @@ impl Checker {
                 _ => merged.push(span),
             }
         }
-        Self { layout: merged, taken: BTreeMap::new(), objects: HashMap::new() }
+        Self { layout: merged, taken: BTreeMap::new(), objects: HashMap::new(), takes: Takes::Lowest }
     }
 
     /// Checks one answer and remembers what it means. Returns the spans that were taken.
@@ -132,11 +134,6 @@ impl Checker {
             return Err(format!("{free} bytes are free and {taken} taken, of {whole}"));
         }
         Ok(())
-    }
-
-    /// Live objects.
-    pub fn live(&self) -> u64 {
-        self.objects.len() as u64
     }
 
     /// Bytes taken below `end`.

@@ -16,7 +16,7 @@ pub struct Kva;
 
 impl Family for Kva {
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
-    engines_of!(KvaFacts, Op, KvaJudge);
+    engines_of!(KvaFacts, Op, Checker);
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())
@@ -47,36 +47,31 @@ impl Family for Kva {
     }
 }
 
-/// Knows which addresses are taken.
-#[derive(Clone, Debug)]
-pub struct KvaJudge {
-    checker: Checker,
-    takes: Takes,
-}
-
-impl Judge<Kva> for KvaJudge {
+impl Judge<Kva> for Checker {
     fn new(entry: &EngineEntry, scene: &Space) -> Self {
-        Self { checker: Checker::new(&entry.takes.reach(&scene.layout)), takes: entry.takes }
+        let mut checker = Self::of(&entry.takes.reach(&scene.layout));
+        checker.takes = entry.takes;
+        checker
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
-        self.checker.check(op, answer).map(drop)
+        self.check(op, answer).map(drop)
     }
 
     fn wrongly_refused(&self, op: &Op, _: &dyn Session) -> Option<String> {
         // What room the kernel has, only the kernel knows.
-        let room = if self.takes == Takes::KernelsChoice { None } else { self.checker.room_for(op) };
+        let room = if self.takes == Takes::KernelsChoice { None } else { self.room_for(op) };
         room.map(|room| format!("it fits at {:#x}", room.first()))
     }
 
     fn live(&self) -> u64 {
-        self.checker.live()
+        self.objects.len() as u64
     }
 
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
         let mut blocks = Vec::new();
         session.free_blocks(&mut |block| blocks.push(block));
         let in_full = !matches!(self.takes, Takes::Any | Takes::KernelsChoice);
-        self.checker.check_free(&blocks, in_full)
+        self.check_free(&blocks, in_full)
     }
 }

@@ -1,18 +1,57 @@
 //! What is seen of a replay of address ranges.
 
-use super::{Bucket, EngineRun, Replay, Replayable, Watch};
+use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::{EngineEntry, Session, Takes};
-use crate::family::{Checker, Kva};
+use crate::family::{Checker, Judge, Kva};
 use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
 use freehold_trace::kva::{Answer, Op};
 
 impl Replayable for Kva {
-    type Watch = KvaWatch;
+    type Seen = KvaSeen;
+    type State = Fragmentation;
 
     fn workload(name: &str) -> anyhow::Result<Workload> {
         workload::named(name)
+    }
+
+    fn begin(_: &EngineEntry, workload: &Workload, points: usize) -> KvaSeen {
+        KvaSeen { picture: Grid::new(workload.ops.len(), points), bytes_per_free_block: None }
+    }
+
+    fn note(
+        seen: &mut KvaSeen,
+        judge: &mut Checker,
+        _: &(dyn Session + 'static),
+        (op, at): (&Op, Option<usize>),
+        answer: Answer,
+    ) -> Result<(), String> {
+        let spans = judge.check(op, answer)?;
+        if at.is_none() && spans.is_empty() {
+            return Err("found no room: two objects at one place?".to_owned());
+        }
+        seen.picture.placed(op, &spans, at.unwrap_or(0));
+        Ok(())
+    }
+
+    fn state(workload: &Workload, judge: &Checker, session: &(dyn Session + 'static)) -> Fragmentation {
+        Fragmentation::of(session, judge, space_first(workload))
+    }
+
+    fn end(
+        seen: KvaSeen,
+        workload: &Workload,
+        _: &Checker,
+        session: &(dyn Session + 'static),
+        buckets: &[Bucket<Self>],
+    ) -> KvaSeen {
+        let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
+        let bytes = session.free_index_bytes().filter(|_| most > 0);
+        let bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
+        let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
+        let spread = u64::try_from(spread).unwrap_or(u64::MAX);
+        KvaSeen { picture: seen.picture.finish(space_first(workload), spread), bytes_per_free_block }
     }
 
     /// All engines of exact lowest placement must answer alike.
@@ -48,7 +87,7 @@ impl Replayable for Kva {
     /// The address space over time, one picture for engines that placed everything alike; nothing if no engine has one.
     fn pictures(replay: &Replay, results: &mut Results) {
         let workload = &replay.workload;
-        let (title, time) = (workload.title(), Time::new(workload.at_ns.as_deref(), workload.ops.len()));
+        let (title, time) = (workload.title(), workload.time());
         let hulls = || replay.runs.iter().filter_map(|run| run.counted.seen.picture.hull);
         let longest_bytes = hulls().map(Span::size_saturating).max().unwrap_or(0);
         let Some(first) = hulls().next().map(Span::first).filter(|_| longest_bytes > 0) else { return };
@@ -63,11 +102,8 @@ impl Replayable for Kva {
     }
 }
 
-/// Looks at the free blocks, and draws a picture.
-pub struct KvaWatch {
-    checker: Checker,
-    space_first: u64,
-    seen: KvaSeen,
+fn space_first(workload: &Workload) -> u64 {
+    workload.scene.layout.iter().map(|span| span.first()).min().unwrap_or(0)
 }
 
 /// What is left of a run.
@@ -77,42 +113,6 @@ pub struct KvaSeen {
     picture: Grid,
     /// Bytes of the free-space index per free block, when there were most; `None` for engines without one.
     bytes_per_free_block: Option<f64>,
-}
-
-impl Watch<Kva> for KvaWatch {
-    type Seen = KvaSeen;
-    type State = Fragmentation;
-
-    fn new(entry: &EngineEntry, workload: &Workload, points: usize) -> Self {
-        let layout = &workload.scene.layout;
-        Self {
-            checker: Checker::new(&entry.takes.reach(layout)),
-            space_first: layout.iter().map(|span| span.first()).min().unwrap_or(0),
-            seen: KvaSeen { picture: Grid::new(workload.ops.len(), points), bytes_per_free_block: None },
-        }
-    }
-
-    fn note(&mut self, _: &dyn Session, op: &Op, answer: Answer, at: Option<usize>) -> Result<(), String> {
-        let spans = self.checker.check(op, answer)?;
-        if at.is_none() && spans.is_empty() {
-            return Err("found no room: two objects at one place?".to_owned());
-        }
-        self.seen.picture.placed(op, &spans, at.unwrap_or(0));
-        Ok(())
-    }
-
-    fn state(&self, session: &dyn Session) -> Fragmentation {
-        Fragmentation::of(session, &self.checker, self.space_first)
-    }
-
-    fn finish(self, session: &dyn Session, buckets: &[Bucket<Kva>]) -> KvaSeen {
-        let most = buckets.iter().map(|bucket| bucket.state.free_blocks).max().unwrap_or(0);
-        let bytes = session.free_index_bytes().filter(|_| most > 0);
-        let bytes_per_free_block = bytes.map(|bytes| bytes as f64 / most as f64);
-        let spread = buckets.iter().map(|bucket| bucket.state.span_bytes).max().unwrap_or(0);
-        let spread = u64::try_from(spread).unwrap_or(u64::MAX);
-        KvaSeen { picture: self.seen.picture.finish(self.space_first, spread), bytes_per_free_block }
-    }
 }
 
 /// How scattered the free space is.

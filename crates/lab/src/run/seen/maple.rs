@@ -1,6 +1,6 @@
 //! What is seen of a replay of address spaces.
 
-use super::{Bucket, EngineRun, Replay, Replayable, Watch};
+use super::{EngineRun, Replay, Replayable};
 use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Session, contradictions};
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
@@ -12,11 +12,39 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Replayable for Maple {
-    type Watch = MapleWatch;
+    type Seen = MapleSeen;
+    type State = Footprint;
 
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
         let file = Path::new(name);
         Ok(if Kind::of(file)? == Some(Kind::TreeEvents) { tree_from_file(file)? } else { from_file(file)? })
+    }
+
+    fn begin(entry: &EngineEntry, workload: &Workload<Self>, _: usize) -> MapleSeen {
+        let film = entry.is_default().then(|| Film::of_busiest(&workload.ops));
+        MapleSeen { faults: BTreeMap::new(), film }
+    }
+
+    fn note(
+        seen: &mut MapleSeen,
+        judge: &mut MapleJudge,
+        session: &(dyn Session + 'static),
+        (op, at): (&Op, Option<usize>),
+        answer: Answer,
+    ) -> Result<(), String> {
+        judge.check(op, answer)?;
+        if let Some(fault) = answer.fault {
+            *seen.faults.entry(fault).or_default() += 1;
+        }
+        if let Some((film, at)) = seen.film.as_mut().zip(at) {
+            film.note(session, op, at);
+        }
+        // A space is looked at as a whole when it goes.
+        if op.call == Call::Destroy { judge.check_state(session) } else { Ok(()) }
+    }
+
+    fn state(_: &Workload<Self>, _: &MapleJudge, session: &(dyn Session + 'static)) -> Footprint {
+        session.footprint()
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
@@ -46,7 +74,7 @@ impl Replayable for Maple {
     fn pictures(replay: &Replay<Self>, results: &mut Results) {
         let workload = &replay.workload;
         let film = replay.runs.iter().find_map(|run| run.counted.seen.film.clone());
-        let film = film.map(|film| Picture::Film(workload.film(film.develop())));
+        let film = film.map(|film| Picture::Film(film.develop(&workload.time())));
         results.pictures.extend(film.map(|film| ("film", workload.title(), film)));
     }
 
@@ -80,57 +108,10 @@ impl Replayable for Maple {
     }
 }
 
-/// Counts what is not as it was recorded, and films one of the spaces.
-pub struct MapleWatch {
-    judge: MapleJudge,
-    seen: MapleSeen,
-}
-
 /// What is left of a run.
 #[derive(Clone, Debug, Default)]
 pub struct MapleSeen {
     faults: BTreeMap<Fault, u64>,
     /// The busiest space, of the default engine.
     film: Option<Film>,
-}
-
-impl Watch<Maple> for MapleWatch {
-    type Seen = MapleSeen;
-    type State = Footprint;
-
-    fn new(entry: &EngineEntry, workload: &Workload<Maple>, _: usize) -> Self {
-        Self {
-            judge: MapleJudge::new(entry, &workload.scene),
-            seen: MapleSeen {
-                faults: BTreeMap::new(),
-                film: entry.is_default().then(|| Film::of_busiest(&workload.ops)),
-            },
-        }
-    }
-
-    fn note(
-        &mut self,
-        session: &(dyn Session + 'static),
-        op: &Op,
-        answer: Answer,
-        at: Option<usize>,
-    ) -> Result<(), String> {
-        self.judge.check(op, answer)?;
-        if let Some(fault) = answer.fault {
-            *self.seen.faults.entry(fault).or_default() += 1;
-        }
-        if let Some((film, at)) = self.seen.film.as_mut().zip(at) {
-            film.note(session, op, at);
-        }
-        // A space is looked at as a whole when it goes.
-        if op.call == Call::Destroy { self.judge.check_state(session) } else { Ok(()) }
-    }
-
-    fn state(&self, session: &dyn Session) -> Footprint {
-        session.footprint()
-    }
-
-    fn finish(self, _: &dyn Session, _: &[Bucket<Maple>]) -> MapleSeen {
-        self.seen
-    }
 }

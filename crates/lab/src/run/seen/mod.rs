@@ -1,13 +1,12 @@
-//! What is seen of a replay: of each family with recorded files what looks on while answers are judged, what of it are
+//! What is seen of a replay: of each family with recorded files what is noted while answers are judged, what of it are
 //! figures, lines over time and pictures.
 
 mod kva;
 mod maple;
 mod percpu;
 
-pub use kva::{Fragmentation, KvaWatch};
-pub use maple::MapleWatch;
-pub use percpu::{PercpuState, PercpuWatch, record_pages};
+pub use kva::Fragmentation;
+pub use percpu::record_pages;
 
 use super::{Bucket, EngineRun, Replay};
 use crate::engine::Listed;
@@ -30,11 +29,44 @@ pub(crate) use of_family;
 
 /// A family with recorded files, which are replayed and looked at.
 pub trait Replayable: Family {
-    /// What looks on.
-    type Watch: Watch<Self>;
+    /// What is seen of a run beside its answers.
+    type Seen: Clone + Debug + Default;
+    /// The state at a time.
+    type State: Copy + Debug + Default;
 
     /// The workload of that name: a file's, or one that is made.
     fn workload(name: &str) -> anyhow::Result<Workload<Self>>;
+
+    /// Before a run, for pictures of so many points in time.
+    fn begin(entry: &Listed<Self::Facts>, workload: &Workload<Self>, points: usize) -> Self::Seen {
+        let _ = (entry, workload, points);
+        Self::Seen::default()
+    }
+
+    /// Has an answer judged, to the operation of the workload's set-up or to operation `at` of those measured, and notes what it
+    /// leads to.
+    fn note(
+        seen: &mut Self::Seen,
+        judge: &mut Self::Judge,
+        session: &Self::Session,
+        asked: (&Self::Op, Option<usize>),
+        answer: Self::Answer,
+    ) -> Result<(), String>;
+
+    /// The state now.
+    fn state(workload: &Workload<Self>, judge: &Self::Judge, session: &Self::Session) -> Self::State;
+
+    /// The end of the run.
+    fn end(
+        seen: Self::Seen,
+        workload: &Workload<Self>,
+        judge: &Self::Judge,
+        session: &Self::Session,
+        buckets: &[Bucket<Self>],
+    ) -> Self::Seen {
+        let _ = (workload, judge, session, buckets);
+        seen
+    }
 
     /// Holds the answers of several engines against each other.
     fn agree(runs: &[EngineRun<Self>]) -> Result<(), String> {
@@ -59,35 +91,5 @@ pub trait Replayable: Family {
     }
 }
 
-/// What a watch saw of a run.
-pub type Seen<F> = <<F as Replayable>::Watch as Watch<F>>::Seen;
-/// What a watch saw at a time.
-pub type State<F> = <<F as Replayable>::Watch as Watch<F>>::State;
 /// A figure of the state over time, by the name of its series.
-pub type StateLine<F> = (&'static str, fn(&State<F>) -> f64);
-
-/// Judges the answers of a run, and notes what they lead to.
-pub trait Watch<F: Replayable>: Sized {
-    /// What is left of it when the run has ended, without what judges: that has as much memory as an engine.
-    type Seen: Clone + Debug + Default;
-    /// The state at a time.
-    type State: Copy + Debug + Default;
-
-    /// Of a fresh engine, for pictures of so many points in time.
-    fn new(entry: &Listed<F::Facts>, workload: &Workload<F>, points: usize) -> Self;
-
-    /// Checks an answer to the operation of the workload's set-up, or to operation `at` of those measured.
-    fn note(
-        &mut self,
-        session: &F::Session,
-        op: &F::Op,
-        answer: F::Answer,
-        at: Option<usize>,
-    ) -> Result<(), String>;
-
-    /// The state now.
-    fn state(&self, session: &F::Session) -> Self::State;
-
-    /// The end of the run.
-    fn finish(self, session: &F::Session, buckets: &[Bucket<F>]) -> Self::Seen;
-}
+pub type StateLine<F> = (&'static str, fn(&<F as Replayable>::State) -> f64);

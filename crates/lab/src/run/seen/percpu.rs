@@ -1,7 +1,7 @@
 //! What is seen of a replay of per-CPU objects.
 
-use super::{Bucket, EngineRun, Replay, Replayable, Watch};
-use crate::engine::percpu::{EngineEntry, Session};
+use super::{EngineRun, Replay, Replayable};
+use crate::engine::percpu::Session;
 use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Results, Stat};
 use crate::workload::Workload;
@@ -12,10 +12,39 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Replayable for Percpu {
-    type Watch = PercpuWatch;
+    type Seen = PercpuSeen;
+    type State = PercpuState;
 
     fn workload(name: &str) -> anyhow::Result<Workload<Self>> {
         Ok(from_file(Path::new(name))?)
+    }
+
+    /// Pages are counted after every operation.
+    fn note(
+        seen: &mut PercpuSeen,
+        judge: &mut PercpuJudge,
+        session: &(dyn Session + 'static),
+        (op, _): (&Op, Option<usize>),
+        answer: Answer,
+    ) -> Result<(), String> {
+        judge.check(op, answer)?;
+        judge.see_pages(session);
+        if answer == Answer::NoRoom
+            && let Some(reason) = judge.wrongly_refused(op, session)
+        {
+            return Err(format!("{op:?} was refused, though {reason}"));
+        }
+        let pages = session.populated_pages();
+        seen.pages_peak = seen.pages_peak.max(pages);
+        seen.pages_sum += u128::from(pages);
+        seen.live_sum += u128::from(judge.live_bytes());
+        seen.operations += 1;
+        seen.missed_places = judge.missed();
+        Ok(())
+    }
+
+    fn state(_: &Workload<Self>, judge: &PercpuJudge, session: &(dyn Session + 'static)) -> PercpuState {
+        PercpuState { footprint: session.footprint(), live_bytes: judge.live_bytes() }
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {
@@ -54,12 +83,6 @@ impl Replayable for Percpu {
             }
         }
     }
-}
-
-/// Counts pages after every operation.
-pub struct PercpuWatch {
-    judge: PercpuJudge,
-    seen: PercpuSeen,
 }
 
 /// What is left of a run.
@@ -101,45 +124,6 @@ impl PercpuSeen {
     pub fn fill(&self) -> Option<f64> {
         let bytes = self.pages_sum as f64 * f64::from(PAGE_BYTES);
         (self.pages_sum > 0).then(|| self.live_sum as f64 / bytes)
-    }
-}
-
-impl Watch<Percpu> for PercpuWatch {
-    type Seen = PercpuSeen;
-    type State = PercpuState;
-
-    fn new(entry: &EngineEntry, workload: &Workload<Percpu>, _: usize) -> Self {
-        Self { judge: PercpuJudge::new(entry, &workload.scene), seen: PercpuSeen::default() }
-    }
-
-    fn note(
-        &mut self,
-        session: &(dyn Session + 'static),
-        op: &Op,
-        answer: Answer,
-        _: Option<usize>,
-    ) -> Result<(), String> {
-        self.judge.check(op, answer)?;
-        self.judge.see_pages(session);
-        if answer == Answer::NoRoom
-            && let Some(reason) = self.judge.wrongly_refused(op, session)
-        {
-            return Err(format!("{op:?} was refused, though {reason}"));
-        }
-        let pages = session.populated_pages();
-        self.seen.pages_peak = self.seen.pages_peak.max(pages);
-        self.seen.pages_sum += u128::from(pages);
-        self.seen.live_sum += u128::from(self.judge.live_bytes());
-        self.seen.operations += 1;
-        Ok(())
-    }
-
-    fn state(&self, session: &dyn Session) -> PercpuState {
-        PercpuState { footprint: session.footprint(), live_bytes: self.judge.live_bytes() }
-    }
-
-    fn finish(self, _: &dyn Session, _: &[Bucket<Percpu>]) -> PercpuSeen {
-        PercpuSeen { missed_places: self.judge.missed(), ..self.seen }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::workload::suite::{Case, CaseInfo, Params, Suited};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-pub use outcome::{CaseRun, Ops};
+pub use outcome::{CaseRun, Done, Ops};
 use subject::Subject;
 
 /// What is run.

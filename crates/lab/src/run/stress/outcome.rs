@@ -33,26 +33,32 @@ pub(super) enum Ended {
     Wrong(String),
 }
 
+/// What was done, of one repeat or of all that went well.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    /// Loops.
+    pub loops: u64,
+    /// Requests that found no room.
+    pub refused: u64,
+    /// Operations by kind.
+    pub ops: Vec<Ops>,
+    /// Nanoseconds of a loop, for each batch that was timed as a whole, and the loops of that batch.
+    batches: Vec<(f64, u64)>,
+}
+
 /// One repeat.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repeat {
     pub(super) ended: Ended,
-    /// Loops done.
-    loops: u64,
-    /// Nanoseconds of a loop, for each batch that was timed as a whole, and the loops of that batch.
-    loop_ns: Vec<(f64, u64)>,
-    /// Requests without room.
-    refused: u64,
+    done: Done,
     /// The first request that was refused though it should not have been.
     refused_wrongly: Option<String>,
-    /// Operations by kind.
-    ops: Vec<Ops>,
 }
 
 impl Repeat {
     /// A request was refused, wrongly if there is a reason why it should not have been.
     pub(super) fn refused(&mut self, op: &impl std::fmt::Debug, reason: Option<String>) {
-        self.refused += 1;
+        self.done.refused += 1;
         if let Some(reason) = reason
             && self.refused_wrongly.is_none()
         {
@@ -70,13 +76,14 @@ impl Repeat {
         tallies: &[Tally],
         took_ns: &[u64],
     ) {
-        self.loops += loops;
+        let done = &mut self.done;
+        done.loops += loops;
         if let Some(took) = took {
-            self.loop_ns.push((took.as_nanos() as f64 / loops.max(1) as f64, loops));
+            done.batches.push((took.as_nanos() as f64 / loops.max(1) as f64, loops));
         }
-        self.ops.resize(F::KINDS.len(), Ops::default());
+        done.ops.resize(F::KINDS.len(), Ops::default());
         for (at, op) in ops.iter().enumerate() {
-            let Some(of_kind) = self.ops.get_mut(F::kind(op)) else { continue };
+            let Some(of_kind) = done.ops.get_mut(F::kind(op)) else { continue };
             of_kind.count += 1;
             if let Some(tally) = tallies.get(at) {
                 of_kind.work.add(F::work(tally));
@@ -109,18 +116,12 @@ pub struct CaseRun<F: Suited = Kva> {
     pub lacks: bool,
     /// Loops asked for in a repeat.
     pub loops_wanted: u64,
-    /// Loops of the repeats that did not fail.
-    pub loops: u64,
-    /// Requests of these repeats that found no room.
-    pub refused: u64,
+    /// What was done in the repeats that did not fail.
+    pub done: Done,
     /// What went wrong first.
     pub reason: Option<String>,
-    /// Operations by kind.
-    pub ops: Vec<Ops>,
-    /// Nanoseconds of a loop: of each timed batch, with its loops.
-    batches: Vec<(f64, u64)>,
-    /// The median of each repeat.
-    medians_ns: Vec<f64>,
+    /// Nanoseconds of a loop, the median batch of each repeat.
+    pub medians_ns: Vec<f64>,
 }
 
 impl<F: Suited> CaseRun<F> {
@@ -140,54 +141,52 @@ impl<F: Suited> CaseRun<F> {
             cut: 0,
             lacks: false,
             loops_wanted,
-            loops: 0,
-            refused: 0,
+            done: Done { ops: vec![Ops::default(); F::KINDS.len()], ..Done::default() },
             reason: None,
-            ops: vec![Ops::default(); F::KINDS.len()],
-            batches: Vec::new(),
             medians_ns: Vec::new(),
         }
     }
 
     /// Adds a repeat: judges it, and keeps what was measured if it was not wrong.
     pub(super) fn add(&mut self, repeat: Repeat) {
-        let wrong = match &repeat.ended {
+        let Repeat { ended, done, refused_wrongly } = repeat;
+        let wrong = match &ended {
             Ended::Wrong(reason) => Some(reason.clone()),
-            _ if repeat.refused_wrongly.is_some() => repeat.refused_wrongly.clone(),
-            _ if repeat.refused > 0 && self.info.refusal == Refusal::Fails => {
-                Some(format!("{} requests were refused: the space is full", repeat.refused))
+            _ if refused_wrongly.is_some() => refused_wrongly,
+            _ if done.refused > 0 && self.info.refusal == Refusal::Fails => {
+                Some(format!("{} requests were refused: the space is full", done.refused))
             }
             _ => None,
         };
-        match (wrong, &repeat.ended) {
+        match (wrong, ended) {
             (Some(reason), _) => {
                 self.failed += 1;
                 self.reason.get_or_insert(reason);
-                return;
             }
-            (None, Ended::Lacks) => {
-                self.lacks = true;
-                return;
+            (None, Ended::Lacks) => self.lacks = true,
+            (None, Ended::OutOfTime(Phase::Setup)) => self.cut += 1,
+            (None, _) => {
+                let expected = done.refused > 0 && self.info.refusal == Refusal::Expected;
+                self.xfailed += u32::from(expected);
+                self.passed += u32::from(!expected);
+                self.keep(done);
             }
-            (None, Ended::OutOfTime(Phase::Setup)) => {
-                self.cut += 1;
-                return;
-            }
-            (None, _) if repeat.refused > 0 && self.info.refusal == Refusal::Expected => self.xfailed += 1,
-            (None, _) => self.passed += 1,
         }
-        self.loops += repeat.loops;
-        self.refused += repeat.refused;
-        for (all, one) in self.ops.iter_mut().zip(&repeat.ops) {
+    }
+
+    fn keep(&mut self, done: Done) {
+        self.done.loops += done.loops;
+        self.done.refused += done.refused;
+        for (all, one) in self.done.ops.iter_mut().zip(&done.ops) {
             all.count += one.count;
             all.work.extend(&one.work);
             all.ns.extend(&one.ns);
         }
-        let ns: Vec<f64> = repeat.loop_ns.iter().map(|&(ns, _)| ns).collect();
+        let ns: Vec<f64> = done.batches.iter().map(|&(ns, _)| ns).collect();
         if !ns.is_empty() {
             self.medians_ns.push(median(&ns));
         }
-        self.batches.extend(repeat.loop_ns);
+        self.done.batches.extend(done.batches);
     }
 
     /// Repeats that were judged.
@@ -195,15 +194,10 @@ impl<F: Suited> CaseRun<F> {
         self.passed + self.failed + self.xfailed
     }
 
-    /// Nanoseconds of a loop, the median batch of each repeat.
-    pub fn medians_ns(&self) -> &[f64] {
-        &self.medians_ns
-    }
-
     /// The mean time of a loop over all timed batches.
     pub fn loop_mean_ns(&self) -> Option<f64> {
-        let loops: u64 = self.batches.iter().map(|&(_, loops)| loops).sum();
-        let ns: f64 = self.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();
+        let loops: u64 = self.done.batches.iter().map(|&(_, loops)| loops).sum();
+        let ns: f64 = self.done.batches.iter().map(|&(ns, loops)| ns * loops as f64).sum();
         (loops > 0).then(|| ns / loops as f64)
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::engine::vma::Session;
 use crate::engine::vma::{Call, Class, Op};
-use crate::record::Developed;
+use crate::record::{Film as Developed, Time};
 use freehold::units::Span;
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Film {
     }
 
     /// Paints it.
-    pub fn develop(self) -> Developed {
+    pub fn develop(self, time: &Time<'_>) -> Developed {
         let scale = Scale::of(&self.samples);
         let mut cells = vec![0; self.samples.len() * ROWS];
         for (sample, column) in self.samples.iter().zip(cells.chunks_mut(ROWS)) {
@@ -81,7 +81,7 @@ impl Film {
         }
         Developed {
             space: self.space,
-            at: self.samples.iter().map(|sample| sample.at).collect(),
+            seconds: self.samples.iter().map(|sample| time.at(sample.at)).collect(),
             rows: ROWS,
             cells,
             begins: scale.begins,

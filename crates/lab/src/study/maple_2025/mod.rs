@@ -111,6 +111,21 @@ fn add_histogram(results: &mut Results, key: &Key, histogram: &Histogram) {
     }
 }
 
+/// Stores, what they asked for and what they took.
+fn totals(
+    results: &mut Results,
+    key: Key,
+    [stores, requested, taken]: [u64; 3],
+    (metric, more): (Metric, u64),
+) {
+    results
+        .of(key.op("total"))
+        .total(Metric::Count, stores)
+        .total(Metric::NodesRequested, requested)
+        .total(Metric::NodesUsed, taken)
+        .total(metric, more);
+}
+
 /// A stream: what was asked for and taken, by the kernel and on our trees.
 fn stream(stream: &StreamRun, results: &mut Results) {
     let workload = format!("stream-{}", stream.version);
@@ -123,24 +138,16 @@ fn stream(stream: &StreamRun, results: &mut Results) {
     for (planner, who, requests) in kernel {
         let key = kernels(&workload, planner, &who);
         add_histogram(results, &key.clone().op("prealloc"), requests);
-        results
-            .of(key.op("total"))
-            .total(Metric::Count, stream.stores)
-            .total(Metric::NodesRequested, requests.total())
-            .total(Metric::NodesUsed, taken)
-            .total(Metric::NodesReturned, returned);
+        let totalled = [stream.stores, requests.total(), taken];
+        totals(results, key, totalled, (Metric::NodesReturned, returned));
     }
     for ((_, planner), requests) in PLANNERS.iter().zip(&stream.ours.requests) {
         let key = ours(&workload, planner);
         add_histogram(results, &key.clone().op("prealloc"), requests);
         // A plan of the exact planner is made for the same stores that take the nodes; the kernel reckons fewer stores than
         // there are.
-        results
-            .of(key.op("total"))
-            .total(Metric::Count, stream.stores)
-            .total(Metric::NodesRequested, requests.total())
-            .total(Metric::NodesUsed, stream.taken)
-            .total(Metric::Mismatches, stream.contents[1]);
+        let totalled = [stream.stores, requests.total(), stream.taken];
+        totals(results, key, totalled, (Metric::Mismatches, stream.contents[1]));
     }
     for ((_, name), of_type) in TYPES.iter().zip(&stream.ours.types) {
         for ((_, planner), requested) in PLANNERS.iter().zip(of_type.requested) {
@@ -178,16 +185,10 @@ fn program(program: &Program, results: &mut Results) {
     let name = program.workload.name.clone();
     let most = |figure: fn(&Point) -> u64| program.points.iter().map(figure).max().unwrap_or(0) as f64;
     let mismatches = contradictions(&program.faults);
-    for (((_, planner), requests), total) in
-        PLANNERS.iter().zip(&program.ledger.requests).zip(program.ledger.totals())
-    {
+    for ((_, planner), requests) in PLANNERS.iter().zip(&program.ledger.requests) {
         let key = ours(&name, planner).param_if("file", program.workload.file.clone());
-        results
-            .of(key.clone().op("total"))
-            .total(Metric::Count, program.ledger.stores())
-            .total(Metric::NodesRequested, total)
-            .total(Metric::NodesUsed, program.taken)
-            .total(Metric::Mismatches, mismatches);
+        let totalled = [program.ledger.stores(), requests.total(), program.taken];
+        totals(results, key.clone(), totalled, (Metric::Mismatches, mismatches));
         add_histogram(results, &key.op("asked for"), requests);
     }
     results
@@ -217,24 +218,21 @@ fn program(program: &Program, results: &mut Results) {
     line("tree-fill", "range-map", &|point| {
         point.footprint.areas as f64 / point.footprint.nodes.in_use.max(1) as f64
     });
-    let film = program.workload.film(program.film.clone());
-    results.pictures.push(("program-film", name, Picture::Film(film)));
+    results.pictures.push(("program-film", name, Picture::Film(program.film.clone())));
 }
 
 /// The posting's stress test: nodes asked for at once, and which calls ask for them.
 fn bulk(stress: &Program, results: &mut Results) {
     const WORKLOAD: &str = "stress-mmap";
     let mapped = stress.by_call.get("mmap()").map_or(0, |call| call.calls);
-    for (((_, planner), requests), total) in
-        PLANNERS.iter().zip(&stress.ledger.requests).zip(stress.ledger.totals())
-    {
+    for ((_, planner), requests) in PLANNERS.iter().zip(&stress.ledger.requests) {
         let key = ours(WORKLOAD, planner);
         let bulk = requests.bulk();
         add_histogram(results, &key.clone().op("bulk"), &bulk);
         results
             .of(key.clone().op("total"))
             .total(Metric::Count, requests.calls())
-            .total(Metric::NodesRequested, total)
+            .total(Metric::NodesRequested, requests.total())
             .total(Metric::NodesUsed, stress.taken);
         let each = bulk.total() as f64 / mapped.max(1) as f64;
         results.of(key.op("in bulk")).total(Metric::NodesRequested, bulk.total()).put(

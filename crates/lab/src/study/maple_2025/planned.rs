@@ -1,10 +1,9 @@
 //! Recorded programs' address spaces on our trees, every store planned: what calls ask for.
 
 use super::ledger::Ledger;
-use crate::engine::vma::Fault;
-use crate::engine::vma::{Footprint, PlannedRanges, Spaces};
+use crate::engine::vma::{Fault, Footprint, PlannedRanges, Session, Spaces};
 use crate::family::Maple;
-use crate::record::Developed;
+use crate::record::Film;
 use crate::run::vma::{Film as Filming, name};
 use crate::workload::Workload;
 use freehold_trace::Drive;
@@ -39,7 +38,7 @@ pub(super) struct Program {
     /// Calls that met something else than when they were recorded.
     pub(super) faults: BTreeMap<Fault, u64>,
     pub(super) points: Vec<Point>,
-    pub(super) film: Developed,
+    pub(super) film: Film,
     /// Nodes taken.
     pub(super) taken: u64,
 }
@@ -71,6 +70,7 @@ impl Program {
             }
         }
         let taken = spaces.footprint().nodes.taken;
-        Self { workload, ledger, by_call, faults, points, film: film.develop(), taken }
+        let film = film.develop(&workload.time());
+        Self { workload, ledger, by_call, faults, points, film, taken }
     }
 }

@@ -7,8 +7,6 @@ use freehold_trace::TraceError;
 use freehold_trace::maple::{Answer, Expected, Op, Record, Shape, TreeFlags, Vectors};
 use std::path::Path;
 
-/// Records between two ticks.
-const TICK: u64 = 4096;
 /// Slots of the kernel's leaves.
 const SLOTS: u64 = 16;
 
@@ -20,9 +18,7 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
     while let Some(record) = log.next().transpose()? {
         let line = log.line();
         replays.iter_mut().for_each(|replay| replay.record(line, &record));
-        if line.is_multiple_of(TICK) {
-            tick();
-        }
+        tick();
     }
     Ok(replays.into_iter().map(|replay| replay.checked).collect())
 }
@@ -51,9 +47,7 @@ impl Replay {
     }
 
     fn op(&mut self, line: u64, op: &Op, expected: &Expected) {
-        let mut answer = [Answer::default()];
-        self.trees.run(std::slice::from_ref(op), &mut answer);
-        let [answer] = answer;
+        let (answer, _) = self.trees.run_counted(op);
         self.checked.operations += within(op, &answer);
         let texts = || [format!("{:?} to {op:?}", expected.answer), format!("{answer:?}")];
         self.checked.right(line, expected.accepts(&answer), texts);

@@ -10,10 +10,6 @@ use freehold_trace::TraceError;
 use freehold_trace::maple::{Answer, Op, Refusal, Stream, StreamRecord, StreamWrite, TreeFlags, Value};
 use std::path::Path;
 
-/// Records between two ticks.
-const TICK: u64 = 1 << 16;
-/// Operations that are run at once.
-const BATCH: usize = 1024;
 /// The version whose requests are by the series' formula.
 const VACANCY_SINCE: &str = "6.16";
 
@@ -42,9 +38,7 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
             older.check(at, situation, over_index_0, calculation.requested_6_12.into(), calculation.times);
         }
         replays.iter_mut().for_each(|replay| replay.record(at, &record));
-        if at.is_multiple_of(TICK) {
-            tick();
-        }
+        tick();
     }
     let replays = replays.into_iter().map(|replay| replay.finish(stream.record()));
     let told = |Formula { checked, nodes, .. }: Formula| Checked {
@@ -60,78 +54,64 @@ pub struct Replay {
     checked: Checked,
     /// The tree that operations go to.
     current: u32,
-    /// Operations not run yet.
-    waiting: Vec<Op>,
-    answers: Vec<Answer>,
     destroyed: u64,
 }
 
 impl Replay {
     /// Into empty trees.
     pub fn new((engine, trees): (&'static str, Box<dyn Trees>)) -> Self {
-        let checked = Checked::new("contents", engine);
-        let (waiting, answers) = (Vec::with_capacity(BATCH + 2), Vec::new());
-        Self { trees, checked, current: 0, waiting, answers, destroyed: 0 }
+        Self { trees, checked: Checked::new("contents", engine), current: 0, destroyed: 0 }
     }
 
     /// Takes a record, which is that number of all.
     pub fn record(&mut self, at: u64, record: &StreamRecord) {
         match *record {
             StreamRecord::Group(_) => {}
-            StreamRecord::Appear { tree, .. } => self.waiting.push(Op::UseTree { tree }),
+            StreamRecord::Appear { tree, .. } => self.go_to(at, tree),
             StreamRecord::Destroy { tree, entries, digest } => {
-                self.run(at);
                 let (count, got) = self.trees.content(tree, false);
                 let text = |count, digest| format!("{count} entries, digest {digest:016x}");
                 self.checked.compare(at, text(entries, digest), text(count, got));
                 self.destroyed += 1;
-                self.waiting.push(Op::DestroyTree { tree });
+                self.run(at, Op::DestroyTree { tree });
             }
             StreamRecord::Duplicate { tree, source } => {
-                self.waiting.push(Op::Duplicate { from: source, into: tree });
+                self.run(at, Op::Duplicate { from: source, into: tree });
             }
-            StreamRecord::Forget { tree } => self.waiting.push(Op::DestroyTree { tree }),
-            StreamRecord::Write { tree, write } => self.write(tree, &write),
-        }
-        if let StreamRecord::Appear { tree, .. } = *record {
-            self.current = tree;
-        }
-        if self.waiting.len() >= BATCH {
-            self.run(at);
+            StreamRecord::Forget { tree } => self.run(at, Op::DestroyTree { tree }),
+            StreamRecord::Write { tree, write } => self.write(at, tree, &write),
         }
     }
 
-    fn write(&mut self, tree: u32, write: &StreamWrite) {
+    fn go_to(&mut self, at: u64, tree: u32) {
+        self.current = tree;
+        self.run(at, Op::UseTree { tree });
+    }
+
+    fn write(&mut self, at: u64, tree: u32, write: &StreamWrite) {
         if write.used.is_none() {
             return;
         }
         if self.current != tree {
-            self.current = tree;
-            self.waiting.push(Op::UseTree { tree });
+            self.go_to(at, tree);
         }
         let (first, last) = (write.span.first(), write.span.last());
         let value = if write.null { Value::Null } else { Value::Number(1) };
-        self.waiting.push(Op::Store { first, last, value });
+        self.run(at, Op::Store { first, last, value });
         self.checked.operations += 1;
     }
 
-    /// Runs what waits; nothing of it may be refused.
-    fn run(&mut self, at: u64) {
-        self.answers.resize(self.waiting.len(), Answer::default());
-        self.trees.run(&self.waiting, &mut self.answers);
-        for (op, answer) in self.waiting.iter().zip(&self.answers) {
-            let refused = matches!(answer, Answer::Done(Err(_)) | Answer::Unsupported);
-            if refused {
-                let done = Answer::Done(Ok::<(), Refusal>(()));
-                self.checked.compare(at, format!("{done:?} to {op:?}"), format!("{answer:?}"));
-            }
+    /// Runs an operation, which may not be refused.
+    fn run(&mut self, at: u64, op: Op) {
+        let (answer, _) = self.trees.run_counted(&op);
+        if matches!(answer, Answer::Done(Err(_)) | Answer::Unsupported) {
+            let done = Answer::Done(Ok::<(), Refusal>(()));
+            self.checked.compare(at, format!("{done:?} to {op:?}"), format!("{answer:?}"));
         }
-        self.waiting.clear();
     }
 
     /// What was checked, up to that record.
     pub fn finish(mut self, at: u64) -> Checked {
-        self.run(at);
         self.checked.valid(at, self.trees.validate());
         self.checked.note = Some(format!("{} contents held against their digests", self.destroyed));
         self.checked

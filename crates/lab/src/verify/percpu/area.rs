@@ -10,8 +10,6 @@ use freehold_trace::percpu::{
 };
 use std::path::Path;
 
-/// Operations between two ticks.
-const TICK: u64 = 4096;
 /// The objects that fill units before their lower halves are freed, in bytes.
 const FILLER_BYTES: u32 = 4;
 
@@ -72,16 +70,12 @@ impl Playing {
             AreaRecord::Run(_) => {}
             AreaRecord::Alloc(op, answer, work) => {
                 let got = self.alloc(&op, tick);
-                self.checked.compare(
-                    line,
-                    format!("{answer:?} {work:?}"),
-                    format!("{:?} {:?}", got.0, got.1),
-                );
+                self.checked.same(line, &(answer, work), &got);
             }
             AreaRecord::AllocSum(done, work) => {
                 self.alloc_up_to(done, tick);
                 let got = std::mem::take(&mut self.alloc[1]);
-                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+                self.checked.same(line, &work, &got);
             }
             AreaRecord::AllocTotals(totals) => {
                 self.alloc_up_to(u64::from(self.run.objects), tick);
@@ -92,20 +86,20 @@ impl Playing {
                     map_entries: size.entries,
                     map_capacity: size.capacity,
                 };
-                self.checked.compare(line, format!("{totals:?}"), format!("{got:?}"));
+                self.checked.same(line, &totals, &got);
             }
             AreaRecord::Free(op, work) => {
                 let got = self.free(&op, tick);
-                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+                self.checked.same(line, &work, &got);
             }
             AreaRecord::FreeSum(done, work) => {
                 self.free_up_to(done, tick);
                 let got = std::mem::take(&mut self.free[1]);
-                self.checked.compare(line, format!("{work:?}"), format!("{got:?}"));
+                self.checked.same(line, &work, &got);
             }
             AreaRecord::FreeTotals(totals) => {
                 self.free_up_to(u64::from(self.run.objects), tick);
-                self.checked.compare(line, format!("{totals:?}"), format!("{:?}", self.free[0]));
+                self.checked.same(line, &totals, &self.free[0]);
             }
         }
     }
@@ -166,9 +160,7 @@ impl Playing {
         let mut tally = Tally::default();
         let answer = self.driver.run(op, &mut tally);
         self.checked.operations += 1;
-        if self.checked.operations.is_multiple_of(TICK) {
-            tick();
-        }
+        tick();
         (answer, tally)
     }
 }

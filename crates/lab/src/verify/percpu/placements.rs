@@ -10,9 +10,6 @@ use freehold_trace::percpu::{
 };
 use std::path::Path;
 
-/// Records between two ticks.
-const TICK: u64 = 4096;
-
 pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<Vec<Checked>, TraceError> {
     let vectors = Vectors::open(file)?;
     let config = config(vectors.setup()).map_err(|reason| TraceError::at(file, 1, reason))?;
@@ -38,11 +35,8 @@ fn replay<P: Placement + Clone>(
         told: Told::default(),
     };
     while let Some(record) = vectors.next().transpose()? {
-        let line = vectors.line();
-        replay.record(line, &record);
-        if line.is_multiple_of(TICK) {
-            tick();
-        }
+        replay.record(vectors.line(), &record);
+        tick();
     }
     replay.checked.compare(vectors.line(), "no balancing left over", replay.left_over());
     Ok(replay.checked)
@@ -170,7 +164,7 @@ impl<P: Placement + Clone> Replay<P> {
             hash: chunk_lines_hash(&lines),
             lines: expected.lines.as_ref().map(|_| lines),
         };
-        self.checked.compare(line, format!("{expected:?}"), format!("{got:?}"));
+        self.checked.same(line, expected, &got);
         self.checked.valid(line, self.driver.engine().validate());
     }
 }

@@ -23,18 +23,22 @@
 //!
 //! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
 
-/// The one list of cases of a family, an entry each: its name, what it is, and what `stress` and `bench` make of it. The doc of
+/// The one list of cases of a family, an entry each: its name, what it is, what it is to `stress` and what else holds for it there,
+/// and what it is to `bench`. The doc of
 /// a kind is what the entry says.
 macro_rules! cases {
     ($visible:vis $family:ty, $kinds:ident, $benched:ty: $(
-        $name:literal $about:literal $(stress $made:ident $(($mask:literal))? $kind:ident)? $(bench $bench:expr)?;
+        $name:literal $about:literal $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
     )*) => {
         /// Which case of `stress` it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $kinds { $($(#[doc = $about] $kind,)?)* }
 
         /// The cases of `stress`.
-        $visible const CASES: &[CaseInfo<$family>] = &[$($($made($kinds::$kind, $name $(, $mask)?),)?)*];
+        $visible const CASES: &[CaseInfo<$family>] = &[$($(CaseInfo {
+            $($($holds: $value,)*)?
+            ..CaseInfo::of($kinds::$kind, $name)
+        },)?)*];
 
         /// The workloads of `bench`.
         pub const BENCHED: &[Benched<$benched>] =
@@ -165,70 +169,49 @@ pub struct Benched<K> {
     pub kind: K,
 }
 
-/// A case of one size.
-const fn unsized_case<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
-    CaseInfo { kind, name, mask: None, sized: false, once: false, refusal: Refusal::Fails }
-}
+impl<F: Suited> CaseInfo<F> {
+    /// A case of one size, that the kernel's test lacks.
+    const fn of(kind: F::Kind, name: &'static str) -> Self {
+        Self { kind, name, mask: None, sized: false, once: false, refusal: Refusal::Fails }
+    }
 
-const fn sized<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
-    CaseInfo { sized: true, ..unsized_case(kind, name) }
-}
-
-/// A case that refuses some requests, rightly.
-const fn refusing<F: Suited>(kind: F::Kind, name: &'static str) -> CaseInfo<F> {
-    CaseInfo { refusal: Refusal::Allowed, ..sized(kind, name) }
-}
-
-const fn kernel(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
-    CaseInfo { mask: Some(mask), ..unsized_case(kind, name) }
-}
-
-const fn once(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
-    CaseInfo { once: true, ..kernel(kind, name, mask) }
-}
-
-const fn once_refused(kind: Kind, name: &'static str, mask: u32) -> CaseInfo {
-    CaseInfo { refusal: Refusal::Expected, ..once(kind, name, mask) }
+    /// Whether the kernel's `run_test_mask` names it.
+    pub fn is_in(&self, mask: u32) -> bool {
+        self.mask.is_some_and(|bit| bit & mask != 0)
+    }
 }
 
 /// The steady state that the others of all sizes start from.
-pub(super) const CHURN: CaseInfo = sized(Kind::Churn, "churn");
+pub(super) const CHURN: CaseInfo = CaseInfo { sized: true, ..CaseInfo::of(Kind::Churn, "churn") };
 
 // The kernel's in the order of their bits, then those that it lacks.
 cases! { pub Kva, Kind, Kind:
-    "fix_size" "kernel test: 1 page" stress kernel(1) FixSize bench Kind::FixSize;
-    "full_fit" "kernel test: 1 page, beside 16384 holes of that size" stress kernel(2) FullFit bench Kind::FullFit;
+    "fix_size" "kernel test: 1 page" stress FixSize (mask: Some(1)) bench Kind::FixSize;
+    "full_fit" "kernel test: 1 page, beside 16384 holes of that size" stress FullFit (mask: Some(2)) bench Kind::FullFit;
     "long_busy_list" "kernel test: 100 pages and 1 page, beside 15000 single pages"
-        stress kernel(4) LongBusyList bench Kind::LongBusyList;
-    "random_size" "kernel test: 1..=100 pages" stress kernel(8) RandomSize bench Kind::RandomSize;
-    "fix_align" "kernel test: 5 pages aligned to 32 KiB" stress kernel(16) FixAlign bench Kind::FixAlign;
-    "random_size_align" "kernel test: 1..=10 pages aligned to up to 4 MiB" stress kernel(32) RandomSizeAlign bench Kind::RandomSizeAlign;
+        stress LongBusyList (mask: Some(4)) bench Kind::LongBusyList;
+    "random_size" "kernel test: 1..=100 pages" stress RandomSize (mask: Some(8)) bench Kind::RandomSize;
+    "fix_align" "kernel test: 5 pages aligned to 32 KiB" stress FixAlign (mask: Some(16)) bench Kind::FixAlign;
+    "random_size_align" "kernel test: 1..=10 pages aligned to up to 4 MiB" stress RandomSizeAlign (mask: Some(32)) bench Kind::RandomSizeAlign;
     "align_shift" "kernel test: 1 page aligned to 2^0..=2^63 bytes, once each"
-        stress once_refused(64) AlignShift;
+        stress AlignShift (mask: Some(64), once: true, refusal: Refusal::Expected);
     "pcpu_alloc" "kernel test: the chunks of 35000 per-CPU objects, two areas at one base each, once"
-        stress once(128) PcpuAlloc;
-    "churn" "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated" stress sized Churn bench Kind::Churn;
-    "holes" "n one-page holes; 64 times two pages, which fit in none, then freed" stress sized Holes bench Kind::Holes;
-    "zone" "churn, each request in a random window of 1/64 of the used span" stress refusing Zone bench Kind::Zone;
-    "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages" stress sized Aligned bench Kind::Aligned;
+        stress PcpuAlloc (mask: Some(128), once: true);
+    "churn" "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated" stress Churn (sized: true) bench Kind::Churn;
+    "holes" "n one-page holes; 64 times two pages, which fit in none, then freed" stress Holes (sized: true) bench Kind::Holes;
+    "zone" "churn, each request in a random window of 1/64 of the used span" stress Zone (sized: true, refusal: Refusal::Allowed) bench Kind::Zone;
+    "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages" stress Aligned (sized: true) bench Kind::Aligned;
     "aligned-2m" "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed"
-        stress sized Aligned2m bench Kind::Aligned2m;
+        stress Aligned2m (sized: true) bench Kind::Aligned2m;
     "burst" "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order"
-        stress sized Burst bench Kind::Burst;
-    "seqfill" "n single pages into an empty space, then freed in that order" stress sized Seqfill bench Kind::Seqfill;
+        stress Burst (sized: true) bench Kind::Burst;
+    "seqfill" "n single pages into an empty space, then freed in that order" stress Seqfill (sized: true) bench Kind::Seqfill;
 }
 
 impl CaseInfo {
     /// Whether its body leaves the space another than it found it.
     pub fn churns(&self) -> bool {
         matches!(self.kind, Kind::Churn | Kind::Zone | Kind::Aligned)
-    }
-}
-
-impl<F: Suited> CaseInfo<F> {
-    /// Whether the kernel's `run_test_mask` names it.
-    pub fn is_in(&self, mask: u32) -> bool {
-        self.mask.is_some_and(|bit| bit & mask != 0)
     }
 }
 

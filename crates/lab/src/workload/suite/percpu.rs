@@ -6,7 +6,7 @@
 
 use super::requests::{Draw, replace, together};
 use super::setup::Before;
-use super::{Benched, Body, CaseInfo, Params, Suited, refusing, sized};
+use super::{Benched, Body, CaseInfo, Params, Refusal, Suited};
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::failure::Failure;
 use crate::family::{Family, Percpu};
@@ -33,30 +33,30 @@ const SPARE_PAGES: u64 = 3;
 
 cases! { Percpu, PercpuKind, Bench:
     "seed" "objects of each of the posting's sizes, freed in every order" bench Bench::Fill(SEED);
-    "in-order" "n objects of one of the posting's sizes, then freed in that order" stress sized InOrder;
-    "alternating" "the same, every other object freed first" stress sized Alternating;
-    "reverse" "the same, freed from the last one on" stress sized Reverse;
-    "random" "the same, freed in a random order" stress sized Random;
+    "in-order" "n objects of one of the posting's sizes, then freed in that order" stress InOrder (sized: true);
+    "alternating" "the same, every other object freed first" stress Alternating (sized: true);
+    "reverse" "the same, freed from the last one on" stress Reverse (sized: true);
+    "random" "the same, freed in a random order" stress Random (sized: true);
     "second-half" "64 objects of one of these sizes in the first half of what n of 4 bytes fill"
-        stress sized SecondHalf bench Bench::Fill(SECOND_HALF);
+        stress SecondHalf (sized: true) bench Bench::Fill(SECOND_HALF);
     "aligned" "n objects of 4 bytes aligned to 8, whose gaps fit none, then freed"
-        stress sized Aligned bench Bench::Fill(&[ALIGNED, Size::new(4, 64)]);
+        stress Aligned (sized: true) bench Bench::Fill(&[ALIGNED, Size::new(4, 64)]);
     "footprint" "bytes of metadata for an object, by size"
         bench Bench::Footprint(&[SEED[0], SEED[1], SEED[2], SEED[3], SEED[4], ALIGNED]);
-    "aligned-churn" "churn of 4..=256 bytes aligned to 4..=4096" stress sized AlignedChurn;
+    "aligned-churn" "churn of 4..=256 bytes aligned to 4..=4096" stress AlignedChurn (sized: true);
     "churn-4-64" "n live objects of 4..=64 bytes; 64 random ones freed, 64 others allocated"
-        stress sized ChurnSmall bench Bench::Churn(64);
-    "churn-4-1024" "the same with 4..=1024 bytes" stress sized ChurnLarge bench Bench::Churn(1024);
+        stress ChurnSmall (sized: true) bench Bench::Churn(64);
+    "churn-4-1024" "the same with 4..=1024 bytes" stress ChurnLarge (sized: true) bench Bench::Churn(1024);
     "mixed" "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096"
-        stress sized Mixed;
-    "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory" stress refusing Atomic;
+        stress Mixed (sized: true);
+    "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory" stress Atomic (sized: true, refusal: Refusal::Allowed);
     "stale-hint" "8n objects of 4 bytes of which n stay; then n in their holes, and freed"
-        stress sized StaleHint bench Bench::StaleHint;
+        stress StaleHint (sized: true) bench Bench::StaleHint;
     "mass-free" "a random half of all objects freed, as many placed again: what the first of them pay"
         bench Bench::MassFree(&[Size::new(4, 4), Size::new(64, 8)]);
     "deletion" "groups of six objects, one of eleven kept; then eleven groups made and deleted"
-        stress sized Deletion bench Bench::Deletion;
-    "starved" "mixed, with memory that ends, and is there again" stress refusing Starved;
+        stress Deletion (sized: true) bench Bench::Deletion;
+    "starved" "mixed, with memory that ends, and is there again" stress Starved (sized: true, refusal: Refusal::Allowed);
 }
 
 use PercpuKind as Kind;

@@ -10,7 +10,7 @@
 //! Source: the names and the subjects of the kernel's tests and benches of its maple tree.
 
 use super::requests::{ObjectOp, replace};
-use super::{Before, Benched, Body, CaseInfo, Params, Suited, no_units, refusing, sized, unsized_case};
+use super::{Before, Benched, Body, CaseInfo, Params, Refusal, Suited, no_units};
 use crate::engine::maple::EngineEntry;
 use crate::failure::Failure;
 use crate::family::{Family, Tree};
@@ -35,52 +35,52 @@ const SPANNED: u64 = 64;
 const TOGETHER: u64 = 8;
 
 cases! { Tree, TreeKind, Bench:
-    "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again" stress sized SlotStore;
-    "bench_node_store" "kernel bench: a range comes beside another, and is erased" stress sized NodeStore;
-    "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index" stress sized Awalk;
-    "bench_walk" "kernel bench: a cursor is put on a random index" stress sized Walk;
-    "bench_load" "kernel bench: a random index is looked up" stress sized Load;
+    "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again" stress SlotStore (sized: true);
+    "bench_node_store" "kernel bench: a range comes beside another, and is erased" stress NodeStore (sized: true);
+    "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index" stress Awalk (sized: true);
+    "bench_walk" "kernel bench: a cursor is put on a random index" stress Walk (sized: true);
+    "bench_load" "kernel bench: a random index is looked up" stress Load (sized: true);
     "bench_forking" "kernel bench: 135 ranges copied, all of the copy stored over, the copy destroyed"
-        stress unsized_case Forking;
+        stress Forking;
     "bench_mt_for_each" "kernel bench: 64 ranges in order, each looked for from the root"
-        stress sized MtForEach;
-    "bench_mas_for_each" "kernel bench: the same by a cursor" stress sized MasForEach;
-    "bench_mas_prev" "kernel bench: the same downwards" stress sized MasPrev;
+        stress MtForEach (sized: true);
+    "bench_mas_for_each" "kernel bench: the same by a cursor" stress MasForEach (sized: true);
+    "bench_mas_prev" "kernel bench: the same downwards" stress MasPrev (sized: true);
     "check_mas_store_gfp" "kernel test: a store over exactly a range, by one of the three calls of a cursor"
-        stress sized MasStoreGfp;
-    "check_seq" "kernel test: n ranges in order, then erased in that order" stress sized Seq;
-    "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order" stress sized RevSeq;
+        stress MasStoreGfp (sized: true);
+    "check_seq" "kernel test: n ranges in order, then erased in that order" stress Seq (sized: true);
+    "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order" stress RevSeq (sized: true);
     "check_alloc_range"
         "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased"
-        stress refusing AllocRange;
+        stress AllocRange (sized: true, refusal: Refusal::Allowed);
     "check_alloc_rev_range" "kernel test: the same with the highest gap below it"
-        stress refusing AllocRevRange;
+        stress AllocRevRange (sized: true, refusal: Refusal::Allowed);
     "alloc_cyclic"
         "kernel test: the next free of 2n indexes from a random one on, and round; two random ones erased"
-        stress refusing AllocCyclic;
+        stress AllocCyclic (sized: true, refusal: Refusal::Allowed);
     "lookup" "an index within a random range is looked up" bench Bench::Lookup;
     "iterate" "one range of going through all in order, in a `for` loop" bench Bench::Iterate;
     "insert-seq" "ranges with gaps between, in order, into an empty map" bench Bench::InsertSeq;
     "insert-dense" "ranges without gaps, in order, into an empty map" bench Bench::InsertDense;
     "insert-random" "ranges with gaps between, in random order, into an empty map" bench Bench::InsertRandom;
     "range-store" "1..=64 indexes anywhere, cutting and covering what is there"
-        stress sized RangeStore bench Bench::RangeStore;
-    "overwrite" "a store over exactly a range" stress sized Overwrite bench Bench::Overwrite;
+        stress RangeStore (sized: true) bench Bench::RangeStore;
+    "overwrite" "a store over exactly a range" stress Overwrite (sized: true) bench Bench::Overwrite;
     "erase" "64 random ranges erased, then stored again; of bench a random half of them"
-        stress sized Erase bench Bench::Erase;
+        stress Erase (sized: true) bench Bench::Erase;
     "gap-search" "1 to 24 free indexes above or below a random place, where one range of 64 is missing"
         bench Bench::GapSearch;
     "gap-misaligned"
         "8 free indexes at a multiple of 16 from a random place on: every gap but the last is misaligned"
         bench Bench::GapMisaligned;
-    "spanning" "a store over 1..=64 slots, then a range for each of them" stress sized Spanning;
+    "spanning" "a store over 1..=64 slots, then a range for each of them" stress Spanning (sized: true);
     "transaction" "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
-        stress sized Transaction;
+        stress Transaction (sized: true);
     "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
-        stress sized Dup bench Bench::Dup;
+        stress Dup (sized: true) bench Bench::Dup;
     "mix" "80 % look-ups, 10 % stores, 10 % erases at random places, half of which hold a range"
         bench Bench::Mix;
-    "mixed" "one of all the stress cases at random, and stores that are refused" stress refusing Mixed;
+    "mixed" "one of all the stress cases at random, and stores that are refused" stress Mixed (sized: true, refusal: Refusal::Allowed);
     "footprint" "bytes of a map of one to four ranges" bench Bench::Footprint;
 }
 

@@ -30,7 +30,7 @@ impl Model {
         let first = layout.iter().map(|span| span.first()).min();
         let last = layout.iter().map(|span| span.last()).max();
         let hull = first.zip(last).and_then(|(first, last)| Span::new(first, last)).ok_or("no layout")?;
-        let (space, checker) = (Naive::new(layout, granule)?, Checker::new(layout));
+        let (space, checker) = (Naive::new(layout, granule)?, Checker::of(layout));
         Ok(Self { space, live: HashMap::new(), checker, hull, granule })
     }
 

@@ -1,5 +1,6 @@
 use freehold::units::Span;
 use freehold_lab::engine::vma::Class;
+use freehold_lab::record::Time;
 use freehold_lab::run::vma::{Film, Sample};
 
 fn area(first: u64, pages: u64) -> (Span, Class) {
@@ -10,8 +11,8 @@ fn area(first: u64, pages: u64) -> (Span, Class) {
 fn a_page_is_seen_beside_terabytes() {
     let areas = vec![area(0x1000, 1), area(0x10_0000_0000_0000, 1 << 29)];
     let film = Film { space: 3, stride: 1, ops: 1, samples: vec![Sample { at: 7, areas }] };
-    let film = film.develop();
-    assert_eq!((film.space, film.at, film.areas), (3, vec![7], vec![2]));
+    let film = film.develop(&Time::new(None, 9));
+    assert_eq!((film.space, film.seconds, film.areas), (3, vec![7.0], vec![2]));
     let painted = film.cells.iter().filter(|&&cell| cell > 0).count();
     assert!(film.cells[0] > 0 && painted > film.rows / 2 && painted < film.rows, "{painted}");
     assert_eq!(film.begins.iter().map(|begin| begin.1).collect::<Vec<_>>(), [0x1000, 0x10_0000_0000_0000]);
@@ -20,5 +21,5 @@ fn a_page_is_seen_beside_terabytes() {
 
 #[test]
 fn nothing_is_no_film() {
-    assert!(Film::of_busiest(&[]).develop().cells.is_empty());
+    assert!(Film::of_busiest(&[]).develop(&Time::new(None, 0)).cells.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, Session};
-use freehold_lab::family::{Checker, Kva, Life, Percpu};
+use freehold_lab::family::{Checker, Judge, Kva, Life, Percpu};
 use freehold_lab::workload::WHOLE;
 use freehold_lab::workload::suite::{
     Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, PercpuKind, Phase, Suited, find_cases,
@@ -30,7 +30,7 @@ impl Run {
     fn new() -> Self {
         let layout = [WHOLE];
         let session = (ENGINES[0].make)(&layout, Align::PAGE).unwrap();
-        Self { session, checker: Checker::new(&layout), answers: Vec::new() }
+        Self { session, checker: Checker::of(&layout), answers: Vec::new() }
     }
 
     fn run(&mut self, ops: &[Op]) {

@@ -36,9 +36,9 @@ fn every_engine_passes_what_it_can_do() {
         assert_eq!((run.failed, run.cut), (0, 0), "{what}");
         let loops = if run.info.once { 1 } else { 100 };
         match (run.lacks, run.info.kind) {
-            (true, _) => assert_eq!((run.repeats(), run.loops), (0, 0), "{what}"),
-            (false, Kind::AlignShift) => assert_eq!((run.xfailed, run.refused), (2, 44), "{what}"),
-            (false, _) => assert_eq!((run.passed, run.loops), (2, 2 * loops), "{what}"),
+            (true, _) => assert_eq!((run.repeats(), run.done.loops), (0, 0), "{what}"),
+            (false, Kind::AlignShift) => assert_eq!((run.xfailed, run.done.refused), (2, 44), "{what}"),
+            (false, _) => assert_eq!((run.passed, run.done.loops), (2, 2 * loops), "{what}"),
         }
     }
 }
@@ -46,13 +46,13 @@ fn every_engine_passes_what_it_can_do() {
 #[test]
 fn bodies_are_counted_in_part_and_timed() {
     for run in run(&plan(&[Kind::FixSize, Kind::RandomSize], 1000, 1), &ENGINES[..1]) {
-        assert_eq!((run.ops[0].count, run.ops[1].count), (1000, 1000));
-        for ops in &run.ops {
+        assert_eq!((run.done.ops[0].count, run.done.ops[1].count), (1000, 1000));
+        for ops in &run.done.ops {
             assert!((60..=250).contains(&ops.work.len()) && (60..=250).contains(&ops.ns.len()));
         }
         // One block: an allocation looks at its leaf, and so does a free.
-        assert_eq!((run.ops[0].work.mean(), run.ops[1].work.mean()), (1.0, 1.0));
-        assert_eq!(run.medians_ns().len(), 1, "one repeat");
+        assert_eq!((run.done.ops[0].work.mean(), run.done.ops[1].work.mean()), (1.0, 1.0));
+        assert_eq!(run.medians_ns.len(), 1, "one repeat");
         assert!(run.loop_mean_ns().unwrap() > 0.0);
     }
 }
@@ -90,7 +90,7 @@ fn the_seed_decides_the_requests_whatever_else_is_run() {
     let work = |plan: &Stress| {
         let runs = run(plan, &ENGINES[..1]);
         let of_churn = runs.iter().find(|run| run.info.kind == Kind::Churn).unwrap();
-        (of_churn.ops[0].work.mean(), of_churn.ops[1].work.mean())
+        (of_churn.done.ops[0].work.mean(), of_churn.done.ops[1].work.mean())
     };
     let alone = plan(&[Kind::Churn], 500, 2);
     let among = plan(&[Kind::RandomSize, Kind::Churn], 500, 2);
@@ -117,11 +117,11 @@ fn time_that_is_over_cuts_loops_and_leaves_out_cases() {
     for run in run(&endless, &ENGINES[..1]) {
         // Whoever stopped the process meanwhile took its time away: there may be no repeat at all.
         assert_eq!((run.failed, run.cut), (0, 0));
-        assert!(run.loops < u64::from(run.repeats()).max(1) * run.loops_wanted, "{run:?}");
+        assert!(run.done.loops < u64::from(run.repeats()).max(1) * run.loops_wanted, "{run:?}");
     }
     let mut large = plan(&[Kind::Churn], 1, 2);
     large.cases[0].1 = Some(2_000_000);
     large.duration = Some(Duration::from_millis(20));
     let runs = run(&large, &[of_engine("gap-list")]);
-    assert_eq!((runs[0].repeats(), runs[0].loops), (0, 0), "{:?}", runs[0]);
+    assert_eq!((runs[0].repeats(), runs[0].done.loops), (0, 0), "{:?}", runs[0]);
 }

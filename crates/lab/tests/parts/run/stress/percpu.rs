@@ -29,11 +29,11 @@ fn every_engine_passes_what_it_can_do() {
             assert!(run.lacks && run.repeats() == 0, "{what}");
             continue;
         }
-        assert_eq!((run.passed, run.loops), (2, 6000), "{what}");
+        assert_eq!((run.passed, run.done.loops), (2, 6000), "{what}");
         match run.info.kind {
-            Kind::Starved => assert!(run.refused > 0, "{what}: memory never ended"),
+            Kind::Starved => assert!(run.done.refused > 0, "{what}: memory never ended"),
             Kind::Atomic => {}
-            _ => assert_eq!(run.refused, 0, "{what}"),
+            _ => assert_eq!(run.done.refused, 0, "{what}"),
         }
     }
 }

@@ -30,8 +30,8 @@ fn every_engine_passes_what_it_can_do() {
                 assert_eq!(run.repeats(), 0, "{what}");
                 continue;
             }
-            assert_eq!((run.passed, run.loops), (2, 1200), "{what}");
-            assert!(run.refused == 0 || run.info.refusal == Refusal::Allowed, "{what}");
+            assert_eq!((run.passed, run.done.loops), (2, 1200), "{what}");
+            assert!(run.done.refused == 0 || run.info.refusal == Refusal::Allowed, "{what}");
         }
     }
 }
@@ -39,7 +39,7 @@ fn every_engine_passes_what_it_can_do() {
 #[test]
 fn nodes_are_counted() {
     let runs = run(&plan(&[Kind::Seq, Kind::Overwrite], 300, 1200), &ENGINES[..1]);
-    let stores = |at: usize| &runs[at].ops[0];
+    let stores = |at: usize| &runs[at].done.ops[0];
     assert!(stores(0).work.mean() > 0.0, "a tree that grows takes nodes");
     assert_eq!(
         (stores(1).work.is_empty(), stores(1).work.mean()),
