@@ -5,12 +5,11 @@ use crate::Progress;
 use crate::engine::maple::{EngineEntry as MapEntry, find_maps};
 use crate::engine::{Facts, Listed};
 use crate::failure::Failure;
-use crate::family::{FLOOR_NOTE, Family};
+use crate::family::Family;
 use crate::record::{Metric, Results, Stat};
 use crate::run::instructions::{self, Instructions, UNDER_CALLGRIND, can_count, totals};
 use crate::run::maple::{operations, run_counted};
-use crate::run::measure;
-use crate::run::{Replayable, key, of_family};
+use crate::run::{Replayable, key, measure, of_family, tell};
 use crate::workload::maple::{Kind, Workload};
 use crate::workload::suite::{Benched, MAPS_BENCHED, find_cases};
 
@@ -63,14 +62,7 @@ fn one<F: Replayable>(
             }
         }
     }
-    let title = replay.workload.title();
-    results.fact(&format!("about:{title}"), replay.workload.description.clone());
-    for (entry, reason) in &replay.refused {
-        results.note(format!("{title}: {} left out: {reason}", entry.label()));
-    }
-    if replay.floor.is_some() {
-        results.note(FLOOR_NOTE);
-    }
+    tell(results, &replay);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Threads on CPUs of their own, that begin at once; what time and what memory they take.
 
+use crate::workload::told_bytes;
 use freehold_sys::harness::{self, Thread};
 use freehold_sys::topology;
 use std::sync::Barrier;
@@ -136,10 +137,8 @@ pub(super) fn resident_bytes() -> anyhow::Result<u64> {
 
 /// The bytes that a file of the kernel has behind a name.
 pub(super) fn bytes_of(file: &str, name: &str) -> anyhow::Result<u64> {
-    let text = std::fs::read_to_string(file)?;
-    let kib = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix("kB"));
-    let kib: u64 = kib.ok_or_else(|| anyhow::anyhow!("{file} has no {name}"))?.trim().parse()?;
-    Ok(kib * 1024)
+    let bytes = told_bytes(&std::fs::read_to_string(file)?, name);
+    bytes.ok_or_else(|| anyhow::anyhow!("{file} has no {name}"))
 }
 
 /// What is said of a thread that panicked.

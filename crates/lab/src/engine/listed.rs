@@ -135,19 +135,6 @@ impl<T: Copy> Listed<T> {
 }
 
 impl<T: Facts> Listed<T> {
-    /// Makes one.
-    ///
-    /// # Errors
-    /// Why it cannot be made for that scene.
-    pub fn start(&self, scene: &T::Scene) -> Result<Box<T::Session>, String> {
-        self.facts.start(scene)
-    }
-
-    /// Whether two fresh engines may give these answers to the same operations.
-    pub fn repeats(&self, first: &[T::Answer], second: &[T::Answer]) -> bool {
-        self.facts.repeats(first, second)
-    }
-
     /// Where figures of its memory are from.
     pub fn memory(&self) -> Origin {
         if self.estimated { Origin::Estimated } else { Origin::Measured }

@@ -63,19 +63,16 @@ impl Family for Maple {
     }
 }
 
-/// Keeps the same spaces as sorted lists of areas.
-#[derive(Clone, Debug)]
-pub struct MapleJudge {
-    spaces: Spaces<ListRanges<u64>>,
-}
+/// The same spaces as sorted lists of areas.
+pub type MapleJudge = Spaces<ListRanges<u64>>;
 
 impl Judge<Maple> for MapleJudge {
     fn new(_: &EngineEntry, scene: &Scene) -> Self {
-        Self { spaces: Spaces::new(scene.kinds.clone()) }
+        Self::new(scene.kinds.clone())
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
-        let expected = self.spaces.run(op, &mut ());
+        let expected = self.run(op, &mut ());
         if answer == expected {
             Ok(())
         } else {
@@ -85,11 +82,11 @@ impl Judge<Maple> for MapleJudge {
 
     /// Areas.
     fn live(&self) -> u64 {
-        self.spaces.footprint().areas
+        self.footprint().areas
     }
 
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
-        if session.digest() == self.spaces.digest() {
+        if session.digest() == self.digest() {
             Ok(())
         } else {
             Err("other areas than a sorted list of them has".to_owned())

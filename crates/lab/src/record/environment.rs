@@ -1,5 +1,6 @@
 //! Where and with what a run was made.
 
+use crate::workload::told_bytes;
 use freehold::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fs::read_to_string;
@@ -47,8 +48,6 @@ impl Environment {
             let value = text.lines().find_map(|line| line.strip_prefix(of)?.split_once(':'));
             value.map_or_else(|| UNKNOWN.to_owned(), |(_, value)| value.trim().to_owned())
         };
-        let memory = line("/proc/meminfo", "MemTotal");
-        let kib: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("FREEHOLD_COMMIT").to_owned(),
@@ -58,7 +57,7 @@ impl Environment {
             cpus: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             governor: file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             clock_step_ns: clock_step_ns(),
-            memory_bytes: kib.saturating_mul(1024),
+            memory_bytes: told_bytes(&file("/proc/meminfo"), "MemTotal:").unwrap_or(0),
             system: format!("{} {}", std::env::consts::OS, file("/proc/sys/kernel/osrelease")),
             architecture: std::env::consts::ARCH.to_owned(),
         }

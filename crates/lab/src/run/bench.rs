@@ -4,7 +4,7 @@
 
 use super::Sheet;
 use super::plan::{self, Plan, Ran, Stop};
-use crate::engine::{EngineEntry, Session};
+use crate::engine::{EngineEntry, Facts, Session};
 use crate::family::{Checker, Family, Judge, Kva, Outcome};
 use crate::record::Counts;
 use crate::workload::bench::BenchWorkload;

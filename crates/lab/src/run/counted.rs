@@ -1,7 +1,7 @@
 //! The counted run: every answer checked, every operation's work noted, the state sampled on the way.
 
 use super::plan::Stop;
-use crate::engine::{Driven, Listed};
+use crate::engine::{Driven, Facts, Listed};
 use crate::family::{Judge, Outcome};
 use crate::record::Counts;
 use crate::run::Replayable;
@@ -14,7 +14,7 @@ use std::time::Instant;
 const BUCKETS: usize = 200;
 
 /// What a run answered and did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Counted<F: Replayable> {
     /// The answer to each measured operation.
     pub answers: Vec<F::Answer>,
@@ -58,17 +58,8 @@ pub(super) fn count_run<F: Replayable>(
     session.expect_objects(workload.objects);
     // A look at the state goes through all objects: it is not taken more often than an operation has one.
     let looks = if workload.ops.len() < workload.objects as usize { 1 } else { BUCKETS };
-    let mut run = Counted::<F> {
-        answers: Vec::new(),
-        failures: 0,
-        works: Vec::new(),
-        nodes_taken: vec![0; F::KINDS.len()],
-        buckets: Vec::new(),
-        metadata_peak_bytes: 0,
-        samples: Vec::new(),
-        out_of_time: false,
-        seen: F::begin(entry, workload, looks),
-    };
+    let (nodes_taken, seen) = (vec![0; F::KINDS.len()], F::begin(entry, workload, looks));
+    let mut run = Counted::<F> { nodes_taken, seen, ..Counted::default() };
     let samples = workload.samples();
     if entry.is_floor() {
         run.answers = vec![F::Answer::default(); workload.ops.len()];
@@ -77,7 +68,7 @@ pub(super) fn count_run<F: Replayable>(
         run.samples = samples;
         return Ok(run);
     }
-    let mut judge = F::Judge::new(entry, &workload.scene);
+    let mut judge: F::Judge = Judge::new(entry, &workload.scene);
     for (at, op) in workload.setup.iter().enumerate() {
         let (answer, _) = session.run_counted(op);
         if F::outcome(answer) == Outcome::Unsupported {

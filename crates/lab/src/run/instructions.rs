@@ -10,7 +10,7 @@
 //! every engine.
 
 use super::timed::prepared;
-use crate::engine::{Driven, Listed};
+use crate::engine::{Driven, Facts, Listed};
 use crate::failure::Failure;
 use crate::family::Family;
 use crate::workload::Workload;

@@ -28,7 +28,7 @@ pub use glitch::{Budget, Cost, Glitches, ns_per_work};
 pub use options::Options;
 pub use replay::{EngineRun, Replay, measure};
 pub use report::add_replay;
-pub(crate) use report::{describe, key};
+pub(crate) use report::{describe, key, tell};
 pub use samples::{Spread, Sum};
 pub(crate) use seen::of_family;
 pub use seen::{Fragmentation, Replayable, StateLine, record_pages};

@@ -25,26 +25,34 @@ pub(crate) fn describe<F: Family>(
     }
 }
 
+/// Says what was replayed, and on which engines it was not.
+pub(crate) fn tell<F: Replayable>(results: &mut Results, replay: &Replay<F>) {
+    let title = replay.workload.title();
+    results.fact(&format!("about:{title}"), replay.workload.description.clone());
+    for (entry, reason) in &replay.refused {
+        results.note(format!("{title}: {} left out: {reason}", entry.label()));
+    }
+    if replay.floor.is_some() {
+        results.note(FLOOR_NOTE);
+    }
+}
+
 /// Adds a replay: figures, series, pictures and notes.
 pub fn add_replay<F: Replayable>(results: &mut Results, replay: Replay<F>) {
     let title = replay.workload.title();
-    results.fact(&format!("about:{title}"), replay.workload.description.clone());
     results.fact(&format!("operations:{title}"), count(replay.workload.ops.len() as u64));
     results.fact("rounds", replay.rounds.to_string());
     describe::<F>(results, replay.runs.iter().map(|run| run.entry));
     for (kind, skipped) in &replay.workload.skipped {
         results.note(format!("{title}: not replayed: {} x {kind}", count(*skipped)));
     }
-    for (entry, reason) in &replay.refused {
-        results.note(format!("{title}: {} left out: {reason}", entry.label()));
-    }
+    tell(results, &replay);
     F::pictures(&replay, results);
     for run in &replay.runs {
         run_figures(results, &replay, run);
     }
     if let Some(floor) = &replay.floor {
         times::<F>(results, &floor.timed, &key(&replay, &floor.entry));
-        results.note(FLOOR_NOTE);
     }
     lines(results, &replay);
 }

@@ -1,7 +1,7 @@
 //! The timed runs: each operation by itself for the spread, the whole run in one go for the mean.
 
 use super::{Counted, Replayable, clock, median};
-use crate::engine::{Driven, Listed};
+use crate::engine::{Driven, Facts, Listed};
 use crate::family::Family;
 use crate::record::Counts;
 use crate::workload::Workload;

@@ -6,7 +6,6 @@ pub mod maple_2025;
 pub mod percpu_2017;
 
 use crate::Progress;
-use crate::engine::{Compared, EngineEntry};
 use crate::failure::usage;
 use crate::named::named;
 use crate::record::Results;
@@ -83,13 +82,4 @@ pub fn run(what: Publication, options: &Options, progress: &mut Progress) -> any
         Publication::Percpu2017 => percpu_2017::run(options, progress),
         Publication::Maple2025 => maple_2025::run(options, progress),
     }
-}
-
-/// The engines of these names, in this order.
-fn engines(names: &[&str]) -> anyhow::Result<Vec<EngineEntry>> {
-    let mut entries = Vec::new();
-    for name in names {
-        entries.extend(EngineEntry::find(&[(*name).to_owned()], Compared::IfNamed)?);
-    }
-    Ok(entries)
 }

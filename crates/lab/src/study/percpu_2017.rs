@@ -6,7 +6,7 @@
 use super::Options;
 use crate::Progress;
 use crate::engine::percpu::{EngineEntry, FLOOR};
-use crate::failure::{Failure, usage};
+use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::published;
 use crate::record::{Grid, Metric, Origin, Picture, Results, Stat, Strip, Strips, count};
@@ -64,10 +64,11 @@ impl Scale {
 
     fn new(unit_bytes: u32, objects: u32, rounds: usize) -> anyhow::Result<Self> {
         let in_units = if objects < USUAL { 3 } else { 12 } * (unit_bytes / 4);
+        let compared = Percpu::engines(&COMPARED.map(str::to_owned))?;
         Ok(Self {
-            compared: named(&COMPARED)?,
-            timed: named(&COMPARED)?,
-            hinted: named(&HINTED)?,
+            timed: compared.clone(),
+            compared,
+            hinted: Percpu::engines(&HINTED.map(str::to_owned))?,
             on_demand: Config::new(unit_bytes, CPUS),
             objects,
             rounds,
@@ -103,12 +104,6 @@ impl Scale {
         results.fact("groups", count(self.deletion.groups.into()));
         describe::<Percpu>(results, self.compared.iter().chain(&self.hinted).copied());
     }
-}
-
-/// Engines in this order, not in that of their list.
-fn named(names: &[&str]) -> Result<Vec<EngineEntry>, Failure> {
-    let each = names.iter().map(|name| Percpu::engines(&[(*name).to_owned()]));
-    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {

@@ -1,13 +1,13 @@
 //! The anchor tables: each workload regenerated, and every recorded count held against our own.
 
-use super::Checked;
 use super::state::free_digest;
+use super::{Checked, PAGE, pages};
 use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
 use crate::record::Counts;
 use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, play};
 use freehold::kva::{RbTree, rbtree};
-use freehold::units::{Align, Span, Tally, Work};
+use freehold::units::{Align, Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
@@ -15,7 +15,6 @@ use freehold_trace::kva::{AnchorRow, Anchors, Engine};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const PAGE: u64 = Align::PAGE.bytes();
 /// What a row may ask for: hours of work and gigabytes of memory are a mistake in the table.
 const MOST_OBJECTS: u64 = 4_000_000;
 const MOST_ROUNDS: u64 = 10_000_000;
@@ -65,10 +64,6 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
         return Err(format!("nothing is known of a column {unknown:?}"));
     }
     Ok(comparison.checked)
-}
-
-fn pages(first: u64, pages: u64) -> Option<Span> {
-    Span::from_size(first.checked_mul(PAGE)?, pages.checked_mul(PAGE)?)
 }
 
 /// What is counted of an operation.
@@ -191,18 +186,21 @@ impl Comparison<'_> {
 
 fn compare_tree(comparison: &mut Comparison<'_>, played: &mut Played<SpaceEngine<RbTree>>) {
     comparison.checked.operations = played.allocs + played.frees;
-    comparison.column("allocs_total", &played.allocs.to_string());
-    comparison.column("fails", &played.fails.to_string());
-    comparison.column("allocs_measured", &played.allocs_measured.to_string());
-    comparison.column("answers_fnv", &format!("{:016x}", played.answers.value()));
     let digest = free_digest(&played.engine, Some(played.engine.space.free_index()), PAGE);
     let (shape, depth) = digest.shape.unwrap_or_default();
-    comparison.column("free_blocks", &digest.blocks.to_string());
-    comparison.column("free_sum", &digest.sum.to_string());
-    comparison.column("largest", &digest.largest.to_string());
-    comparison.column("list_fnv", &format!("{:016x}", digest.list_hash));
-    comparison.column("shape_fnv", &format!("{shape:016x}"));
-    comparison.column("depth", &depth.to_string());
+    let numbers = [
+        ("allocs_total", played.allocs),
+        ("fails", played.fails),
+        ("allocs_measured", played.allocs_measured),
+        ("free_blocks", digest.blocks),
+        ("free_sum", digest.sum),
+        ("largest", digest.largest),
+        ("depth", depth),
+    ];
+    numbers.into_iter().for_each(|(column, got)| comparison.column(column, &got.to_string()));
+    let hashes =
+        [("answers_fnv", played.answers.value()), ("list_fnv", digest.list_hash), ("shape_fnv", shape)];
+    hashes.into_iter().for_each(|(column, got)| comparison.column(column, &format!("{got:016x}")));
     comparison.counts(played, 2);
 }
 

@@ -16,9 +16,17 @@ pub use talk::{Played, play_talk};
 use crate::kind::Kind;
 use crate::kind::Suite;
 use crate::workload::vma::{from_file, tree_from_file};
+use freehold::units::{Align, Span};
 use freehold_trace::TraceError;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+
+const PAGE: u64 = Align::PAGE.bytes();
+
+/// So many pages from one on; `None` where there are no such addresses.
+fn pages(first: u64, pages: u64) -> Option<Span> {
+    Span::from_size(first.checked_mul(PAGE)?, pages.checked_mul(PAGE)?)
+}
 
 /// What was checked of one file with one engine.
 #[derive(Clone, Debug, Default)]

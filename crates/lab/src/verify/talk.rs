@@ -1,7 +1,7 @@
 //! The worked example of the talk: answers, work and the exact tree after each step, maxima included.
 
-use super::Checked;
 use super::events::Events;
+use super::{Checked, PAGE, pages};
 use freehold::kva::{AddressSpace, RbTree, Request, rbtree};
 use freehold::units::{Align, Span, Work};
 use freehold_trace::TraceError;
@@ -9,9 +9,9 @@ use freehold_trace::kva::{Talk, TalkNode, TalkOp, TalkStep};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const PAGE: u64 = Align::PAGE.bytes();
-
 type Space = AddressSpace<(), RbTree>;
+
+const NO_RANGE: &str = "no such range";
 
 /// Goes through the example, each of its cases on a tree of its own.
 fn walk(
@@ -95,15 +95,10 @@ pub fn play_talk(file: &Path) -> Result<Vec<Played>, TraceError> {
     Ok(played)
 }
 
-fn pages(first: u64, pages: u64) -> Result<Span, String> {
-    let span = first.checked_mul(PAGE).zip(pages.checked_mul(PAGE));
-    span.and_then(|(first, size)| Span::from_size(first, size)).ok_or_else(|| "no such range".to_owned())
-}
-
 fn fresh(talk: &Talk) -> Result<Space, String> {
-    let layout: Result<Vec<Span>, String> =
-        talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low))).collect();
-    Space::with_layout_in(&layout?, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
+    let layout = talk.layout.iter().map(|&(low, high)| pages(low, high.saturating_sub(low)));
+    let layout: Vec<Span> = layout.collect::<Option<_>>().ok_or(NO_RANGE)?;
+    Space::with_layout_in(&layout, Align::PAGE, rbtree::Placement::Linux).map_err(|error| error.to_string())
 }
 
 /// Runs a step: what the file expects, what happened, and the work. A free of the example gives addresses that
@@ -112,13 +107,15 @@ fn run(space: &mut Space, op: &TalkOp) -> Result<(String, String, Events), Strin
     let mut events = Events::default();
     let (expected, got) = match *op {
         TalkOp::Free { start, size, merge } => {
-            space.add_probed(pages(start, size)?, &mut events).map_err(|error| error.to_string())?;
+            space
+                .add_probed(pages(start, size).ok_or(NO_RANGE)?, &mut events)
+                .map_err(|error| error.to_string())?;
             (merge.to_string(), events.letters.clone())
         }
         TalkOp::Alloc { size, align, window: (low, high), answer } => {
             let align =
                 Align::new(align.saturating_mul(PAGE)).ok_or("the alignment is not a power of two")?;
-            let window = pages(low, high.saturating_sub(low))?;
+            let window = pages(low, high.saturating_sub(low)).ok_or(NO_RANGE)?;
             let request = Request::new(size.saturating_mul(PAGE)).align(align).window(window);
             let expected = answer.map_or_else(|| "-".to_owned(), |(fit, at)| format!("{fit}{at}"));
             let got = match space.alloc_probed(&request, (), &mut events) {

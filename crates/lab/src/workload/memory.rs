@@ -20,14 +20,15 @@ pub fn check_memory(objects: u64, bytes_each: u64) -> Result<(), Failure> {
 /// It is too little.
 pub fn check_memory_told(told: &str, objects: u64, bytes_each: u64) -> Result<(), Failure> {
     let needed = objects.saturating_mul(bytes_each);
-    let Some(left) = available_bytes(told).filter(|&left| left < needed) else { return Ok(()) };
+    let Some(left) = told_bytes(told, "MemAvailable:").filter(|&left| left < needed) else { return Ok(()) };
     let [needed, left] = [needed, left].map(Bytes::from);
     let objects = count(objects);
     Err(Failure::Lacking(format!("{objects} objects take about {needed} of memory, and {left} are left")))
 }
 
-fn available_bytes(told: &str) -> Option<u64> {
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+/// The bytes that a file of the kernel has behind a name.
+pub fn told_bytes(told: &str, name: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.strip_prefix(name))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }

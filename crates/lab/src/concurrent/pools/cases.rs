@@ -4,6 +4,7 @@ use super::engines::{ENTRIES, Held, Loops, PAGE, REFERENCE};
 use super::lock::Used;
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
+use crate::concurrent::memory::judge;
 use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::record::{Metric, Stat, count};
 use crate::workload::SplitMix;
@@ -159,11 +160,8 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
 pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Result<()> {
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     held.iter().for_each(|held| blocks.extend(&held.lock().blocks));
-    blocks.sort_unstable();
-    for pair in blocks.windows(2) {
-        let [(first, pages), (next, _)] = pair else { continue };
-        anyhow::ensure!(first + pages * PAGE <= *next, "{}: blocks overlap at {next:#x}", who.label());
-    }
+    let lengths = blocks.iter().map(|(first, pages)| (*first, pages * PAGE));
+    judge::apart(lengths).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", who.label()))?;
     for &(first, pages) in &blocks {
         let whole = Span::from_size(first, pages * PAGE);
         for address in [first, first + pages * PAGE - 1] {

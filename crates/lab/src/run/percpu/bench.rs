@@ -4,6 +4,7 @@
 //! against what any allocator must do: each aligned, within its unit, and apart from the others.
 
 use super::watch::{LOOKS, Watch};
+use crate::engine::Facts;
 use crate::engine::percpu::{EngineEntry, Scene, Session};
 use crate::family::{Family, Judge, Percpu};
 use crate::record::{Counts, Figures, Key, Metric, Results, Stat};

@@ -9,7 +9,7 @@
 //! time each. Answers are checked after a batch, outside of what is timed.
 
 use super::outcome::{Ended, Repeat};
-use crate::engine::{Driven, Listed};
+use crate::engine::{Driven, Facts, Listed};
 use crate::family::{Judge, Outcome};
 use crate::run::clock;
 use crate::workload::suite::{Case, Phase, Suited};

@@ -9,8 +9,8 @@ pub mod example;
 pub mod runs;
 mod zones;
 
-use super::{Options, engines};
-use crate::engine::EngineEntry;
+use super::Options;
+use crate::engine::{Compared, EngineEntry};
 use crate::family::{FLOOR_NOTE, Kva};
 use crate::published;
 use crate::record::{Counts, Figures, Metric, Origin, Results, Stat, count};
@@ -32,7 +32,7 @@ const IN_TURN: &str = "test, each case by itself";
 const ROUNDS: usize = 3;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    let entries = engines(&ENGINES)?;
+    let entries = EngineEntry::find(&ENGINES.map(str::to_owned), Compared::IfNamed)?;
     let scale = Scale::of(options)?;
     // What is asked for wrongly is said before anything is measured.
     let files = traces(options.traces.as_deref(), &[".kva.csv.zst"])?;

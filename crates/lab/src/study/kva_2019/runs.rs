@@ -4,7 +4,7 @@ use crate::engine::EngineEntry;
 use crate::run::{Replay, measure};
 use crate::study::Options;
 use crate::workload::suite::{CASES, Case, CaseInfo, Interleaved, Kind, Params, Phase};
-use crate::workload::{Batches, Piece, SplitMix, Workload};
+use crate::workload::{Batches, Piece, SplitMix};
 use std::time::Duration;
 
 /// Samples of each of the talk's plots, one a second.
@@ -116,40 +116,21 @@ impl SuiteRuns {
         for _ in 0..scale.shuffles {
             runs.push(Interleaved::new(&cases(), &Params { seed: seeds.next_u64(), ..params })?);
         }
-        let objects = runs.iter().map(Interleaved::objects).max().unwrap_or(0);
-        let together = together(runs).sampled("all cases together", objects, SAMPLES, scale.samples);
-        let together = sampled(together, scale, engines, tick)?;
-        let in_turn = one_by_one(&cases(), &params, scale, engines, tick)?;
-        let pairs = Params { loops: PAIRS, ..params };
+        let mut sampled = |name, batches: Batches, objects: Option<u32>| {
+            let mut workload = batches.sampled(name, objects.unwrap_or(0), SAMPLES, scale.samples);
+            workload.cut.limit = Some(scale.limit);
+            measure(workload, engines, scale.rounds, tick)
+        };
+        let objects = runs.iter().map(Interleaved::objects).max();
+        let together = sampled("all cases together", together(runs), objects)?;
+        let mut one_by_one = |cases: &[&'static CaseInfo], params: &Params| {
+            let cases: Vec<Case> = cases.iter().map(|case| Case::new(case, params, 0)).collect();
+            let objects = cases.iter().map(Case::objects).max();
+            sampled("each case by itself", in_turn(cases), objects)
+        };
+        let in_turn = one_by_one(&cases(), &params)?;
         let fix_size: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::FixSize).collect();
-        let pairs = one_by_one(&fix_size, &pairs, scale, engines, tick)?;
+        let pairs = one_by_one(&fix_size, &Params { loops: PAIRS, ..params })?;
         Ok(Self { together, in_turn, pairs, loops: scale.loops, shuffles: scale.shuffles })
     }
-}
-
-fn one_by_one(
-    cases: &[&'static CaseInfo],
-    params: &Params,
-    scale: &Scale,
-    engines: &[EngineEntry],
-    tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Replay> {
-    let cases: Vec<Case> = cases.iter().map(|case| Case::new(case, params, 0)).collect();
-    let objects = cases.iter().map(Case::objects).max().unwrap_or(0);
-    sampled(
-        in_turn(cases).sampled("each case by itself", objects, SAMPLES, scale.samples),
-        scale,
-        engines,
-        tick,
-    )
-}
-
-fn sampled(
-    mut workload: Workload,
-    scale: &Scale,
-    engines: &[EngineEntry],
-    tick: &mut dyn FnMut(&str),
-) -> anyhow::Result<Replay> {
-    workload.cut.limit = Some(scale.limit);
-    measure(workload, engines, scale.rounds, tick)
 }

@@ -1,5 +1,6 @@
 //! The talk's slides on zones: sequential against random placement, and what either leaves of a nested zone.
 
+use crate::engine::{Compared, EngineEntry};
 use crate::record::{Metric, Picture, Results, Stat, Strip, Strips, zones as bands_of};
 use crate::run::{FULL_PERCENT, Way, ZoneRun, Zones};
 use freehold::units::{Align, Bytes};
@@ -18,7 +19,7 @@ pub(super) fn add(results: &mut Results, tick: &mut dyn FnMut(&str)) -> anyhow::
     let zones = Zones::new(SEED).ok_or_else(|| anyhow::anyhow!("the zones are no spans"))?;
     let mut strips = Vec::new();
     for way in [Way::Sequential, Way::Random] {
-        for entry in super::engines(&ENGINES)? {
+        for entry in EngineEntry::find(&ENGINES.map(str::to_owned), Compared::IfNamed)? {
             let label = entry.label();
             tick(&format!("zones: {label}"));
             // From a random address upwards it would go up, not down.

@@ -1,5 +1,6 @@
 //! The judge of trees.
 
+use freehold_lab::engine::Facts;
 use freehold_lab::engine::maple::ENGINES;
 use freehold_lab::engine::maple::TreeFacts;
 use freehold_lab::family::{Judge, TreeJudge};
