@@ -156,12 +156,12 @@ impl Plan<Tree> for Bench<'_> {
 
 /// Operations of these steps on a map of so many ranges.
 fn times(steps: &Steps, ranges: usize) -> usize {
-    if let Steps::Iterate(times) = steps { times * ranges } else { steps.len() }
+    if let Steps::Iterate(times) = steps { times * ranges } else { steps.count() }
 }
 
 /// The operations of a workload's first round, and how many there are of each, for maps of so many ranges.
 pub fn operations(workload: &Workload) -> Vec<(&'static str, u64)> {
-    let ranges = workload.initial().len();
+    let ranges = workload.initial().count();
     let mut all: Vec<(&'static str, u64)> = Vec::new();
     let mut add = |op, count: usize| match all.iter_mut().find(|(known, _)| *known == op) {
         Some((_, total)) => *total += count as u64,

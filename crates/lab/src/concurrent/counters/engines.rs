@@ -116,27 +116,22 @@ impl<T: Records> Loops for T {
 /// One of ours. Its operations are inlined, so that the loop has the call that a program has, and no other.
 pub(super) struct Ours<T>(pub(super) T);
 
-impl Counts for Ours<Counter> {
-    #[inline(always)]
-    fn add(&self, value: u64) {
-        self.0.add(value);
-    }
+macro_rules! counts {
+    ($($of:ty),*) => {
+        $(impl Counts for Ours<$of> {
+            #[inline(always)]
+            fn add(&self, value: u64) {
+                self.0.add(value);
+            }
 
-    fn total(&self) -> u64 {
-        self.0.get()
-    }
+            fn total(&self) -> u64 {
+                self.0.get()
+            }
+        })*
+    };
 }
 
-impl Counts for Ours<ApproxCounter> {
-    #[inline(always)]
-    fn add(&self, value: u64) {
-        self.0.add(value);
-    }
-
-    fn total(&self) -> u64 {
-        self.0.get()
-    }
-}
+counts! { Counter, ApproxCounter }
 
 impl Records for Ours<Histogram> {
     #[inline(always)]

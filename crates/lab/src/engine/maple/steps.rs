@@ -49,7 +49,7 @@ pub enum Steps {
 
 impl Steps {
     /// How many operations; each time through the map is one.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Self::Get(indexes) | Self::Erase(indexes) => indexes.len(),
             Self::Iterate(times) => *times,
@@ -57,11 +57,6 @@ impl Steps {
             Self::Gap(requests) => requests.len(),
             Self::Mix(steps) => steps.len(),
         }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The first `most` as operations.

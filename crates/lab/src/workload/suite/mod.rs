@@ -24,8 +24,7 @@
 //! Source: the talk's test suite, and what its successor in the kernel's tree is known to ask for.
 
 /// The one list of cases of a family, an entry each: its name, what it is, what it is to `stress` and what else holds for it there,
-/// and what it is to `bench`. The doc of
-/// a kind is what the entry says.
+/// and what it is to `bench`. The doc of a kind is what the entry says.
 macro_rules! cases {
     ($visible:vis $family:ty, $kinds:ident, $benched:ty: $(
         $name:literal $about:literal $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
