@@ -4,7 +4,8 @@ use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
 /// What is benched or stressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 pub enum Subject {
     /// Address ranges.
     Kva,
