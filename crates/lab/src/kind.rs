@@ -6,7 +6,7 @@ use std::path::Path;
 
 named! {
     /// What is benched or stressed.
-    #[derive(clap::ValueEnum)]
+    #[cfg_attr(feature = "program", derive(clap::ValueEnum))]
     Subject {
         Kva "kva" "Address ranges."
         Percpu "percpu" "Objects that exist once per CPU."

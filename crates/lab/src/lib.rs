@@ -5,24 +5,38 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "program")]
 pub mod commands;
+#[cfg(feature = "program")]
 pub mod concurrent;
+#[cfg(feature = "program")]
 mod data;
 pub mod engine;
 pub mod failure;
 pub mod family;
+#[cfg(feature = "program")]
 pub mod hash;
 pub mod kind;
 mod named;
+#[cfg(feature = "program")]
 mod progress;
+#[cfg(feature = "program")]
 pub mod promises;
+#[cfg(feature = "program")]
 pub mod published;
 pub mod record;
+#[cfg(feature = "program")]
 pub mod run;
+#[cfg(feature = "program")]
 pub mod study;
+#[cfg(feature = "program")]
 pub mod verify;
+#[cfg(feature = "program")]
 pub mod view;
+#[cfg(feature = "program")]
 pub mod workload;
 
+#[cfg(feature = "program")]
 pub use data::{data_folder, traces};
+#[cfg(feature = "program")]
 pub use progress::Progress;

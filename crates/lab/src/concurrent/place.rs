@@ -1,6 +1,6 @@
 //! Threads on CPUs of their own, that begin at once; what time and what memory they take.
 
-use crate::workload::told_bytes;
+use crate::record::told_bytes;
 use freehold_sys::harness::{self, Thread};
 use freehold_sys::topology;
 use std::sync::Barrier;

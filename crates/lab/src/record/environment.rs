@@ -1,6 +1,5 @@
 //! Where and with what a run was made.
 
-use crate::workload::told_bytes;
 use freehold::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fs::read_to_string;
@@ -100,4 +99,11 @@ fn clock_step_ns() -> u64 {
         before = after;
     }
     u64::try_from(least.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The bytes that a file of the kernel has behind a name.
+pub fn told_bytes(told: &str, name: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.strip_prefix(name))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }

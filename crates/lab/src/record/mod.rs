@@ -16,7 +16,7 @@ mod store;
 mod time;
 
 pub use counts::Counts;
-pub use environment::Environment;
+pub use environment::{Environment, told_bytes};
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
 pub use number::{count, fixed, nanoseconds};

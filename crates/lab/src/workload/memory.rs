@@ -1,7 +1,7 @@
 //! Whether there is memory for a workload, which is said before it is made.
 
 use crate::failure::Failure;
-use crate::record::count;
+use crate::record::{count, told_bytes};
 use freehold::units::Bytes;
 use std::fs::read_to_string;
 
@@ -24,11 +24,4 @@ pub fn check_memory_told(told: &str, objects: u64, bytes_each: u64) -> Result<()
     let [needed, left] = [needed, left].map(Bytes::from);
     let objects = count(objects);
     Err(Failure::Lacking(format!("{objects} objects take about {needed} of memory, and {left} are left")))
-}
-
-/// The bytes that a file of the kernel has behind a name.
-pub fn told_bytes(told: &str, name: &str) -> Option<u64> {
-    let line = told.lines().find_map(|line| line.strip_prefix(name))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
 }

@@ -21,7 +21,7 @@ use freehold_trace::kva::Op;
 use std::path::Path;
 
 pub use files::from_file;
-pub use memory::{check_memory, check_memory_told, told_bytes};
+pub use memory::{check_memory, check_memory_told};
 pub use random::SplitMix;
 pub use sampled::{Batches, Cut, Piece};
 pub use synthetic::{WHOLE, churn, whole_scene};
