@@ -148,7 +148,7 @@ impl Fill {
     pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
         let Self { slot, start, end } = *self;
         let (first, last) = (span.first(), span.last());
-        let before = leaf.in_use();
+        let before = leaf.used();
         let [left, right] = [start < first, last < end].map(usize::from);
         leaf.move_behind(slot, slot + left + right);
         if left > 0 {
@@ -181,7 +181,7 @@ impl Vacate {
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf) -> Word {
         let Self { slot, gap_below, gap_above, .. } = *self;
-        let before = leaf.in_use();
+        let before = leaf.used();
         let word = leaf.word(slot);
         leaf.move_behind(slot + usize::from(gap_above), slot - usize::from(gap_below));
         let less = self.slots_less();
@@ -196,7 +196,7 @@ impl Replace {
     /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
     #[inline(always)] // as that of `replace_edit`
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
-        let before = leaf.in_use();
+        let before = leaf.used();
         let (start, mut end) = leaf.span(a, whole);
         let at_a = usize::from(before.has_entry(a));
         let (mut b, mut at_b, mut met) = (a, at_a, at_a);

@@ -18,9 +18,8 @@ pub(crate) const FANOUT: usize = SLOTS;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Inner {
+    /// Their own word is the number of children.
     pub(crate) pivots: Pivots,
-    /// Children.
-    len: u8,
     pub(crate) children: [NodeId; FANOUT],
     /// Longest gap below each child.
     pub(crate) gaps: [Extent; FANOUT],
@@ -29,12 +28,8 @@ pub(crate) struct Inner {
 const _: () = assert!(size_of::<Inner>() == 256);
 
 impl PoolNode for Inner {
-    const VACANT: Self = Self {
-        pivots: Pivots::NONE,
-        len: 0,
-        children: [NONE; FANOUT],
-        gaps: [Extent::NONE; FANOUT],
-    };
+    const VACANT: Self =
+        Self { pivots: Pivots::new(0), children: [NONE; FANOUT], gaps: [Extent::NONE; FANOUT] };
 
     fn link(&self) -> NodeId {
         self.children[0]
@@ -65,7 +60,7 @@ impl Inner {
                 node.pivots.set(slot, child.last);
             }
         }
-        node.len = children.len() as u8;
+        node.set_len(children.len());
         node
     }
 
@@ -85,7 +80,11 @@ impl Inner {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.len as usize
+        self.pivots.own() as usize
+    }
+
+    fn set_len(&mut self, len: usize) {
+        self.pivots.set_own(len as u64);
     }
 
     /// The child that has the index.
@@ -114,10 +113,10 @@ impl Inner {
         self.pivots.last_of(slot)
     }
 
-    /// The first index of child `slot`; 0 of the first, whatever the node's own first index is.
+    /// The first index of child `slot`; `first` is the node's.
     #[inline]
-    pub(crate) fn start(&self, slot: usize) -> u64 {
-        self.pivots.start_of(slot)
+    pub(crate) fn start(&self, slot: usize, first: u64) -> u64 {
+        self.pivots.start_of(slot, first)
     }
 
     #[inline]
@@ -146,7 +145,7 @@ impl Inner {
         self.pivots.set(slot, last);
         self.children[slot + 1] = id;
         self.gaps[slot + 1] = gap;
-        self.len += 1;
+        self.set_len(len + 1);
     }
 
     /// Takes children `from..to` out. The child before them keeps its last index, unless it is now the node's last;
@@ -158,7 +157,7 @@ impl Inner {
         self.gaps.copy_within(to..len, from);
         self.pivots.shift(to.min(len - 1)..len - 1, from);
         let left = len - gone;
-        self.len = left as u8;
+        self.set_len(left);
         self.pivots.cut(left.saturating_sub(1));
         self.children[left..].fill(NONE);
         self.gaps[left..].fill(Extent::NONE);

@@ -17,6 +17,7 @@
 use super::pivots::{Pivots, SLOTS};
 use super::{Extent, NodeId, PoolNode};
 use crate::entry::Word;
+use core::hint::select_unpredictable;
 use core::ops::Range;
 use core::ptr;
 use freehold_units::Span;
@@ -24,9 +25,8 @@ use freehold_units::Span;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Leaf {
+    /// Their own word is [`Used`]; of a vacant leaf, the number of the next vacant one.
     pivots: Pivots,
-    /// Of a vacant leaf, the number of the next vacant one.
-    used: Used,
     words: [Word; SLOTS],
 }
 
@@ -34,7 +34,6 @@ const _: () = assert!(size_of::<Leaf>() == 256);
 
 /// What is used of a leaf: a bit for each slot that has an entry, the slots from bit 32 on, the slots with an entry from bit 40 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(transparent)]
 pub(super) struct Used(u64);
 
 impl Used {
@@ -68,14 +67,14 @@ impl Used {
 }
 
 impl PoolNode for Leaf {
-    const VACANT: Self = Self { pivots: Pivots::NONE, used: Used(0), words: [ptr::null_mut(); SLOTS] };
+    const VACANT: Self = Self { pivots: Pivots::new(0), words: [ptr::null_mut(); SLOTS] };
 
     fn link(&self) -> NodeId {
-        self.used.0 as NodeId
+        self.pivots.own() as NodeId
     }
 
     fn set_link(&mut self, next: NodeId) {
-        self.used = Used(u64::from(next));
+        self.pivots.set_own(u64::from(next));
     }
 }
 
@@ -87,37 +86,37 @@ pub(super) const fn below(count: usize) -> u64 {
 
 impl Leaf {
     /// A leaf whose one slot is a gap.
-    pub(crate) const EMPTY: Self = Self { used: Used::new(0, 1, 0), ..Self::VACANT };
+    pub(crate) const EMPTY: Self = Self { pivots: Pivots::new(Used::new(0, 1, 0).0), ..Self::VACANT };
 
     /// A leaf that is yet to have slots.
     pub(crate) const WITHOUT_SLOTS: Self = Self::VACANT;
 
     #[inline]
-    pub(super) fn in_use(&self) -> Used {
-        self.used
+    pub(super) fn used(&self) -> Used {
+        Used(self.pivots.own())
     }
 
     #[inline]
     pub(super) fn set_used(&mut self, used: Used) {
-        self.used = used;
+        self.pivots.set_own(used.0);
     }
 
     /// Slots, at least one.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.used.len()
+        self.used().len()
     }
 
     /// Slots with an entry.
     #[inline]
     pub(crate) fn entries(&self) -> usize {
-        self.used.entries()
+        self.used().entries()
     }
 
     /// One bit for each slot that has an entry.
     #[inline]
     pub(crate) fn occupied(&self) -> u32 {
-        self.used.occupied()
+        self.used().occupied()
     }
 
     /// The slots that are gaps, a bit each.
@@ -128,13 +127,13 @@ impl Leaf {
 
     #[inline]
     pub(crate) fn has_entry(&self, slot: usize) -> bool {
-        self.used.has_entry(slot)
+        self.used().has_entry(slot)
     }
 
-    /// The last index of a slot; `u64::MAX` of the last, whatever the leaf's own last index is.
+    /// The last index of a slot that is not the leaf's last.
     #[inline]
     pub(crate) fn pivot(&self, slot: usize) -> u64 {
-        self.pivots.last_of(slot)
+        self.pivots.pivot(slot)
     }
 
     /// Makes a slot, which is not the leaf's last, end at `last`.
@@ -152,7 +151,15 @@ impl Leaf {
     /// The slot's indexes; `whole` are the leaf's.
     #[inline]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {
-        (self.pivots.start_of(slot).max(whole.first()), self.pivot(slot).min(whole.last()))
+        self.span_up_to(slot, self.len() - 1, whole)
+    }
+
+    /// The same, where the leaf's last slot is known.
+    #[inline]
+    pub(crate) fn span_up_to(&self, slot: usize, last_slot: usize, whole: Span) -> (u64, u64) {
+        // Whether a slot is its leaf's last no branch can foretell.
+        let last = select_unpredictable(slot == last_slot, whole.last(), self.pivots.pivot(slot));
+        (self.pivots.start_of(slot, whole.first()), last)
     }
 
     /// The word of the slot's entry; of a gap, any.
@@ -183,10 +190,13 @@ impl Leaf {
     #[inline]
     pub(super) fn move_behind(&mut self, from: usize, into: usize) {
         let len = self.len();
-        if from != into {
-            self.words.copy_within(from + 1..len, into + 1);
-            self.pivots.shift(from..len - 1, into);
+        if from == into {
+            return;
         }
+        if from + 1 < len {
+            self.words.copy_within(from + 1..len, into + 1);
+        }
+        self.pivots.shift(from..len - 1, into);
     }
 
     /// The longest gap; `whole` are the leaf's indexes.
@@ -224,17 +234,17 @@ impl Leaf {
             self.set_word(len, word);
         }
         let one = u32::from(entry.is_some());
-        self.used = Used::new(occupied | one << len, len + 1, entries + one as usize);
+        self.set_used(Used::new(occupied | one << len, len + 1, entries + one as usize));
     }
 
     /// Puts the slots of the next leaf behind its own, which end at `last`. There is room.
     pub(crate) fn append(&mut self, last: u64, next: &Self) {
-        let (low, high) = (self.used, next.used);
+        let (low, high) = (self.used(), next.used());
         let (len, entries) = (low.len() + high.len(), low.entries() + high.entries());
         self.set_pivot(low.len() - 1, last);
-        self.pivots.put_behind(low.len(), &next.pivots, high.len() - 1);
+        self.pivots.append(low.len(), &next.pivots, high.len() - 1);
         self.words[low.len()..len].copy_from_slice(&next.words[..high.len()]);
-        self.used = Used::new(low.occupied() | high.occupied() << low.len(), len, entries);
+        self.set_used(Used::new(low.occupied() | high.occupied() << low.len(), len, entries));
     }
 
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
@@ -243,19 +253,19 @@ impl Leaf {
         self.words.copy_within(slot..len, 0);
         self.pivots.shift(slot..len - 1, 0);
         let occupied = self.occupied() >> slot;
-        self.used = Used::new(occupied, len - slot, occupied.count_ones() as usize);
+        self.set_used(Used::new(occupied, len - slot, occupied.count_ones() as usize));
     }
 
     /// Takes the slots behind `slot` out; entries of theirs are the caller's. The slot ends where the leaf now does.
     pub(crate) fn keep_to(&mut self, slot: usize) {
         self.pivots.cut(slot);
         let occupied = self.occupied() & below(slot + 1) as u32;
-        self.used = Used::new(occupied, slot + 1, occupied.count_ones() as usize);
+        self.set_used(Used::new(occupied, slot + 1, occupied.count_ones() as usize));
     }
 
     /// Puts another word in the place of each entry's, the first entry's first.
     pub(crate) fn replace_words(&mut self, mut other: impl FnMut(Word) -> Word) {
-        let used = self.used;
+        let used = self.used();
         for (_, word) in self.words.iter_mut().enumerate().filter(|(slot, _)| used.has_entry(*slot)) {
             *word = other(*word);
         }

@@ -40,7 +40,9 @@ impl<M: Memory> Tree<M> {
                 let leaf = self.leaf_of(&plan.path);
                 (leaf.len(), leaf.len() - edit.slots_less(), leaf.entries() as u64 - 1)
             }
-            StoreKind::InLeaf(Edit::Replace(edit)) => (edit.slots_before(), edit.slots_after(), edit.entries().1),
+            StoreKind::InLeaf(Edit::Replace(edit)) => {
+                (edit.slots_before(), edit.slots_after(), edit.entries().1)
+            }
         };
         // A leaf that is the root may have any number of entries but none.
         let holds = if self.height == 1 { entries > 0 } else { after >= self.limits.leaf_min.min(before) };
@@ -129,7 +131,7 @@ impl<M: Memory> Tree<M> {
         let levels = if self.height == base.height { self.height } else { 1 };
         for _ in 1..levels {
             let (copy, original) = (&self.inners[own], &self.inners[old]);
-            if copy.len() != original.len() || copy.pivots != original.pivots {
+            if copy.pivots != original.pivots {
                 break;
             }
             let mut parted = (0..copy.len()).filter(|&slot| copy.child(slot) != original.child(slot));

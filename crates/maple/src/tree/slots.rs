@@ -18,6 +18,8 @@ struct End<'a, P> {
     /// The leaf's indexes.
     whole: Span,
     parent: P,
+    /// The leaf's last slot.
+    last: usize,
     /// A bit for each slot to come.
     slots: u64,
 }
@@ -49,7 +51,7 @@ impl<'a, P: Copy> End<'a, P> {
         if open.last() < whole.last() {
             slots &= u32::MAX >> (31 - leaf.slot_of(open.last()));
         }
-        Self { leaf, whole, parent, slots: u64::from(slots) }
+        Self { leaf, whole, parent, last: leaf.len() - 1, slots: u64::from(slots) }
     }
 
     /// Without the slots before the first index that is open.
@@ -108,7 +110,7 @@ impl<'a, P: Copy> End<'a, P> {
     /// The indexes of a slot.
     #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
-        let (first, last) = self.leaf.span(slot, self.whole);
+        let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
         let span = Span::new(first, last);
         debug_assert!(span.is_some(), "M1: no slot is empty");
         span
