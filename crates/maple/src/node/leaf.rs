@@ -148,6 +148,18 @@ impl Leaf {
         self.pivots.slot_of(index)
     }
 
+    /// A bit for each slot up to the one that has the index.
+    #[inline(never)] // so that going on to the next leaf is short enough to be inlined
+    pub(crate) fn slots_to(&self, index: u64) -> u64 {
+        below(self.slot_of(index) + 1)
+    }
+
+    /// A bit for each slot from the one on that has the index.
+    #[inline(never)] // likewise
+    pub(crate) fn slots_from(&self, index: u64) -> u64 {
+        !below(self.slot_of(index))
+    }
+
     /// The slot's indexes; `whole` are the leaf's.
     #[inline]
     pub(crate) fn span(&self, slot: usize, whole: Span) -> (u64, u64) {

@@ -47,18 +47,18 @@ impl<'a, P: Copy> End<'a, P> {
     #[inline]
     fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a, P>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
-        let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
+        let mut slots = u64::from(if ENTRIES { leaf.occupied() } else { leaf.gaps() });
         if open.last() < whole.last() {
-            slots &= u32::MAX >> (31 - leaf.slot_of(open.last()));
+            slots &= leaf.slots_to(open.last());
         }
-        Self { leaf, whole, parent, last: leaf.len() - 1, slots: u64::from(slots) }
+        Self { leaf, whole, parent, last: leaf.len() - 1, slots }
     }
 
     /// Without the slots before the first index that is open.
     #[inline]
     fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
-            self.slots &= u64::MAX << self.leaf.slot_of(open.first());
+            self.slots &= self.leaf.slots_from(open.first());
         }
         self
     }
