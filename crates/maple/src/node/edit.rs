@@ -144,7 +144,7 @@ impl Fill {
     }
 
     /// Makes the change: `word` is the entry over `span`.
-    #[inline]
+    #[inline(always)] // as that of `Tree::gap_filled`
     pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
         let Self { slot, start, end } = *self;
         let (first, last) = (span.first(), span.last());
@@ -194,7 +194,7 @@ impl Vacate {
 
 impl Replace {
     /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
-    #[inline]
+    #[inline(always)] // as that of `replace_edit`
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
         let before = leaf.used();
         let (start, mut end) = leaf.span(a, whole);
