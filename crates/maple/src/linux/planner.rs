@@ -135,15 +135,14 @@ fn store_type(tree: &Tree, plan: &StorePlan, entry: bool) -> StoreType {
         StoreKind::Spanning => return StoreType::Spanning,
         StoreKind::InLeaf(_) => replace_edit(tree.leaf_of(&plan.path), &plan.path, plan.span, entry),
     };
-    let used = edit.words_after();
-    // An entry in a gap's place takes a word more: even an exact fit may be one too many.
-    if used > tree.limits().leaf_words {
+    let slots = edit.slots_after();
+    if slots > tree.limits().leaf_slots {
         StoreType::Split
     } else if edit.is_exact() {
         StoreType::ExactFit
     } else if plan.span == Span::ALL {
         StoreType::NewRoot
-    } else if used < tree.limits().leaf_min && used < edit.words_before() && tree.height() > 1 {
+    } else if slots < tree.limits().leaf_min && slots < edit.slots_before() && tree.height() > 1 {
         StoreType::Rebalance
     } else if edit.is_at_end() {
         StoreType::Append

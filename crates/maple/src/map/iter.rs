@@ -19,8 +19,8 @@ impl<'a, E: StoredValue> Iterator for Iter<'a, E> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let span = self.slots.next()?;
-        Some((span, self.map.borrow(self.slots.next_word())))
+        let (span, word) = self.slots.next()?;
+        Some((span, self.map.borrow(word)))
     }
 }
 
@@ -56,7 +56,7 @@ impl Iterator for Gaps<'_> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
-        self.0.next()
+        self.0.next().map(|(span, _)| span)
     }
 }
 

@@ -69,7 +69,7 @@ pub struct WordMap<E: StoredValue> {
 }
 
 impl<E: StoredValue> WordMap<E> {
-    /// An empty map. It has no memory but its own, and takes none for its first ten entries.
+    /// An empty map. It has no memory but its own, and takes none for its first seven entries.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_tree(Tree::new(NodeLimits::FULL))
@@ -165,7 +165,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Bytes of memory that the map holds for nodes, in use or not. The first leaf lies in the map itself and is not
-    /// counted: a map of up to ten entries with gaps between them, or sixteen without, holds none.
+    /// counted: a map of up to seven entries with gaps between them, or sixteen without, holds none.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tree.bytes()

@@ -6,14 +6,15 @@
 //!   after      |  a-1  |  a  |      new      |    b   |  b+1  |
 //! ```
 //!
-//! The parts of slots `a` and `b` that the new slot does not overlap stay. An edit adds at most two slots and two entries: if
-//! the new slot lies within one entry's slot, that entry is cut in two.
+//! The parts of slots `a` and `b` that the new slot does not overlap stay. An edit adds at most two slots: if the new slot lies
+//! within one entry's slot, that entry is cut in two.
 //!
 //! The two commonest edits are cases of their own, since they move fewer words: of `bench maple --instructions`, a sequential insert
 //! takes 590 instructions at 100 ranges with `Fill` and 804 without, an erase 1,012 with `Vacate` and 1,351 without.
 
 use super::NodeLimits;
-use super::leaf::{Leaf, Used, WORDS, below};
+use super::leaf::{Leaf, Used, below};
+use super::pivots::SLOTS;
 use crate::entry::Word;
 use arrayvec::ArrayVec;
 use core::ops::Range;
@@ -57,11 +58,6 @@ pub(crate) struct Replace {
     a: usize,
     /// The last slot that the new one overlaps.
     b: usize,
-    /// How many entries stay below the new slot.
-    rank: usize,
-    /// The old rank of the first entry that stays above the new slot. Entries of ranks `rank..behind` are removed. If
-    /// `behind` is less than `rank`, one entry stays on both sides: it is cut in two.
-    behind: usize,
     /// The new slot's indexes.
     first: u64,
     last: u64,
@@ -77,7 +73,7 @@ pub(crate) struct Replace {
 
 /// The slots of two neighbouring leaves in one list, while the two leaves are merged or share their slots anew.
 #[derive(Debug, Default)]
-pub(crate) struct Slots(ArrayVec<Slot, { 2 * WORDS }>);
+pub(crate) struct Slots(ArrayVec<Slot, { 2 * SLOTS }>);
 
 /// One slot. Unlike in a leaf, the last one knows its last index too.
 #[derive(Clone, Copy, Debug)]
@@ -131,8 +127,8 @@ impl Fill {
             return None;
         }
         let (start, end) = leaf.span(slot, whole);
-        let more = 1 + usize::from(start < span.first()) + usize::from(span.last() < end);
-        (span.last() <= end && leaf.used() + more <= limits.leaf_words).then_some(Self { slot, start, end })
+        let more = usize::from(start < span.first()) + usize::from(span.last() < end);
+        (span.last() <= end && leaf.len() + more <= limits.leaf_slots).then_some(Self { slot, start, end })
     }
 
     /// The reach of the gap that the entry is put into.
@@ -152,26 +148,19 @@ impl Fill {
     pub(crate) fn apply(&self, leaf: &mut Leaf, span: Span, word: Word) {
         let Self { slot, start, end } = *self;
         let (first, last) = (span.first(), span.last());
-        let before = leaf.in_use();
-        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
-        if rank < entries {
-            leaf.move_entries(rank, entries, rank + 1);
-        }
-        leaf.set_ranked(rank, word);
+        let before = leaf.used();
         let [left, right] = [start < first, last < end].map(usize::from);
-        let more = left + right;
-        if more > 0 && slot + 1 < len {
-            leaf.move_pivots(slot, len - 1, slot + more);
-        }
+        leaf.move_behind(slot, slot + left + right);
         if left > 0 {
             leaf.set_pivot(slot, first - 1);
         }
         if right > 0 {
             leaf.set_pivot(slot + left, last);
         }
+        leaf.set_word(slot + left, word);
         let bits = u64::from(before.occupied());
-        let occupied = (bits & below(slot)) | 1 << (slot + left) | (bits & !below(slot)) << more;
-        leaf.set_used(Used::new(occupied as u32, len + more, entries + 1));
+        let occupied = (bits & below(slot)) | 1 << (slot + left) | (bits & !below(slot)) << (left + right);
+        leaf.set_used(Used::new(occupied as u32, before.len() + left + right, before.entries() + 1));
     }
 }
 
@@ -182,30 +171,23 @@ impl Vacate {
         self.reach
     }
 
-    /// How many words fewer the leaf uses afterwards: the entry's, and a pivot for each gap that the slot merges with.
-    #[cfg(feature = "std")]
-    pub(crate) fn words_less(&self) -> usize {
-        1 + usize::from(self.gap_below) + usize::from(self.gap_above)
+    /// How many slots fewer the leaf has afterwards: one for each gap that the slot merges with.
+    #[inline]
+    pub(crate) fn slots_less(&self) -> usize {
+        usize::from(self.gap_below) + usize::from(self.gap_above)
     }
 
     /// Makes the change; returns the entry.
     #[inline]
     pub(crate) fn apply(&self, leaf: &mut Leaf) -> Word {
         let Self { slot, gap_below, gap_above, .. } = *self;
-        let before = leaf.in_use();
-        let (len, entries, rank) = (before.len(), before.entries(), before.rank(slot));
-        let word = leaf.ranked(rank);
-        if rank + 1 < entries {
-            leaf.move_entries(rank + 1, entries, rank);
-        }
-        let [below_it, above_it] = [gap_below, gap_above].map(usize::from);
-        let less = below_it + above_it;
-        if less > 0 {
-            leaf.move_pivots(slot + above_it, len - 1, slot - below_it);
-        }
+        let before = leaf.used();
+        let word = leaf.word(slot);
+        leaf.move_behind(slot + usize::from(gap_above), slot - usize::from(gap_below));
+        let less = self.slots_less();
         let bits = u64::from(before.occupied());
         let occupied = (bits & below(slot)) | (bits & !below(slot + 1)) >> less;
-        leaf.set_used(Used::new(occupied as u32, len - less, entries - 1));
+        leaf.set_used(Used::new(occupied as u32, before.len() - less, before.entries() - 1));
         word
     }
 }
@@ -214,28 +196,27 @@ impl Replace {
     /// The store over `[first, last]`, which begins in slot `a` and lies in `whole`, the leaf's indexes.
     #[inline(always)] // as that of `replace_edit`
     pub(crate) fn new(leaf: &Leaf, whole: Span, a: usize, first: u64, last: u64, entry: bool) -> Self {
-        let before = leaf.in_use();
+        let before = leaf.used();
         let (start, mut end) = leaf.span(a, whole);
         let at_a = usize::from(before.has_entry(a));
-        let from = before.rank(a);
-        let (mut b, mut at_b, mut to) = (a, at_a, from + at_a);
+        let (mut b, mut at_b, mut met) = (a, at_a, at_a);
         // The last slot is nearly always a near one.
         while end < last && b + 1 < before.len() {
             b += 1;
             end = leaf.span(b, whole).1;
             at_b = usize::from(before.has_entry(b));
-            to += at_b;
+            met += at_b;
         }
         let [left, right, came] = [start < first, last < end, entry].map(usize::from);
-        // What is left of a slot has its entry.
-        let (rank, behind) = (from + (left & at_a), to - (right & at_b));
         let place = a + left;
         let bits = u64::from(before.occupied());
         let high = (bits >> (b + 1 - right)) << (place + 1);
         let occupied = (bits & below(place)) | (came as u64) << place | high;
         let len = before.len() + left + right - (b - a);
-        let after = Used::new(occupied as u32, len, before.entries() + rank + came - behind);
-        Self { a, b, rank, behind, first, last, start, end, entry, before, after }
+        // What is left of a slot has its entry.
+        let entries = before.entries() + (left & at_a) + (right & at_b) + came - met;
+        let after = Used::new(occupied as u32, len, entries);
+        Self { a, b, first, last, start, end, entry, before, after }
     }
 
     /// Whether something is left of slot `a`, before the new one.
@@ -281,10 +262,10 @@ impl Replace {
         self.before.len() == self.after.len()
     }
 
-    /// The words that the leaf uses before the edit.
+    /// Slots of the leaf before the edit.
     #[inline]
-    pub(crate) fn words_before(&self) -> usize {
-        self.before.words()
+    pub(crate) fn slots_before(&self) -> usize {
+        self.before.len()
     }
 
     /// The leaf's entries before and after the edit.
@@ -293,22 +274,23 @@ impl Replace {
         (self.before.entries() as u64, self.after.entries() as u64)
     }
 
-    /// The words that the leaf uses after the edit.
+    /// Slots of the leaf after the edit.
     #[inline]
-    pub(crate) fn words_after(&self) -> usize {
-        self.after.words()
+    pub(crate) fn slots_after(&self) -> usize {
+        self.after.len()
     }
 
-    /// Whether the new slot cuts an entry in two: its word is needed twice.
+    /// The slot of the entry that the new slot cuts in two, if it does: its word is needed twice.
     #[inline]
-    pub(crate) fn splits_entry(&self) -> bool {
-        self.behind < self.rank
+    pub(crate) fn split_entry(&self) -> Option<usize> {
+        let is_cut = self.a == self.b && self.left() && self.right() && self.before.has_entry(self.a);
+        is_cut.then_some(self.a)
     }
 
-    /// The ranks of the entries that the edit removes.
+    /// The slots of which nothing is left.
     #[inline]
     pub(crate) fn replaced(&self) -> Range<usize> {
-        self.rank..self.behind
+        self.a + usize::from(self.left())..self.b + 1 - usize::from(self.right())
     }
 
     /// The reach of the longest gap that the edit removes. A gap that becomes part of a longer one does not count.
@@ -328,44 +310,31 @@ impl Replace {
     /// if one is.
     #[inline(always)] // overwrite of `bench maple --instructions`, n 100: 521; 546 without
     pub(crate) fn apply(&self, leaf: &mut Leaf, entry: Option<Word>, second: Option<Word>) {
-        let Self { a, b, rank, behind, before, after, .. } = *self;
-        let (len, entries) = (before.len(), before.entries());
-        // Entries first: they need room only where pivots do not shrink, and what is free lies between the two. What is
-        // left of slot `a` has its entry where it was; its second comes from outside.
-        let place = rank + usize::from(self.entry);
-        let (tail, into) = (behind.max(rank), place + usize::from(second.is_some()));
-        if tail != into && tail != entries {
-            leaf.move_entries(tail, entries, into);
-        }
-        if let Some(word) = entry {
-            leaf.set_ranked(rank, word);
-        }
-        if let Some(word) = second {
-            leaf.set_ranked(place, word);
-        }
-        let place = a + usize::from(self.left());
-        if len != after.len() && b + 1 != len {
-            leaf.move_pivots(b, len - 1, place + usize::from(self.right()));
-        }
+        let Self { a, b, after, .. } = *self;
+        let (place, right) = (a + usize::from(self.left()), usize::from(self.right()));
+        let left_of_b = leaf.word(b);
+        leaf.move_behind(b, place + right);
         if self.left() {
             leaf.set_pivot(a, self.first - 1);
         }
         if self.right() {
             leaf.set_pivot(place, self.last);
+            leaf.set_word(place + 1, second.unwrap_or(left_of_b));
+        }
+        if let Some(word) = entry {
+            leaf.set_word(place, word);
         }
         leaf.set_used(after);
     }
 
     /// The first slot of the upper half when an overflowing leaf is split. The edit is then made in one of the halves. An edit
     /// at an end of the leaf is likely to be followed by more at that end, so the half away from it stays full.
-    pub(crate) fn split_point(&self, leaf: &Leaf, limits: &NodeLimits) -> usize {
-        let len = self.before.len();
-        let (used, more) = (self.before.words(), self.after.words() - self.before.words());
+    pub(crate) fn split_point(&self, limits: &NodeLimits) -> usize {
+        let (len, most) = (self.before.len(), limits.leaf_slots);
+        let more = self.after.len() - len;
         let fits = |at: usize| {
-            let low = at - 1 + leaf.rank(at);
-            let high = used - low - 1;
-            let (low, high) = if self.b < at { (low + more, high) } else { (low, high + more) };
-            (self.b < at || self.a >= at) && low <= limits.leaf_words && high <= limits.leaf_words
+            let (low, high) = if self.b < at { (at + more, len - at) } else { (at, len - at + more) };
+            (self.b < at || self.a >= at) && low <= most && high <= most
         };
         let wished = if self.b + 1 == len {
             self.a
@@ -378,7 +347,7 @@ impl Replace {
         };
         let near = (0..len).flat_map(|off| [wished + off, wished.saturating_sub(off)]);
         let mut fitting = near.filter(|at| (1..len).contains(at) && fits(*at));
-        fitting.next().expect("M3: a leaf that overflows by four words at most can be parted")
+        fitting.next().expect("M3: a leaf that overflows by two slots at most can be parted")
     }
 
     /// The same edit as an edit of a half of the leaf, which was split before slot `at`. `whole` are the indexes of that half.
@@ -415,30 +384,9 @@ impl Slots {
         self.0[slot].last
     }
 
-    /// Words that a leaf of these slots uses.
-    pub(crate) fn used(&self, range: Range<usize>) -> usize {
-        let slots = &self.0[range];
-        (slots.len() + slots.iter().filter(|slot| slot.entry.is_some()).count()).saturating_sub(1)
-    }
-
-    /// How many slots the first of two leaves gets, so that both use about as many words.
-    pub(crate) fn split_point(&self, limits: &NodeLimits) -> usize {
-        let len = self.len();
-        let halves = |at: usize| (self.used(0..at), self.used(at..len));
-        let fitting = (1..len).filter(|&at| {
-            let (low, high) = halves(at);
-            low <= limits.leaf_words && high <= limits.leaf_words
-        });
-        let best = fitting.min_by_key(|&at| {
-            let (low, high) = halves(at);
-            low.abs_diff(high)
-        });
-        best.expect("M3: the slots of two leaves fit into two")
-    }
-
     /// A leaf of some of the slots.
     pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
-        let mut leaf = Leaf::without_slots();
+        let mut leaf = Leaf::WITHOUT_SLOTS;
         let mut last_before = 0;
         for slot in &self.0[range] {
             leaf.push(last_before, slot.entry);

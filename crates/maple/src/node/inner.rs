@@ -6,27 +6,20 @@
 //! ```
 //!
 //! Child `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the node
-//! does. Pivots beyond the last are `u64::MAX`, so that a search counts all fifteen without asking for `len`.
+//! does.
 //! (The kernel's node with gaps has ten children in as many bytes: its gaps take eight bytes each, its children too.)
 
-use super::PoolNode;
-use super::{Extent, NONE, NodeId};
-use core::hint::select_unpredictable;
+use super::pivots::{Pivots, SLOTS};
+use super::{Extent, NONE, NodeId, PoolNode};
 
 /// Children of a full node.
-pub(crate) const FANOUT: usize = 16;
-
-/// The last index of each child but the last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub(crate) struct Pivots([u64; FANOUT - 1]);
+pub(crate) const FANOUT: usize = SLOTS;
 
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Inner {
+    /// Their own word is the number of children.
     pub(crate) pivots: Pivots,
-    /// Children.
-    len: u8,
     pub(crate) children: [NodeId; FANOUT],
     /// Longest gap below each child.
     pub(crate) gaps: [Extent; FANOUT],
@@ -35,12 +28,8 @@ pub(crate) struct Inner {
 const _: () = assert!(size_of::<Inner>() == 256);
 
 impl PoolNode for Inner {
-    const VACANT: Self = Self {
-        pivots: Pivots([u64::MAX; FANOUT - 1]),
-        len: 0,
-        children: [NONE; FANOUT],
-        gaps: [Extent::NONE; FANOUT],
-    };
+    const VACANT: Self =
+        Self { pivots: Pivots::new(0), children: [NONE; FANOUT], gaps: [Extent::NONE; FANOUT] };
 
     fn link(&self) -> NodeId {
         self.children[0]
@@ -60,32 +49,6 @@ pub(crate) struct Child {
     pub(crate) last: u64,
 }
 
-impl Pivots {
-    /// The child that has the index.
-    #[inline]
-    pub(crate) fn slot_of(&self, index: u64) -> usize {
-        let Self(pivots) = self;
-        let quarter =
-            usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);
-        let base = quarter * 4;
-        let rest = [base, base + 1, base + 2].map(|at| usize::from(pivots[at] < index));
-        base + rest[0] + rest[1] + rest[2]
-    }
-
-    /// The last index of child `slot`; `u64::MAX` of the last.
-    #[inline]
-    pub(crate) fn last_of(&self, slot: usize) -> u64 {
-        self.0.get(slot).copied().unwrap_or(u64::MAX)
-    }
-
-    /// The first index of child `slot`; 0 of the first.
-    #[inline]
-    pub(crate) fn start_of(&self, slot: usize) -> u64 {
-        // Which child it is no branch can foretell.
-        select_unpredictable(slot == 0, 0, self.0[slot.saturating_sub(1)].wrapping_add(1))
-    }
-}
-
 impl Inner {
     /// A node of these children, at most 16.
     pub(crate) fn from_children(children: &[Child]) -> Self {
@@ -94,10 +57,10 @@ impl Inner {
             node.children[slot] = child.id;
             node.gaps[slot] = child.gap;
             if slot + 1 < children.len() {
-                node.pivots.0[slot] = child.last;
+                node.pivots.set(slot, child.last);
             }
         }
-        node.len = children.len() as u8;
+        node.set_len(children.len());
         node
     }
 
@@ -117,7 +80,11 @@ impl Inner {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.len as usize
+        self.pivots.own() as usize
+    }
+
+    fn set_len(&mut self, len: usize) {
+        self.pivots.set_own(len as u64);
     }
 
     /// The child that has the index.
@@ -146,10 +113,10 @@ impl Inner {
         self.pivots.last_of(slot)
     }
 
-    /// The first index of child `slot`; 0 of the first, whatever the node's own first index is.
+    /// The first index of child `slot`; `first` is the node's.
     #[inline]
-    pub(crate) fn start(&self, slot: usize) -> u64 {
-        self.pivots.start_of(slot)
+    pub(crate) fn start(&self, slot: usize, first: u64) -> u64 {
+        self.pivots.start_of(slot, first)
     }
 
     #[inline]
@@ -159,7 +126,7 @@ impl Inner {
 
     pub(crate) fn set_pivot(&mut self, slot: usize, last: u64) {
         if slot + 1 < self.len() {
-            self.pivots.0[slot] = last;
+            self.pivots.set(slot, last);
         }
     }
 
@@ -174,11 +141,11 @@ impl Inner {
         let len = self.len();
         self.children.copy_within(slot + 1..len, slot + 2);
         self.gaps.copy_within(slot + 1..len, slot + 2);
-        self.pivots.0.copy_within(slot..len - 1, slot + 1);
-        self.pivots.0[slot] = last;
+        self.pivots.shift(slot..len - 1, slot + 1);
+        self.pivots.set(slot, last);
         self.children[slot + 1] = id;
         self.gaps[slot + 1] = gap;
-        self.len += 1;
+        self.set_len(len + 1);
     }
 
     /// Takes children `from..to` out. The child before them keeps its last index, unless it is now the node's last;
@@ -188,12 +155,10 @@ impl Inner {
         let gone = to - from;
         self.children.copy_within(to..len, from);
         self.gaps.copy_within(to..len, from);
-        if to < len {
-            self.pivots.0.copy_within(to..len - 1, from);
-        }
+        self.pivots.shift(to.min(len - 1)..len - 1, from);
         let left = len - gone;
-        self.len = left as u8;
-        self.pivots.0[left.saturating_sub(1)..].fill(u64::MAX);
+        self.set_len(left);
+        self.pivots.cut(left.saturating_sub(1));
         self.children[left..].fill(NONE);
         self.gaps[left..].fill(Extent::NONE);
     }

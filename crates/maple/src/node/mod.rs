@@ -6,22 +6,24 @@
 mod edit;
 mod inner;
 mod leaf;
+mod pivots;
 
 pub(crate) use edit::{Edit, Fill, Replace, Slots};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
-#[cfg(feature = "std")]
-pub(crate) use inner::Pivots;
 pub(crate) use inner::{Child, FANOUT, Inner};
 pub(crate) use leaf::Leaf;
+#[cfg(feature = "std")]
+pub(crate) use pivots::Pivots;
+pub(crate) use pivots::SLOTS;
 
 /// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with
 /// few entries; any other tree uses [`FULL`](Self::FULL).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeLimits {
-    /// Words of a leaf for pivots and entries together.
-    pub(crate) leaf_words: usize,
-    /// A leaf with fewer words in use is underfull.
+    /// Slots of a leaf.
+    pub(crate) leaf_slots: usize,
+    /// A leaf with fewer slots is underfull.
     pub(crate) leaf_min: usize,
     /// Children of an inner node.
     pub(crate) fanout: usize,
@@ -33,9 +35,9 @@ pub(crate) struct NodeLimits {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nodes {
-    /// All: 31 words, 16 children.
+    /// All: 16 slots, 16 children.
     Full,
-    /// 11 words, 6 children.
+    /// 8 slots, 6 children.
     Small,
 }
 
@@ -48,17 +50,16 @@ impl NodeLimits {
     }
 
     /// All of a node.
-    pub(crate) const FULL: Self = Self::new(leaf::WORDS, FANOUT);
-    const SMALL: Self = Self::new(11, 6);
+    pub(crate) const FULL: Self = Self::new(SLOTS, FANOUT);
+    const SMALL: Self = Self::new(8, 6);
 
-    const fn new(leaf_words: usize, fanout: usize) -> Self {
+    const fn new(leaf_slots: usize, fanout: usize) -> Self {
         let inner_min = if fanout < 8 { 2 } else { fanout / 4 };
-        let limits = Self { leaf_words, leaf_min: leaf_words / 4, fanout, inner_min };
+        let limits = Self { leaf_slots, leaf_min: leaf_slots / 4, fanout, inner_min };
         // Two neighbours that are too many for one node share so that neither is underfull, even when one of them then
-        // loses a child; and a full leaf that is split beside any of its slots has room for four words more in either half.
+        // loses a child; and a full leaf that is split beside any of its slots has room for two slots more in either half.
         assert!(limits.fanout <= FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
-        assert!(limits.leaf_words <= leaf::WORDS && limits.leaf_words >= 10);
-        assert!(limits.leaf_min + 2 <= limits.leaf_words / 2);
+        assert!(limits.leaf_slots <= SLOTS && limits.leaf_slots >= 8);
         limits
     }
 }

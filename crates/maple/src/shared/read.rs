@@ -143,8 +143,8 @@ impl<'r, E: StoredValue, K: Keep> Iterator for Entries<'r, E, K> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let span = self.slots.next()?;
-        Some((span, self.reading.borrow(self.slots.next_word())))
+        let (span, word) = self.slots.next()?;
+        Some((span, self.reading.borrow(word)))
     }
 }
 
@@ -164,7 +164,7 @@ impl<E: StoredValue, K: Keep> Iterator for Gaps<'_, E, K> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
-        self.slots.next()
+        self.slots.next().map(|(span, _)| span)
     }
 }
 

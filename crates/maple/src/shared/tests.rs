@@ -145,7 +145,7 @@ fn ends(entries: u64, gaps: bool, every: usize) -> Vec<u64> {
 #[test]
 fn every_answer_was_so_at_some_moment() {
     // Under Miri, which takes a second for each tree, a few.
-    let trees: &[_] = if cfg!(miri) { &[(48, 3, 12)] } else { &[(48, 3, 1), (240, 4, 3)] };
+    let trees: &[_] = if cfg!(miri) { &[(48, 3, 12)] } else { &[(64, 3, 1), (240, 4, 3)] };
     for &(entries, height, every) in trees {
         for gaps in if cfg!(miri) { [true].as_slice() } else { &[true, false] } {
             assert!(filled(entries, *gaps).0.height() >= height);
@@ -168,7 +168,7 @@ fn a_store_in_two_steps_is_caught() {
 #[cfg_attr(miri, ignore = "it looks at no memory that the others do not")]
 fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
     SHARES_EQUAL_COPIES.set(true);
-    let right = [48, 12].map(|entries| {
+    let right = [64, 12].map(|entries| {
         let ends = ends(entries, false, 1);
         (filled(entries, false).0.height(), all_are_right(entries, false, &ends, Writer::Whole))
     });

@@ -114,7 +114,7 @@ impl<'r> View<'r> {
                 let inner = self.inner(walk.id);
                 let pivots = inner.pivots();
                 let slot = pivots.slot_of(index);
-                walk.first = walk.first.max(pivots.start_of(slot));
+                walk.first = pivots.start_of(slot, walk.first);
                 walk.last = walk.last.min(pivots.last_of(slot));
                 walk.id = inner.child(slot);
                 walk.height -= 1;

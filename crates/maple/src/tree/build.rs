@@ -39,7 +39,7 @@ impl Builder {
         Self {
             tree: Tree::new(limits),
             edge: ArrayVec::new(),
-            leaf: Leaf::without_slots(),
+            leaf: Leaf::WITHOUT_SLOTS,
             first: 0,
             gap_before: Extent::NONE,
             next: Some(0),
@@ -88,8 +88,7 @@ impl Builder {
     }
 
     fn push_slot(&mut self, last: u64, entry: Option<Word>) -> Result<(), OutOfMemory> {
-        let words = 1 + usize::from(entry.is_some());
-        if self.leaf.len() > 0 && self.leaf.used() + words > self.tree.limits.leaf_words {
+        if self.leaf.len() == self.tree.limits.leaf_slots {
             self.attach();
         }
         if self.leaf.len() == 0 {
@@ -117,7 +116,7 @@ impl Builder {
     /// Puts the leaf into the tree.
     fn attach(&mut self) {
         let last = self.last();
-        let leaf = mem::replace(&mut self.leaf, Leaf::without_slots());
+        let leaf = mem::replace(&mut self.leaf, Leaf::WITHOUT_SLOTS);
         let gap = leaf.largest_gap(indexes(self.first, last));
         let mut gap_left = mem::replace(&mut self.gap_before, gap);
         let tree = &mut self.tree;

@@ -51,8 +51,7 @@ impl<M: Memory> Tree<M> {
                 let leaf = self.leaf_of(path);
                 let slot = path.leaf().slot as usize;
                 let kept = slot + usize::from(leaf.span(slot, path.whole).0 < gap.first());
-                let gone = leaf.rank(kept)..leaf.entries();
-                words.extend(gone.map(|rank| leaf.ranked(rank)));
+                words.extend(leaf.words(kept..leaf.len()));
                 self.leaf_mut(path.leaf().id).keep_to(kept - 1);
                 (gap.first() - 1, path.leaf().id, path.whole.first())
             }
@@ -60,14 +59,14 @@ impl<M: Memory> Tree<M> {
                 let leaf = self.leaf_of(&next);
                 let slot = leaf.slot_of(gap.last());
                 let kept = slot + usize::from(leaf.span(slot, next.whole).1 == gap.last());
-                words.extend((0..leaf.rank(kept)).map(|rank| leaf.ranked(rank)));
+                words.extend(leaf.words(0..kept));
                 self.leaf_mut(next.leaf().id).keep_from(kept);
                 (gap.last(), next.leaf().id, next.whole.last())
             }
         };
         self.len -= (words.len() - known) as u64;
         self.set_edge(path, &next, edge);
-        if self.leaf(shrunk).used() < self.limits.leaf_min {
+        if self.leaf(shrunk).len() < self.limits.leaf_min {
             self.fix_underfull_path(index);
         }
         true
@@ -83,7 +82,7 @@ impl<M: Memory> Tree<M> {
         let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
         let leaf = self.leaf(id);
         let known = removed.len();
-        removed.extend((leaf.rank(slot + 1)..leaf.entries()).map(|rank| leaf.ranked(rank)));
+        removed.extend(leaf.words(slot + 1..leaf.len()));
         self.len -= (removed.len() - known) as u64;
         let leaf = self.leaf_mut(id);
         leaf.keep_to(slot);
@@ -95,10 +94,9 @@ impl<M: Memory> Tree<M> {
     }
 
     fn growth(&self, path: &Path, span: Span) -> Option<Growth> {
-        let (leaf, slot) = (self.leaf_of(path), path.leaf().slot as usize);
-        // The most that the leaf has after the store: the slots up to this one, the new slot and the gap; the entries of the
-        // former, and the new entry.
-        if slot + 2 + leaf.rank(slot + 1) + 1 > self.limits.leaf_words {
+        let slot = path.leaf().slot as usize;
+        // The most that the leaf has after the store: the slots up to this one, the new slot and the gap.
+        if slot + 3 > self.limits.leaf_slots {
             return None;
         }
         // The next leaf nearly always has the same parent, and nearly never begins with such a gap: it is checked before the

@@ -63,7 +63,7 @@ impl<'a> Leaves<'a> for &'a Tree {
             let inner = self.inner(id);
             let slot = inner.slot_of(index);
             parent = Parent { inner, slot, last };
-            first = first.max(inner.start(slot));
+            first = inner.start(slot, first);
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }

@@ -17,7 +17,7 @@ use super::version::MOST_PER_LEVEL;
 use super::{Base, InnerPool, Memory, NodePool, Path, StoreKind, StorePlan, Subtree, Tree};
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Edit, NodeId};
+use crate::node::{Edit, NodeId, SLOTS};
 use crate::tree::MOST_WORDS;
 use freehold_units::Span;
 
@@ -33,18 +33,20 @@ impl<M: Memory> Tree<M> {
     /// Whether a planned store changes one leaf, and neither splits it nor leaves it underfull.
     #[inline]
     pub(crate) fn is_low(&self, plan: &StorePlan) -> bool {
-        let (before, after) = match &plan.kind {
+        let (before, after, entries) = match &plan.kind {
             StoreKind::NewRoot | StoreKind::Spanning => return false,
             StoreKind::InLeaf(Edit::Fill(_)) => return true,
             StoreKind::InLeaf(Edit::Vacate(edit)) => {
-                let before = self.leaf_of(&plan.path).used();
-                (before, before - edit.words_less())
+                let leaf = self.leaf_of(&plan.path);
+                (leaf.len(), leaf.len() - edit.slots_less(), leaf.entries() as u64 - 1)
             }
-            StoreKind::InLeaf(Edit::Replace(edit)) => (edit.words_before(), edit.words_after()),
+            StoreKind::InLeaf(Edit::Replace(edit)) => {
+                (edit.slots_before(), edit.slots_after(), edit.entries().1)
+            }
         };
         // A leaf that is the root may have any number of entries but none.
-        let least = if self.height == 1 { 1 } else { self.limits.leaf_min };
-        after <= self.limits.leaf_words && after >= least.min(before)
+        let holds = if self.height == 1 { entries > 0 } else { after >= self.limits.leaf_min.min(before) };
+        holds && after <= self.limits.leaf_slots
     }
 
     /// Reserves the node that a [low](Self::is_low) store takes.
@@ -129,7 +131,7 @@ impl<M: Memory> Tree<M> {
         let levels = if self.height == base.height { self.height } else { 1 };
         for _ in 1..levels {
             let (copy, original) = (&self.inners[own], &self.inners[old]);
-            if copy.len() != original.len() || copy.pivots != original.pivots {
+            if copy.pivots != original.pivots {
                 break;
             }
             let mut parted = (0..copy.len()).filter(|&slot| copy.child(slot) != original.child(slot));
@@ -154,7 +156,7 @@ impl<M: Memory> Tree<M> {
     pub(crate) fn retire_subtree(&self, subtree: Subtree, retire: &mut impl FnMut(Retired)) {
         let Subtree { id, height } = subtree;
         if height == 1 {
-            self.leaf(id).words().iter().for_each(|&word| retire(Retired::Word(word)));
+            self.leaf(id).words(0..SLOTS).for_each(|word| retire(Retired::Word(word)));
             return retire(Retired::Leaf(id));
         }
         let inner = self.inner(id);

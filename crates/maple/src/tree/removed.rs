@@ -3,13 +3,13 @@
 use super::path::MAX_HEIGHT;
 use super::{Memory, NodePool, Tree};
 use crate::entry::Word;
-use crate::node::NodeId;
+use crate::node::{NodeId, SLOTS};
 use arrayvec::ArrayVec;
 
 /// Subtrees that one store can remove on every level: up to fifteen children on either side.
 pub(crate) const MOST_SUBTREES_PER_LEVEL: usize = 2 * 15;
 /// Words that one store can remove from leaves that stay in the tree: from two leaves at most.
-pub(crate) const MOST_WORDS: usize = 64;
+pub(crate) const MOST_WORDS: usize = 2 * SLOTS;
 
 /// A subtree that is not in the tree any more.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl<M: Memory> Tree<M> {
             }
             let Subtree { id, height } = subtrees.pop()?;
             if height == 1 {
-                words.extend(self.leaf(id).words().iter().copied());
+                words.extend(self.leaf(id).words(0..SLOTS).rev());
                 self.leaves.give_back(id);
             } else {
                 let inner = self.inner(id);

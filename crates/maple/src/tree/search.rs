@@ -61,7 +61,7 @@ impl Search<'_> {
             if inner.gap(slot) < self.need {
                 return None;
             }
-            let first = whole.first().max(inner.start(slot));
+            let first = inner.start(slot, whole.first());
             let child = indexes(first, inner.pivot(slot).min(whole.last()));
             self.below(inner.child(slot), height - 1, child)
         };

@@ -22,8 +22,6 @@ struct End<'a, P> {
     last: usize,
     /// A bit for each slot to come.
     slots: u64,
-    /// The number of the word of the next slot to come.
-    word: usize,
 }
 
 /// What an iteration is over: slots with an entry, or gaps.
@@ -49,20 +47,18 @@ impl<'a, P: Copy> End<'a, P> {
     #[inline]
     fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a, P>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
-        let mut slots = if ENTRIES { leaf.occupied() } else { leaf.gaps() };
+        let mut slots = u64::from(if ENTRIES { leaf.occupied() } else { leaf.gaps() });
         if open.last() < whole.last() {
             slots &= leaf.slots_to(open.last());
         }
-        Self { leaf, whole, parent, last: leaf.len() - 1, slots: u64::from(slots), word: Leaf::FIRST_WORD }
+        Self { leaf, whole, parent, last: leaf.len() - 1, slots }
     }
 
     /// Without the slots before the first index that is open.
     #[inline]
     fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
-            let (slot, rank) = self.leaf.slot_and_rank_of(open.first());
-            self.slots &= u64::MAX << slot;
-            self.word -= rank;
+            self.slots &= self.leaf.slots_from(open.first());
         }
         self
     }
@@ -132,8 +128,9 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         Self { over, front, back: None }
     }
 
+    /// The next slot's indexes, and its entry's word; of a gap, any.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Span> {
+    pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
             return None;
         }
@@ -145,15 +142,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
             let open = self.over.open.filter(|open| span.first() <= open.last())?;
             self.over.open = open.above(span);
         }
-        Some(span)
-    }
-
-    /// The word of the entry that [`next`](Self::next) gave.
-    #[inline]
-    pub(crate) fn next_word(&mut self) -> Word {
-        let word = self.front.leaf.word(self.front.word);
-        self.front.word = self.front.word.wrapping_sub(1);
-        word
+        Some((span, self.front.leaf.word(slot)))
     }
 
     pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {

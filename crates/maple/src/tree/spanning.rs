@@ -17,15 +17,12 @@ use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
     /// The nodes that a spanning store takes.
-    pub(super) fn need_of_spanning(&self, path: &Path, span: Span, entry: bool) -> Need {
+    pub(super) fn need_of_spanning(&self, path: &Path, span: Span) -> Need {
         let leaf = self.leaf_of(path);
         let slot = path.leaf().slot as usize;
         let start = leaf.span(slot, path.whole).0;
         // After the store the leaf has the slots before this one, what is left of this one, and the new slot.
-        let slots = slot + 1 + usize::from(start < span.first());
-        let entries =
-            leaf.rank(slot) + usize::from(start < span.first() && leaf.has_entry(slot)) + usize::from(entry);
-        if slots - 1 + entries <= self.limits.leaf_words {
+        if slot + 1 + usize::from(start < span.first()) <= self.limits.leaf_slots {
             return Need::default();
         }
         let mut right = Path::new();
@@ -100,9 +97,9 @@ impl<M: Memory> Tree<M> {
             let leaf = self.leaf(step.id);
             let slot = step.slot as usize;
             let kept = slot + usize::from(leaf.span(slot, right.whole).1 == last);
-            let ranks = leaf.rank(kept);
-            words.extend((0..ranks).map(|rank| leaf.ranked(rank)));
-            self.len -= ranks as u64;
+            let known = words.len();
+            words.extend(leaf.words(0..kept));
+            self.len -= (words.len() - known) as u64;
             self.leaf_mut(step.id).keep_from(kept);
         }
         for (depth, step) in right.above().iter().enumerate().skip(fork + 1).rev() {
@@ -119,9 +116,9 @@ impl<M: Memory> Tree<M> {
     fn clear_left(&mut self, path: &Path, fork: usize, words: &mut Words, subtrees: &mut Subtrees) {
         let step = path.leaf();
         let leaf = self.leaf(step.id);
-        let ranks = leaf.rank(step.slot as usize + 1)..leaf.entries();
-        words.extend(ranks.clone().map(|rank| leaf.ranked(rank)));
-        self.len -= ranks.len() as u64;
+        let known = words.len();
+        words.extend(leaf.words(step.slot as usize + 1..leaf.len()));
+        self.len -= (words.len() - known) as u64;
         self.leaf_mut(step.id).keep_to(step.slot as usize);
         for (depth, step) in path.above().iter().enumerate().skip(fork + 1).rev() {
             let len = self.inner(step.id).len();

@@ -10,7 +10,7 @@ impl<M: Memory> Tree<M> {
     /// Makes an edit that the path's leaf has no room for: the leaf's upper slots move to a new leaf first.
     pub(super) fn split(&mut self, path: &Path, edit: &Replace, entry: Option<Word>, second: Option<Word>) {
         let id = path.leaf().id;
-        let at = edit.split_point(self.leaf(id), &self.limits);
+        let at = edit.split_point(&self.limits);
         let full = self.leaf(id).clone();
         let last = full.pivot(at - 1);
         self.leaf_mut(id).keep_to(at - 1);

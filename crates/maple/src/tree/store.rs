@@ -93,8 +93,8 @@ impl<M: Memory> Tree<M> {
     #[inline]
     pub(crate) fn cut_word(&self, plan: &StorePlan) -> Option<Word> {
         match &plan.kind {
-            StoreKind::InLeaf(Edit::Replace(edit)) if edit.splits_entry() => {
-                Some(self.leaf_of(&plan.path).ranked(edit.replaced().start - 1))
+            StoreKind::InLeaf(Edit::Replace(edit)) => {
+                edit.split_entry().map(|slot| self.leaf_of(&plan.path).word(slot))
             }
             _ => None,
         }
@@ -106,7 +106,7 @@ impl<M: Memory> Tree<M> {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
         if span.last() > path.whole.last() {
-            let need = self.need_of_spanning(path, *span, entry);
+            let need = self.need_of_spanning(path, *span);
             if entry || need.nodes() == 0 || !self.can_move_edge(path, *span) {
                 plan.need = need;
             }
@@ -119,7 +119,7 @@ impl<M: Memory> Tree<M> {
             return;
         }
         let edit = replace_edit(leaf, path, *span, entry);
-        if edit.words_after() > self.limits.leaf_words {
+        if edit.slots_after() > self.limits.leaf_slots {
             plan.need = self.need_of_split(path.above(), |_, len| len);
         }
         plan.kind = StoreKind::InLeaf(Edit::Replace(edit));
@@ -264,7 +264,7 @@ impl<M: Memory> Tree<M> {
     /// The first entry makes the first leaf.
     fn insert_root(&mut self, span: Span, word: Word) {
         self.root = self.new_leaf(|leaf| {
-            *leaf = Leaf::without_slots();
+            *leaf = Leaf::WITHOUT_SLOTS;
             // Each slot says where the one before it ends.
             let before = span.first().wrapping_sub(1);
             if span.first() > 0 {
@@ -302,7 +302,7 @@ impl<M: Memory> Tree<M> {
                 let limits = self.limits;
                 let leaf = self.leaf_mut(id);
                 removed.extend([vacate.apply(leaf)]);
-                let is_underfull = leaf.used() < limits.leaf_min;
+                let is_underfull = leaf.len() < limits.leaf_min;
                 self.len -= 1;
                 self.gap_grown(path, vacate.reach());
                 if is_underfull {
@@ -328,10 +328,10 @@ impl<M: Memory> Tree<M> {
         let mut second = None;
         // In a gap, no entry is removed and none is cut.
         if !edit.is_in_gap() {
-            second = edit.splits_entry().then(|| duplicate(leaf.ranked(edit.replaced().start - 1)));
-            removed.extend(edit.replaced().map(|rank| leaf.ranked(rank)));
+            second = edit.split_entry().map(|slot| duplicate(leaf.word(slot)));
+            removed.extend(leaf.words(edit.replaced()));
         }
-        if edit.words_after() > limits.leaf_words {
+        if edit.slots_after() > limits.leaf_slots {
             self.split(path, edit, entry, second);
         } else {
             let lost = edit.reach_lost(leaf, path.whole);
@@ -340,7 +340,8 @@ impl<M: Memory> Tree<M> {
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
-        if edit.words_after() < limits.leaf_min && edit.words_after() < edit.words_before() {
+        let is_underfull = edit.slots_after() < limits.leaf_min && edit.slots_after() < edit.slots_before();
+        if is_underfull || self.len == 0 {
             self.fix_underfull(path);
         }
     }

@@ -50,7 +50,7 @@ impl<M: Memory> Tree<M> {
 
     fn is_underfull(&self, id: NodeId, height: usize) -> bool {
         if height == 1 {
-            self.leaf(id).used() < self.limits.leaf_min
+            self.leaf(id).len() < self.limits.leaf_min
         } else {
             self.inner(id).len() <= self.limits.inner_min
         }
@@ -62,7 +62,7 @@ impl<M: Memory> Tree<M> {
         let (left, right) = (inner.child(slot), inner.child(slot + 1));
         let (left_span, right_span) = (child_span(inner, slot, whole), child_span(inner, slot + 1, whole));
         let (left_leaf, right_leaf) = (self.leaf(left), self.leaf(right));
-        if left_leaf.used() + 1 + right_leaf.used() <= self.limits.leaf_words {
+        if left_leaf.len() + right_leaf.len() <= self.limits.leaf_slots {
             // No gap becomes longer: none follows another from one leaf to the next (M2).
             let gap = inner.gap(slot).max(inner.gap(slot + 1));
             let right_leaf = right_leaf.clone();
@@ -74,7 +74,7 @@ impl<M: Memory> Tree<M> {
             return;
         }
         let slots = Slots::of_both(left_leaf, left_span, right_leaf, right_span);
-        let half = slots.split_point(&self.limits);
+        let half = slots.len() / 2;
         let last = slots.last(half - 1);
         let (low, high) = (slots.leaf(0..half), slots.leaf(half..slots.len()));
         let low_span = indexes(left_span.first(), last);

@@ -91,7 +91,7 @@ impl<M: Memory> Tree<M> {
         let leaf = self.leaf(id);
         seen.nodes.leaves += 1;
         seen.entries += leaf.entries() as u64;
-        let fits = leaf.len() > 0 && leaf.used() <= self.limits.leaf_words;
+        let fits = leaf.len() > 0 && leaf.len() <= self.limits.leaf_slots;
         let holds = fits && leaf.occupied() >> (leaf.len() - 1) <= 1;
         check(holds, "M3", "a leaf has a slot, and no more than fit", whole.first())?;
         let mut from = Some(whole.first());

@@ -40,7 +40,7 @@ impl<M: Memory> Tree<M> {
             let inner = self.inner(id);
             let slot = inner.slot_of(index);
             path.push(id, slot);
-            first = first.max(inner.start(slot));
+            first = inner.start(slot, first);
             last = last.min(inner.pivot(slot));
             id = inner.child(slot);
         }

@@ -242,7 +242,7 @@ fn a_preallocated_store_that_is_given_up_was_never_there() {
 fn without_memory_nothing_changes_and_the_item_comes_back() {
     let mut tree = tree();
     tree.store_range(0, MAX, NULL).unwrap();
-    for at in 0..10 {
+    for at in 0..8 {
         tree.store_range(at * 10, at * 10 + 8, entry(at + 1)).unwrap();
     }
     let full = content(&tree);

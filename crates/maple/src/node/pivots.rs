@@ -1,0 +1,95 @@
+//! The first half of a node of either kind: the indexes that part its slots, and a word of the node's own.
+
+use core::hint::select_unpredictable;
+use core::ops::Range;
+
+/// Slots of a full node: children of an inner one; entries and gaps of a leaf.
+pub(crate) const SLOTS: usize = 16;
+
+/// Where the node's own word is: what it would be the pivot of ends where the node does.
+const OWN: usize = SLOTS - 1;
+
+/// The last index of each slot but the node's last, then the node's own word. Pivots behind the last are `u64::MAX`, so that a
+/// search counts all fifteen without asking how many slots there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Pivots([u64; SLOTS]);
+
+impl Pivots {
+    /// Of a node with one slot at most.
+    pub(super) const fn new(own: u64) -> Self {
+        let mut pivots = [u64::MAX; SLOTS];
+        pivots[OWN] = own;
+        Self(pivots)
+    }
+
+    /// The node's own word.
+    #[inline]
+    pub(super) fn own(&self) -> u64 {
+        self.0[OWN]
+    }
+
+    #[inline]
+    pub(super) fn set_own(&mut self, word: u64) {
+        self.0[OWN] = word;
+    }
+
+    /// The slot that has the index.
+    #[inline]
+    pub(crate) fn slot_of(&self, index: u64) -> usize {
+        // A quarter first, then one of its four slots: of what is loaded at once there is little, and little is waited for.
+        let Self(pivots) = self;
+        let quarter =
+            usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);
+        let mut slot = 4 * quarter;
+        slot += 2 * usize::from(pivots[slot + 1] < index);
+        slot + usize::from(pivots[slot] < index)
+    }
+
+    /// The last index of a slot that is not the node's last; of that, any.
+    #[inline]
+    pub(super) fn pivot(&self, slot: usize) -> u64 {
+        self.0[slot % SLOTS]
+    }
+
+    /// The last index of a slot; `u64::MAX` of the last, whatever the node's own last index is.
+    #[inline]
+    pub(crate) fn last_of(&self, slot: usize) -> u64 {
+        select_unpredictable(slot == OWN, u64::MAX, self.pivot(slot))
+    }
+
+    /// The first index of a slot; `first` of the first.
+    #[inline]
+    pub(crate) fn start_of(&self, slot: usize, first: u64) -> u64 {
+        // Which slot it is no branch can foretell.
+        select_unpredictable(slot == 0, first, self.pivot(slot.wrapping_sub(1)).wrapping_add(1))
+    }
+
+    /// Makes a slot, which is not the node's last, end at `last`.
+    #[inline]
+    pub(super) fn set(&mut self, slot: usize, last: u64) {
+        debug_assert!(slot < OWN, "M3: a node has no more than sixteen slots");
+        self.0[slot % SLOTS] = last;
+    }
+
+    /// Moves the pivots in `range`, behind which there are none, to where pivot `into` is.
+    #[inline]
+    pub(super) fn shift(&mut self, range: Range<usize>, into: usize) {
+        let Range { start, end } = range;
+        self.0.copy_within(start..end, into);
+        if into < start {
+            self.0[into + end - start..end].fill(u64::MAX);
+        }
+    }
+
+    /// Leaves the first `count`.
+    #[inline]
+    pub(super) fn cut(&mut self, count: usize) {
+        self.0[count..OWN].fill(u64::MAX);
+    }
+
+    /// Puts all pivots of another node, of which there are `more`, behind the first `count`.
+    pub(super) fn append(&mut self, count: usize, other: &Self, more: usize) {
+        self.0[count..count + more].copy_from_slice(&other.0[..more]);
+    }
+}
