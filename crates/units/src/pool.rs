@@ -3,12 +3,12 @@
 //! ```text
 //!   number   0 .. own         .. 64           .. 128          .. 192
 //!            | in the pool | first piece | second piece | third piece | ...
-//!                           1, 4, 16, 64    all at once
+//!                        1, 4, 16, 32, 64   all at once
 //! ```
 //!
 //! A node keeps its number for life. Only [`reserve`](Pool::reserve) asks for memory, so that taking a reserved node cannot
 //! fail. Vacant nodes form a list, linked through the nodes themselves.
-//! Cost: every operation is constant, but for the first piece, which grows by copying up to 16 nodes.
+//! Cost: every operation is constant, but for the first piece, which grows by copying up to 32 nodes.
 
 use crate::OutOfMemory;
 use alloc::boxed::Box;
@@ -159,7 +159,8 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         }
         if at < PIECE {
             if self.first.len() == self.first.capacity() {
-                self.first.try_reserve_exact((4 * at).clamp(1, PIECE) - at)?;
+                let more = if at < PIECE / 4 { 3 * at } else { at };
+                self.first.try_reserve_exact(more.max(1))?;
             }
             self.first.push(T::VACANT);
         } else if at.is_multiple_of(PIECE) {

@@ -62,4 +62,10 @@ impl NodeLimits {
         assert!(limits.leaf_slots <= SLOTS && limits.leaf_slots >= 8);
         limits
     }
+
+    /// Whether a leaf that loses slots has too few then.
+    #[inline]
+    pub(crate) fn leaves_too_few(&self, before: usize, after: usize) -> bool {
+        after < before && after < self.leaf_min
+    }
 }

@@ -45,8 +45,9 @@ impl<M: Memory> Tree<M> {
             }
         };
         // A leaf that is the root may have any number of entries but none.
-        let holds = if self.height == 1 { entries > 0 } else { after >= self.limits.leaf_min.min(before) };
-        holds && after <= self.limits.leaf_slots
+        let is_mended =
+            if self.height == 1 { entries == 0 } else { self.limits.leaves_too_few(before, after) };
+        !is_mended && after <= self.limits.leaf_slots
     }
 
     /// Reserves the node that a [low](Self::is_low) store takes.

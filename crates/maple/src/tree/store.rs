@@ -1,4 +1,7 @@
 //! Storing over a range: planned first, with the nodes that it takes, then committed.
+//!
+//! What is `inline(always)` here, in `walk.rs`, `gaps.rs`, `node/edit.rs` and `shared/write.rs` is a store from its walk to its edit in
+//! one piece: a plan that goes through memory is waited for. Without these twelve a store over exactly a range takes INSTR
 
 use super::path::Step;
 use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
@@ -101,7 +104,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)] // insert-seq of `bench maple --instructions`, n 100: 600; 657 without this and that of `walk`
+    #[inline(always)] // why: `tree/store.rs`
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
@@ -221,7 +224,7 @@ impl<M: Memory> Tree<M> {
 
     /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
     /// is cut in two. It is called before anything changes, since it may panic.
-    #[inline(always)] // insert-seq, n 100: 600; 621 without this and `edit_leaf`'s
+    #[inline(always)] // why: `tree/store.rs`
     pub(crate) fn commit(
         &mut self,
         plan: &StorePlan,
@@ -280,7 +283,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Makes an edit of the path's leaf.
-    #[inline(always)] // as `commit`'s
+    #[inline(always)] // why: `tree/store.rs`
     fn edit_leaf(
         &mut self,
         plan: &StorePlan,
@@ -299,13 +302,13 @@ impl<M: Memory> Tree<M> {
                 self.gap_filled(path, fill, plan.span);
             }
             Edit::Vacate(vacate) => {
-                let limits = self.limits;
                 let leaf = self.leaf_mut(id);
+                let before = leaf.len();
                 removed.extend([vacate.apply(leaf)]);
-                let is_underfull = leaf.len() < limits.leaf_min;
+                let is_underfull = self.limits.leaves_too_few(before, before - vacate.slots_less());
                 self.len -= 1;
                 self.gap_grown(path, vacate.reach());
-                if is_underfull {
+                if is_underfull || self.len == 0 {
                     self.fix_underfull(path);
                 }
             }
@@ -314,7 +317,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Replaces slots of the path's leaf, which splits if that is too much for it.
-    #[inline(always)] // overwrite, n 100: 552; 578 without
+    #[inline(always)] // why: `tree/store.rs`
     fn replace(
         &mut self,
         path: &Path,
@@ -340,8 +343,7 @@ impl<M: Memory> Tree<M> {
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
-        let is_underfull = edit.slots_after() < limits.leaf_min && edit.slots_after() < edit.slots_before();
-        if is_underfull || self.len == 0 {
+        if limits.leaves_too_few(edit.slots_before(), edit.slots_after()) || self.len == 0 {
             self.fix_underfull(path);
         }
     }
@@ -360,7 +362,7 @@ impl<M: Memory> Tree<M> {
 }
 
 /// What a store over a range does to the path's leaf, in which it lies.
-#[inline(always)] // overwrite, n 100: 574; 633 without this and that of `Replace::new`
+#[inline(always)] // why: `tree/store.rs`
 pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }

@@ -94,6 +94,14 @@ impl<M: Memory> Tree<M> {
         let fits = leaf.len() > 0 && leaf.len() <= self.limits.leaf_slots;
         let holds = fits && leaf.occupied() >> (leaf.len() - 1) <= 1;
         check(holds, "M3", "a leaf has a slot, and no more than fit", whole.first())?;
+        let cleared = (leaf.len() - 1..15).all(|slot| leaf.pivot(slot) == u64::MAX);
+        let counted = leaf.occupied().count_ones() as usize == leaf.entries();
+        check(
+            cleared && counted,
+            "M3",
+            "a leaf has no pivot behind its last slot, and counts its entries",
+            whole.first(),
+        )?;
         let mut from = Some(whole.first());
         for slot in 0..leaf.len() {
             let (first, last) = leaf.span(slot, whole);

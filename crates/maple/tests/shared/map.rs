@@ -54,6 +54,26 @@ fn what_the_model_answers() {
     compare(&map, &model);
 }
 
+/// A leaf that was split at its end leaves one with few slots: what takes an entry out of that, and no slot, changes it alone.
+#[test]
+fn any_entry_of_a_map_without_gaps_is_erased() {
+    let _beside_others = beside_others();
+    let counts = if cfg!(miri) { 17..19 } else { 1..70 };
+    for (count, nodes) in counts.flat_map(|count| [(count, Nodes::Small), (count, Nodes::Full)]) {
+        for erased in 0..count {
+            let map = MapleTree::with_nodes(nodes);
+            map.store(.., u64::MAX).unwrap();
+            for at in 0..count {
+                map.store(at..=at, at).unwrap();
+            }
+            assert_eq!(map.erase(erased), Ok(Some(span(erased, erased))));
+            map.validate().unwrap();
+            let left = (0..count).chain([u64::MAX]).filter(|&at| at != erased);
+            assert!(map.read().iter().map(|(_, value)| value).eq(left));
+        }
+    }
+}
+
 /// Ops of a round, and readers that begin in it.
 const ROUND: usize = 24;
 
