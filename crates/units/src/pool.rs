@@ -160,7 +160,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
         if at < PIECE {
             if self.first.len() == self.first.capacity() {
                 let more = if at < PIECE / 4 { 3 * at } else { at };
-                self.first.try_reserve_exact(more.max(1))?;
+                self.first.try_reserve_exact(more.clamp(1, PIECE - at))?;
             }
             self.first.push(T::VACANT);
         } else if at.is_multiple_of(PIECE) {
@@ -322,6 +322,18 @@ mod tests {
         let copy = pool.try_clone().unwrap();
         assert!(ids.iter().all(|&id| copy[id].0 == pool[id].0));
         assert_eq!((copy.in_use(), copy.made(), copy.vacant().count()), (300, 1300, 1000));
+    }
+
+    /// A copy has room for what is in it alone, so it may grow from any number of nodes.
+    #[test]
+    fn a_copy_that_grows_holds_one_piece() {
+        for made in 1..64 {
+            let mut pool: Pool<Number> = Pool::new(NoneInline);
+            pool.reserve(made).unwrap();
+            let mut copy = pool.try_clone().unwrap();
+            copy.reserve(64).unwrap();
+            assert_eq!(copy.bytes(), 64 * size_of::<Number>(), "{made}");
+        }
     }
 
     #[test]

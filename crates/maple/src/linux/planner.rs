@@ -142,7 +142,7 @@ fn store_type(tree: &Tree, plan: &StorePlan, entry: bool) -> StoreType {
         StoreType::ExactFit
     } else if plan.span == Span::ALL {
         StoreType::NewRoot
-    } else if tree.limits().leaves_too_few(edit.slots_before(), slots) && tree.height() > 1 {
+    } else if tree.limits().underfills(edit.slots_before(), slots) && tree.height() > 1 {
         StoreType::Rebalance
     } else if edit.is_at_end() {
         StoreType::Append

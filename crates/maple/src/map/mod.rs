@@ -165,7 +165,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Bytes of memory that the map holds for nodes, in use or not. The first leaf lies in the map itself and is not
-    /// counted: a map of up to seven entries with gaps between them, or sixteen without, holds none.
+    /// counted: a map of up to seven entries with gaps between them, or fourteen without, holds none.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tree.bytes()

@@ -72,7 +72,7 @@ impl<E: StoredValue> WordMap<E> {
     /// A map of entries that come in ascending order and do not overlap; they may touch.
     ///
     /// Cost: nodes are filled one after the other and are full but for the last ones, so that 16 entries that touch
-    /// take one leaf of 256 bytes, or ten to eleven with gaps between them.
+    /// take one leaf of 256 bytes, or eight with gaps between them.
     ///
     /// ```
     /// use freehold_maple::{WordMap, SortedError};

@@ -182,6 +182,7 @@ impl Leaf {
 
     #[inline]
     pub(super) fn set_word(&mut self, slot: usize, word: Word) {
+        debug_assert!(slot < SLOTS, "M3: a node has no more than sixteen slots");
         self.words[slot % SLOTS] = word;
     }
 
@@ -192,8 +193,7 @@ impl Leaf {
     }
 
     /// The words of the entries of some slots.
-    pub(crate) fn words(&self, mut slots: Range<usize>) -> impl DoubleEndedIterator<Item = Word> {
-        slots.end = slots.end.min(self.len());
+    pub(crate) fn words(&self, slots: Range<usize>) -> impl DoubleEndedIterator<Item = Word> {
         slots.filter_map(|slot| self.entry(slot))
     }
 

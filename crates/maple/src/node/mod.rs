@@ -55,17 +55,19 @@ impl NodeLimits {
 
     const fn new(leaf_slots: usize, fanout: usize) -> Self {
         let inner_min = if fanout < 8 { 2 } else { fanout / 4 };
-        let limits = Self { leaf_slots, leaf_min: leaf_slots / 4, fanout, inner_min };
+        // At least three, so that tests of small nodes have leaves that are underfull without a change.
+        let leaf_min = if leaf_slots < 12 { 3 } else { leaf_slots / 4 };
+        let limits = Self { leaf_slots, leaf_min, fanout, inner_min };
         // Two neighbours that are too many for one node share so that neither is underfull, even when one of them then
-        // loses a child; and a full leaf that is split beside any of its slots has room for two slots more in either half.
+        // loses a child; and wherever a full leaf takes two slots more, it can be parted so that both halves fit.
         assert!(limits.fanout <= FANOUT && limits.fanout.div_ceil(2) > limits.inner_min);
-        assert!(limits.leaf_slots <= SLOTS && limits.leaf_slots >= 8);
+        assert!(limits.leaf_slots <= SLOTS && limits.leaf_slots.div_ceil(2) > limits.leaf_min);
         limits
     }
 
     /// Whether a leaf that loses slots has too few then.
     #[inline]
-    pub(crate) fn leaves_too_few(&self, before: usize, after: usize) -> bool {
+    pub(crate) fn underfills(&self, before: usize, after: usize) -> bool {
         after < before && after < self.leaf_min
     }
 }

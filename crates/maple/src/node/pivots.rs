@@ -72,7 +72,8 @@ impl Pivots {
         self.0[slot % SLOTS] = last;
     }
 
-    /// Moves the pivots in `range`, behind which there are none, to where pivot `into` is.
+    /// Moves the pivots in `range`, behind which there are none, to where pivot `into` is. Upwards, those that are passed keep what
+    /// they have, until they are set.
     #[inline]
     pub(super) fn shift(&mut self, range: Range<usize>, into: usize) {
         let Range { start, end } = range;

@@ -5,8 +5,8 @@
 //!
 //! # Invariants
 //! Of a node that readers can reach, nothing changes but links and gaps of an inner node (M10): the tree changes nodes that no
-//! reader has seen yet, and a node is given back after a grace period. Links are atomic. Readers look neither at gaps nor at the
-//! number of children, so they never have a reference to a whole inner node. Chunks stay where they are as long as one of the
+//! reader has seen yet, and a node is given back after a grace period. Links are atomic. Readers do not look at gaps, and
+//! never have a reference to a whole inner node. Chunks stay where they are as long as one of the
 //! two has them (M11).
 
 #![allow(unsafe_code)]

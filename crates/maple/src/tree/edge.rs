@@ -15,7 +15,7 @@
 use super::removed::Words;
 use super::spanning::fork;
 use super::{Memory, Path, Tree, indexes};
-use crate::node::Leaf;
+use crate::node::{Leaf, SLOTS};
 use freehold_units::Span;
 
 /// An entry that grows into the gap at the start of the next leaf, and leaves some of that gap.
@@ -45,13 +45,12 @@ impl<M: Memory> Tree<M> {
         let Some((gives_way, mut next)) = self.giving_way(path, gap) else { return false };
         self.thaw(path);
         self.thaw(&mut next);
-        let known = words.len();
         let (edge, shrunk, index) = match gives_way {
             GivesWay::Left => {
                 let leaf = self.leaf_of(path);
                 let slot = path.leaf().slot as usize;
                 let kept = slot + usize::from(leaf.span(slot, path.whole).0 < gap.first());
-                words.extend(leaf.words(kept..leaf.len()));
+                self.take_words(path.leaf().id, kept..SLOTS, words);
                 self.leaf_mut(path.leaf().id).keep_to(kept - 1);
                 (gap.first() - 1, path.leaf().id, path.whole.first())
             }
@@ -59,14 +58,13 @@ impl<M: Memory> Tree<M> {
                 let leaf = self.leaf_of(&next);
                 let slot = leaf.slot_of(gap.last());
                 let kept = slot + usize::from(leaf.span(slot, next.whole).1 == gap.last());
-                words.extend(leaf.words(0..kept));
+                self.take_words(next.leaf().id, 0..kept, words);
                 self.leaf_mut(next.leaf().id).keep_from(kept);
                 (gap.last(), next.leaf().id, next.whole.last())
             }
         };
-        self.len -= (words.len() - known) as u64;
         self.set_edge(path, &next, edge);
-        if self.leaf(shrunk).len() < self.limits.leaf_min {
+        if self.is_underfull(shrunk, 1) {
             self.fix_underfull_path(index);
         }
         true
@@ -80,10 +78,7 @@ impl<M: Memory> Tree<M> {
         self.thaw(path);
         self.thaw(&mut next);
         let (slot, id) = (path.leaf().slot as usize, path.leaf().id);
-        let leaf = self.leaf(id);
-        let known = removed.len();
-        removed.extend(leaf.words(slot + 1..leaf.len()));
-        self.len -= (removed.len() - known) as u64;
+        self.take_words(id, slot + 1..SLOTS, removed);
         let leaf = self.leaf_mut(id);
         leaf.keep_to(slot);
         leaf.push(span.last(), None);

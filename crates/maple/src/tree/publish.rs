@@ -45,8 +45,7 @@ impl<M: Memory> Tree<M> {
             }
         };
         // A leaf that is the root may have any number of entries but none.
-        let is_mended =
-            if self.height == 1 { entries == 0 } else { self.limits.leaves_too_few(before, after) };
+        let is_mended = if self.height == 1 { entries == 0 } else { self.limits.underfills(before, after) };
         !is_mended && after <= self.limits.leaf_slots
     }
 
@@ -132,6 +131,7 @@ impl<M: Memory> Tree<M> {
         let levels = if self.height == base.height { self.height } else { 1 };
         for _ in 1..levels {
             let (copy, original) = (&self.inners[own], &self.inners[old]);
+            // With the pivots, the number of children.
             if copy.pivots != original.pivots {
                 break;
             }

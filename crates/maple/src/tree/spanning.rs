@@ -13,6 +13,8 @@
 
 use super::removed::{Subtree, Subtrees, Words};
 use super::{Memory, Need, Path, Tree, indexes};
+use crate::node::{NodeId, SLOTS};
+use core::ops::Range;
 use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
@@ -97,9 +99,7 @@ impl<M: Memory> Tree<M> {
             let leaf = self.leaf(step.id);
             let slot = step.slot as usize;
             let kept = slot + usize::from(leaf.span(slot, right.whole).1 == last);
-            let known = words.len();
-            words.extend(leaf.words(0..kept));
-            self.len -= (words.len() - known) as u64;
+            self.take_words(step.id, 0..kept, words);
             self.leaf_mut(step.id).keep_from(kept);
         }
         for (depth, step) in right.above().iter().enumerate().skip(fork + 1).rev() {
@@ -115,15 +115,19 @@ impl<M: Memory> Tree<M> {
     /// Below the fork, removes the children to the right of the left path, and the slots after the path's in its leaf.
     fn clear_left(&mut self, path: &Path, fork: usize, words: &mut Words, subtrees: &mut Subtrees) {
         let step = path.leaf();
-        let leaf = self.leaf(step.id);
-        let known = words.len();
-        words.extend(leaf.words(step.slot as usize + 1..leaf.len()));
-        self.len -= (words.len() - known) as u64;
+        self.take_words(step.id, step.slot as usize + 1..SLOTS, words);
         self.leaf_mut(step.id).keep_to(step.slot as usize);
         for (depth, step) in path.above().iter().enumerate().skip(fork + 1).rev() {
             let len = self.inner(step.id).len();
             self.take_children(step.id, depth, step.slot as usize + 1, len, subtrees);
         }
+    }
+
+    /// Counts the entries of some slots of a leaf out, and notes their words.
+    pub(super) fn take_words(&mut self, id: NodeId, slots: Range<usize>, words: &mut Words) {
+        let known = words.len();
+        words.extend(self.leaf(id).words(slots));
+        self.len -= (words.len() - known) as u64;
     }
 
     /// Removes children `from..to` of an inner node at `depth`.

@@ -48,7 +48,7 @@ impl<M: Memory> Tree<M> {
         self.height = height;
     }
 
-    fn is_underfull(&self, id: NodeId, height: usize) -> bool {
+    pub(super) fn is_underfull(&self, id: NodeId, height: usize) -> bool {
         if height == 1 {
             self.leaf(id).len() < self.limits.leaf_min
         } else {

@@ -2,7 +2,7 @@
 
 use super::version::{Base, Version};
 use super::{Memory, Need, NodePool, Tree};
-use crate::node::{Extent, NodeId};
+use crate::node::{Extent, NodeId, SLOTS};
 use freehold_units::{Broken, Span, check};
 
 /// What has been seen of the tree so far, in the order of indexes.
@@ -81,8 +81,8 @@ impl<M: Memory> Tree<M> {
                 first = last + 1;
             }
         }
-        let pivots = (inner.len() - 1..15).all(|slot| inner.pivot(slot) == u64::MAX);
-        let gaps = (inner.len()..16).all(|slot| inner.gap(slot) == Extent::NONE);
+        let pivots = (inner.len() - 1..SLOTS - 1).all(|slot| inner.pivot(slot) == u64::MAX);
+        let gaps = (inner.len()..SLOTS).all(|slot| inner.gap(slot) == Extent::NONE);
         check(pivots && gaps, "M3", "what is behind an inner node's last child is cleared", at)?;
         Ok(inner.largest_gap())
     }
@@ -94,7 +94,7 @@ impl<M: Memory> Tree<M> {
         let fits = leaf.len() > 0 && leaf.len() <= self.limits.leaf_slots;
         let holds = fits && leaf.occupied() >> (leaf.len() - 1) <= 1;
         check(holds, "M3", "a leaf has a slot, and no more than fit", whole.first())?;
-        let cleared = (leaf.len() - 1..15).all(|slot| leaf.pivot(slot) == u64::MAX);
+        let cleared = (leaf.len() - 1..SLOTS - 1).all(|slot| leaf.pivot(slot) == u64::MAX);
         let counted = leaf.occupied().count_ones() as usize == leaf.entries();
         check(
             cleared && counted,

@@ -26,8 +26,8 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 /// Nodes of one level that a store takes or removes at most. It has two paths, and underfull nodes on both are merged with
-/// neighbours: up to seven times, as each takes a word more at least and a quarter of a leaf is enough.
-pub(super) const MOST_PER_LEVEL: usize = 2 * (7 + 2);
+/// neighbours: up to four times, as each has a slot at least and a slot more than a quarter of a node is enough.
+pub(super) const MOST_PER_LEVEL: usize = 2 * (4 + 2);
 
 /// The version, once there was a transaction. Its memory is kept for the next one.
 #[derive(Debug)]
