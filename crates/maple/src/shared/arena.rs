@@ -49,6 +49,7 @@ pub(super) struct Shared;
 impl Memory for Shared {
     type Leaves = Arena<Leaf>;
     type Inners = Arena<Inner>;
+    const HAS_READERS: bool = true;
 }
 
 fn layout<T>(chunk: usize) -> Result<Layout, OutOfMemory> {

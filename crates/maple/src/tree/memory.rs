@@ -9,6 +9,8 @@ use core::ops::IndexMut;
 pub(crate) trait Memory: Debug {
     type Leaves: NodePool<Leaf>;
     type Inners: InnerPool;
+    /// Whether others read nodes while stores are made.
+    const HAS_READERS: bool;
 }
 
 /// How the nodes of a pool are numbered.
@@ -64,6 +66,7 @@ pub(crate) struct InPlace;
 impl Memory for InPlace {
     type Leaves = Pool<Leaf, [Leaf; 1]>;
     type Inners = Pool<Inner, NoneInline>;
+    const HAS_READERS: bool = false;
 }
 
 impl<T: Debug, I: Debug> Numbers for Pool<T, I> {

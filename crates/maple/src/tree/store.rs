@@ -355,6 +355,8 @@ impl<M: Memory> Tree<M> {
     #[inline]
     fn fix_underfull(&mut self, path: &Path) {
         if self.height > 1 {
+            let is_private = !M::HAS_READERS || self.version.open().is_some();
+            debug_assert!(is_private, "M10: nodes beside the leaf are changed in a version alone");
             self.fix_underfull_path(path.whole.first());
         } else if self.len == 0 {
             self.free_leaf(path.leaf().id);
