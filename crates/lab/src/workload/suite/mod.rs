@@ -27,7 +27,8 @@
 /// and what it is to `bench`. The doc of a kind is what the entry says.
 macro_rules! cases {
     ($visible:vis $family:ty, $kinds:ident, $benched:ty: $(
-        $name:literal $about:literal $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
+        $name:literal $about:literal
+            $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
     )*) => {
         /// Which case of `stress` it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

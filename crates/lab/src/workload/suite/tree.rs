@@ -77,7 +77,8 @@ cases! { Tree, TreeKind, Bench:
         "8 free indexes at a multiple of 16 from a random place on: every gap but the last is misaligned"
         bench Bench::GapMisaligned;
     "spanning" "a store over 1..=64 slots, then a range for each of them" stress Spanning (sized: true);
-    "transaction" "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
+    "transaction"
+        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
         stress Transaction (sized: true);
     "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
         stress Dup (sized: true) bench Bench::Dup;
