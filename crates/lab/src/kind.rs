@@ -6,8 +6,7 @@ use std::path::Path;
 
 named! {
     /// What is benched or stressed.
-    #[cfg_attr(feature = "program", derive(clap::ValueEnum))]
-    Subject {
+    argument Subject {
         Kva "kva" "Address ranges."
         Percpu "percpu" "Objects that exist once per CPU."
         Maple "maple" "Maps from ranges to entries."

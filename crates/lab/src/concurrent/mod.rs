@@ -99,6 +99,17 @@ impl Who {
     }
 }
 
+/// Whether blocks, by address and length, do not overlap.
+fn apart(blocks: impl Iterator<Item = (u64, u64)>) -> anyhow::Result<()> {
+    let mut blocks: Vec<(u64, u64)> = blocks.collect();
+    blocks.sort_unstable();
+    for pair in blocks.windows(2) {
+        let [(first, len), (next, _)] = pair else { continue };
+        anyhow::ensure!(first + len <= *next, "blocks overlap at {next:#x}");
+    }
+    Ok(())
+}
+
 /// Adds what threads did under stress: counts by their names, and how many were wrong of what was checked.
 fn add_counts(results: &mut Results, key: &Key, counts: &[(&str, u64)], (checked, wrong): (&str, u64)) {
     for &(op, count) in counts {

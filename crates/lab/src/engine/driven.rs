@@ -13,6 +13,9 @@ pub trait Driven<Op, Answer> {
     /// Runs the operations and notes for each how long it took, one reading of the clock included.
     fn run_timed(&mut self, ops: &[Op], answers: &mut [Answer], nanoseconds: &mut [u64]);
 
+    /// Runs one operation as [`run`](Self::run) does, uncounted.
+    fn run_one(&mut self, op: &Op) -> Answer;
+
     /// Runs one operation and counts its work.
     fn run_counted(&mut self, op: &Op) -> (Answer, Tally);
 
@@ -42,6 +45,10 @@ impl<D: Drive> Driven<D::Op, D::Answer> for D {
             *took = u64::try_from((after - before).as_nanos()).unwrap_or(u64::MAX);
             before = after;
         }
+    }
+
+    fn run_one(&mut self, op: &D::Op) -> D::Answer {
+        Drive::run(self, op, &mut ())
     }
 
     fn run_counted(&mut self, op: &D::Op) -> (D::Answer, Tally) {

@@ -5,7 +5,7 @@
 use super::Sheet;
 use super::plan::{self, Plan, Ran, Stop};
 use crate::engine::{EngineEntry, Facts, Session};
-use crate::family::{Checker, Family, Judge, Kva, Outcome};
+use crate::family::{Family, Judge, Kva, KvaJudge, Outcome};
 use crate::record::Counts;
 use crate::workload::bench::BenchWorkload;
 use crate::workload::whole_scene;
@@ -73,7 +73,7 @@ pub fn bench(
 }
 
 /// An engine in the state to start from, and its judge.
-type Ready = (Box<dyn Session>, Checker);
+type Ready = (Box<dyn Session>, KvaJudge);
 
 /// How long so many operations may take.
 fn limit([all, each]: [Duration; 2], operations: usize) -> Duration {
@@ -162,7 +162,7 @@ impl Bench<'_> {
 
     /// The same, every answer checked; or why it cannot set up in this way, since it has no such requests or no room.
     fn set_up(&self, entry: &EngineEntry, ops: &[Op]) -> Result<Result<Ready, String>, Stop> {
-        let (mut session, mut judge) = (self.start(entry)?, Checker::new(entry, &whole_scene()));
+        let (mut session, mut judge) = (self.start(entry)?, KvaJudge::new(entry, &whole_scene()));
         let (all, started, limit) = (ops.len(), Instant::now(), limit(self.budget.setup, ops.len()));
         for (at, op) in ops.iter().enumerate() {
             let (answer, _) = session.run_counted(op);
@@ -183,7 +183,7 @@ impl Bench<'_> {
         Ok(Ok((session, judge)))
     }
 
-    fn check(&self, run: &mut BenchRun, mut judge: Checker) -> Result<(), Stop> {
+    fn check(&self, run: &mut BenchRun, mut judge: KvaJudge) -> Result<(), Stop> {
         let Self { workload, rounds, .. } = *self;
         let wanted = workload.round * rounds;
         let (mut done, started, limit) = (0, Instant::now(), limit(self.budget.rounds, wanted));

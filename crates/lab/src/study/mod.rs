@@ -14,11 +14,13 @@ use std::path::PathBuf;
 
 named! {
     /// What can be reproduced.
-    #[derive(clap::ValueEnum)]
-    Publication {
-        #[value(name = "kva-2019")] Kva2019 "kva-2019" "\"Reworking of KVA allocator in Linux kernel\", Linux Plumbers Conference 2019."
-        #[value(name = "percpu-2017")] Percpu2017 "percpu-2017" "\"percpu: replace area map allocator with bitmap allocator\", 2017."
-        #[value(name = "maple-2025")] Maple2025 "maple-2025" "\"Track node vacancy to reduce worst case allocation counts\", 2025."
+    argument Publication {
+        Kva2019 "kva-2019"
+            "\"Reworking of KVA allocator in Linux kernel\", Linux Plumbers Conference 2019."
+        Percpu2017 "percpu-2017"
+            "\"percpu: replace area map allocator with bitmap allocator\", 2017."
+        Maple2025 "maple-2025"
+            "\"Track node vacancy to reduce worst case allocation counts\", 2025."
     }
 }
 

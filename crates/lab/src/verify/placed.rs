@@ -30,13 +30,17 @@ named! {
     }
 }
 
-/// The same in words, in that order.
-const WORDS: [&str; 4] = [
-    "where the kernel had an area",
-    "where it had freed one lazily and not purged it yet",
-    "where it had purged one of the sizes that it keeps in pools",
-    "where nothing recorded lay",
-];
+impl Had {
+    /// The same in words.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Live => "where the kernel had an area",
+            Self::Lazy => "where it had freed one lazily and not purged it yet",
+            Self::Pooled => "where it had purged one of the sizes that it keeps in pools",
+            Self::Nothing => "where nothing recorded lay",
+        }
+    }
+}
 
 /// How many allocations went where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +50,7 @@ pub struct Placed {
     /// Those that went where the kernel put them.
     pub same: u64,
     /// The others, by what the kernel had there.
-    pub had: [u64; 4],
+    pub had: [u64; Had::ALL.len()],
 }
 
 /// Adds what comes of a trace that was recorded of kernel areas; nothing of another workload, or if the engine is not asked for.
@@ -79,10 +83,10 @@ fn add(key: &Key, title: &str, placed: Placed, results: &mut Results) {
     };
     put("same", placed.same);
     let mut others = Vec::new();
-    for ((had, text), number) in Had::ALL.iter().zip(WORDS).zip(placed.had) {
+    for (had, number) in Had::ALL.iter().zip(placed.had) {
         put(had.name(), number);
         if number > 0 {
-            others.push(format!("{} {text}", count(number)));
+            others.push(format!("{} {}", count(number), had.words()));
         }
     }
     let rest =
@@ -126,9 +130,7 @@ impl Placed {
             return;
         }
         let had = kernel.values_in(ours).min().unwrap_or(Had::Nothing);
-        if let Some(number) = self.had.get_mut(had as usize) {
-            *number += 1;
-        }
+        self.had[had as usize] += 1;
     }
 }
 

@@ -159,7 +159,7 @@ pub(super) fn features(title: &str, results: &Results) -> Table {
     let is_shown = |row: &Vec<String>| {
         results.engines.iter().any(|(label, ..)| label.split(':').next() == row.first().map(String::as_str))
     };
-    let (header, rows) = (FEATURES.columns.clone(), FEATURES.rows().filter(is_shown).collect());
+    let (header, rows) = (FEATURES.columns.clone(), FEATURES.in_order().filter(is_shown).collect());
     Table { title: title.to_owned(), header, rows, name_columns: 1 }
 }
 

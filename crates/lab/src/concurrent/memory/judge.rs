@@ -1,6 +1,7 @@
-//! Whether blocks are what they should be. It knows nothing of who hands them out.
+//! Whether blocks are what they should be. Of who hands them out it knows what the trait says.
 
 use super::engines::{Block, Memory};
+use crate::concurrent::apart;
 
 /// Blocks that are held at once, and bytes of all of them, at most.
 const HELD: usize = 32;
@@ -39,15 +40,4 @@ pub fn check<M: Memory + ?Sized>(memory: &M, len: usize, thread: u32) -> anyhow:
     }
     fill(&mut held);
     holds(&held)
-}
-
-/// Whether blocks, by address and length, do not overlap.
-pub fn apart(blocks: impl Iterator<Item = (u64, u64)>) -> anyhow::Result<()> {
-    let mut blocks: Vec<(u64, u64)> = blocks.collect();
-    blocks.sort_unstable();
-    for pair in blocks.windows(2) {
-        let [(first, len), (next, _)] = pair else { continue };
-        anyhow::ensure!(first + len <= *next, "blocks overlap at {next:#x}");
-    }
-    Ok(())
 }

@@ -1,13 +1,13 @@
 //! `replay`: recorded areas of the kernel as memory: each is taken, a byte of each of its pages written, and given back.
 
 use super::engines::{Block, Memory, PAGE};
-use super::judge::apart;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
+use crate::concurrent::apart;
 use crate::data::data_folder;
-use crate::family::{Family, Kva, Life};
 use crate::record::count;
 use crate::workload::{Workload, check_memory, from_file};
+use anyhow::Context;
 use freehold::units::Bytes;
 use freehold::vmalloc::Keep;
 use freehold_trace::kva::Op;
@@ -27,11 +27,30 @@ pub struct Areas {
     /// As users know it.
     pub name: String,
     /// What is there when it begins.
-    pub setup: Vec<Op>,
+    pub setup: Vec<Step>,
     /// What is timed.
-    pub steps: Vec<Op>,
+    pub steps: Vec<Step>,
     /// Objects are numbered below this.
     pub objects: u32,
+}
+
+/// What is done with an area, which has a number.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// One of so many bytes is taken.
+    Take(u32, usize),
+    /// It is given back.
+    GiveBack(u32),
+}
+
+impl Step {
+    fn of(op: &Op) -> anyhow::Result<Self> {
+        Ok(match *op {
+            Op::Alloc { object, size_bytes, .. } => Self::Take(object, usize::try_from(size_bytes)?),
+            Op::Free { object } => Self::GiveBack(object),
+            Op::Congruent { .. } => anyhow::bail!("areas at several places at once"),
+        })
+    }
 }
 
 /// What is held of a recording: blocks with their lengths, by number.
@@ -47,24 +66,22 @@ fn mark(object: u32) -> u8 {
 }
 
 impl<'a, M: Memory + ?Sized> Held<'a, M> {
-    fn run(&mut self, steps: &[Op]) -> anyhow::Result<()> {
+    fn run(&mut self, steps: &[Step]) -> anyhow::Result<()> {
         for (at, step) in steps.iter().enumerate() {
             match *step {
-                Op::Alloc { object, size_bytes, .. } => {
-                    let len = usize::try_from(size_bytes)?;
+                Step::Take(object, len) => {
                     let block = self.memory.take(len, false);
                     let mut block =
                         block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
                     block.write_every(PAGE, mark(object));
                     self.blocks[object as usize] = Some((block, len));
                 }
-                Op::Free { object } => {
+                Step::GiveBack(object) => {
                     let held = self.blocks[object as usize].take();
                     let (block, _) = held.ok_or_else(|| anyhow::anyhow!("area {object} is not there"))?;
                     let kept = !self.judged || block.has_every(PAGE, mark(object));
                     anyhow::ensure!(kept, "area {object} lost what was written");
                 }
-                Op::Congruent { .. } => anyhow::bail!("areas at several places at once"),
             }
             if self.judged && at % LOOK_EVERY == 0 {
                 self.check()?;
@@ -84,20 +101,23 @@ impl Areas {
     pub fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
         let Workload { name, setup, mut ops, objects, .. } = from_file(file)?;
         ops.truncate(most);
-        Ok(Self { name, setup, steps: ops, objects })
+        let steps = |ops: &[Op]| -> anyhow::Result<Vec<Step>> {
+            let steps = ops.iter().map(Step::of).collect::<anyhow::Result<_>>();
+            steps.with_context(|| file.display().to_string())
+        };
+        Ok(Self { name, setup: steps(&setup)?, steps: steps(&ops)?, objects })
     }
 
     /// Most bytes that are held at once.
     fn most_bytes(&self) -> u64 {
         let (mut lens, mut now, mut most) = (vec![0; self.objects as usize], 0, 0);
         for step in self.setup.iter().chain(&self.steps) {
-            match Kva::life(step) {
-                Life::Begins(object, bytes) => {
-                    lens[object as usize] = bytes;
-                    now += bytes;
+            match *step {
+                Step::Take(object, len) => {
+                    lens[object as usize] = len as u64;
+                    now += len as u64;
                 }
-                Life::Ends(object) => now -= std::mem::take(&mut lens[object as usize]),
-                Life::Comes(_) | Life::Neither => {}
+                Step::GiveBack(object) => now -= std::mem::take(&mut lens[object as usize]),
             }
             most = most.max(now);
         }

@@ -2,7 +2,7 @@
 //! no other engine's memory is in it: the program calls itself.
 
 use super::engines::{ENTRIES, KEPT, Loops};
-use super::replay::{Areas, most_steps, recordings};
+use super::replay::{Areas, Step, most_steps, recordings};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::{bytes_of, resident_bytes};
@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::record::{Metric, Stat, count};
 use anyhow::Context;
 use freehold::vmalloc::Keep;
-use freehold_trace::kva::Op;
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
@@ -22,7 +21,7 @@ const OF_ITS_OWN: &str = "measure-resident";
 pub(super) const IDLE: &str = "idle";
 const REPLAY: &str = "replay";
 /// Bytes of a block that is held.
-const IDLE_BYTES: u64 = 64 << 10;
+const IDLE_BYTES: usize = 64 << 10;
 /// What is told of each, in order.
 pub(super) const OF_IDLE: [&str; 3] = ["peak", "after the decay", "after twice the decay"];
 const OF_REPLAY: [&str; 2] = ["peak", "end"];
@@ -84,7 +83,7 @@ pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
 }
 
 fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<u64>> {
-    let steps = (0..blocks).map(|object| Op::alloc(object, IDLE_BYTES)).collect();
+    let steps = (0..blocks).map(|object| Step::Take(object, IDLE_BYTES)).collect();
     let areas = Areas { name: IDLE.to_owned(), setup: Vec::new(), steps, objects: blocks };
     let before = resident_bytes()?;
     let mut seen = vec![];

@@ -1,10 +1,10 @@
 //! `reset`: slots that are taken, made dirty here and there, and made zero again.
 
 use super::engines::{KEPT, PAGE, VMALLOC, ours};
-use super::judge::apart;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
+use crate::concurrent::apart;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
 use freehold_sys::harness::memory::Pages;
 

@@ -1,10 +1,10 @@
 //! `stack`, `guards`: guarded stacks taken and given back, and as many alive as there can be.
 
 use super::engines::{KEPT, VMALLOC, ours};
-use super::judge::apart;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
+use crate::concurrent::apart;
 use crate::record::Metric;
 use freehold::vmalloc::StackPool;
 use freehold_rivals::memory::{DefaultStack, Stack};

@@ -3,9 +3,8 @@
 use super::engines::{ENTRIES, Held, Loops, PAGE, REFERENCE};
 use super::lock::Used;
 use super::{Bench, SUITE};
-use crate::concurrent::Who;
-use crate::concurrent::memory::judge;
 use crate::concurrent::place::{Work, threads, wall_clock};
+use crate::concurrent::{self, Who};
 use crate::record::{Metric, Stat, count};
 use crate::workload::SplitMix;
 use freehold::units::Span;
@@ -161,7 +160,7 @@ pub fn apart(pool: &dyn Loops, held: &[Mutex<Held>], who: &Who) -> anyhow::Resul
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     held.iter().for_each(|held| blocks.extend(&held.lock().blocks));
     let lengths = blocks.iter().map(|(first, pages)| (*first, pages * PAGE));
-    judge::apart(lengths).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", who.label()))?;
+    concurrent::apart(lengths).map_err(|wrong| anyhow::anyhow!("{}: {wrong}", who.label()))?;
     for &(first, pages) in &blocks {
         let whole = Span::from_size(first, pages * PAGE);
         for address in [first, first + pages * PAGE - 1] {

@@ -8,7 +8,8 @@ use crate::concurrent::place::cpu_ns;
 use freehold::maple::{MapleTree, WordMap};
 use freehold::units::Span;
 
-/// A map of ours, whose stores are seen two at once. In a loop, so that each is not called through a table.
+/// A map of ours, whose stores are seen two at once. A whole loop of stores is one call, so that no store is called through a
+/// table.
 trait Together {
     /// Stores these ranges in that version, each two of them as one.
     fn store_pairs(&mut self, numbers: &[u32], version: u16) -> anyhow::Result<()>;
@@ -61,14 +62,14 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
             let shared = who.engine == MAPLE;
             maps.push(if shared { Box::new(MapleTree::new()) } else { Box::new(WordMap::new()) });
         }
-        let all: Vec<u32> = (0..count).collect();
-        maps.iter_mut().try_for_each(|map| map.store_pairs(&all, 0))?;
+        let whole: Vec<u32> = (0..count).collect();
+        maps.iter_mut().try_for_each(|map| map.store_pairs(&whole, 0))?;
         let numbers = ranges::stores(0..count, 4);
         let passes = bench.amount.operations.div_ceil(16 * numbers.len()).max(1);
-        let all = passes * numbers.len();
+        let stores = passes * numbers.len();
         let key = |who: &Who| [who.key(SUITE, "transaction", "two stores").param("n", count)];
         let keys = engines.iter().map(key).collect();
-        bench.time(&format!("transaction: {count} ranges"), keys, [all / 2], |round, at| {
+        bench.time(&format!("transaction: {count} ranges"), keys, [stores / 2], |round, at| {
             let (map, version) = (&mut maps[at], round as u16 + 1);
             let mut stored = Ok(());
             let ns = cpu_ns(|| stored = (0..passes).try_for_each(|_| map.store_pairs(&numbers, version)))?;
@@ -77,7 +78,7 @@ pub(super) fn transactions(bench: &mut Bench) -> anyhow::Result<()> {
                 map.value_at(ranges::bounds(number).0) == Some(ranges::value(number, version))
             });
             anyhow::ensure!(newest, "{}: a transaction's store is not there", engines[at].label());
-            Ok([2.0 * ns / all as f64])
+            Ok([2.0 * ns / stores as f64])
         })?;
     }
     Ok(())

@@ -10,7 +10,7 @@ mod trees;
 
 pub use linux::LinuxTree;
 pub use list::{ENGINES, EngineEntry, MakeMap, MakeTrees, TreeFacts, find_maps, trees};
-pub use planned::{Ask, AskAs, Direct, Note, PLANNERS, PlannedRanges, TYPES};
+pub use planned::{Ask, AskAs, Direct, Note, PLANNERS, PlannedRanges, TYPES, planner_name};
 pub use range_map::{AnyMapRanges, WordMapRanges};
 pub use shared::SharedTree;
 pub use steps::{GapRequest, MixStep, Steps};

@@ -8,8 +8,21 @@ use freehold::units::Span;
 use std::hint::black_box;
 
 /// Planners with their names in rows.
-pub const PLANNERS: [(Planner, &str); 3] =
-    [(Planner::Worst, "worst"), (Planner::Vacancy, "vacancy"), (Planner::Exact, "exact")];
+pub const PLANNERS: [(Planner, &str); Planner::ALL.len()] =
+    [with_name(Planner::Worst), with_name(Planner::Vacancy), with_name(Planner::Exact)];
+
+const fn with_name(planner: Planner) -> (Planner, &'static str) {
+    (planner, planner_name(planner))
+}
+
+/// A planner's name in rows.
+pub const fn planner_name(planner: Planner) -> &'static str {
+    match planner {
+        Planner::Worst => "worst",
+        Planner::Vacancy => "vacancy",
+        Planner::Exact => "exact",
+    }
+}
 
 /// Store types with their names, as they stand in files.
 pub const TYPES: [(StoreType, &str); 9] = [

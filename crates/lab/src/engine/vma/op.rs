@@ -59,7 +59,8 @@ named! {
     Fault {
         Occupied "mapped where there was a gap" "Something is mapped where there was a gap."
         Nothing "nothing mapped that is unmapped (the kernel does not mind)"
-            "Nothing is mapped where something was unmapped: no contradiction, since the kernel answers with success, and programs do it."
+            "Nothing is mapped where something was unmapped: no contradiction, since the kernel answers with \
+             success, and programs do it."
         Hole "not all mapped where all was" "Not all is mapped where it all was."
         NoHole "all mapped where not all was" "All is mapped where it was not."
         OtherGap "another gap found than by the kernel" "The kernel found another gap."

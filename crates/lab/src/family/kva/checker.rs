@@ -1,7 +1,6 @@
 //! Holding an engine's answers against what any allocator must do: every placement inside the layout and the
 //! window, aligned, and free of other live objects.
 
-use crate::engine::Takes;
 use freehold::units::Span;
 use freehold_trace::kva::{Answer, Op};
 use std::collections::{BTreeMap, HashMap};
@@ -12,12 +11,11 @@ pub struct Checker {
     layout: Vec<Span>,
     /// First to last address of what is taken.
     taken: BTreeMap<u64, u64>,
-    pub(super) objects: HashMap<u32, Vec<Span>>,
-    pub(super) takes: Takes,
+    objects: HashMap<u32, Vec<Span>>,
 }
 
 impl Checker {
-    /// Of an engine that takes the lowest addresses of these spans. Nothing is live yet.
+    /// Of an engine that has these spans. Nothing is live yet.
     pub fn of(layout: &[Span]) -> Self {
         let mut layout = layout.to_vec();
         layout.sort_unstable();
@@ -30,7 +28,7 @@ impl Checker {
                 _ => merged.push(span),
             }
         }
-        Self { layout: merged, taken: BTreeMap::new(), objects: HashMap::new(), takes: Takes::Lowest }
+        Self { layout: merged, taken: BTreeMap::new(), objects: HashMap::new() }
     }
 
     /// Checks one answer and remembers what it means. Returns the spans that were taken.
@@ -134,6 +132,11 @@ impl Checker {
             return Err(format!("{free} bytes are free and {taken} taken, of {whole}"));
         }
         Ok(())
+    }
+
+    /// How many objects there are.
+    pub fn live(&self) -> u64 {
+        self.objects.len() as u64
     }
 
     /// Bytes taken below `end`.

@@ -16,7 +16,7 @@ pub struct Kva;
 
 impl Family for Kva {
     const KINDS: &'static [OpKind] = ALLOC_AND_FREE;
-    engines_of!(KvaFacts, Op, Checker);
+    engines_of!(KvaFacts, Op, KvaJudge);
 
     fn kind(op: &Op) -> usize {
         usize::from(op.is_free())
@@ -47,31 +47,37 @@ impl Family for Kva {
     }
 }
 
-impl Judge<Kva> for Checker {
+/// What any allocator must do, and beyond that what one that chooses as this engine does.
+#[derive(Clone, Debug)]
+pub struct KvaJudge {
+    /// The live objects.
+    pub checker: Checker,
+    takes: Takes,
+}
+
+impl Judge<Kva> for KvaJudge {
     fn new(entry: &EngineEntry, scene: &Space) -> Self {
-        let mut checker = Self::of(&entry.takes.reach(&scene.layout));
-        checker.takes = entry.takes;
-        checker
+        Self { checker: Checker::of(&entry.takes.reach(&scene.layout)), takes: entry.takes }
     }
 
     fn check(&mut self, op: &Op, answer: Answer) -> Result<(), String> {
-        self.check(op, answer).map(drop)
+        self.checker.check(op, answer).map(drop)
     }
 
     fn wrongly_refused(&self, op: &Op, _: &dyn Session) -> Option<String> {
         // What room the kernel has, only the kernel knows.
-        let room = if self.takes == Takes::KernelsChoice { None } else { self.room_for(op) };
+        let room = if self.takes == Takes::KernelsChoice { None } else { self.checker.room_for(op) };
         room.map(|room| format!("it fits at {:#x}", room.first()))
     }
 
     fn live(&self) -> u64 {
-        self.objects.len() as u64
+        self.checker.live()
     }
 
     fn check_state(&self, session: &dyn Session) -> Result<(), String> {
         let mut blocks = Vec::new();
         session.free_blocks(&mut |block| blocks.push(block));
         let in_full = !matches!(self.takes, Takes::Any | Takes::KernelsChoice);
-        self.check_free(&blocks, in_full)
+        self.checker.check_free(&blocks, in_full)
     }
 }

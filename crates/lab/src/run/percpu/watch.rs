@@ -94,7 +94,7 @@ pub fn watch(entry: &EngineEntry, config: &Config, balances: bool, work: &Work) 
     });
     let ran = ran.and_then(|()| bench.session.validate());
     ran.map_err(|reason| format!("{}: {reason}", entry.engine))?;
-    let (looks, phases) = bench.watch.map(|watch| (watch.looks, watch.phases)).unwrap_or_default();
+    let Watch { looks, phases, .. } = bench.watch.ok_or("nobody looked on until the end")?;
     Ok(Watched { entry: *entry, unit_bytes, looks, phases })
 }
 

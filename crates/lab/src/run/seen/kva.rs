@@ -2,7 +2,7 @@
 
 use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::{EngineEntry, Session, Takes};
-use crate::family::{Checker, Judge, Kva};
+use crate::family::{Checker, Kva, KvaJudge};
 use crate::record::{Figures, Grid, Metric, Picture, Results, Stat, Strip, Strips, Time, byte_ticks, count};
 use crate::workload::{self, Workload};
 use freehold::units::{Bytes, Span};
@@ -22,12 +22,12 @@ impl Replayable for Kva {
 
     fn note(
         seen: &mut KvaSeen,
-        judge: &mut Checker,
+        judge: &mut KvaJudge,
         _: &(dyn Session + 'static),
         (op, at): (&Op, Option<usize>),
         answer: Answer,
     ) -> Result<(), String> {
-        let spans = judge.check(op, answer)?;
+        let spans = judge.checker.check(op, answer)?;
         if at.is_none() && spans.is_empty() {
             return Err("found no room: two objects at one place?".to_owned());
         }
@@ -35,14 +35,14 @@ impl Replayable for Kva {
         Ok(())
     }
 
-    fn state(workload: &Workload, judge: &Checker, session: &(dyn Session + 'static)) -> Fragmentation {
-        Fragmentation::of(session, judge, space_first(workload))
+    fn state(workload: &Workload, judge: &KvaJudge, session: &(dyn Session + 'static)) -> Fragmentation {
+        Fragmentation::of(session, &judge.checker, space_first(workload))
     }
 
     fn end(
         seen: KvaSeen,
         workload: &Workload,
-        _: &Checker,
+        _: &KvaJudge,
         session: &(dyn Session + 'static),
         buckets: &[Bucket<Self>],
     ) -> KvaSeen {

@@ -5,7 +5,7 @@ use crate::engine::vma::{Answer, Call, EngineEntry, Fault, Footprint, Op, Sessio
 use crate::family::{Judge, Maple, MapleJudge};
 use crate::kind::Kind;
 use crate::record::{Figures, Metric, Picture, Results, Stat};
-use crate::run::vma::{Calls, Film};
+use crate::run::vma::{Calls, Filming};
 use crate::workload::Workload;
 use crate::workload::vma::{from_file, tree_from_file};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ impl Replayable for Maple {
     }
 
     fn begin(entry: &EngineEntry, workload: &Workload<Self>, _: usize) -> MapleSeen {
-        let film = entry.is_default().then(|| Film::of_busiest(&workload.ops));
+        let film = entry.is_default().then(|| Filming::of_busiest(&workload.ops));
         MapleSeen { faults: BTreeMap::new(), film }
     }
 
@@ -113,5 +113,5 @@ impl Replayable for Maple {
 pub struct MapleSeen {
     faults: BTreeMap<Fault, u64>,
     /// The busiest space, of the default engine.
-    film: Option<Film>,
+    film: Option<Filming>,
 }

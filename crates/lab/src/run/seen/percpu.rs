@@ -1,6 +1,6 @@
 //! What is seen of a replay of per-CPU objects.
 
-use super::{EngineRun, Replay, Replayable};
+use super::{Bucket, EngineRun, Replay, Replayable};
 use crate::engine::percpu::Session;
 use crate::family::{Judge, Percpu, PercpuJudge};
 use crate::record::{Figures, Metric, Results, Stat};
@@ -39,12 +39,21 @@ impl Replayable for Percpu {
         seen.pages_sum += u128::from(pages);
         seen.live_sum += u128::from(judge.live_bytes());
         seen.operations += 1;
-        seen.missed_places = judge.missed();
         Ok(())
     }
 
     fn state(_: &Workload<Self>, judge: &PercpuJudge, session: &(dyn Session + 'static)) -> PercpuState {
         PercpuState { footprint: session.footprint(), live_bytes: judge.live_bytes() }
+    }
+
+    fn end(
+        seen: PercpuSeen,
+        _: &Workload<Self>,
+        judge: &PercpuJudge,
+        _: &(dyn Session + 'static),
+        _: &[Bucket<Self>],
+    ) -> PercpuSeen {
+        PercpuSeen { missed_places: judge.missed(), ..seen }
     }
 
     fn seen(run: &EngineRun<Self>, figures: &mut Figures<'_>) {

@@ -8,7 +8,7 @@
 
 use crate::engine::vma::Session;
 use crate::engine::vma::{Call, Class, Op};
-use crate::record::{Film as Developed, Time};
+use crate::record::{Film, Time};
 use freehold::units::Span;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const FAR_BYTES: u64 = 1 << 36;
 
 /// An address space being filmed.
 #[derive(Clone, Debug)]
-pub struct Film {
+pub struct Filming {
     /// The space.
     pub space: u32,
     /// Its operations between two samples.
@@ -43,7 +43,7 @@ pub struct Sample {
     pub areas: Vec<(Span, Class)>,
 }
 
-impl Film {
+impl Filming {
     /// Of the space that most operations change.
     pub fn of_busiest(ops: &[Op]) -> Self {
         let mut busy: BTreeMap<u32, usize> = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Film {
     }
 
     /// Paints it.
-    pub fn develop(self, time: &Time<'_>) -> Developed {
+    pub fn develop(self, time: &Time<'_>) -> Film {
         let scale = Scale::of(&self.samples);
         let mut cells = vec![0; self.samples.len() * ROWS];
         for (sample, column) in self.samples.iter().zip(cells.chunks_mut(ROWS)) {
@@ -79,7 +79,7 @@ impl Film {
                 }
             }
         }
-        Developed {
+        Film {
             space: self.space,
             seconds: self.samples.iter().map(|sample| time.at(sample.at)).collect(),
             rows: ROWS,

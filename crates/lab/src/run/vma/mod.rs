@@ -5,4 +5,4 @@ mod film;
 
 pub(crate) use calls::name;
 pub use calls::{CallCounts, Calls};
-pub use film::{Film, Sample};
+pub use film::{Filming, Sample};

@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use crate::engine::vma::{Fault, Footprint, PlannedRanges, Session, Spaces};
 use crate::family::Maple;
 use crate::record::Film;
-use crate::run::vma::{Film as Filming, name};
+use crate::run::vma::{Filming, name};
 use crate::workload::Workload;
 use freehold_trace::Drive;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How many nodes a store asks for before it starts: the kernel's formulas as the library has them, against what was
 //! recorded.
 
-use crate::engine::maple::{PLANNERS, TYPES};
+use crate::engine::maple::planner_name;
 use crate::verify::Checked;
 use freehold::maple::linux::{self, Heights, Planner};
 use freehold::units::Span;
@@ -23,13 +23,23 @@ pub struct Situation {
 /// The nodes that a kernel's formula asks for; `None` of the planner that has none. A store into a tree without nodes
 /// asks for one, unless it is of an entry over index 0 alone that can live without; see [`agrees`].
 pub fn requested(planner: Planner, situation: Situation) -> Option<u64> {
-    planner.rule(ours(situation.store_type)?, situation.heights, situation.rcu)
+    planner.rule(ours(situation.store_type), situation.heights, situation.rcu)
 }
 
 /// The library's type of that name.
-fn ours(recorded: StoreType) -> Option<linux::StoreType> {
-    let (name, _) = StoreType::ALL.into_iter().find(|(_, of)| *of == recorded)?;
-    TYPES.into_iter().find(|(_, of)| *of == name).map(|(ours, _)| ours)
+fn ours(recorded: StoreType) -> linux::StoreType {
+    use linux::StoreType as Ours;
+    match recorded {
+        StoreType::NewRoot => Ours::NewRoot,
+        StoreType::StoreRoot => Ours::StoreRoot,
+        StoreType::ExactFit => Ours::ExactFit,
+        StoreType::Spanning => Ours::Spanning,
+        StoreType::Split => Ours::Split,
+        StoreType::Rebalance => Ours::Rebalance,
+        StoreType::Append => Ours::Append,
+        StoreType::NodeStore => Ours::NodeStore,
+        StoreType::SlotStore => Ours::SlotStore,
+    }
 }
 
 /// Whether a recorded request is what the formula gives. What was stored is not recorded, and over index 0 alone it
@@ -49,8 +59,7 @@ pub(super) struct Formula {
 
 impl Formula {
     pub(super) fn new(what: impl Into<String>, planner: Planner) -> Self {
-        let name = PLANNERS.into_iter().find(|(of, _)| *of == planner).map_or("", |(_, name)| name);
-        Self { planner, checked: Checked::new(what, name), nodes: 0 }
+        Self { planner, checked: Checked::new(what, planner_name(planner)), nodes: 0 }
     }
 
     /// A request that was made so many times.

@@ -103,7 +103,7 @@ impl Replay {
 
     /// Runs an operation, which may not be refused.
     fn run(&mut self, at: u64, op: Op) {
-        let (answer, _) = self.trees.run_counted(&op);
+        let answer = self.trees.run_one(&op);
         if matches!(answer, Answer::Done(Err(_)) | Answer::Unsupported) {
             let done = Answer::Done(Ok::<(), Refusal>(()));
             self.checked.compare(at, format!("{done:?} to {op:?}"), format!("{answer:?}"));

@@ -27,7 +27,8 @@
 /// and what it is to `bench`. The doc of a kind is what the entry says.
 macro_rules! cases {
     ($visible:vis $family:ty, $kinds:ident, $benched:ty: $(
-        $name:literal $about:literal $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
+        $name:literal $about:literal
+            $(stress $kind:ident $(($($holds:ident: $value:expr),*))?)? $(bench $bench:expr)?;
     )*) => {
         /// Which case of `stress` it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -186,25 +187,33 @@ pub(super) const CHURN: CaseInfo = CaseInfo { sized: true, ..CaseInfo::of(Kind::
 // The kernel's in the order of their bits, then those that it lacks.
 cases! { pub Kva, Kind, Kind:
     "fix_size" "kernel test: 1 page" stress FixSize (mask: Some(1)) bench Kind::FixSize;
-    "full_fit" "kernel test: 1 page, beside 16384 holes of that size" stress FullFit (mask: Some(2)) bench Kind::FullFit;
+    "full_fit" "kernel test: 1 page, beside 16384 holes of that size"
+        stress FullFit (mask: Some(2)) bench Kind::FullFit;
     "long_busy_list" "kernel test: 100 pages and 1 page, beside 15000 single pages"
         stress LongBusyList (mask: Some(4)) bench Kind::LongBusyList;
     "random_size" "kernel test: 1..=100 pages" stress RandomSize (mask: Some(8)) bench Kind::RandomSize;
-    "fix_align" "kernel test: 5 pages aligned to 32 KiB" stress FixAlign (mask: Some(16)) bench Kind::FixAlign;
-    "random_size_align" "kernel test: 1..=10 pages aligned to up to 4 MiB" stress RandomSizeAlign (mask: Some(32)) bench Kind::RandomSizeAlign;
+    "fix_align" "kernel test: 5 pages aligned to 32 KiB"
+        stress FixAlign (mask: Some(16)) bench Kind::FixAlign;
+    "random_size_align" "kernel test: 1..=10 pages aligned to up to 4 MiB"
+        stress RandomSizeAlign (mask: Some(32)) bench Kind::RandomSizeAlign;
     "align_shift" "kernel test: 1 page aligned to 2^0..=2^63 bytes, once each"
         stress AlignShift (mask: Some(64), once: true, refusal: Refusal::Expected);
     "pcpu_alloc" "kernel test: the chunks of 35000 per-CPU objects, two areas at one base each, once"
         stress PcpuAlloc (mask: Some(128), once: true);
-    "churn" "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated" stress Churn (sized: true) bench Kind::Churn;
-    "holes" "n one-page holes; 64 times two pages, which fit in none, then freed" stress Holes (sized: true) bench Kind::Holes;
-    "zone" "churn, each request in a random window of 1/64 of the used span" stress Zone (sized: true, refusal: Refusal::Allowed) bench Kind::Zone;
-    "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages" stress Aligned (sized: true) bench Kind::Aligned;
+    "churn" "n live objects of 1..=64 pages; 64 random ones freed, 64 others allocated"
+        stress Churn (sized: true) bench Kind::Churn;
+    "holes" "n one-page holes; 64 times two pages, which fit in none, then freed"
+        stress Holes (sized: true) bench Kind::Holes;
+    "zone" "churn, each request in a random window of 1/64 of the used span"
+        stress Zone (sized: true, refusal: Refusal::Allowed) bench Kind::Zone;
+    "aligned" "churn of 1..=10 pages aligned to 1..=1024 pages"
+        stress Aligned (sized: true) bench Kind::Aligned;
     "aligned-2m" "n objects churned without alignment; 64 of 1..=64 pages aligned to 2 MiB, then freed"
         stress Aligned2m (sized: true) bench Kind::Aligned2m;
     "burst" "n objects churned; 256 of one size, drawn anew for each burst, then freed in that order"
         stress Burst (sized: true) bench Kind::Burst;
-    "seqfill" "n single pages into an empty space, then freed in that order" stress Seqfill (sized: true) bench Kind::Seqfill;
+    "seqfill" "n single pages into an empty space, then freed in that order"
+        stress Seqfill (sized: true) bench Kind::Seqfill;
 }
 
 impl CaseInfo {

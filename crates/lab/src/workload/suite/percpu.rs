@@ -33,7 +33,8 @@ const SPARE_PAGES: u64 = 3;
 
 cases! { Percpu, PercpuKind, Bench:
     "seed" "objects of each of the posting's sizes, freed in every order" bench Bench::Fill(SEED);
-    "in-order" "n objects of one of the posting's sizes, then freed in that order" stress InOrder (sized: true);
+    "in-order" "n objects of one of the posting's sizes, then freed in that order"
+        stress InOrder (sized: true);
     "alternating" "the same, every other object freed first" stress Alternating (sized: true);
     "reverse" "the same, freed from the last one on" stress Reverse (sized: true);
     "random" "the same, freed in a random order" stress Random (sized: true);
@@ -49,14 +50,16 @@ cases! { Percpu, PercpuKind, Bench:
     "churn-4-1024" "the same with 4..=1024 bytes" stress ChurnLarge (sized: true) bench Bench::Churn(1024);
     "mixed" "the same with 1..=32768 bytes, small ones more often, some aligned to up to 4096"
         stress Mixed (sized: true);
-    "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory" stress Atomic (sized: true, refusal: Refusal::Allowed);
+    "atomic" "the same with 4..=256 bytes, half of which cannot wait for memory"
+        stress Atomic (sized: true, refusal: Refusal::Allowed);
     "stale-hint" "8n objects of 4 bytes of which n stay; then n in their holes, and freed"
         stress StaleHint (sized: true) bench Bench::StaleHint;
     "mass-free" "a random half of all objects freed, as many placed again: what the first of them pay"
         bench Bench::MassFree(&[Size::new(4, 4), Size::new(64, 8)]);
     "deletion" "groups of six objects, one of eleven kept; then eleven groups made and deleted"
         stress Deletion (sized: true) bench Bench::Deletion;
-    "starved" "mixed, with memory that ends, and is there again" stress Starved (sized: true, refusal: Refusal::Allowed);
+    "starved" "mixed, with memory that ends, and is there again"
+        stress Starved (sized: true, refusal: Refusal::Allowed);
 }
 
 use PercpuKind as Kind;

@@ -35,8 +35,10 @@ const SPANNED: u64 = 64;
 const TOGETHER: u64 = 8;
 
 cases! { Tree, TreeKind, Bench:
-    "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again" stress SlotStore (sized: true);
-    "bench_node_store" "kernel bench: a range comes beside another, and is erased" stress NodeStore (sized: true);
+    "bench_slot_store" "kernel bench: a range grows into its gap, and shrinks again"
+        stress SlotStore (sized: true);
+    "bench_node_store" "kernel bench: a range comes beside another, and is erased"
+        stress NodeStore (sized: true);
     "bench_awalk" "kernel bench: the highest gap of 1..=8 below a random index" stress Awalk (sized: true);
     "bench_walk" "kernel bench: a cursor is put on a random index" stress Walk (sized: true);
     "bench_load" "kernel bench: a random index is looked up" stress Load (sized: true);
@@ -49,7 +51,8 @@ cases! { Tree, TreeKind, Bench:
     "check_mas_store_gfp" "kernel test: a store over exactly a range, by one of the three calls of a cursor"
         stress MasStoreGfp (sized: true);
     "check_seq" "kernel test: n ranges in order, then erased in that order" stress Seq (sized: true);
-    "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order" stress RevSeq (sized: true);
+    "check_rev_seq" "kernel test: n ranges from the last on, then erased in that order"
+        stress RevSeq (sized: true);
     "check_alloc_range"
         "kernel test: the lowest gap of 1..=16 from a random index on is taken; two random indexes erased"
         stress AllocRange (sized: true, refusal: Refusal::Allowed);
@@ -74,13 +77,15 @@ cases! { Tree, TreeKind, Bench:
         "8 free indexes at a multiple of 16 from a random place on: every gap but the last is misaligned"
         bench Bench::GapMisaligned;
     "spanning" "a store over 1..=64 slots, then a range for each of them" stress Spanning (sized: true);
-    "transaction" "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
+    "transaction"
+        "an unmapping in the middle of three ranges, and up to 8 stores anywhere, as one; half are undone"
         stress Transaction (sized: true);
     "dup" "the tree copied, 64 stores into the copy, the copy destroyed; a loop for each range"
         stress Dup (sized: true) bench Bench::Dup;
     "mix" "80 % look-ups, 10 % stores, 10 % erases at random places, half of which hold a range"
         bench Bench::Mix;
-    "mixed" "one of all the stress cases at random, and stores that are refused" stress Mixed (sized: true, refusal: Refusal::Allowed);
+    "mixed" "one of all the stress cases at random, and stores that are refused"
+        stress Mixed (sized: true, refusal: Refusal::Allowed);
     "footprint" "bytes of a map of one to four ranges" bench Bench::Footprint;
 }
 

@@ -1,13 +1,12 @@
 use super::TINY;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::memory::engines::{Block, Content, ENTRIES, MEMSET, Memory};
-use freehold_lab::concurrent::memory::replay::Areas;
+use freehold_lab::concurrent::memory::replay::{Areas, Step};
 use freehold_lab::concurrent::memory::{judge, slots, stacks};
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::{MEMORY, Options, measure_resident};
 use freehold_lab::promises;
 use freehold_lab::record::{Metric, Results};
-use freehold_trace::kva::Op;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -146,9 +145,9 @@ fn memory_that_is_not_what_it_should_be_is_found() {
 
 #[test]
 fn areas_that_lose_what_was_written_are_found() {
-    let take = |object| Op::alloc(object, 8192);
+    let take = |object| Step::Take(object, 8192);
     let setup = vec![take(0), take(1)];
-    let steps = vec![take(2), Op::Free { object: 0 }, Op::Free { object: 2 }];
+    let steps = vec![take(2), Step::GiveBack(0), Step::GiveBack(2)];
     let areas = Areas { name: "three".to_owned(), setup, steps, objects: 3 };
     let wrong = |lie, judged| {
         let mut ended = false;
@@ -160,7 +159,7 @@ fn areas_that_lose_what_was_written_are_found() {
     assert_eq!(wrong(Lie::Shares, true).unwrap(), "area 0 lost what was written");
     assert_eq!(wrong(Lie::Overlaps, true).unwrap(), "blocks overlap at 0x0");
     assert_eq!(wrong(Lie::Refuses, false).unwrap(), "an area of 8192 bytes was refused");
-    let twice = Areas { steps: vec![Op::Free { object: 0 }; 2], ..areas.clone() };
+    let twice = Areas { steps: vec![Step::GiveBack(0); 2], ..areas.clone() };
     let again = twice.replay(&liar(Lie::None), false, &mut || ()).unwrap_err().to_string();
     assert_eq!(again, "area 0 is not there");
 }

@@ -1,7 +1,7 @@
 use freehold::units::Span;
 use freehold_lab::engine::vma::Class;
 use freehold_lab::record::Time;
-use freehold_lab::run::vma::{Film, Sample};
+use freehold_lab::run::vma::{Filming, Sample};
 
 fn area(first: u64, pages: u64) -> (Span, Class) {
     (Span::from_size(first, pages * 4096).unwrap(), Class::Memory)
@@ -10,7 +10,7 @@ fn area(first: u64, pages: u64) -> (Span, Class) {
 #[test]
 fn a_page_is_seen_beside_terabytes() {
     let areas = vec![area(0x1000, 1), area(0x10_0000_0000_0000, 1 << 29)];
-    let film = Film { space: 3, stride: 1, ops: 1, samples: vec![Sample { at: 7, areas }] };
+    let film = Filming { space: 3, stride: 1, ops: 1, samples: vec![Sample { at: 7, areas }] };
     let film = film.develop(&Time::new(None, 9));
     assert_eq!((film.space, film.seconds, film.areas), (3, vec![7.0], vec![2]));
     let painted = film.cells.iter().filter(|&&cell| cell > 0).count();
@@ -21,5 +21,5 @@ fn a_page_is_seen_beside_terabytes() {
 
 #[test]
 fn nothing_is_no_film() {
-    assert!(Film::of_busiest(&[]).develop(&Time::new(None, 0)).cells.is_empty());
+    assert!(Filming::of_busiest(&[]).develop(&Time::new(None, 0)).cells.is_empty());
 }

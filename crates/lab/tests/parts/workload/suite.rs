@@ -2,7 +2,7 @@
 
 use freehold::units::{Align, Span};
 use freehold_lab::engine::{ENGINES, Session};
-use freehold_lab::family::{Checker, Judge, Kva, Life, Percpu};
+use freehold_lab::family::{Checker, Kva, Life, Percpu};
 use freehold_lab::workload::WHOLE;
 use freehold_lab::workload::suite::{
     Batch, CASES, Case, CaseInfo, Interleaved, Kind, Params, PercpuKind, Phase, Suited, find_cases,
