@@ -8,7 +8,7 @@
 //! Slot `i` has the indexes after pivot `i - 1` up to pivot `i`; the first starts and the last ends where the leaf does,
 //! which its ancestors know. Bit `i` of `occupied` says whether it has an entry, whose word is word `i`.
 //! (Words of entries alone, with pivots and words sharing 31 places, hold ten entries with gaps between them instead of eight. But a
-//! look-up then counts the entries before its own: 100 instructions in a leaf instead of 35.)
+//! look-up then counts the entries before its own: 171 instructions at 100 ranges instead of 128, of `bench maple --instructions`.)
 //!
 //! # Invariants
 //! Pivots ascend. Two gaps never follow each other, in a leaf or from one to the next. Every slot has an index: nothing is

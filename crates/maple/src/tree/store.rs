@@ -105,7 +105,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)] // why: `tree/store.rs`
+    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
@@ -225,7 +225,7 @@ impl<M: Memory> Tree<M> {
 
     /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
     /// is cut in two. It is called before anything changes, since it may panic.
-    #[inline(always)] // why: `tree/store.rs`
+    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     pub(crate) fn commit(
         &mut self,
         plan: &StorePlan,
@@ -284,7 +284,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Makes an edit of the path's leaf.
-    #[inline(always)] // why: `tree/store.rs`
+    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     fn edit_leaf(
         &mut self,
         plan: &StorePlan,
@@ -319,7 +319,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Replaces slots of the path's leaf, which splits if that is too much for it.
-    #[inline(always)] // why: `tree/store.rs`
+    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     fn replace(
         &mut self,
         path: &Path,
@@ -366,7 +366,7 @@ impl<M: Memory> Tree<M> {
 }
 
 /// What a store over a range does to the path's leaf, in which it lies.
-#[inline(always)] // why: `tree/store.rs`
+#[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
 pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }
