@@ -115,20 +115,18 @@ struct Worker<'a> {
 /// # Errors
 /// No engine has such a name, or one cannot be made.
 pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Result<Results> {
-    let all: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.allocates).collect();
-    Who::check(&all.iter().map(|entry| entry.who).collect::<Vec<_>>(), &asked.engines)?;
-    let wanted =
-        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| entry.who.is(name));
-    let entries: Vec<&Entry> = all.into_iter().filter(wanted).collect();
+    Who::check(&ENTRIES.map(|(who, _)| who), &asked.engines)?;
+    let wanted = |who: &Who| asked.engines.is_empty() || asked.engines.iter().any(|name| who.is(name));
+    let entries: Vec<&Entry> = ENTRIES.iter().filter(|(who, _)| wanted(who)).collect();
     let threads = asked.threads.unwrap_or_else(cpus);
     let mut results = Results::default();
     results.fact("threads", threads.to_string());
     let mut operations = 0;
-    for entry in &entries {
-        let label = entry.who.label();
+    for (who, make) in &entries {
+        let label = who.label();
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = asked.duration.map(|all| Instant::now() + all / entries.len() as u32);
-        let found = on_engine((entry.make)(None)?.as_ref(), asked, threads, until);
+        let found = on_engine(make(None)?.as_ref(), asked, threads, until);
         let done = found.as_ref().cloned().unwrap_or_default();
         operations += done.operations;
         if let Err(reason) = &found {
@@ -147,7 +145,7 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
             ("refused", done.refused),
         ];
         let counts = if found.is_ok() { &counts[..] } else { &[] };
-        let key = entry.who.key("kva", "all CPUs", "").param("threads", threads);
+        let key = who.key("kva", "all CPUs", "").param("threads", threads);
         add_counts(&mut results, &key, counts, ("checked", found.is_err().into()));
     }
     let operations = count(operations);

@@ -156,6 +156,11 @@ pub struct Case {
 }
 
 impl Bench<'_> {
+    /// Those of a list that are asked for.
+    fn wanted<T>(&self, all: impl IntoIterator<Item = (Who, T)>) -> Vec<(Who, T)> {
+        all.into_iter().filter(|(who, _)| self.options.wants(who)).collect()
+    }
+
     /// Rounds in which so many engines take turns; what each of them found in those after the first, which only warms up.
     fn rounds<T>(
         &mut self,

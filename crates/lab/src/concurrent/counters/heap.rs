@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let heap = default_heap()?;
-    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
+    let engines = bench.wanted(engines(heap));
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;

@@ -73,10 +73,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     // The first thread on each CPU takes memory of its own.
     grown(|| many(1, SharedAtomic::default))?;
     let mut all = Vec::new();
-    for (who, measured) in ENGINES {
-        if !bench.options.wants(&who) {
-            continue;
-        }
+    for (who, measured) in bench.wanted(ENGINES) {
         bench.progress.tick(&format!("counter-memory: {}", who.label()));
         let grown = measured(n).map_err(|wrong| wrong.context(who.label()))?;
         let mut put = |op: &str, bytes: u64| {

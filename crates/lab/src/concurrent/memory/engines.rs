@@ -1,10 +1,10 @@
 //! Memory that is taken and given back, each behind the same loops.
 
-use super::judge;
-use super::replay::Areas;
 use super::rounds::Took;
+use super::{judge, replay};
 use crate::concurrent::Who;
 use crate::named::named;
+use crate::workload::Workload;
 use freehold::vmalloc::{self, Keep, VirtualMemory, Zero};
 use freehold_rivals::memory::{Glibc, Jemalloc, MiMalloc};
 use freehold_sys::harness::memory::{self, Mmap};
@@ -121,7 +121,7 @@ pub trait Loops: Pairs {
     ///
     /// # Errors
     /// A block is refused, or lost what was written if `judged`.
-    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
+    fn replay(&self, areas: &Workload, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
 }
 
 impl<T: Memory> Pairs for T {
@@ -142,8 +142,8 @@ impl<T: Memory> Loops for T {
         judge::check(self, len, thread)
     }
 
-    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
-        areas.replay(self, judged, at_end)
+    fn replay(&self, areas: &Workload, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
+        replay::replay(areas, self, judged, at_end)
     }
 }
 
@@ -164,22 +164,16 @@ impl Pairs for Memset {
     }
 }
 
-/// Memory that can be made anew.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name.
-    pub who: Who,
-    /// Keeps that much free memory, if it is ours; others keep what they keep.
-    pub make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
-}
+/// Makes memory anew, which keeps that much of it free, if it is ours; others keep what they keep.
+pub type Make = fn(Keep) -> anyhow::Result<Box<dyn Loops>>;
 
 /// Everyone who hands out blocks.
-pub const ENTRIES: [Entry; 5] = [
-    Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
-    Entry { who: Who::other("mmap", None), make: |_| Ok(Box::new(Heap(Mmap))) },
-    Entry { who: Who::other("glibc", None), make: |_| Ok(Box::new(Heap(Glibc))) },
-    Entry { who: Who::other("jemalloc", None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
-    Entry { who: Who::other("mimalloc", None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
+pub const ENTRIES: [(Who, Make); 5] = [
+    (Who::default(VMALLOC), |keep| Ok(Box::new(ours(keep)?))),
+    (Who::other("mmap", None), |_| Ok(Box::new(Heap(Mmap)))),
+    (Who::other("glibc", None), |_| Ok(Box::new(Heap(Glibc)))),
+    (Who::other("jemalloc", None), |_| Ok(Box::new(Heap(Jemalloc)))),
+    (Who::other("mimalloc", None), |_| Ok(Box::new(Heap(MiMalloc)))),
 ];
 
 /// Ours.

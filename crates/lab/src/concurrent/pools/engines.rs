@@ -189,32 +189,18 @@ impl Pool for Found {
     }
 }
 
-/// A space that can be made anew.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name.
-    pub who: Who,
-    /// Whether it hands out ranges; otherwise it only finds them.
-    pub allocates: bool,
-    /// Makes one.
-    pub make: Make,
-}
+/// A space that can be made anew, with its sections timed if the clock's cost is given.
+pub type Entry = (Who, fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>);
 
-/// Makes a space, with its sections timed if the clock's cost is given.
-type Make = fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>;
-
-/// Every space.
-pub const ENTRIES: [Entry; 5] = [
-    of(Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
-    of(Who::ours(ONE_LOCK, None), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
-    of(split("busy-free-lazy"), |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?))),
-    of(split("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
-    Entry { allocates: false, ..of(Who::other("rwlock-btreemap", None), |_| Ok(Box::<Found>::default())) },
+/// Every space that hands out ranges.
+pub const ENTRIES: [Entry; 4] = [
+    (Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
+    (Who::ours(ONE_LOCK, None), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
+    (split("busy-free-lazy"), |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?))),
+    (split("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
 ];
-
-const fn of(who: Who, make: Make) -> Entry {
-    Entry { who, allocates: true, make }
-}
+/// One that only finds them.
+pub const FINDS: Entry = (Who::other("rwlock-btreemap", None), |_| Ok(Box::<Found>::default()));
 
 const fn split(variant: &'static str) -> Who {
     Who::ours("split-locks", Some(variant))
