@@ -121,7 +121,11 @@ fn overcommit() -> Check {
             (Err("never (2)"), "memory is charged chunk by chunk, when it is committed")
         }
         None => {
-            return told("overcommit", "not told".to_owned(), "memory is committed chunk by chunk".to_owned());
+            return told(
+                "overcommit",
+                "not told".to_owned(),
+                "memory is committed chunk by chunk".to_owned(),
+            );
         }
     };
     either("overcommit", found, [touched, without])
