@@ -1,6 +1,6 @@
 //! `counter-memory`: what many counters take, as the page tables of this process say.
 
-use super::engines::{OURS, Ours, default_heap, other};
+use super::engines::{OURS, Ours, default_heap};
 use super::{Bench, SUITE, counters};
 use crate::concurrent::Who;
 use crate::concurrent::place::{cpus, on_each_cpu, resident_bytes};
@@ -29,19 +29,19 @@ const ENGINES: [Measured; 8] = [
     (Who::default(OURS), |n| {
         grown(|| Ok(Counter::bulk(default_heap()?, n)?.into_iter().map(Ours).collect()))
     }),
-    (other("shared-atomic"), |n| grown(|| many(n, SharedAtomic::default))),
-    (other("padded-threads"), |n| {
+    (Who::other("shared-atomic"), |n| grown(|| many(n, SharedAtomic::default))),
+    (Who::other("padded-threads"), |n| {
         let cpus = cpus();
         grown(|| many(n, || PaddedThreads::new(cpus)))
     }),
-    (other("contatori"), |n| grown(|| many(n, Contatori::default))),
-    (other("fast-counter"), |n| {
+    (Who::other("contatori"), |n| grown(|| many(n, Contatori::default))),
+    (Who::other("fast-counter"), |n| {
         let cpus = cpus();
         grown(|| many(n, || FastCounter::new(cpus)))
     }),
-    (other("thread_local"), |n| grown(|| many(n, ThreadLocals::default))),
-    (other("prometheus-client"), |n| grown(|| many(n, Prometheus::default))),
-    (other("metrics-util"), |n| grown(|| many(n, MetricsUtil::default))),
+    (Who::other("thread_local"), |n| grown(|| many(n, ThreadLocals::default))),
+    (Who::other("prometheus-client"), |n| grown(|| many(n, Prometheus::default))),
+    (Who::other("metrics-util"), |n| grown(|| many(n, MetricsUtil::default))),
 ];
 
 fn many<T>(n: usize, make: impl Fn() -> T) -> anyhow::Result<Vec<T>> {

@@ -1,6 +1,6 @@
 //! `snapshot`: the values of many counters at once, beside a copy of the bytes that they are in.
 
-use super::engines::{OURS, default_heap, other, ours};
+use super::engines::{OURS, default_heap, ours};
 use super::{Bench, SUITE};
 use crate::concurrent::place::{cpu_ns, on_each_cpu};
 use crate::concurrent::{FLOOR, Who};
@@ -15,12 +15,14 @@ type Way = fn(&mut Counted) -> anyhow::Result<()>;
 const WAYS: [(Who, Way); 5] = [
     (Who::default(OURS), |of| Ok(snapshot(&of.counters, &mut of.values)?)),
     (ours("one-by-one"), |of| fill(&mut of.values, of.counters.iter().map(Counter::get))),
-    (other("shared-atomic"), |of| fill(&mut of.values, of.atomics.iter().map(|atomic| atomic.load(Relaxed)))),
-    (other("copy"), |of| {
+    (Who::other("shared-atomic"), |of| {
+        fill(&mut of.values, of.atomics.iter().map(|atomic| atomic.load(Relaxed)))
+    }),
+    (Who::other("copy"), |of| {
         of.copied.copy_from_slice(black_box(&of.slots));
         Ok(())
     }),
-    (other(FLOOR), |_| Ok(())),
+    (Who::other(FLOOR), |_| Ok(())),
 ];
 
 struct Counted {

@@ -41,7 +41,7 @@ type Make = fn() -> MapleTree<u64>;
 /// Ours: with the nodes that users get, and with small ones, which make trees of many levels.
 const SUBJECTS: [(Who, Make); 2] = [
     (Who::default("maple-tree"), MapleTree::new),
-    (Who::ours("maple-tree", Some("small-nodes")), || MapleTree::with_nodes(Nodes::Small)),
+    (Who::ours("maple-tree").variant("small-nodes"), || MapleTree::with_nodes(Nodes::Small)),
 ];
 
 /// What a run added up to.

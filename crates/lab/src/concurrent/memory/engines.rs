@@ -15,7 +15,7 @@ use std::hint::black_box;
 /// Ours.
 pub const VMALLOC: &str = "vmalloc";
 /// Beside them, and no rival: what it takes to clear memory that somebody has.
-pub const MEMSET: Who = Who::ours("memset", None);
+pub const MEMSET: Who = Who::ours("memset");
 
 /// Bytes of a page: between those that are touched.
 pub const PAGE: usize = 4096;
@@ -170,10 +170,10 @@ pub type Make = fn(Keep) -> anyhow::Result<Box<dyn Loops>>;
 /// Everyone who hands out blocks.
 pub const ENTRIES: [(Who, Make); 5] = [
     (Who::default(VMALLOC), |keep| Ok(Box::new(ours(keep)?))),
-    (Who::other("mmap", None), |_| Ok(Box::new(Heap(Mmap)))),
-    (Who::other("glibc", None), |_| Ok(Box::new(Heap(Glibc)))),
-    (Who::other("jemalloc", None), |_| Ok(Box::new(Heap(Jemalloc)))),
-    (Who::other("mimalloc", None), |_| Ok(Box::new(Heap(MiMalloc)))),
+    (Who::other("mmap"), |_| Ok(Box::new(Heap(Mmap)))),
+    (Who::other("glibc"), |_| Ok(Box::new(Heap(Glibc)))),
+    (Who::other("jemalloc"), |_| Ok(Box::new(Heap(Jemalloc)))),
+    (Who::other("mimalloc"), |_| Ok(Box::new(Heap(MiMalloc)))),
 ];
 
 /// Ours.

@@ -23,8 +23,8 @@ type Reset = fn(&mut Pages, Range<usize>) -> Result<(), SysError>;
 /// have memory.
 pub const ENTRIES: [(Who, Option<Reset>); 3] = [
     (Who::default(VMALLOC), None),
-    (Who::other("dontneed", None), Some(Pages::discard)),
-    (Who::other("scan-each", None), Some(Pages::clear)),
+    (Who::other("dontneed"), Some(Pages::discard)),
+    (Who::other("scan-each"), Some(Pages::clear)),
 ];
 
 /// What is done: whether the same pages are dirty each time, and whether a turn is one reset only.

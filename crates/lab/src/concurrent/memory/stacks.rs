@@ -19,8 +19,7 @@ const CHECKED: u64 = 64;
 pub const ALIVE: usize = 200_000;
 
 /// Who has stacks, and whether they are ours.
-pub const ENTRIES: [(Who, bool); 2] =
-    [(Who::default(VMALLOC), true), (Who::other("corosensei", None), false)];
+pub const ENTRIES: [(Who, bool); 2] = [(Who::default(VMALLOC), true), (Who::other("corosensei"), false)];
 
 /// First byte and length of a stack, with its guard.
 pub type Place = (u64, u64);

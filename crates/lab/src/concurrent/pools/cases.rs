@@ -36,7 +36,8 @@ fn time(
     operations: usize,
     all: &[Timed],
 ) -> anyhow::Result<()> {
-    let rounds = bench.rounds(&format!("{workload}: {threads} threads"), all.len(), |_, at| {
+    let what = format!("{workload}: {threads} threads");
+    let rounds = bench.rounds(&what, 0..=bench.amount.rounds, all.len(), |_, at| {
         let Timed { locks, work, check, .. } = &all[at];
         let before = locks.map(all_locks);
         let (took, _) = wall_clock(threads, &|_| Ok(()), work)?;

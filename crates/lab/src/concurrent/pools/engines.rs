@@ -195,16 +195,14 @@ pub type Entry = (Who, fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>);
 /// Every space that hands out ranges.
 pub const ENTRIES: [Entry; 4] = [
     (Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
-    (Who::ours(ONE_LOCK, None), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
-    (split("busy-free-lazy"), |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?))),
-    (split("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
+    (Who::ours(ONE_LOCK), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
+    (Who::ours("split-locks").variant("busy-free-lazy"), |clock_ns| {
+        Ok(Box::new(Split::new(true, clock_ns)?))
+    }),
+    (Who::ours("split-locks").variant("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
 ];
 /// One that only finds them.
-pub const FINDS: Entry = (Who::other("rwlock-btreemap", None), |_| Ok(Box::<Found>::default()));
-
-const fn split(variant: &'static str) -> Who {
-    Who::ours("split-locks", Some(variant))
-}
+pub const FINDS: Entry = (Who::other("rwlock-btreemap"), |_| Ok(Box::<Found>::default()));
 
 /// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
-pub const REFERENCE: Who = Who::ours("two-locks", None);
+pub const REFERENCE: Who = Who::ours("two-locks");

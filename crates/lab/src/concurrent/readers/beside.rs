@@ -63,7 +63,8 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let maps = bench.filled("beside", ranges, true)?;
         for (op, other, halves) in MODES {
             let long = bench.amount.together;
-            let rounds = bench.rounds(&format!("beside: {ranges} ranges, {op}"), maps.len(), |_, at| {
+            let what = format!("beside: {ranges} ranges, {op}");
+            let rounds = bench.rounds(&what, 0..=bench.amount.rounds, maps.len(), |_, at| {
                 let found = one(&maps[at], ranges, other, halves, long)?;
                 let who = maps[at].entry.who.label();
                 anyhow::ensure!(found.seen.wrong == 0, "beside: {who}: another range's value was read");

@@ -197,28 +197,23 @@ fn boxed<T: Subject + Default + 'static>() -> Box<dyn Subject> {
     Box::<T>::default()
 }
 
-const fn rival(
-    engine: &'static str,
-    variant: Option<&'static str>,
-    exact: bool,
-    make: fn() -> Box<dyn Subject>,
-) -> Entry {
-    Entry { who: Who::other(engine, variant), exact, shared: true, make }
+const fn shared(who: Who, make: fn() -> Box<dyn Subject>) -> Entry {
+    Entry { who, exact: false, shared: true, make }
 }
 
 /// Every map.
 pub const ENTRIES: [Entry; 11] = [
-    Entry { who: Who::default(MAPLE), exact: false, shared: true, make: boxed::<Maple> },
-    Entry { who: Who::ours(OWNED, None), exact: false, shared: false, make: boxed::<Owned> },
-    rival("rwlock-btreemap", None, false, boxed::<RwLockMap>),
-    rival("left-right", None, false, boxed::<LeftRightMap>),
-    rival("tree-index", Some("search"), false, boxed::<TreeIndexMap<false>>),
-    rival("tree-index", Some("exact"), true, boxed::<TreeIndexMap<true>>),
-    rival("ferntree", Some("search"), false, boxed::<Optimistic<false>>),
-    rival("ferntree", Some("exact"), true, boxed::<Optimistic<true>>),
-    rival("skiplist", Some("search"), false, boxed::<SkipListMap<false>>),
-    rival("skiplist", Some("exact"), true, boxed::<SkipListMap<true>>),
-    Entry { shared: false, ..rival(FLOOR, None, false, || Box::new(Nothing)) },
+    shared(Who::default(MAPLE), boxed::<Maple>),
+    Entry { shared: false, ..shared(Who::ours(OWNED), boxed::<Owned>) },
+    shared(Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
+    shared(Who::other("left-right"), boxed::<LeftRightMap>),
+    shared(Who::other("tree-index").variant("search"), boxed::<TreeIndexMap<false>>),
+    Entry { exact: true, ..shared(Who::other("tree-index").variant("exact"), boxed::<TreeIndexMap<true>>) },
+    shared(Who::other("ferntree").variant("search"), boxed::<Optimistic<false>>),
+    Entry { exact: true, ..shared(Who::other("ferntree").variant("exact"), boxed::<Optimistic<true>>) },
+    shared(Who::other("skiplist").variant("search"), boxed::<SkipListMap<false>>),
+    Entry { exact: true, ..shared(Who::other("skiplist").variant("exact"), boxed::<SkipListMap<true>>) },
+    Entry { shared: false, ..shared(Who::other(FLOOR), || Box::new(Nothing)) },
 ];
 
 /// A map under test, and what was stored last in each range.

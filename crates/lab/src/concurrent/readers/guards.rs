@@ -30,17 +30,17 @@ fn others<G: Guards + Default + 'static>() -> Loop {
 /// Everything with guards: ours through a thread-local, and by a handle.
 pub(super) const GUARDS: [(Who, fn() -> Loop); 7] = [
     (Who::default("rcu"), || looped(|| (), |()| drop(black_box(freehold_rcu::read())))),
-    (Who::ours("rcu", Some("handle")), || {
+    (Who::ours("rcu").variant("handle"), || {
         let enter =
             |reader: &Option<Reader<'static>>| drop(reader.as_ref().map(|reader| black_box(reader.read())));
         looped(|| Domain::global().reader().ok(), enter)
     }),
-    (Who::other("crossbeam-epoch", None), others::<Epoch>),
-    (Who::other("crossbeam-epoch", Some("handle")), others::<EpochHandle>),
-    (Who::other("seize", None), others::<Seize>),
-    (Who::other("rwlock", None), others::<RwLocked>),
+    (Who::other("crossbeam-epoch"), others::<Epoch>),
+    (Who::other("crossbeam-epoch").variant("handle"), others::<EpochHandle>),
+    (Who::other("seize"), others::<Seize>),
+    (Who::other("rwlock"), others::<RwLocked>),
     // What the loop costs.
-    (Who::other(FLOOR, None), || looped(|| (), |&nothing| black_box(nothing))),
+    (Who::other(FLOOR), || looped(|| (), |&nothing| black_box(nothing))),
 ];
 
 /// The workload.

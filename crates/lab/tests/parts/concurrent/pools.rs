@@ -102,7 +102,7 @@ impl Pool for Liar {
 fn blocks_that_overlap_are_found() {
     let liar = Liar::default();
     let held = [parking_lot::Mutex::new(Held::new(&liar, 30, 1).unwrap())];
-    let who = Who::other("liar", None);
+    let who = Who::other("liar");
     let wrong = cases::apart(&liar, &held, &who).unwrap_err().to_string();
     assert!(wrong.starts_with("liar: blocks overlap at 0x"), "{wrong}");
     assert!(cases::settled(&liar, &who).is_err());
