@@ -107,13 +107,10 @@ named! {
 }
 
 /// Operations in loops, so that each is not called through a table.
-pub trait Pairs: Sync {
+pub trait Loops: Sync {
     /// Takes and gives back so many blocks, one at a time; whether there was one each time.
     fn pairs(&self, count: usize, len: usize, content: Content) -> bool;
-}
 
-/// What else is asked of an engine.
-pub trait Loops: Pairs {
     /// Whether blocks of so many bytes are apart, keep what is written, and are zero where they shall be.
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()>;
 
@@ -124,7 +121,7 @@ pub trait Loops: Pairs {
     fn replay(&self, areas: &Workload, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
 }
 
-impl<T: Memory> Pairs for T {
+impl<T: Memory> Loops for T {
     fn pairs(&self, count: usize, len: usize, content: Content) -> bool {
         (0..count).all(|_| {
             let Some(mut block) = self.take(black_box(len), content == Content::Zeroed) else { return false };
@@ -135,9 +132,7 @@ impl<T: Memory> Pairs for T {
             true
         })
     }
-}
 
-impl<T: Memory> Loops for T {
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()> {
         judge::check(self, len, thread)
     }
@@ -147,21 +142,17 @@ impl<T: Memory> Loops for T {
     }
 }
 
-/// Memory that the thread has, cleared.
-pub struct Memset;
-
-impl Pairs for Memset {
-    fn pairs(&self, count: usize, len: usize, _: Content) -> bool {
-        thread_local!(static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
-        HELD.with_borrow_mut(|held| {
-            held.resize(len, 1);
-            for _ in 0..count {
-                black_box(&mut *held).fill(0);
-                held.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
-            }
-            black_box(held).iter().step_by(PAGE).all(|&byte| byte == 1)
-        })
-    }
+/// Clears memory that the thread has, so often, and touches it; whether all went well.
+pub(super) fn memset(count: usize, len: usize) -> bool {
+    thread_local!(static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+    HELD.with_borrow_mut(|held| {
+        held.resize(len, 1);
+        for _ in 0..count {
+            black_box(&mut *held).fill(0);
+            held.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
+        }
+        black_box(held).iter().step_by(PAGE).all(|&byte| byte == 1)
+    })
 }
 
 /// Makes memory anew, which keeps that much of it free, if it is ours; others keep what they keep.

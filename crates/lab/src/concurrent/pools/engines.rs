@@ -3,8 +3,7 @@
 use super::lock::{Lock, Used};
 use super::split::Split;
 use crate::concurrent::Who;
-use crate::workload::SplitMix;
-use crate::workload::recipe::{END_PAGE, LOW_PAGE};
+use crate::workload::{END_PAGE, LOW_PAGE, SplitMix};
 use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
 use freehold::units::{Align, Span};
 use parking_lot::RwLock;
