@@ -29,20 +29,24 @@ const ENGINES: [Measured; 8] = [
     (Who::default(OURS), |n| {
         grown(|| Ok(Counter::bulk(default_heap()?, n)?.into_iter().map(Ours).collect()))
     }),
-    (Who::other("shared-atomic"), |n| grown(|| many(n, SharedAtomic::default))),
+    (Who::other("shared-atomic"), of::<SharedAtomic>),
     (Who::other("padded-threads"), |n| {
         let cpus = cpus();
         grown(|| many(n, || PaddedThreads::new(cpus)))
     }),
-    (Who::other("contatori"), |n| grown(|| many(n, Contatori::default))),
+    (Who::other("contatori"), of::<Contatori>),
     (Who::other("fast-counter"), |n| {
         let cpus = cpus();
         grown(|| many(n, || FastCounter::new(cpus)))
     }),
-    (Who::other("thread_local"), |n| grown(|| many(n, ThreadLocals::default))),
-    (Who::other("prometheus-client"), |n| grown(|| many(n, Prometheus::default))),
-    (Who::other("metrics-util"), |n| grown(|| many(n, MetricsUtil::default))),
+    (Who::other("thread_local"), of::<ThreadLocals>),
+    (Who::other("prometheus-client"), of::<Prometheus>),
+    (Who::other("metrics-util"), of::<MetricsUtil>),
 ];
+
+fn of<T: Counts + Default + 'static>(n: usize) -> anyhow::Result<Grown> {
+    grown(|| many(n, T::default))
+}
 
 fn many<T>(n: usize, make: impl Fn() -> T) -> anyhow::Result<Vec<T>> {
     let mut all = Vec::new();
@@ -71,7 +75,7 @@ fn grown<T: Counts + 'static>(make: impl FnOnce() -> anyhow::Result<Vec<T>>) -> 
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let n = counters(bench);
     // The first thread on each CPU takes memory of its own.
-    grown(|| many(1, SharedAtomic::default))?;
+    of::<SharedAtomic>(1)?;
     let mut all = Vec::new();
     for (who, measured) in bench.wanted(ENGINES) {
         bench.progress.tick(&format!("counter-memory: {}", who.label()));
