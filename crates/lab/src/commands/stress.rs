@@ -163,7 +163,8 @@ fn every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Resul
 }
 
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
+    let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
+    if known == 0 && (options.mask.is_some() || options.nr_pages.is_some()) {
         return usage("--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone");
     }
     let engines = F::stressed(&options.engines)?;
@@ -172,7 +173,6 @@ fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::R
     check_memory(most.into(), OBJECT_BYTES * engines.len() as u64)?;
     let mut runs = stress(&plan, &engines, &mut |what| progress.tick(what))?;
     let mut results = Results::default();
-    let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
     if let Some(others) = options.mask.map(|mask| mask & !known).filter(|&others| others != 0) {
         results.note(format!("--mask: {others:#x} is no case that concerns address space"));
     }

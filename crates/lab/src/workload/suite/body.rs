@@ -30,7 +30,6 @@ impl Suited for Kva {
     const CASES: &'static [CaseInfo] = CASES;
     const WORK: &'static str = "the steps of an operation";
     const GROWS: &'static [Kind] = &[Kind::Churn];
-    const KERNELS: bool = true;
 
     fn before(kind: Kind, params: &Params) -> Before<Op> {
         let n = params.n;
