@@ -3,8 +3,9 @@
 //! they lack.
 
 use crate::Progress;
-use crate::concurrent::counters::{Storm, stress as storm};
-use crate::concurrent::{Beside, EveryCpu, stress_every_cpu, stress_maple};
+use crate::concurrent::counters::stress as storm;
+use crate::concurrent::history::LEAST_THREADS;
+use crate::concurrent::{stress_every_cpu, stress_maple};
 use crate::engine::{Facts, Listed};
 use crate::failure::{Failure, usage};
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
@@ -21,7 +22,7 @@ const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
 /// Bytes of an object in an engine, its driver and its judge, about.
 const OBJECT_BYTES: u64 = 512;
 /// Size of the other sized cases.
-const SIZE: u32 = 10_000;
+pub(crate) const SIZE: u32 = 10_000;
 
 /// How much is done, as the kernel's script has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -116,22 +117,27 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
             if *options != (Options { loops, ..of_threads() }) {
                 return usage("stress counters has --threads, --loops and --duration");
             }
-            let adds = loops.unwrap_or(100_000_000);
-            storm(&Storm { threads, adds, duration }, progress)
+            storm(options, progress)
         }
         (Subject::Readers | Subject::Pools | Subject::Memory, ..) => {
             usage("threads that share maps and spaces: stress maple --threads N, stress kva --mode stress")
         }
-        (Subject::Kva, Mode::Stress, _) => every_cpu(options, progress),
+        (Subject::Kva, Mode::Stress, _) => {
+            if options.sizes.len() > 1 || options.unit.is_some() {
+                return usage("--mode stress has one --n, and no --unit");
+            }
+            cases_of::<Kva>(options)?;
+            stress_every_cpu(options, progress)
+        }
         (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),
         (Subject::Maple, _, Some(threads)) => {
             if *options != of_threads() {
                 return usage("stress maple --threads has --duration and --seed");
             }
-            if threads < 2 {
+            if threads < LEAST_THREADS {
                 return usage("--threads: one writes, and at least one reads");
             }
-            stress_maple(&Beside { threads, duration, seed }, progress)
+            stress_maple(options, progress)
         }
         (_, _, Some(_)) => usage("--threads: of counters, of maple, and of kva with --mode stress"),
         (Subject::Kva, ..) => of_family::<Kva>(options, progress),
@@ -140,26 +146,12 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
     }
 }
 
-/// All cases of address ranges on all CPUs at once.
-fn every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if options.sizes.len() > 1 || options.unit.is_some() {
-        return usage("--mode stress has one --n, and no --unit");
+impl Options {
+    /// The parameters of cases, which have so many loops unless others are asked for.
+    pub(crate) fn params(&self, loops: u64) -> Params {
+        let nr_pages = self.nr_pages.unwrap_or(1);
+        Params { loops: self.loops.unwrap_or(loops), nr_pages, seed: self.seed, ..Params::default() }
     }
-    let asked = EveryCpu {
-        threads: options.threads,
-        cases: cases_of(options)?,
-        engines: options.engines.clone(),
-        repeat: options.repeat.unwrap_or(1),
-        params: Params {
-            loops: options.loops.unwrap_or(10_000),
-            nr_pages: options.nr_pages.unwrap_or(1),
-            n: options.sizes.first().copied().unwrap_or(SIZE),
-            seed: options.seed,
-            ..Params::default()
-        },
-        duration: options.duration,
-    };
-    stress_every_cpu(&asked, progress)
 }
 
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
@@ -306,12 +298,7 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
         Mode::Performance => (1_000_000, 3, 1_000_000),
         Mode::Smoke | Mode::Stress => (10_000, 10, 100_000),
     };
-    let params = Params {
-        loops: options.loops.unwrap_or(loops),
-        nr_pages: options.nr_pages.unwrap_or(1),
-        seed: options.seed,
-        ..Params::default()
-    };
+    let params = options.params(loops);
     let repeat = options.repeat.unwrap_or(repeat);
     let mut cases = Vec::new();
     for info in cases_of::<F>(options)? {
@@ -334,7 +321,7 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
 }
 
 /// Those named, and those in the mask; all if there is neither.
-fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
+pub(crate) fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
     let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);

@@ -20,8 +20,8 @@ pub mod pools;
 pub mod readers;
 
 pub use counters::COUNTERS;
-pub use every_cpu::{EveryCpu, stress_every_cpu};
-pub use history::{Beside, stress_maple};
+pub use every_cpu::stress_every_cpu;
+pub use history::stress_maple;
 pub use memory::{MEMORY, measure_resident};
 pub use pools::POOLS;
 pub use readers::READERS;

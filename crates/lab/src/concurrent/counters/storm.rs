@@ -4,6 +4,7 @@
 use super::SUITE;
 use super::engines::RUNGS;
 use crate::Progress;
+use crate::commands::stress::Options;
 use crate::concurrent::place::{beside, cpus};
 use crate::concurrent::{Who, add_counts, end};
 use crate::record::Results;
@@ -16,19 +17,10 @@ use std::time::{Duration, Instant};
 
 /// One add in so many is to the approximate counter, and is recorded, too.
 const EACH_RECORD: u64 = 64;
+/// Adds on each rung, if there is time, unless another number is asked for.
+const ADDS: u64 = 100_000_000;
 /// Adds between two looks at the clock.
 const STEP: i64 = 1 << 12;
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Storm {
-    /// Threads that add; `None` is two for each CPU and two more.
-    pub threads: Option<u32>,
-    /// Adds on each rung, if there is time.
-    pub adds: u64,
-    /// How long all rungs may take together.
-    pub duration: Option<Duration>,
-}
 
 /// What one thread has begun to add to the approximate counter, and what it has added.
 #[derive(Default)]
@@ -66,16 +58,17 @@ struct Added {
 ///
 /// # Errors
 /// There is no memory for it, or threads cannot be moved and interrupted.
-pub fn stress(storm: &Storm, progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn stress(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let mut results = Results::default();
-    let threads = storm.threads.unwrap_or(2 * cpus() + 2);
+    // More than there are CPUs.
+    let threads = options.threads.unwrap_or(2 * cpus() + 2);
     results.fact("threads", threads.to_string());
     let mut ran = 0;
     for (who, rung, index) in RUNGS {
         progress.tick(&format!("storm: {}", who.label()));
         match Builder::new().capacity(1 << 18).rung(rung).index(index).build() {
             Ok(heap) => {
-                on_heap(storm, threads, &who, heap.leak(), &mut results)?;
+                on_heap(options, threads, &who, heap.leak(), &mut results)?;
                 ran += 1;
             }
             Err(absent) => results.note(format!("{}: not run: {rung}: {absent}", who.label())),
@@ -87,19 +80,19 @@ pub fn stress(storm: &Storm, progress: &mut Progress) -> anyhow::Result<Results>
 }
 
 fn on_heap(
-    storm: &Storm,
+    options: &Options,
     threads: u32,
     who: &Who,
     heap: &'static PerCpuHeap,
     results: &mut Results,
 ) -> anyhow::Result<()> {
-    let share = storm.duration.map(|all| all / RUNGS.len() as u32);
+    let share = options.duration.map(|all| all / RUNGS.len() as u32);
     let shared = Shared {
         counter: Counter::in_heap(heap)?,
         approximate: ApproxCounter::in_heap(heap, 8)?,
         histogram: Histogram::in_heap(heap)?,
         progressed: (0..threads).map(|_| Progressed::default()).collect(),
-        adds_left: AtomicI64::new(i64::try_from(storm.adds)?),
+        adds_left: AtomicI64::new(i64::try_from(options.loops.unwrap_or(ADDS))?),
         until: share.map(|share| Instant::now() + share),
         adding: Mutex::default(),
         begun: AtomicBool::new(false),
