@@ -4,10 +4,10 @@
 use super::SUITE;
 use super::engines::RUNGS;
 use crate::Progress;
-use crate::commands::stress::Options;
 use crate::concurrent::place::{beside, cpus};
 use crate::concurrent::{Who, add_counts, end};
 use crate::record::Results;
+use crate::run::stress::Options;
 use freehold_percpu::heap::{Builder, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
 use freehold_sys::harness::{Thread, interruptions};

@@ -9,8 +9,8 @@ pub mod threads;
 
 use super::{Who, add_counts, end};
 use crate::Progress;
-use crate::commands::stress::Options;
 use crate::record::{Results, count};
+use crate::run::stress::Options;
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
 use freehold::units::Span;

@@ -1,10 +1,10 @@
 use freehold::kva::{AddressSpace, Placement, Request};
 use freehold::units::{Align, Span};
 use freehold_lab::Progress;
-use freehold_lab::commands::stress::Options;
 use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
 use freehold_lab::concurrent::pools::engines::{Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
+use freehold_lab::run::stress::Options;
 use std::sync::{Mutex, PoisonError};
 
 fn asked(cases: &[&str]) -> Options {
