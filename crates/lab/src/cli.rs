@@ -3,7 +3,6 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use freehold_lab::commands::replay::ROUNDS;
-use freehold_lab::commands::stress;
 use freehold_lab::kind::Subject;
 use freehold_lab::run;
 use freehold_lab::study::{self, Publication};
@@ -115,7 +114,7 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         subject: Subject,
         #[command(flatten)]
-        options: stress::Options,
+        options: run::stress::Options,
     },
     /// Run a workload on an engine for callgrind to count.
     #[command(hide = true)]

@@ -43,15 +43,12 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
     let Some(command) = &cli.command else {
         let results = commands::main_job::run(&mut Progress::default())?;
         let page = cli.report.clone().unwrap_or_else(|| Path::new(PAGES).join("report.html"));
-        return finish(
-            &cli.common,
-            &Environment::here(),
-            ("freehold".to_owned(), results, Some(page)),
-            false,
-        );
+        let made = ("freehold".to_owned(), results, Some(page));
+        return finish(&cli.common, &Environment::here(), made, false);
     };
     let mut progress = Progress::default();
-    let (name, results, page) = match command {
+    let shown = |name: &str, results| (name.to_owned(), results, None);
+    let made: Made = match command {
         Command::CountInstructions { workload, n, engine } => {
             commands::instructions::run_under_callgrind(workload, *n, engine)?;
             return Ok(false);
@@ -81,36 +78,32 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             }
             return finish(&cli.common, &environment, (name, results, None), *all);
         }
-        Command::Verify { files } => ("verify".to_owned(), commands::verify::run(files, &mut progress), None),
+        Command::Verify { files } => shown("verify", commands::verify::run(files, &mut progress)),
         Command::Replay { files, engine, instructions: true, .. } => {
-            ("replay".to_owned(), commands::instructions::run(files, engine, &mut progress)?, None)
+            shown("replay", commands::instructions::run(files, engine, &mut progress)?)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
             let files = files.iter().map(|file| (file.as_str(), *rounds));
             ("replay".to_owned(), commands::replay::run(files, engine, &mut progress)?, report.clone())
         }
-        Command::Bench { subject, options } => (
-            format!("bench {}", subject.name()),
-            commands::bench::run(*subject, options, &mut progress)?,
-            None,
-        ),
+        Command::Bench { subject, options } => {
+            let results = commands::bench::run(*subject, options, &mut progress)?;
+            shown(&format!("bench {}", subject.name()), results)
+        }
         Command::Reproduce { what, options, report } => {
             let page = || Path::new(PAGES).join(format!("{}.html", what.name()));
             let results = study::run(*what, options, &mut progress)?;
             (format!("reproduce {}", what.name()), results, Some(report.clone().unwrap_or_else(page)))
         }
-        Command::Stress { subject, options } => (
-            format!("stress {}", subject.name()),
-            commands::stress::run(*subject, options, &mut progress)?,
-            None,
-        ),
-        Command::Compare { before, after } => {
-            ("compare".to_owned(), commands::compare::run(before, after)?, None)
+        Command::Stress { subject, options } => {
+            let results = commands::stress::run(*subject, options, &mut progress)?;
+            shown(&format!("stress {}", subject.name()), results)
         }
-        Command::Inspect { file } => ("inspect".to_owned(), commands::inspect::run(file)?, None),
+        Command::Compare { before, after } => shown("compare", commands::compare::run(before, after)?),
+        Command::Inspect { file } => shown("inspect", commands::inspect::run(file)?),
     };
     drop(progress);
-    finish(&cli.common, &Environment::here(), (name, results, page), false)
+    finish(&cli.common, &Environment::here(), made, false)
 }
 
 /// Writes the page, then the results; whether something differed.

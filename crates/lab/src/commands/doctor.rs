@@ -2,6 +2,7 @@
 //!
 //! Everything is tried here and now, by this process; nothing is guessed from versions.
 
+use freehold::units::Bytes;
 use freehold_percpu::heap::{Index, PerCpuHeap, Rung};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::membarrier::Membarrier;
@@ -21,23 +22,16 @@ pub struct Check {
     pub follows: String,
 }
 
-impl Check {
-    fn new(
-        name: &'static str,
-        available: bool,
-        found: impl Into<String>,
-        follows: impl Into<String>,
-    ) -> Self {
-        Self { name, available, found: found.into(), follows: follows.into() }
-    }
-}
-
 /// A thing that is there or not, and what follows from either.
 fn either<T: ToString, E: ToString>(name: &'static str, found: Result<T, E>, follows: [&str; 2]) -> Check {
-    match found {
-        Ok(found) => Check::new(name, true, found.to_string(), follows[0]),
-        Err(lacking) => Check::new(name, false, lacking.to_string(), follows[1]),
-    }
+    let available = found.is_ok();
+    let found = found.map_or_else(|lacking| lacking.to_string(), |found| found.to_string());
+    Check { name, available, found, follows: follows[usize::from(!available)].to_owned() }
+}
+
+/// A thing that is there, and what follows.
+fn told(name: &'static str, found: String, follows: String) -> Check {
+    Check { name, available: true, found, follows }
 }
 
 /// Asks everything.
@@ -52,7 +46,7 @@ pub fn run() -> Vec<Check> {
     let fences = ["readers need no fence", "readers fence themselves"];
     let recorded = ["the kernel's events can be recorded, if you may", "recorded traces are replayed"];
     vec![
-        Check::new("kernel", true, kernel, ""),
+        told("kernel", kernel, String::new()),
         cpus(),
         sequences(),
         either("mm_cid", mm_cid, ["heaps may be indexed by it", "heaps are indexed by cpu_id only"]),
@@ -75,7 +69,7 @@ fn cpus() -> Check {
     let possible = topology::possible_cpus();
     let found = format!("{possible} possible, {online} online, {nodes}");
     let follows = format!("a heap has {possible} units and 2 more; what never runs costs nothing");
-    Check::new("CPUs", true, found, follows)
+    told("CPUs", found, follows)
 }
 
 fn sequences() -> Check {
@@ -92,41 +86,49 @@ fn sequences() -> Check {
 
 /// The heap that counters of statics would get.
 fn heap() -> Check {
+    let name = "per-CPU heap";
     let heap = match PerCpuHeap::new() {
         Ok(heap) => heap,
-        Err(error) => {
-            return Check::new("per-CPU heap", false, error.to_string(), "counters count in themselves");
-        }
+        Err(error) => return either(name, Err::<&str, _>(error), ["", "counters count in themselves"]),
     };
-    let compact = PerCpuHeap::builder().index(Index::MmCid).build();
-    let indexes = if compact.is_ok() { "cpu_id or mm_cid" } else { "cpu_id" };
+    let compact = PerCpuHeap::builder().index(Index::MmCid).build().is_ok();
     let follows = match heap.rung() {
-        Rung::Sticky => "threads have slots of their own".to_owned(),
-        Rung::Sequence | Rung::Indexed => format!("indexed by {indexes}"),
+        Rung::Sticky => "threads have slots of their own",
+        Rung::Sequence | Rung::Indexed if compact => "indexed by cpu_id or mm_cid",
+        Rung::Sequence | Rung::Indexed => "indexed by cpu_id",
     };
-    Check::new("per-CPU heap", heap.rung() == Rung::Sequence, heap.rung().to_string(), follows)
+    let rung = if heap.rung() == Rung::Sequence { Ok(heap.rung()) } else { Err(heap.rung()) };
+    either(name, rung, [follows; 2])
 }
 
 /// The largest reservation of a power of two, up to 64 TiB.
 fn reservation() -> Check {
     let largest = (20..=46_u32).rev().find(|&bits| Reservation::new(1 << bits).is_ok());
-    let available = largest.is_some_and(|bits| bits >= 40);
-    let found = largest.map_or_else(
-        || "less than 1 MiB".to_owned(),
-        |bits| freehold::units::Bytes::from(1_u64 << bits).to_string(),
-    );
-    let follows = if available { "spaces are reserved whole" } else { "smaller spaces are reserved" };
-    Check::new("address space", available, found, follows)
+    let text = |bits| Bytes::from(1_u64 << bits).to_string();
+    let found = match largest {
+        Some(bits @ 40..) => Ok(text(bits)),
+        few => Err(few.map_or_else(|| "less than 1 MiB".to_owned(), text)),
+    };
+    either("address space", found, ["spaces are reserved whole", "smaller spaces are reserved"])
 }
 
 fn overcommit() -> Check {
-    let (found, follows) = match machine::overcommit() {
-        Some(Overcommit::Heuristic) => ("heuristic (0)", "committed memory is charged when touched"),
-        Some(Overcommit::Always) => ("always (1)", "committed memory is charged when touched"),
-        Some(Overcommit::Never) => ("never (2)", "memory is charged chunk by chunk, when it is committed"),
-        None => ("not told", "memory is committed chunk by chunk"),
+    let touched = "committed memory is charged when touched";
+    let (found, without) = match machine::overcommit() {
+        Some(Overcommit::Heuristic) => (Ok("heuristic (0)"), ""),
+        Some(Overcommit::Always) => (Ok("always (1)"), ""),
+        Some(Overcommit::Never) => {
+            (Err("never (2)"), "memory is charged chunk by chunk, when it is committed")
+        }
+        None => {
+            return told(
+                "overcommit",
+                "not told".to_owned(),
+                "memory is committed chunk by chunk".to_owned(),
+            );
+        }
     };
-    Check::new("overcommit", machine::overcommit() != Some(Overcommit::Never), found, follows)
+    either("overcommit", found, [touched, without])
 }
 
 fn guards() -> Check {
@@ -148,12 +150,11 @@ fn page_scan() -> Check {
 }
 
 fn mappings() -> Check {
-    match machine::max_mappings() {
-        Some(most) => {
-            Check::new("mappings", most >= 65_530, format!("at most {most}"), "a heap has 2 for each unit")
-        }
-        None => Check::new("mappings", false, "not told", ""),
-    }
+    let most = machine::max_mappings();
+    let found = most.map_or_else(|| "not told".to_owned(), |most| format!("at most {most}"));
+    let found = if most.is_some_and(|most| most >= 65_530) { Ok(found) } else { Err(found) };
+    let needed = "a heap has 2 for each unit";
+    either("mappings", found, [needed, if most.is_some() { needed } else { "" }])
 }
 
 /// Lines for people, at most 100 columns where values are short.

@@ -3,107 +3,22 @@
 //! they lack.
 
 use crate::Progress;
-use crate::concurrent::counters::{Storm, stress as storm};
-use crate::concurrent::{Beside, EveryCpu, stress_every_cpu, stress_maple};
+use crate::concurrent::counters::stress as storm;
+use crate::concurrent::history::LEAST_THREADS;
+use crate::concurrent::{stress_every_cpu, stress_maple};
 use crate::engine::{Facts, Listed};
-use crate::failure::{Failure, usage};
+use crate::failure::usage;
 use crate::family::{FLOOR_NOTE, Kva, Percpu, Tree};
 use crate::kind::Subject;
 use crate::record::{Metric, Results, Stat, count, fixed};
-use crate::run::stress::{CaseRun, Stress, stress};
+use crate::run::stress::{CaseRun, Mode, Options, SIZE, Stress, cases_of, stress};
 use crate::workload::check_memory;
-use crate::workload::suite::{CaseInfo, MOST_N, Params, Suited, find_cases};
-use freehold::units::Bytes;
-use std::time::Duration;
+use crate::workload::suite::{MOST_N, Suited};
 
 /// Sizes of cases that grow; the last takes seconds to set up, and is left to the long mode.
 const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
 /// Bytes of an object in an engine, its driver and its judge, about.
 const OBJECT_BYTES: u64 = 512;
-/// Size of the other sized cases.
-const SIZE: u32 = 10_000;
-
-/// How much is done, as the kernel's script has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Mode {
-    /// 10000 loops, 10 repeats, the cases in shuffled order; churn up to 100000 live.
-    #[default]
-    Smoke,
-    /// 1000000 loops, 3 repeats, the cases one after another; churn up to 1000000 live.
-    Performance,
-    /// Of kva alone: all CPUs at once, each with all cases in an order of its own, in one space that threads share.
-    Stress,
-}
-
-/// What is asked for.
-#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
-pub struct Options {
-    /// How much is done.
-    #[arg(long, value_enum, default_value_t)]
-    pub mode: Mode,
-    /// Threads at once: of counters; of maple, a writer and readers of one map; of kva with --mode stress.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub threads: Option<u32>,
-    /// Loops of a case in a repeat, rather than the mode's; of counters, adds on each rung.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    pub loops: Option<u64>,
-    /// Repeats of a case, rather than the mode's.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeat: Option<u32>,
-    /// A case, like `holes` or `churn-4-64`; again for more.
-    #[arg(long = "case", value_name = "NAME")]
-    pub cases: Vec<String>,
-    /// Cases by the bits of the kernel's run_test_mask, of kva alone; cases named come on top.
-    #[arg(long, value_name = "BITS", value_parser = mask)]
-    pub mask: Option<u32>,
-    /// A size for cases that have sizes; again for more.
-    #[arg(long = "n", value_name = "N")]
-    pub sizes: Vec<u32>,
-    /// Pages of fix_size, of kva alone.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub nr_pages: Option<u64>,
-    /// Bytes of a chunk for each CPU, for percpu alone: 256K unless it is said.
-    #[arg(long, value_name = "BYTES")]
-    pub unit: Option<Bytes>,
-    /// An engine, `rbtree`, or one placement of it, `rbtree:linux`; again for more.
-    #[arg(long = "engine", value_name = "NAME")]
-    pub engines: Vec<String>,
-    /// Where random numbers start.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// How long the whole may take, like 30s, 500ms or 10m; what does not fit is cut, and it is said.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
-}
-
-/// A mask of bits, decimal or after 0x.
-fn mask(text: &str) -> Result<u32, String> {
-    let parsed = match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    parsed.map_err(|error| error.to_string())
-}
-
-/// A whole number and its unit.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| "write a number and ms, s, m or h".to_owned())?;
-    let unit_ms = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err("the units are ms, s, m and h".to_owned()),
-    };
-    number
-        .checked_mul(unit_ms)
-        .filter(|&ms| (1..=86_400_000).contains(&ms))
-        .map(Duration::from_millis)
-        .ok_or_else(|| "a time from 1ms to 24h".to_owned())
-}
-
 /// Stresses a subject.
 ///
 /// # Errors
@@ -116,22 +31,27 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
             if *options != (Options { loops, ..of_threads() }) {
                 return usage("stress counters has --threads, --loops and --duration");
             }
-            let adds = loops.unwrap_or(100_000_000);
-            storm(&Storm { threads, adds, duration }, progress)
+            storm(options, progress)
         }
         (Subject::Readers | Subject::Pools | Subject::Memory, ..) => {
             usage("threads that share maps and spaces: stress maple --threads N, stress kva --mode stress")
         }
-        (Subject::Kva, Mode::Stress, _) => every_cpu(options, progress),
+        (Subject::Kva, Mode::Stress, _) => {
+            if options.sizes.len() > 1 || options.unit.is_some() {
+                return usage("--mode stress has one --n, and no --unit");
+            }
+            cases_of::<Kva>(options)?;
+            stress_every_cpu(options, progress)
+        }
         (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),
         (Subject::Maple, _, Some(threads)) => {
             if *options != of_threads() {
                 return usage("stress maple --threads has --duration and --seed");
             }
-            if threads < 2 {
+            if threads < LEAST_THREADS {
                 return usage("--threads: one writes, and at least one reads");
             }
-            stress_maple(&Beside { threads, duration, seed }, progress)
+            stress_maple(options, progress)
         }
         (_, _, Some(_)) => usage("--threads: of counters, of maple, and of kva with --mode stress"),
         (Subject::Kva, ..) => of_family::<Kva>(options, progress),
@@ -140,30 +60,9 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
     }
 }
 
-/// All cases of address ranges on all CPUs at once.
-fn every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if options.sizes.len() > 1 || options.unit.is_some() {
-        return usage("--mode stress has one --n, and no --unit");
-    }
-    let asked = EveryCpu {
-        threads: options.threads,
-        cases: cases_of(options)?,
-        engines: options.engines.clone(),
-        repeat: options.repeat.unwrap_or(1),
-        params: Params {
-            loops: options.loops.unwrap_or(10_000),
-            nr_pages: options.nr_pages.unwrap_or(1),
-            n: options.sizes.first().copied().unwrap_or(SIZE),
-            seed: options.seed,
-            ..Params::default()
-        },
-        duration: options.duration,
-    };
-    stress_every_cpu(&asked, progress)
-}
-
 fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
-    if !F::KERNELS && (options.mask.is_some() || options.nr_pages.is_some()) {
+    let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
+    if known == 0 && (options.mask.is_some() || options.nr_pages.is_some()) {
         return usage("--mask and --nr-pages are of the kernel's test of vmalloc: of kva alone");
     }
     let engines = F::stressed(&options.engines)?;
@@ -172,7 +71,6 @@ fn of_family<F: Suited>(options: &Options, progress: &mut Progress) -> anyhow::R
     check_memory(most.into(), OBJECT_BYTES * engines.len() as u64)?;
     let mut runs = stress(&plan, &engines, &mut |what| progress.tick(what))?;
     let mut results = Results::default();
-    let known = F::CASES.iter().filter_map(|case| case.mask).sum::<u32>();
     if let Some(others) = options.mask.map(|mask| mask & !known).filter(|&others| others != 0) {
         results.note(format!("--mask: {others:#x} is no case that concerns address space"));
     }
@@ -306,12 +204,7 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
         Mode::Performance => (1_000_000, 3, 1_000_000),
         Mode::Smoke | Mode::Stress => (10_000, 10, 100_000),
     };
-    let params = Params {
-        loops: options.loops.unwrap_or(loops),
-        nr_pages: options.nr_pages.unwrap_or(1),
-        seed: options.seed,
-        ..Params::default()
-    };
+    let params = options.params(loops);
     let repeat = options.repeat.unwrap_or(repeat);
     let mut cases = Vec::new();
     for info in cases_of::<F>(options)? {
@@ -331,20 +224,4 @@ fn plan<F: Suited>(options: &Options) -> anyhow::Result<Stress<F>> {
         plan.shuffle();
     }
     Ok(plan)
-}
-
-/// Those named, and those in the mask; all if there is neither.
-fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
-    let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
-    let Some(mask) = options.mask else { return Ok(named) };
-    let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);
-    let chosen: Vec<_> = F::CASES.iter().filter(|case| case.is_in(mask) || is_named(case)).collect();
-    let known = || -> Vec<String> {
-        F::CASES.iter().filter_map(|case| Some(format!("{} {}", case.mask?, case.name))).collect()
-    };
-    if chosen.is_empty() {
-        let reason = "no case that concerns address space; there are";
-        return Err(Failure::Usage(format!("--mask {mask}: {reason} {}", known().join(", "))));
-    }
-    Ok(chosen)
 }

@@ -9,14 +9,15 @@ use super::pools::engines::{ENTRIES, Entry, Loops, whole};
 use super::{Who, add_counts, end};
 use crate::Progress;
 use crate::record::{Results, count};
+use crate::run::stress::{Options, SIZE, cases_of};
 use crate::workload::SplitMix;
-use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
+use crate::workload::suite::{Case, Params, Phase, Refusal};
 use freehold::kva::Request;
 use freehold::units::Span;
 use freehold_trace::kva::Op;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Addresses of a stripe, as a power of two.
 const STRIPE_BITS: u32 = 20;
@@ -24,22 +25,8 @@ const STRIPE_BITS: u32 = 20;
 const LOCKS: usize = 64;
 /// Operations of a batch.
 const BATCH: usize = 256;
-/// What is asked for.
-#[derive(Clone, Debug, Default)]
-pub struct EveryCpu {
-    /// Threads; `None` is one for each CPU.
-    pub threads: Option<u32>,
-    /// The cases that each runs.
-    pub cases: Vec<&'static CaseInfo>,
-    /// Engines by name; none is all.
-    pub engines: Vec<String>,
-    /// How often each thread runs all cases.
-    pub repeat: u32,
-    /// Their parameters; each thread draws a seed of its own for each of them.
-    pub params: Params,
-    /// How long all engines may take together.
-    pub duration: Option<Duration>,
-}
+/// Loops of a case, unless others are asked for.
+const LOOPS: u64 = 10_000;
 
 /// The blocks that threads hold.
 struct Claims(Vec<Mutex<BTreeMap<u64, u64>>>);
@@ -114,25 +101,23 @@ struct Worker<'a> {
 ///
 /// # Errors
 /// No engine has such a name, or one cannot be made.
-pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Result<Results> {
-    let all: Vec<&Entry> = ENTRIES.iter().filter(|entry| entry.allocates).collect();
-    Who::check(&all.iter().map(|entry| entry.who).collect::<Vec<_>>(), &asked.engines)?;
-    let wanted =
-        |entry: &&Entry| asked.engines.is_empty() || asked.engines.iter().any(|name| entry.who.is(name));
-    let entries: Vec<&Entry> = all.into_iter().filter(wanted).collect();
-    let threads = asked.threads.unwrap_or_else(cpus);
+pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
+    Who::check(&ENTRIES.map(|(who, _)| who), &options.engines)?;
+    let wanted = |who: &Who| options.engines.is_empty() || options.engines.iter().any(|name| who.is(name));
+    let entries: Vec<&Entry> = ENTRIES.iter().filter(|(who, _)| wanted(who)).collect();
+    let threads = options.threads.unwrap_or_else(cpus);
     let mut results = Results::default();
     results.fact("threads", threads.to_string());
     let mut operations = 0;
-    for entry in &entries {
-        let label = entry.who.label();
+    for (who, make) in &entries {
+        let label = who.label();
         progress.tick(&format!("all cases on {threads} threads: {label}"));
-        let until = asked.duration.map(|all| Instant::now() + all / entries.len() as u32);
-        let found = on_engine((entry.make)(None)?.as_ref(), asked, threads, until);
+        let until = options.duration.map(|all| Instant::now() + all / entries.len() as u32);
+        let found = on_engine(make(None)?.as_ref(), options, threads, until);
         let done = found.as_ref().cloned().unwrap_or_default();
         operations += done.operations;
         if let Err(reason) = &found {
-            results.note(format!("FAILED: {label}, seed {}: {reason}", asked.params.seed));
+            results.note(format!("FAILED: {label}, seed {}: {reason}", options.seed));
             results.failed = true;
         }
         if !done.lacking.is_empty() {
@@ -147,7 +132,7 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
             ("refused", done.refused),
         ];
         let counts = if found.is_ok() { &counts[..] } else { &[] };
-        let key = entry.who.key("kva", "all CPUs", "").param("threads", threads);
+        let key = who.key("kva", "all CPUs", "").param("threads", threads);
         add_counts(&mut results, &key, counts, ("checked", found.is_err().into()));
     }
     let operations = count(operations);
@@ -161,14 +146,14 @@ pub fn stress_every_cpu(asked: &EveryCpu, progress: &mut Progress) -> anyhow::Re
 /// Runs all cases on every thread; what is wrong, if anything is.
 pub fn on_engine(
     pool: &dyn Loops,
-    asked: &EveryCpu,
+    options: &Options,
     threads: u32,
     until: Option<Instant>,
 ) -> Result<Done, String> {
     let claims = Claims::new();
     let found = at_once(threads, &|_| Ok(()), &|number| {
         let worker = Worker { pool, claims: &claims, held: HashMap::new(), done: Done::default() };
-        worker.run(asked, number, until).map_err(anyhow::Error::msg)
+        worker.run(options, number, until).map_err(anyhow::Error::msg)
     });
     let mut all = Done::default();
     found.map_err(|wrong| wrong.to_string())?.into_iter().for_each(|done| all.add(done));
@@ -180,13 +165,14 @@ pub fn on_engine(
 
 impl Worker<'_> {
     /// Every case so often, in an order that the seed and the thread decide.
-    fn run(mut self, asked: &EveryCpu, number: u32, until: Option<Instant>) -> Result<Done, String> {
-        let mut random = SplitMix::new(asked.params.seed.wrapping_add(u64::from(number)));
-        let mut cases = asked.cases.clone();
-        for _ in 0..asked.repeat {
+    fn run(mut self, options: &Options, number: u32, until: Option<Instant>) -> Result<Done, String> {
+        let mut random = SplitMix::new(options.seed.wrapping_add(u64::from(number)));
+        let mut cases = cases_of(options).map_err(|unknown| unknown.to_string())?;
+        let n = options.sizes.first().copied().unwrap_or(SIZE);
+        for _ in 0..options.repeat.unwrap_or(1) {
             random.shuffle(&mut cases);
             for info in &cases {
-                let params = Params { seed: random.next_u64(), ..asked.params };
+                let params = Params { n, seed: random.next_u64(), ..options.params(LOOPS) };
                 self.case(Case::new(info, &params, 0), until)
                     .map_err(|reason| format!("{} on thread {number}: {reason}", info.name))?;
             }

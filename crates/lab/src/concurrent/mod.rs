@@ -20,8 +20,8 @@ pub mod pools;
 pub mod readers;
 
 pub use counters::COUNTERS;
-pub use every_cpu::{EveryCpu, stress_every_cpu};
-pub use history::{Beside, stress_maple};
+pub use every_cpu::stress_every_cpu;
+pub use history::stress_maple;
 pub use memory::{MEMORY, measure_resident};
 pub use pools::POOLS;
 pub use readers::READERS;
@@ -64,13 +64,18 @@ impl Who {
     }
 
     /// Another of ours.
-    pub const fn ours(engine: &'static str, variant: Option<&'static str>) -> Self {
-        Self { engine, variant, default: false, ours: true }
+    pub const fn ours(engine: &'static str) -> Self {
+        Self { default: false, ..Self::default(engine) }
     }
 
     /// A rival.
-    pub const fn other(engine: &'static str, variant: Option<&'static str>) -> Self {
-        Self { engine, variant, default: false, ours: false }
+    pub const fn other(engine: &'static str) -> Self {
+        Self { ours: false, ..Self::ours(engine) }
+    }
+
+    /// That form of it.
+    pub const fn variant(self, variant: &'static str) -> Self {
+        Self { variant: Some(variant), ..self }
     }
 
     /// As users write it.
@@ -156,21 +161,16 @@ pub struct Case {
 }
 
 impl Bench<'_> {
-    /// Rounds in which so many engines take turns; what each of them found in those after the first, which only warms up.
+    /// Those of a list that are asked for.
+    fn wanted<T>(&self, all: impl IntoIterator<Item = (Who, T)>) -> Vec<(Who, T)> {
+        all.into_iter().filter(|(who, _)| self.options.wants(who)).collect()
+    }
+
+    /// Rounds in which so many engines take turns; what each of them found in those after that of number 0, which only warms up.
     fn rounds<T>(
         &mut self,
         what: &str,
-        engines: usize,
-        turn: impl FnMut(usize, usize) -> anyhow::Result<T>,
-    ) -> anyhow::Result<Vec<Vec<T>>> {
-        self.rounds_of(0..=self.amount.rounds, what, engines, turn)
-    }
-
-    /// The same of these rounds, of which that of number 0 only warms up.
-    fn rounds_of<T>(
-        &mut self,
         rounds: RangeInclusive<usize>,
-        what: &str,
         engines: usize,
         mut turn: impl FnMut(usize, usize) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<Vec<T>>> {
@@ -198,7 +198,7 @@ impl Bench<'_> {
         each: [usize; N],
         turn: impl FnMut(usize, usize) -> anyhow::Result<[f64; N]>,
     ) -> anyhow::Result<()> {
-        let rounds = self.rounds(what, keys.len(), turn)?;
+        let rounds = self.rounds(what, 0..=self.amount.rounds, keys.len(), turn)?;
         for (keys, rounds) in keys.into_iter().zip(rounds) {
             for (at, (key, each)) in keys.into_iter().zip(each).enumerate() {
                 let rounds_ns: Vec<f64> = rounds.iter().map(|ns| ns[at]).collect();

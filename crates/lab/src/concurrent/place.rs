@@ -4,6 +4,8 @@ use crate::record::told_bytes;
 use freehold_sys::harness::{self, Thread};
 use freehold_sys::topology;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// CPUs that this process may use.
@@ -52,9 +54,47 @@ pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> a
                 })
             })
             .collect();
-        let joined: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
-        joined.into_iter().map(|found| found.unwrap_or_else(|_| Err(panicked()))).collect()
+        joined(workers)
     })
+}
+
+/// What a thread does beside others, told its number and when these are done.
+type Beside<'a, T> = dyn Fn(u32, &AtomicBool) -> anyhow::Result<T> + Sync + 'a;
+
+/// What each of so many leading threads gives, and what each of those gives that are beside them until no leader is at work any
+/// more, which they are told. All begin at once.
+pub(super) fn beside<L: Send, B: Send>(
+    (leaders, lead): (u32, &Work<L>),
+    (others, work): (u32, &Beside<B>),
+) -> anyhow::Result<(Vec<L>, Vec<B>)> {
+    let (begin, done) = (Barrier::new((leaders + others) as usize), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (begin, done) = (&begin, &done);
+        let other = |number| {
+            scope.spawn(move || {
+                begin.wait();
+                work(number, done)
+            })
+        };
+        let leader = |number| {
+            scope.spawn(move || {
+                begin.wait();
+                lead(number)
+            })
+        };
+        let others: Vec<_> = (0..others).map(other).collect();
+        let led = joined((0..leaders).map(leader).collect());
+        // Also where a leader panicked, which would leave the others at work.
+        done.store(true, SeqCst);
+        let beside = joined(others);
+        Ok((led?, beside?))
+    })
+}
+
+/// What threads gave, once all have ended.
+fn joined<T>(workers: Vec<ScopedJoinHandle<'_, anyhow::Result<T>>>) -> anyhow::Result<Vec<T>> {
+    let joined: Vec<_> = workers.into_iter().map(ScopedJoinHandle::join).collect();
+    joined.into_iter().map(|found| found.unwrap_or_else(|_| Err(panicked()))).collect()
 }
 
 /// Runs `work` on so many threads, which begin at once, after each has done something that is not timed: the time until the last
@@ -142,6 +182,6 @@ pub(super) fn bytes_of(file: &str, name: &str) -> anyhow::Result<u64> {
 }
 
 /// What is said of a thread that panicked.
-pub(super) fn panicked() -> anyhow::Error {
+fn panicked() -> anyhow::Error {
     anyhow::anyhow!("a thread of a case panicked")
 }

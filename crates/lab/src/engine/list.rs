@@ -4,8 +4,9 @@
 use super::listed::{engines, facts};
 use super::{FLOOR, OneTree, Session, Space, SpaceEngine};
 use Takes::{Any, BestFit, Highest, KernelsChoice, Lowest, LowestUpToPageAlignment};
-use freehold::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Policy};
-use freehold::kva::{BTree, BySize, FreeIndex, RbTree, btree, by_size, rbtree};
+use freehold::kva::btree::Placement as B;
+use freehold::kva::rbtree::{HotAndLazy, HotBlock, LazyFixups, Placement as Rb, Policy};
+use freehold::kva::{BTree, BySize, FreeIndex, RbTree, by_size};
 use freehold::units::{Align, Span};
 use freehold_rivals::kva::{
     BTreeMapSpace, Buddy, GapList, Mmap, Naive, OffsetAllocator, RangeAlloc, RangemapGaps, Splay, VmAllocator,
@@ -62,7 +63,8 @@ pub struct KvaFacts {
     pub make: Make,
 }
 
-facts! { KvaFacts, Kva: Space => dyn Session, Answer, |facts, scene| (facts.make)(&scene.layout, scene.granule);
+facts! { KvaFacts, Kva: Space => dyn Session, Answer,
+    |facts, scene| (facts.make)(&scene.layout, scene.granule);
     const VARIANTS: &'static [EngineEntry] = VARIANTS;
     const FLOOR: Option<EngineEntry> = Some(FLOOR);
 
@@ -84,20 +86,25 @@ const fn linear(takes: Takes, make: Make) -> KvaFacts {
 /// Every engine; the first is the default one, and what ratios are to.
 pub const ENGINES: &[EngineEntry] = engines! {
     "btree" "lowest" (Always ours)
-        "free blocks and regions in one B+tree, each child known by its room per class of alignment; exactly the lowest address that fits"
-        quick(Lowest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Lowest)));
-    "btree" "highest" (IfNamed ours) "the same B+tree from the other end; exactly the highest address that fits"
-        quick(Highest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, btree::Placement::Highest)));
+        "free blocks and regions in one B+tree, each child known by its room per class of alignment; \
+         exactly the lowest address that fits"
+        quick(Lowest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, B::Lowest)));
+    "btree" "highest" (IfNamed ours)
+        "the same B+tree from the other end; exactly the highest address that fits"
+        quick(Highest, |layout, granule| boxed(SpaceEngine::<BTree>::new(layout, granule, B::Highest)));
     "rbtree" "lowest" (Always ours)
-        "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest address that fits"
-        quick(Lowest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Lowest)));
+        "free blocks in a red-black tree, each knowing the largest size below it; exactly the lowest \
+         address that fits"
+        quick(Lowest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Lowest)));
     "rbtree" "linux" (Always ours)
-        "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass over a lower block"
+        "the same tree with the kernel's own search, which asks for size + alignment - 1 and so may pass \
+         over a lower block"
         quick(LowestUpToPageAlignment, |layout, granule| {
-            boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Linux))
+            boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Linux))
         });
-    "rbtree" "highest" (IfNamed ours) "the same tree from the other end; exactly the highest address that fits"
-        quick(Highest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, rbtree::Placement::Highest)));
+    "rbtree" "highest" (IfNamed ours)
+        "the same tree from the other end; exactly the highest address that fits"
+        quick(Highest, |layout, granule| boxed(SpaceEngine::<RbTree>::new(layout, granule, Rb::Highest)));
     "rbtree" "best-fit" (IfNamed ours)
         "the red-black tree with its blocks ordered by size as well; the smallest block that fits"
         quick(BestFit, best_fit::<RbTree>);
@@ -105,19 +112,23 @@ pub const ENGINES: &[EngineEntry] = engines! {
         "the B+tree with its blocks ordered by size as well; the smallest block that fits"
         quick(BestFit, best_fit::<BTree>);
     "range-map" (InBench)
-        "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address that fits"
+        "one WordMap for both: regions are its entries, free space its gaps; exactly the lowest address \
+         that fits"
         quick(Lowest, |layout, granule| boxed(OneTree::new(layout, granule)));
     "gap-list" (Always estimated)
-        "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached values"
+        "what Linux had up to 5.1: busy areas in an ordered list, walked from gap to gap, with four cached \
+         values"
         linear(Any, |layout, granule| boxed(GapList::new(layout, granule)));
     "splay" (InBench estimated)
-        "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size below it; exactly the lowest address that fits"
+        "what the talk's speaker tried and left: free blocks in a splay tree, each knowing the largest size \
+         below it; exactly the lowest address that fits"
         quick(Lowest, |layout, granule| boxed(Splay::new(layout, granule)));
     "btreemap-first-fit" (Always estimated)
         "free blocks in a std BTreeMap, walked from the lowest: what one writes without a special structure"
         linear(Lowest, |layout, granule| boxed(Ok(BTreeMapSpace::first_fit(layout, granule))));
     "btreemap-best-fit" (InBench estimated)
-        "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that is large enough if there is an alignment or a window"
+        "free blocks in a std BTreeMap by address and in a BTreeSet by size; scans from the smallest that \
+         is large enough if there is an alignment or a window"
         linear(BestFit, |layout, granule| boxed(Ok(BTreeMapSpace::best_fit(layout, granule))));
     "rangemap" (InBench estimated) "busy ranges in a RangeSet of the crate rangemap, first fit over its gaps"
         linear(Lowest, |layout, granule| boxed(RangemapGaps::new(layout, granule)));
@@ -133,7 +144,8 @@ pub const ENGINES: &[EngineEntry] = engines! {
         "the crate buddy_system_allocator: blocks of 2^k pages; a request takes a whole one"
         quick(Any, |layout, granule| boxed(Buddy::new(layout, granule)));
     "mmap" (InBench)
-        "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most vm.max_map_count of them"
+        "the kernel's own address space: mmap and munmap of memory that nothing may touch, at most \
+         vm.max_map_count of them"
         quick(KernelsChoice, |layout, granule| boxed(Mmap::new(layout, granule)));
     "naive" (IfNamed estimated) "a model that looks at everything; for checking, not for speed"
         linear(Lowest, |layout, granule| boxed(Naive::new(layout, granule)));
@@ -146,11 +158,12 @@ pub const VARIANTS: &[EngineEntry] = engines! {
     "rbtree" "lowest+lazy" (IfNamed ours)
         "the red-black tree, its maxima put right once the search leaves the block"
         quick(Lowest, wished::<LazyFixups>);
-    "rbtree" "lowest+hot+lazy" (IfNamed ours) "the red-black tree with both" quick(Lowest, wished::<HotAndLazy>);
+    "rbtree" "lowest+hot+lazy" (IfNamed ours) "the red-black tree with both"
+        quick(Lowest, wished::<HotAndLazy>);
 };
 
 fn wished<P: Policy>(layout: &[Span], granule: Align) -> Result<Box<dyn Session>, String> {
-    boxed(SpaceEngine::<RbTree<P>>::new(layout, granule, rbtree::Placement::Lowest))
+    boxed(SpaceEngine::<RbTree<P>>::new(layout, granule, Rb::Lowest))
 }
 
 fn best_fit<I: FreeIndex + Clone + 'static>(

@@ -1,11 +1,12 @@
 //! The anchor tables: each workload regenerated, and every recorded count held against our own.
 
+use super::recipe::{PageRequest, play};
 use super::state::free_digest;
 use super::{Checked, PAGE, pages};
 use crate::engine::SpaceEngine;
 use crate::hash::Fnv;
 use crate::record::Counts;
-use crate::workload::recipe::{END_PAGE, LOW_PAGE, PageRequest, Player, play};
+use crate::workload::{END_PAGE, LOW_PAGE};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Tally, Work};
 use freehold_rivals::RivalWork;
@@ -98,10 +99,11 @@ const OF_TREE: [(&str, bool, Count); 8] = [
 const OF_GAP: [(&str, bool, Count); 1] = [("", true, |tally| RivalWork::ListStepped.of(tally))];
 
 /// An engine on which a recipe is played, with what it answered and did.
-struct Played<E> {
+pub(super) struct Played<E> {
     engine: E,
     answers: Fnv,
-    measured: bool,
+    /// Whether what is played now counts.
+    pub(super) measured: bool,
     allocs: u64,
     allocs_measured: u64,
     frees: u64,
@@ -123,10 +125,9 @@ impl<E: Engine> Played<E> {
         let of_kind = columns.filter(|((_, of_allocs, _), _)| *of_allocs == is_alloc);
         of_kind.for_each(|((.., count), counts)| counts.add(count(tally)));
     }
-}
 
-impl<E: Engine> Player for Played<E> {
-    fn alloc(&mut self, request: PageRequest) -> Option<u64> {
+    /// Allocates; the first page.
+    pub(super) fn alloc(&mut self, request: PageRequest) -> Option<u64> {
         let mut tally = Tally::default();
         let window = pages(request.low, request.end - request.low)?;
         let align = Align::new(request.align.checked_mul(PAGE)?)?;
@@ -143,16 +144,13 @@ impl<E: Engine> Player for Played<E> {
         start
     }
 
-    fn free(&mut self, start: u64) {
+    /// Frees what starts at this page.
+    pub(super) fn free(&mut self, start: u64) {
         let mut tally = Tally::default();
         self.frees += u64::from(self.engine.free(start * PAGE, &mut tally));
         if self.measured {
             self.note(false, &tally);
         }
-    }
-
-    fn measure(&mut self, on: bool) {
-        self.measured = on;
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Workload;
 use crate::engine::Space;
+use crate::kind::Kind;
 use freehold::units::Align;
-use freehold_trace::Lines;
 use freehold_trace::kva::{Record, Recording, Vectors};
 use std::path::Path;
 
@@ -12,14 +12,10 @@ use std::path::Path;
 /// # Errors
 /// The file cannot be read, or is neither.
 pub fn from_file(file: &Path) -> anyhow::Result<Workload> {
-    let mut lines = Lines::open(file)?;
-    let first = lines.advance()?.unwrap_or_default().to_owned();
-    let mut workload = if first.starts_with("#vml-trace") {
-        recording(file)?
-    } else if first == "# kva-vectors 1" {
-        vectors(file)?
-    } else {
-        anyhow::bail!("{}: neither a kva trace nor kva vectors", file.display());
+    let mut workload = match Kind::of(file)? {
+        Some(Kind::Trace(_)) => recording(file)?,
+        Some(Kind::Columns) => vectors(file)?,
+        _ => anyhow::bail!("{}: neither a kva trace nor kva vectors", file.display()),
     };
     workload.file = Some(file.display().to_string());
     workload.objects = Workload::count_objects(&workload.setup).max(Workload::count_objects(&workload.ops));

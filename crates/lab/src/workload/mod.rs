@@ -7,7 +7,6 @@ mod memory;
 pub mod percpu;
 pub mod playback;
 mod random;
-pub mod recipe;
 mod sampled;
 pub mod suite;
 mod synthetic;
@@ -24,7 +23,7 @@ pub use files::from_file;
 pub use memory::{check_memory, check_memory_told};
 pub use random::SplitMix;
 pub use sampled::{Batches, Cut, Piece};
-pub use synthetic::{WHOLE, churn, whole_scene};
+pub use synthetic::{END_PAGE, LOW_PAGE, WHOLE, churn, whole_scene};
 
 /// Operations to run, and what to run them on.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Synthetic workloads in their steady state.
 
 use super::Workload;
-use super::recipe::{END_PAGE, LOW_PAGE};
 use super::suite::{CHURN, Case, Pairs, Params, Phase, random_alloc};
 use crate::engine::Space;
 use crate::engine::SpaceEngine;
@@ -10,6 +9,10 @@ use freehold::units::{Align, Span};
 use freehold_trace::kva::{Answer, Driver, Op};
 
 const PAGE: u64 = Align::PAGE.bytes();
+/// First page of the space that all synthetic workloads share.
+pub const LOW_PAGE: u64 = 17;
+/// The page after the last of the space.
+pub const END_PAGE: u64 = 1 << 30;
 /// Operations of a setup that are run at once.
 const BATCH: usize = 4096;
 

@@ -17,11 +17,11 @@ pub(super) fn records(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 fn time(bench: &mut Bench, case: &str, op: &str, (engines, lacking): Engines) -> anyhow::Result<()> {
-    for (who, reason) in lacking.into_iter().filter(|(who, _)| bench.options.wants(who)) {
+    for (who, reason) in bench.wanted(lacking) {
         bench.results.note(format!("{}: not here: {reason}", who.label()));
     }
-    let wanted = engines.into_iter().filter(|(who, _)| bench.options.wants(who));
-    let mut runs: Vec<Run> = wanted.map(|(who, engine)| Run::new(who, engine)).collect();
+    let mut runs: Vec<Run> =
+        bench.wanted(engines).into_iter().map(|(who, engine)| Run::new(who, engine)).collect();
     let operations = bench.amount.operations;
     for threads in threads() {
         let keys = runs.iter().map(|run| [run.who.key(SUITE, case, op).param("threads", threads)]).collect();

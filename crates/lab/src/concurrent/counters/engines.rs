@@ -16,12 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) const OURS: &str = "percpu";
 /// One of ours that users get if they ask for it.
 pub(super) const fn ours(variant: &'static str) -> Who {
-    Who::ours(OURS, Some(variant))
-}
-
-/// What a program might use instead.
-pub(super) const fn other(engine: &'static str) -> Who {
-    Who::other(engine, None)
+    Who::ours(OURS).variant(variant)
 }
 
 /// The variants of ours: the rungs and indexes below the best.
@@ -46,7 +41,7 @@ pub(super) fn whos() -> Vec<Who> {
         "metrics-util",
         "copy",
     ];
-    RUNGS.map(|(who, ..)| who).into_iter().chain(forms).chain(others.map(other)).collect()
+    RUNGS.map(|(who, ..)| who).into_iter().chain(forms).chain(others.map(Who::other)).collect()
 }
 
 /// A heap that lives as long as the program.
@@ -236,15 +231,15 @@ pub(super) fn counters() -> anyhow::Result<Engines> {
     let others: [(Who, Box<dyn Loops>); 11] = [
         (ours("static"), Box::new(InTurn(vec![OfStatic]))),
         (ours("approximate"), Box::new(approximate)),
-        (other("shared-atomic"), Box::new(InTurn::of(SharedAtomic::default))),
-        (other("padded-threads"), Box::new(InTurn::of(|| PaddedThreads::new(cpus)))),
-        (other("sched_getcpu"), Box::new(InTurn::of(SchedGetcpu::new))),
-        (other("contatori"), Box::new(InTurn::of(Contatori::default))),
-        (other("fast-counter"), Box::new(InTurn::of(|| FastCounter::new(cpus)))),
-        (other("thread_local"), Box::new(InTurn::of(ThreadLocals::default))),
-        (other("prometheus-client"), Box::new(InTurn::of(Prometheus::default))),
-        (other("metrics-util"), Box::new(InTurn::of(MetricsUtil::default))),
-        (other(FLOOR), Box::new(InTurn(vec![Nothing]))),
+        (Who::other("shared-atomic"), Box::new(InTurn::of(SharedAtomic::default))),
+        (Who::other("padded-threads"), Box::new(InTurn::of(|| PaddedThreads::new(cpus)))),
+        (Who::other("sched_getcpu"), Box::new(InTurn::of(SchedGetcpu::new))),
+        (Who::other("contatori"), Box::new(InTurn::of(Contatori::default))),
+        (Who::other("fast-counter"), Box::new(InTurn::of(|| FastCounter::new(cpus)))),
+        (Who::other("thread_local"), Box::new(InTurn::of(ThreadLocals::default))),
+        (Who::other("prometheus-client"), Box::new(InTurn::of(Prometheus::default))),
+        (Who::other("metrics-util"), Box::new(InTurn::of(MetricsUtil::default))),
+        (Who::other(FLOOR), Box::new(InTurn(vec![Nothing]))),
     ];
     all.extend(others);
     Ok((all, lacking))
@@ -254,10 +249,10 @@ pub(super) fn counters() -> anyhow::Result<Engines> {
 pub(super) fn histograms() -> anyhow::Result<Engines> {
     let (mut all, lacking) = on_rungs(|heap| Ok(Box::new(Ours(Histogram::in_heap(heap)?))))?;
     let others: [(Who, Box<dyn Loops>); 4] = [
-        (other("shared-atomic"), Box::new(AtomicBuckets::default())),
-        (other("prometheus-client"), Box::new(PrometheusHistogram::default())),
-        (other("metrics-util"), Box::new(MetricsUtilHistogram::default())),
-        (other(FLOOR), Box::new(Nothing)),
+        (Who::other("shared-atomic"), Box::new(AtomicBuckets::default())),
+        (Who::other("prometheus-client"), Box::new(PrometheusHistogram::default())),
+        (Who::other("metrics-util"), Box::new(MetricsUtilHistogram::default())),
+        (Who::other(FLOOR), Box::new(Nothing)),
     ];
     all.extend(others);
     Ok((all, lacking))

@@ -1,7 +1,7 @@
 //! `heap`: making and dropping counters, by threads at once; one by one beside many at once; and how often the heap's lock
 //! is taken for it.
 
-use super::engines::{OURS, Ours, default_heap, other, ours};
+use super::engines::{OURS, Ours, default_heap, ours};
 use super::{Bench, SUITE, threads};
 use crate::concurrent::place::{cpu_ns, cpus, together_ns};
 use crate::concurrent::{FLOOR, Who};
@@ -54,10 +54,10 @@ fn engines(heap: &'static PerCpuHeap) -> Vec<(Who, MakeAndDrop)> {
     vec![
         (Who::default(OURS), Box::new(move || singly(|| Ok(Ours(Counter::in_heap(heap)?))))),
         (BULK, Box::new(bulk)),
-        (other("padded-threads"), Box::new(move || singly(|| Ok(PaddedThreads::new(cpus))))),
-        (other("fast-counter"), Box::new(move || singly(|| Ok(FastCounter::new(cpus))))),
-        (other("thread_local"), Box::new(|| singly(|| Ok(ThreadLocals::default())))),
-        (other(FLOOR), Box::new(|| Ok(black_box(vec![0_u64; BATCH]).len() == BATCH))),
+        (Who::other("padded-threads"), Box::new(move || singly(|| Ok(PaddedThreads::new(cpus))))),
+        (Who::other("fast-counter"), Box::new(move || singly(|| Ok(FastCounter::new(cpus))))),
+        (Who::other("thread_local"), Box::new(|| singly(|| Ok(ThreadLocals::default())))),
+        (Who::other(FLOOR), Box::new(|| Ok(black_box(vec![0_u64; BATCH]).len() == BATCH))),
     ]
 }
 
@@ -74,7 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn by_threads(bench: &mut Bench) -> anyhow::Result<()> {
     let heap = default_heap()?;
-    let engines: Vec<_> = engines(heap).into_iter().filter(|(who, _)| bench.options.wants(who)).collect();
+    let engines = bench.wanted(engines(heap));
     let batches = bench.amount.operations / (4 * BATCH);
     for threads in threads() {
         let all = threads as usize * batches * BATCH;

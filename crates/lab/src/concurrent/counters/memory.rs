@@ -1,6 +1,6 @@
 //! `counter-memory`: what many counters take, as the page tables of this process say.
 
-use super::engines::{OURS, Ours, default_heap, other};
+use super::engines::{OURS, Ours, default_heap};
 use super::{Bench, SUITE, counters};
 use crate::concurrent::Who;
 use crate::concurrent::place::{cpus, on_each_cpu, resident_bytes};
@@ -29,20 +29,24 @@ const ENGINES: [Measured; 8] = [
     (Who::default(OURS), |n| {
         grown(|| Ok(Counter::bulk(default_heap()?, n)?.into_iter().map(Ours).collect()))
     }),
-    (other("shared-atomic"), |n| grown(|| many(n, SharedAtomic::default))),
-    (other("padded-threads"), |n| {
+    (Who::other("shared-atomic"), of::<SharedAtomic>),
+    (Who::other("padded-threads"), |n| {
         let cpus = cpus();
         grown(|| many(n, || PaddedThreads::new(cpus)))
     }),
-    (other("contatori"), |n| grown(|| many(n, Contatori::default))),
-    (other("fast-counter"), |n| {
+    (Who::other("contatori"), of::<Contatori>),
+    (Who::other("fast-counter"), |n| {
         let cpus = cpus();
         grown(|| many(n, || FastCounter::new(cpus)))
     }),
-    (other("thread_local"), |n| grown(|| many(n, ThreadLocals::default))),
-    (other("prometheus-client"), |n| grown(|| many(n, Prometheus::default))),
-    (other("metrics-util"), |n| grown(|| many(n, MetricsUtil::default))),
+    (Who::other("thread_local"), of::<ThreadLocals>),
+    (Who::other("prometheus-client"), of::<Prometheus>),
+    (Who::other("metrics-util"), of::<MetricsUtil>),
 ];
+
+fn of<T: Counts + Default + 'static>(n: usize) -> anyhow::Result<Grown> {
+    grown(|| many(n, T::default))
+}
 
 fn many<T>(n: usize, make: impl Fn() -> T) -> anyhow::Result<Vec<T>> {
     let mut all = Vec::new();
@@ -71,12 +75,9 @@ fn grown<T: Counts + 'static>(make: impl FnOnce() -> anyhow::Result<Vec<T>>) -> 
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let n = counters(bench);
     // The first thread on each CPU takes memory of its own.
-    grown(|| many(1, SharedAtomic::default))?;
+    of::<SharedAtomic>(1)?;
     let mut all = Vec::new();
-    for (who, measured) in ENGINES {
-        if !bench.options.wants(&who) {
-            continue;
-        }
+    for (who, measured) in bench.wanted(ENGINES) {
         bench.progress.tick(&format!("counter-memory: {}", who.label()));
         let grown = measured(n).map_err(|wrong| wrong.context(who.label()))?;
         let mut put = |op: &str, bytes: u64| {

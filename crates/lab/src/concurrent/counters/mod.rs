@@ -16,7 +16,7 @@ mod memory;
 mod snapshot;
 mod storm;
 
-pub use storm::{Storm, stress};
+pub use storm::stress;
 
 use super::place::cpus;
 use super::{Amount, Bench, Case, Suite};

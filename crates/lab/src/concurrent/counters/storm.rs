@@ -4,31 +4,23 @@
 use super::SUITE;
 use super::engines::RUNGS;
 use crate::Progress;
-use crate::concurrent::place::{cpus, panicked};
+use crate::concurrent::place::{beside, cpus};
 use crate::concurrent::{Who, add_counts, end};
 use crate::record::Results;
+use crate::run::stress::Options;
 use freehold_percpu::heap::{Builder, PerCpuHeap};
 use freehold_percpu::{ApproxCounter, Counter, Histogram};
 use freehold_sys::harness::{Thread, interruptions};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 /// One add in so many is to the approximate counter, and is recorded, too.
 const EACH_RECORD: u64 = 64;
+/// Adds on each rung, if there is time, unless another number is asked for.
+const ADDS: u64 = 100_000_000;
 /// Adds between two looks at the clock.
-const STEP: u64 = 1 << 12;
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Storm {
-    /// Threads that add; `None` is two for each CPU and two more.
-    pub threads: Option<u32>,
-    /// Adds on each rung, if there is time.
-    pub adds: u64,
-    /// How long all rungs may take together.
-    pub duration: Option<Duration>,
-}
+const STEP: i64 = 1 << 12;
 
 /// What one thread has begun to add to the approximate counter, and what it has added.
 #[derive(Default)]
@@ -44,13 +36,13 @@ struct Shared {
     approximate: ApproxCounter,
     histogram: Histogram,
     progressed: Vec<Progressed>,
-    adds_left: AtomicU64,
+    /// Below 0 by what threads asked for in vain.
+    adds_left: AtomicI64,
     until: Option<Instant>,
     /// Threads that add, while they do.
     adding: Mutex<Vec<Thread>>,
     /// Whether the first thread was interrupted.
     begun: AtomicBool,
-    done: AtomicBool,
 }
 
 /// What a thread has added to the counter, to the approximate one, and how often to the latter; by its own count.
@@ -62,27 +54,21 @@ struct Added {
     records: u64,
 }
 
-/// What a storm did to the threads.
-#[derive(Default)]
-struct Weather {
-    signals: u64,
-    moves: u64,
-}
-
 /// Runs the storm on every rung that this machine has.
 ///
 /// # Errors
 /// There is no memory for it, or threads cannot be moved and interrupted.
-pub fn stress(storm: &Storm, progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn stress(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let mut results = Results::default();
-    let threads = storm.threads.unwrap_or(2 * cpus() + 2);
+    // More than there are CPUs.
+    let threads = options.threads.unwrap_or(2 * cpus() + 2);
     results.fact("threads", threads.to_string());
     let mut ran = 0;
     for (who, rung, index) in RUNGS {
         progress.tick(&format!("storm: {}", who.label()));
         match Builder::new().capacity(1 << 18).rung(rung).index(index).build() {
             Ok(heap) => {
-                on_heap(storm, threads, &who, heap.leak(), &mut results)?;
+                on_heap(options, threads, &who, heap.leak(), &mut results)?;
                 ran += 1;
             }
             Err(absent) => results.note(format!("{}: not run: {rung}: {absent}", who.label())),
@@ -94,82 +80,67 @@ pub fn stress(storm: &Storm, progress: &mut Progress) -> anyhow::Result<Results>
 }
 
 fn on_heap(
-    storm: &Storm,
+    options: &Options,
     threads: u32,
     who: &Who,
     heap: &'static PerCpuHeap,
     results: &mut Results,
 ) -> anyhow::Result<()> {
-    let share = storm.duration.map(|all| all / RUNGS.len() as u32);
+    let share = options.duration.map(|all| all / RUNGS.len() as u32);
     let shared = Shared {
         counter: Counter::in_heap(heap)?,
         approximate: ApproxCounter::in_heap(heap, 8)?,
         histogram: Histogram::in_heap(heap)?,
         progressed: (0..threads).map(|_| Progressed::default()).collect(),
-        adds_left: AtomicU64::new(storm.adds),
+        adds_left: AtomicI64::new(i64::try_from(options.loops.unwrap_or(ADDS))?),
         until: share.map(|share| Instant::now() + share),
         adding: Mutex::default(),
         begun: AtomicBool::new(false),
-        done: AtomicBool::new(false),
     };
     let before = interruptions();
-    let (added, reads, weather) = std::thread::scope(|scope| {
-        let shared = &shared;
-        let adders: Vec<_> =
-            shared.progressed.iter().map(|at| scope.spawn(move || shared.adds(at))).collect();
-        let reader = scope.spawn(move || shared.reads(threads));
-        let weather = scope.spawn(move || {
-            let weather = shared.weather();
-            // If it failed before it began, nobody waits for it.
-            shared.begun.store(true, SeqCst);
-            weather
-        });
-        let added = adders.into_iter().map(|adder| adder.join()).collect::<Result<Vec<Added>, _>>();
-        shared.done.store(true, SeqCst);
-        (added, reader.join(), weather.join())
-    });
-    let (added, reads) = (added.map_err(|_| panicked())?, reads.map_err(|_| panicked())?);
-    let weather = weather.map_err(|_| panicked())??;
+    let adder = |number| Ok(shared.adds(&shared.progressed[number as usize]));
+    let (added, seen) = beside(
+        (threads, &adder),
+        (2, &|number, done| match number {
+            0 => Ok(shared.reads(threads, done)),
+            _ => {
+                let weather = shared.weather(done);
+                // If it failed before it began, nobody waits for it.
+                shared.begun.store(true, SeqCst);
+                weather
+            }
+        }),
+    )?;
+    let ([reads, beyond], [sent, moves]) = (seen[0], seen[1]);
     let sum = |of: fn(&Added) -> u64| added.iter().map(of).sum::<u64>();
-    let seen = shared.histogram.snapshot();
+    let recorded = shared.histogram.snapshot();
     let wrong = [
         ("the sum", sum(|added| added.counter), shared.counter.get()),
         ("the approximate counter's exact sum", sum(|added| added.approximate), shared.approximate.get()),
-        ("values recorded", sum(|added| added.records), seen.count()),
-        ("their sum", sum(|added| added.approximate), seen.sum()),
-        ("approximate reads beyond their bound", 0, reads.beyond),
+        ("values recorded", sum(|added| added.records), recorded.count()),
+        ("their sum", sum(|added| added.approximate), recorded.sum()),
+        ("approximate reads beyond their bound", 0, beyond),
     ];
     let wrong: Vec<_> = wrong.into_iter().filter(|(_, wanted, found)| wanted != found).collect();
     for (what, wanted, found) in &wrong {
         results.note(format!("FAILED: {}: {what}: {found}, not {wanted}", who.label()));
     }
     let signals = interruptions() - before;
-    if signals == 0 || weather.moves == 0 {
-        results.note(format!(
-            "FAILED: {}: {signals} signals and {} moves are no storm",
-            who.label(),
-            weather.moves
-        ));
+    if signals == 0 || moves == 0 {
+        results.note(format!("FAILED: {}: {signals} signals and {moves} moves are no storm", who.label()));
         results.failed = true;
     }
     results.failed |= !wrong.is_empty();
     let counts = [
         ("adds", sum(|added| added.adds)),
         ("signals", signals),
-        ("signals sent", weather.signals),
-        ("moves", weather.moves),
-        ("approximate reads", reads.all),
+        ("signals sent", sent),
+        ("moves", moves),
+        ("approximate reads", reads),
     ];
     let key = who.key(SUITE, "storm", "").param("threads", threads);
     add_counts(results, &key, &counts, ("checked", wrong.len() as u64));
     Ok(())
-}
-
-/// Approximate reads, and how many were beyond their bound.
-#[derive(Clone, Copy, Default)]
-struct Reads {
-    all: u64,
-    beyond: u64,
 }
 
 impl Shared {
@@ -183,9 +154,8 @@ impl Shared {
         }
         let mut added = Added::default();
         loop {
-            let left = self.adds_left.fetch_update(SeqCst, SeqCst, |left| Some(left.saturating_sub(STEP)));
-            let step = left.unwrap_or(0).min(STEP);
-            if step == 0 || self.until.is_some_and(|until| Instant::now() > until) {
+            let step = self.adds_left.fetch_sub(STEP, SeqCst).min(STEP);
+            if step <= 0 || self.until.is_some_and(|until| Instant::now() > until) {
                 break;
             }
             for _ in 0..step {
@@ -208,38 +178,38 @@ impl Shared {
         added
     }
 
-    /// Reads the approximate counter until all is done, and holds it against what threads have begun and done.
-    fn reads(&self, threads: u32) -> Reads {
-        let mut reads = Reads::default();
-        while !self.done.load(SeqCst) {
+    /// Reads the approximate counter until all is done, and holds it against what threads have begun and done. How often, and
+    /// how many reads were beyond their bound.
+    fn reads(&self, threads: u32, done: &AtomicBool) -> [u64; 2] {
+        let [mut all, mut beyond] = [0; 2];
+        while !done.load(SeqCst) {
             let least: u64 = self.progressed.iter().map(|at| at.added.load(SeqCst)).sum();
             let seen = self.approximate.approx();
             let most: u64 = self.progressed.iter().map(|at| at.begun.load(SeqCst)).sum();
             let error = self.approximate.max_error(threads);
-            reads.all += 1;
-            reads.beyond += u64::from(seen > most || seen.saturating_add(error) < least);
+            all += 1;
+            beyond += u64::from(seen > most || seen.saturating_add(error) < least);
             pause();
         }
-        reads
+        [all, beyond]
     }
 
-    /// Interrupts and moves the threads that add, until all is done.
-    fn weather(&self) -> anyhow::Result<Weather> {
-        let mut weather = Weather::default();
+    /// Interrupts and moves the threads that add, until all is done. How often it did either.
+    fn weather(&self, done: &AtomicBool) -> anyhow::Result<[u64; 2]> {
+        let [mut signals, mut moves] = [0; 2];
         let cpus = freehold_sys::topology::online_cpus().unwrap_or_else(|| vec![0]);
         let mut next = cpus.iter().cycle();
-        while !self.done.load(SeqCst) {
+        while !done.load(SeqCst) {
             // None of them ends meanwhile: it would have to leave the list first.
             for thread in self.adding.lock().iter() {
                 thread.interrupt()?;
-                weather.signals += 1;
-                let moved = next.next().is_some_and(|&cpu| thread.move_to(cpu).is_ok());
-                weather.moves += u64::from(moved);
+                signals += 1;
+                moves += u64::from(next.next().is_some_and(|&cpu| thread.move_to(cpu).is_ok()));
             }
-            self.begun.fetch_or(weather.signals > 0, SeqCst);
+            self.begun.fetch_or(signals > 0, SeqCst);
             pause();
         }
-        Ok(weather)
+        Ok([signals, moves])
     }
 }
 

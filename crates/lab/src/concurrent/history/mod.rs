@@ -10,6 +10,7 @@ pub mod threads;
 use super::{Who, add_counts, end};
 use crate::Progress;
 use crate::record::{Results, count};
+use crate::run::stress::Options;
 use crate::workload::SplitMix;
 use freehold::maple::{MapleTree, Nodes};
 use freehold::units::Span;
@@ -21,18 +22,13 @@ use threads::{Put, changes, put, round};
 const SUITE: &str = "maple";
 /// Changes of a round; what was read is judged after each.
 pub const CHANGES: usize = 4000;
+/// Threads, at least: one writes, the others read.
+pub const LEAST_THREADS: u32 = 2;
 /// How long all engines take together, unless it is said.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// What is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Beside {
-    /// Threads: one writes, the others read.
-    pub threads: u32,
-    /// How long all engines may take together.
-    pub duration: Option<Duration>,
-    /// Where random numbers start.
-    pub seed: u64,
+fn threads(options: &Options) -> u32 {
+    options.threads.unwrap_or_default().max(LEAST_THREADS)
 }
 
 /// A map that is made anew.
@@ -41,7 +37,7 @@ type Make = fn() -> MapleTree<u64>;
 /// Ours: with the nodes that users get, and with small ones, which make trees of many levels.
 const SUBJECTS: [(Who, Make); 2] = [
     (Who::default("maple-tree"), MapleTree::new),
-    (Who::ours("maple-tree", Some("small-nodes")), || MapleTree::with_nodes(Nodes::Small)),
+    (Who::ours("maple-tree").variant("small-nodes"), || MapleTree::with_nodes(Nodes::Small)),
 ];
 
 /// What a run added up to.
@@ -61,24 +57,24 @@ pub struct Sum {
 ///
 /// # Errors
 /// A thread panicked, or a store failed for another reason than that readers hold too much back.
-pub fn stress_maple(beside: &Beside, progress: &mut Progress) -> anyhow::Result<Results> {
+pub fn stress_maple(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let mut results = Results::default();
-    results.fact("threads", beside.threads.to_string());
-    let share = beside.duration.unwrap_or(DURATION) / SUBJECTS.len() as u32;
+    results.fact("threads", threads(options).to_string());
+    let share = options.duration.unwrap_or(DURATION) / SUBJECTS.len() as u32;
     let mut all = 0;
     for (who, make) in SUBJECTS {
-        let sum = of_subject(&make(), &put, beside, share, &mut |rounds| {
+        let sum = of_subject(&make(), &put, options, share, &mut |rounds| {
             progress.tick(&format!("{}: round {rounds}", who.label()));
         })?;
         all += sum.reads;
-        add(&mut results, &who, beside, &sum);
+        add(&mut results, &who, options, &sum);
     }
     end(&mut results, &format!("{} reads held against the model, moment by moment", count(all)));
     Ok(results)
 }
 
-fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
-    let key = who.key(SUITE, "beside a writer", "").param("threads", beside.threads);
+fn add(results: &mut Results, who: &Who, options: &Options, sum: &Sum) {
+    let key = who.key(SUITE, "beside a writer", "").param("threads", threads(options));
     let counts = [
         ("stores", sum.changes),
         ("reads", sum.reads),
@@ -87,7 +83,7 @@ fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
     ];
     add_counts(results, &key, &counts, ("wrong reads", sum.wrong));
     if let Some(reason) = &sum.reason {
-        let (label, seed) = (who.label(), beside.seed);
+        let (label, seed) = (who.label(), options.seed);
         results.note(format!("FAILED: {label}, seed {seed}: {} reads: {reason}", sum.wrong));
         results.failed = true;
     }
@@ -97,13 +93,13 @@ fn add(results: &mut Results, who: &Who, beside: &Beside, sum: &Sum) {
 pub fn of_subject(
     map: &MapleTree<u64>,
     put: &Put,
-    beside: &Beside,
+    options: &Options,
     long: Duration,
     tick: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Sum> {
     let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::default());
-    let mut random = SplitMix::new(beside.seed);
-    let readers = beside.threads.saturating_sub(1).max(1);
+    let mut random = SplitMix::new(options.seed);
+    let readers = threads(options) - 1;
     let mut rounds = 0;
     loop {
         rounds += 1;

@@ -1,12 +1,11 @@
 //! A writer and readers on one map, and what each read saw.
 
 use super::judge::{Change, Read, Seen};
-use crate::concurrent::place::panicked;
+use crate::concurrent::place::beside;
 use crate::workload::SplitMix;
 use freehold::maple::MapleTree;
 use freehold::maple::maple_tree::{Reading, WriteError};
 use freehold::units::Span;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Reads that a thread notes in a round, at most.
@@ -56,7 +55,6 @@ fn span(random: &mut SplitMix) -> Span {
 }
 
 /// What a round did.
-#[derive(Debug, Default)]
 pub(super) struct Round {
     pub(super) reads: Vec<Read>,
     pub(super) refused: u64,
@@ -86,35 +84,16 @@ pub(super) fn round(
     readers: u32,
     seed: u64,
 ) -> anyhow::Result<Round> {
-    let (clock, done) = (Clock::default(), AtomicBool::new(false));
-    let begin = Barrier::new(readers as usize + 1);
-    std::thread::scope(|scope| {
-        let (clock, done, begin) = (&clock, &done, &begin);
-        let reading: Vec<_> = (0..readers)
-            .map(|reader| {
-                scope.spawn(move || {
-                    let mut random = SplitMix::new(seed ^ u64::from(reader + 1) << 32);
-                    begin.wait();
-                    reads(map, clock, done, &mut random)
-                })
-            })
-            .collect();
-        let writer = scope.spawn(move || {
-            begin.wait();
-            let refused = write(changes, clock, &|change| put(map, change));
-            done.store(true, Ordering::Release);
-            refused
-        });
-        let refused = writer.join().map_err(|_| panicked());
-        // A writer that panicked leaves the readers at work.
-        done.store(true, Ordering::Release);
-        let mut round = Round::default();
-        for reader in reading {
-            round.reads.append(&mut reader.join().map_err(|_| panicked())?);
-        }
-        round.refused = refused?.map_err(anyhow::Error::msg)?;
-        Ok(round)
-    })
+    let clock = Clock::default();
+    let writes = |_| write(changes, &clock, &|change| put(map, change)).map_err(anyhow::Error::msg);
+    let (refused, reads) = beside(
+        (1, &writes),
+        (readers, &|reader, done| {
+            let mut random = SplitMix::new(seed ^ u64::from(reader + 1) << 32);
+            Ok(reads(map, &clock, done, &mut random))
+        }),
+    )?;
+    Ok(Round { reads: reads.concat(), refused: refused.into_iter().sum() })
 }
 
 /// Makes the changes; how often one was refused, since readers hold too much back.

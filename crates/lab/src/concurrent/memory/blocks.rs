@@ -1,6 +1,6 @@
 //! `block`: blocks taken and given back, one at a time.
 
-use super::engines::{Content, KEPT, MEMSET, Memset, Pairs};
+use super::engines::{Content, KEPT, MEMSET, memset};
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
@@ -29,11 +29,15 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                     .map_err(|wrong| wrong.context(who.label()))?;
             }
             for &content in Content::ALL {
-                let with_memset = content == Content::Zeroed && bench.options.wants(&MEMSET);
-                let memset = with_memset.then_some((MEMSET, &Memset as &dyn Pairs));
-                let all =
-                    engines.iter().map(|(who, engine)| (*who, engine.as_ref() as &dyn Pairs)).chain(memset);
-                let turns = all.map(|(who, pairs)| turn(who, pairs, len, threads, content)).collect();
+                let mut turns = Vec::new();
+                for (who, engine) in &engines {
+                    let pairs = move |count| engine.pairs(count, len, content);
+                    turns.push(turn(*who, Box::new(pairs), len, threads, content));
+                }
+                if content == Content::Zeroed && bench.options.wants(&MEMSET) {
+                    let pairs = Box::new(move |count| memset(count, len));
+                    turns.push(turn(MEMSET, pairs, len, threads, content));
+                }
                 let what =
                     format!("block: {} KiB {}, {threads} threads", count((len / KIB) as u64), content.name());
                 in_rounds(bench, &what, false, bench.amount.rounds, turns)?;
@@ -43,14 +47,13 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn turn<'a>(who: Who, pairs: &'a dyn Pairs, len: usize, threads: u32, content: Content) -> Turn<'a> {
+/// Takes and gives back so many blocks; whether all went well.
+type Pairs<'a> = Box<dyn Fn(usize) -> bool + Sync + 'a>;
+
+fn turn(who: Who, pairs: Pairs<'_>, len: usize, threads: u32, content: Content) -> Turn<'_> {
     let warm = (WARM_BYTES / len).clamp(WARM_BLOCKS.0, WARM_BLOCKS.1);
     let pairs = move |count| {
-        anyhow::ensure!(
-            pairs.pairs(count, len, content),
-            "{}: a block of {len} bytes was refused",
-            who.label()
-        );
+        anyhow::ensure!(pairs(count), "{}: a block of {len} bytes was refused", who.label());
         Ok(())
     };
     let key = who.key(SUITE, "block", content.name()).param("size", len as u64).param("threads", threads);

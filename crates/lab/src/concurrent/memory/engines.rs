@@ -1,10 +1,10 @@
 //! Memory that is taken and given back, each behind the same loops.
 
-use super::judge;
-use super::replay::Areas;
 use super::rounds::Took;
+use super::{judge, replay};
 use crate::concurrent::Who;
 use crate::named::named;
+use crate::workload::Workload;
 use freehold::vmalloc::{self, Keep, VirtualMemory, Zero};
 use freehold_rivals::memory::{Glibc, Jemalloc, MiMalloc};
 use freehold_sys::harness::memory::{self, Mmap};
@@ -15,7 +15,7 @@ use std::hint::black_box;
 /// Ours.
 pub const VMALLOC: &str = "vmalloc";
 /// Beside them, and no rival: what it takes to clear memory that somebody has.
-pub const MEMSET: Who = Who::ours("memset", None);
+pub const MEMSET: Who = Who::ours("memset");
 
 /// Bytes of a page: between those that are touched.
 pub const PAGE: usize = 4096;
@@ -107,13 +107,10 @@ named! {
 }
 
 /// Operations in loops, so that each is not called through a table.
-pub trait Pairs: Sync {
+pub trait Loops: Sync {
     /// Takes and gives back so many blocks, one at a time; whether there was one each time.
     fn pairs(&self, count: usize, len: usize, content: Content) -> bool;
-}
 
-/// What else is asked of an engine.
-pub trait Loops: Pairs {
     /// Whether blocks of so many bytes are apart, keep what is written, and are zero where they shall be.
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()>;
 
@@ -121,10 +118,10 @@ pub trait Loops: Pairs {
     ///
     /// # Errors
     /// A block is refused, or lost what was written if `judged`.
-    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
+    fn replay(&self, areas: &Workload, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took>;
 }
 
-impl<T: Memory> Pairs for T {
+impl<T: Memory> Loops for T {
     fn pairs(&self, count: usize, len: usize, content: Content) -> bool {
         (0..count).all(|_| {
             let Some(mut block) = self.take(black_box(len), content == Content::Zeroed) else { return false };
@@ -135,51 +132,39 @@ impl<T: Memory> Pairs for T {
             true
         })
     }
-}
 
-impl<T: Memory> Loops for T {
     fn check(&self, len: usize, thread: u32) -> anyhow::Result<()> {
         judge::check(self, len, thread)
     }
 
-    fn replay(&self, areas: &Areas, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
-        areas.replay(self, judged, at_end)
+    fn replay(&self, areas: &Workload, judged: bool, at_end: &mut dyn FnMut()) -> anyhow::Result<Took> {
+        replay::replay(areas, self, judged, at_end)
     }
 }
 
-/// Memory that the thread has, cleared.
-pub struct Memset;
-
-impl Pairs for Memset {
-    fn pairs(&self, count: usize, len: usize, _: Content) -> bool {
-        thread_local!(static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
-        HELD.with_borrow_mut(|held| {
-            held.resize(len, 1);
-            for _ in 0..count {
-                black_box(&mut *held).fill(0);
-                held.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
-            }
-            black_box(held).iter().step_by(PAGE).all(|&byte| byte == 1)
-        })
-    }
+/// Clears memory that the thread has, so often, and touches it; whether all went well.
+pub(super) fn memset(count: usize, len: usize) -> bool {
+    thread_local!(static HELD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+    HELD.with_borrow_mut(|held| {
+        held.resize(len, 1);
+        for _ in 0..count {
+            black_box(&mut *held).fill(0);
+            held.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
+        }
+        black_box(held).iter().step_by(PAGE).all(|&byte| byte == 1)
+    })
 }
 
-/// Memory that can be made anew.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name.
-    pub who: Who,
-    /// Keeps that much free memory, if it is ours; others keep what they keep.
-    pub make: fn(Keep) -> anyhow::Result<Box<dyn Loops>>,
-}
+/// Makes memory anew, which keeps that much of it free, if it is ours; others keep what they keep.
+pub type Make = fn(Keep) -> anyhow::Result<Box<dyn Loops>>;
 
 /// Everyone who hands out blocks.
-pub const ENTRIES: [Entry; 5] = [
-    Entry { who: Who::default(VMALLOC), make: |keep| Ok(Box::new(ours(keep)?)) },
-    Entry { who: Who::other("mmap", None), make: |_| Ok(Box::new(Heap(Mmap))) },
-    Entry { who: Who::other("glibc", None), make: |_| Ok(Box::new(Heap(Glibc))) },
-    Entry { who: Who::other("jemalloc", None), make: |_| Ok(Box::new(Heap(Jemalloc))) },
-    Entry { who: Who::other("mimalloc", None), make: |_| Ok(Box::new(Heap(MiMalloc))) },
+pub const ENTRIES: [(Who, Make); 5] = [
+    (Who::default(VMALLOC), |keep| Ok(Box::new(ours(keep)?))),
+    (Who::other("mmap"), |_| Ok(Box::new(Heap(Mmap)))),
+    (Who::other("glibc"), |_| Ok(Box::new(Heap(Glibc)))),
+    (Who::other("jemalloc"), |_| Ok(Box::new(Heap(Jemalloc)))),
+    (Who::other("mimalloc"), |_| Ok(Box::new(Heap(MiMalloc)))),
 ];
 
 /// Ours.

@@ -26,19 +26,10 @@ use freehold::vmalloc::Keep;
 /// The family in records.
 const SUITE: &str = "memory";
 
-/// Engines with their names.
-type Made = Vec<(Who, Box<dyn Loops>)>;
-
 impl Bench<'_> {
-    /// Those that are asked for.
-    fn wanted(&self, whos: &[Who]) -> Vec<Who> {
-        whos.iter().filter(|who| self.options.wants(who)).copied().collect()
-    }
-
     /// Who hands out blocks, made anew.
-    fn memories(&self, keep: Keep) -> anyhow::Result<Made> {
-        let wanted = ENTRIES.iter().filter(|entry| self.options.wants(&entry.who));
-        wanted.map(|entry| Ok((entry.who, (entry.make)(keep)?))).collect()
+    fn memories(&self, keep: Keep) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+        self.wanted(ENTRIES).into_iter().map(|(who, make)| Ok((who, make(keep)?))).collect()
     }
 }
 
@@ -55,8 +46,8 @@ pub const MEMORY: Suite = Suite {
     ],
     amounts: [Amount::QUICK, Amount::USUAL],
     whos: || {
-        let blocks = ENTRIES.iter().map(|entry| entry.who).chain([MEMSET]);
-        blocks.chain(slots::WHOS).chain(stacks::WHOS).collect()
+        let blocks = ENTRIES.map(|(who, _)| who).into_iter().chain([MEMSET]);
+        blocks.chain(slots::ENTRIES.map(|(who, _)| who)).chain(stacks::ENTRIES.map(|(who, _)| who)).collect()
     },
     sizes: None,
     beside: |bench| {

@@ -7,10 +7,10 @@ use crate::concurrent::apart;
 use crate::data::data_folder;
 use crate::record::count;
 use crate::workload::{Workload, check_memory, from_file};
-use anyhow::Context;
 use freehold::units::Bytes;
 use freehold::vmalloc::Keep;
 use freehold_trace::kva::Op;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 /// The recordings, in the folder of bundled data.
@@ -20,38 +20,6 @@ const LOOK_EVERY: usize = 4096;
 /// One in so many rounds is enough: each is long. If it is to be quick, a recording is cut to a part of the operations.
 const FEWER: usize = 3;
 const QUICK_PART: usize = 40;
-
-/// A recording.
-#[derive(Clone, Debug)]
-pub struct Areas {
-    /// As users know it.
-    pub name: String,
-    /// What is there when it begins.
-    pub setup: Vec<Step>,
-    /// What is timed.
-    pub steps: Vec<Step>,
-    /// Objects are numbered below this.
-    pub objects: u32,
-}
-
-/// What is done with an area, which has a number.
-#[derive(Clone, Copy, Debug)]
-pub enum Step {
-    /// One of so many bytes is taken.
-    Take(u32, usize),
-    /// It is given back.
-    GiveBack(u32),
-}
-
-impl Step {
-    fn of(op: &Op) -> anyhow::Result<Self> {
-        Ok(match *op {
-            Op::Alloc { object, size_bytes, .. } => Self::Take(object, usize::try_from(size_bytes)?),
-            Op::Free { object } => Self::GiveBack(object),
-            Op::Congruent { .. } => anyhow::bail!("areas at several places at once"),
-        })
-    }
-}
 
 /// What is held of a recording: blocks with their lengths, by number.
 struct Held<'a, M: Memory + ?Sized + 'a> {
@@ -66,22 +34,24 @@ fn mark(object: u32) -> u8 {
 }
 
 impl<'a, M: Memory + ?Sized> Held<'a, M> {
-    fn run(&mut self, steps: &[Step]) -> anyhow::Result<()> {
-        for (at, step) in steps.iter().enumerate() {
-            match *step {
-                Step::Take(object, len) => {
+    fn run(&mut self, ops: &[Op]) -> anyhow::Result<()> {
+        for (at, op) in ops.iter().enumerate() {
+            match *op {
+                Op::Alloc { object, size_bytes, .. } => {
+                    let len = usize::try_from(size_bytes)?;
                     let block = self.memory.take(len, false);
                     let mut block =
                         block.ok_or_else(|| anyhow::anyhow!("an area of {len} bytes was refused"))?;
                     block.write_every(PAGE, mark(object));
                     self.blocks[object as usize] = Some((block, len));
                 }
-                Step::GiveBack(object) => {
+                Op::Free { object } => {
                     let held = self.blocks[object as usize].take();
                     let (block, _) = held.ok_or_else(|| anyhow::anyhow!("area {object} is not there"))?;
                     let kept = !self.judged || block.has_every(PAGE, mark(object));
                     anyhow::ensure!(kept, "area {object} lost what was written");
                 }
+                Op::Congruent { .. } => anyhow::bail!("areas at several places at once"),
             }
             if self.judged && at % LOOK_EVERY == 0 {
                 self.check()?;
@@ -96,51 +66,43 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
     }
 }
 
-impl Areas {
-    /// Reads a recording, its first steps up to `most`.
-    pub fn read(file: &Path, most: usize) -> anyhow::Result<Self> {
-        let Workload { name, setup, mut ops, objects, .. } = from_file(file)?;
-        ops.truncate(most);
-        let steps = |ops: &[Op]| -> anyhow::Result<Vec<Step>> {
-            let steps = ops.iter().map(Step::of).collect::<anyhow::Result<_>>();
-            steps.with_context(|| file.display().to_string())
-        };
-        Ok(Self { name, setup: steps(&setup)?, steps: steps(&ops)?, objects })
-    }
+/// Reads a recording, its first operations up to `most`.
+pub(super) fn read(file: &Path, most: usize) -> anyhow::Result<Workload> {
+    let mut areas = from_file(file)?;
+    areas.ops.truncate(most);
+    Ok(areas)
+}
 
-    /// Most bytes that are held at once.
-    fn most_bytes(&self) -> u64 {
-        let (mut lens, mut now, mut most) = (vec![0; self.objects as usize], 0, 0);
-        for step in self.setup.iter().chain(&self.steps) {
-            match *step {
-                Step::Take(object, len) => {
-                    lens[object as usize] = len as u64;
-                    now += len as u64;
-                }
-                Step::GiveBack(object) => now -= std::mem::take(&mut lens[object as usize]),
-            }
-            most = most.max(now);
+/// Most bytes that are held at once.
+fn most_bytes(areas: &Workload) -> u64 {
+    let (mut lens, mut now, mut most) = (vec![0; areas.objects as usize], 0, 0);
+    for op in areas.setup.iter().chain(&areas.ops) {
+        now -= mem::take(&mut lens[op.object() as usize]);
+        if let Op::Alloc { object, size_bytes, .. } = *op {
+            lens[object as usize] = size_bytes;
+            now += size_bytes;
         }
-        most
+        most = most.max(now);
     }
+    most
+}
 
-    /// Replays it; what its operations took. Calls `at_end` while what is left is held.
-    pub fn replay<M: Memory + ?Sized>(
-        &self,
-        memory: &M,
-        judged: bool,
-        at_end: &mut dyn FnMut(),
-    ) -> anyhow::Result<Took> {
-        let blocks = (0..self.objects).map(|_| None).collect();
-        let mut held = Held { memory, blocks, judged };
-        held.run(&self.setup)?;
-        let took = Took::here(|| held.run(&self.steps))?;
-        if judged {
-            held.check()?;
-        }
-        at_end();
-        Ok(took)
+/// Replays areas; what the operations took. Calls `at_end` while what is left is held.
+pub fn replay<M: Memory + ?Sized>(
+    areas: &Workload,
+    memory: &M,
+    judged: bool,
+    at_end: &mut dyn FnMut(),
+) -> anyhow::Result<Took> {
+    let blocks = (0..areas.objects).map(|_| None).collect();
+    let mut held = Held { memory, blocks, judged };
+    held.run(&areas.setup)?;
+    let took = Took::here(|| held.run(&areas.ops))?;
+    if judged {
+        held.check()?;
     }
+    at_end();
+    Ok(took)
 }
 
 /// As much as by default, and no shorter: engines take turns, and none is idle.
@@ -152,16 +114,17 @@ pub(super) fn most_steps(bench: &Bench) -> usize {
 }
 
 /// The recordings for which there is memory; for others it is said that there is none.
-pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Areas)>> {
+pub(super) fn recordings(bench: &mut Bench) -> anyhow::Result<Vec<(PathBuf, Workload)>> {
     let mut all = Vec::new();
     let most = most_steps(bench);
     for file in FILES {
         let file = data_folder()?.join(file);
-        let areas = Areas::read(&file, most)?;
-        let (steps, held) = (count(areas.steps.len() as u64), Bytes::from(areas.most_bytes()));
+        let areas = read(&file, most)?;
+        let (steps, bytes) = (count(areas.ops.len() as u64), most_bytes(&areas));
+        let held = Bytes::from(bytes);
         bench.results.note(format!("{}: {steps} operations, at most {held} held at once", areas.name));
         // What is free and warm comes on top.
-        match check_memory(areas.objects.into(), 2 * areas.most_bytes() / u64::from(areas.objects.max(1))) {
+        match check_memory(areas.objects.into(), 2 * bytes / u64::from(areas.objects.max(1))) {
             Ok(()) => all.push((file, areas)),
             Err(error) => bench.results.note(format!("{}: left out: {error}", areas.name)),
         }
@@ -178,7 +141,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
             engine.replay(&areas, true, &mut || ()).map_err(|wrong| wrong.context(who.label()))?;
             let key = who.key(SUITE, &areas.name, "areas");
             let run = |_| engine.replay(&areas, false, &mut || ());
-            turns.push(Turn { key, threads: 1, each: areas.steps.len(), run: Box::new(run) });
+            turns.push(Turn { key, threads: 1, each: areas.ops.len(), run: Box::new(run) });
         }
         let rounds = bench.amount.rounds.div_ceil(FEWER);
         in_rounds(bench, &format!("replay: {}", areas.name), true, rounds, turns)?;

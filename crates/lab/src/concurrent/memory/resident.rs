@@ -2,15 +2,17 @@
 //! no other engine's memory is in it: the program calls itself.
 
 use super::engines::{ENTRIES, KEPT, Loops};
-use super::replay::{Areas, Step, most_steps, recordings};
+use super::replay::{most_steps, read, recordings};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::place::{bytes_of, resident_bytes};
 use crate::failure::Failure;
 use crate::record::{Metric, Stat, count};
+use crate::workload::{Workload, whole_scene};
 use anyhow::Context;
 use freehold::vmalloc::Keep;
-use std::path::Path;
+use freehold_trace::kva::Op;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
@@ -21,7 +23,7 @@ const OF_ITS_OWN: &str = "measure-resident";
 pub(super) const IDLE: &str = "idle";
 const REPLAY: &str = "replay";
 /// Bytes of a block that is held.
-const IDLE_BYTES: usize = 64 << 10;
+const IDLE_BYTES: u64 = 64 << 10;
 /// What is told of each, in order.
 pub(super) const OF_IDLE: [&str; 3] = ["peak", "after the decay", "after twice the decay"];
 const OF_REPLAY: [&str; 2] = ["peak", "end"];
@@ -35,12 +37,12 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     bench.results.fact("idle", count(blocks as u64));
     let mut all = vec![(IDLE.to_owned(), format!("{IDLE}:{blocks}:{}", decay.as_millis()), &OF_IDLE[..])];
     let steps = most_steps(bench);
-    let replay = |(file, areas): (std::path::PathBuf, Areas)| {
+    let replay = |(file, areas): (PathBuf, Workload)| {
         (areas.name, format!("{REPLAY}:{steps}:{}", file.display()), &OF_REPLAY[..])
     };
     all.extend(recordings(bench)?.into_iter().map(replay));
     for (workload, what, ops) in all {
-        for who in bench.wanted(&ENTRIES.map(|entry| entry.who)) {
+        for (who, _) in bench.wanted(ENTRIES) {
             bench.progress.tick(&format!("resident: {workload}, {}", who.label()));
             for (op, bytes) in ops.iter().zip(told(&who, &what, ops.len())?) {
                 let key = who.key(SUITE, &workload, op);
@@ -67,24 +69,24 @@ fn told(who: &Who, what: &str, figures: usize) -> anyhow::Result<Vec<u64>> {
 /// # Errors
 /// There is no such engine or workload, or a block is refused.
 pub fn measure(what: &str, engine: &str) -> anyhow::Result<Vec<u64>> {
-    let entry = ENTRIES.iter().find(|entry| entry.who.label() == engine);
-    let entry = entry.ok_or_else(|| Failure::Usage(format!("no engine {engine:?}")))?;
+    let entry = ENTRIES.iter().find(|(who, _)| who.label() == engine);
+    let (_, make) = entry.ok_or_else(|| Failure::Usage(format!("no engine {engine:?}")))?;
     match what.splitn(3, ':').collect::<Vec<_>>()[..] {
         [IDLE, blocks, millis] => {
             let decay = Duration::from_millis(millis.parse()?);
-            idle((entry.make)(KEPT.decay(decay))?.as_ref(), blocks.parse()?, decay)
+            idle(make(KEPT.decay(decay))?.as_ref(), blocks.parse()?, decay)
         }
         [REPLAY, steps, file] => {
-            let areas = Areas::read(Path::new(file), steps.parse()?)?;
-            replayed((entry.make)(Keep::default())?.as_ref(), &areas)
+            let areas = read(Path::new(file), steps.parse()?)?;
+            replayed(make(Keep::default())?.as_ref(), &areas)
         }
         _ => Err(Failure::Usage(format!("no workload {what:?}")).into()),
     }
 }
 
 fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<u64>> {
-    let steps = (0..blocks).map(|object| Step::Take(object, IDLE_BYTES)).collect();
-    let areas = Areas { name: IDLE.to_owned(), setup: Vec::new(), steps, objects: blocks };
+    let ops = (0..blocks).map(|object| Op::alloc(object, IDLE_BYTES)).collect();
+    let areas = Workload::new(IDLE, "", whole_scene(), ops, blocks);
     let before = resident_bytes()?;
     let mut seen = vec![];
     engine.replay(&areas, true, &mut || seen.push(resident_bytes()))?;
@@ -95,7 +97,7 @@ fn idle(engine: &dyn Loops, blocks: u32, decay: Duration) -> anyhow::Result<Vec<
     seen.into_iter().map(|bytes| Ok(bytes?.saturating_sub(before))).collect()
 }
 
-fn replayed(engine: &dyn Loops, areas: &Areas) -> anyhow::Result<Vec<u64>> {
+fn replayed(engine: &dyn Loops, areas: &Workload) -> anyhow::Result<Vec<u64>> {
     // The most so far is what there is now.
     std::fs::write("/proc/self/clear_refs", "5").context("/proc/self/clear_refs")?;
     let before = resident_bytes()?;

@@ -81,7 +81,7 @@ pub(super) fn in_rounds(
         bench.progress.tick(&format!("{what}: {} warms up", turn.key.label()));
         counts.push(turn.count(length)?);
     }
-    let took = bench.rounds_of(1..=rounds, what, turns.len(), |_, at| (turns[at].run)(counts[at]))?;
+    let took = bench.rounds(what, 1..=rounds, turns.len(), |_, at| (turns[at].run)(counts[at]))?;
     for (at, turn) in turns.into_iter().enumerate() {
         let each = (counts[at] * turn.each) as f64;
         let times_ns: Vec<f64> = took[at].iter().map(|took| took.time.as_nanos() as f64 / each).collect();

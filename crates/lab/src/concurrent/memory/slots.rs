@@ -6,7 +6,9 @@ use super::{Bench, SUITE};
 use crate::concurrent::Who;
 use crate::concurrent::apart;
 use freehold::vmalloc::{Slot, SlotLayout, Slots};
+use freehold_sys::SysError;
 use freehold_sys::harness::memory::Pages;
+use std::ops::Range;
 
 /// Slots that are held at once.
 pub const SLOTS: usize = 64;
@@ -15,11 +17,15 @@ pub const SLOT_BYTES: usize = 1 << 20;
 /// Pages of each that are dirty.
 const DIRTY: usize = 8;
 
-/// A mapping whose slots are given back to the system, and one of which the system is asked which pages have memory.
-const DISCARD: &str = "dontneed";
-const CLEAR: &str = "scan-each";
-/// Who has slots.
-pub const WHOS: [Who; 3] = [Who::default(VMALLOC), Who::other(DISCARD, None), Who::other(CLEAR, None)];
+/// Resets a part of a mapping.
+type Reset = fn(&mut Pages, Range<usize>) -> Result<(), SysError>;
+/// Who has slots: ours; a mapping whose slots are given back to the system, and one of which the system is asked which pages
+/// have memory.
+pub const ENTRIES: [(Who, Option<Reset>); 3] = [
+    (Who::default(VMALLOC), None),
+    (Who::other("dontneed"), Some(Pages::discard)),
+    (Who::other("scan-each"), Some(Pages::clear)),
+];
 
 /// What is done: whether the same pages are dirty each time, and whether a turn is one reset only.
 pub const OPS: [(&str, bool, bool); 3] =
@@ -31,49 +37,38 @@ fn dirty(time: usize, same: bool) -> [usize; DIRTY] {
     std::array::from_fn(|at| (at * 31 + set * 7) % (SLOT_BYTES / PAGE) * PAGE)
 }
 
-/// Slots that can be used all at once.
-pub trait Resets {
-    /// Takes all, lets each be used, and gives all back.
-    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()>;
-}
+/// A round of slots: takes all, lets each be used, and gives all back.
+pub type Round<'a> = dyn FnMut(&mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> + 'a;
 
-struct Pooled<'a> {
-    pool: &'a Slots<'a>,
-    held: Vec<Slot<'a>>,
-}
-
-impl Resets for Pooled<'_> {
-    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
+/// Rounds of ours.
+fn pooled<'a>(pool: &'a Slots<'a>) -> Box<Round<'a>> {
+    let mut held: Vec<Slot<'a>> = Vec::with_capacity(SLOTS);
+    Box::new(move |each| {
         for _ in 0..SLOTS {
-            self.held.push(self.pool.get()?);
+            held.push(pool.get()?);
         }
-        self.held.iter_mut().for_each(|slot| each(slot));
-        self.held.clear();
+        held.iter_mut().for_each(|slot| each(slot));
+        held.clear();
         Ok(())
-    }
+    })
 }
 
-struct Plain {
-    pages: Pages,
-    reset: fn(&mut Pages, std::ops::Range<usize>) -> Result<(), freehold_sys::SysError>,
-}
-
-impl Resets for Plain {
-    fn round(&mut self, each: &mut dyn FnMut(&mut [u8])) -> anyhow::Result<()> {
-        self.pages.chunks_exact_mut(SLOT_BYTES).for_each(each);
-        for slot in 0..SLOTS {
-            (self.reset)(&mut self.pages, slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES)?;
-        }
+/// Rounds of a mapping.
+fn plain(reset: Reset) -> anyhow::Result<Box<Round<'static>>> {
+    let mut pages = Pages::new(SLOTS * SLOT_BYTES)?;
+    Ok(Box::new(move |each| {
+        pages.chunks_exact_mut(SLOT_BYTES).for_each(each);
+        (0..SLOTS).try_for_each(|slot| reset(&mut pages, slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES))?;
         Ok(())
-    }
+    }))
 }
 
 /// Whether all slots are apart and zero each time, whatever was written.
-pub fn check(slots: &mut dyn Resets) -> anyhow::Result<()> {
+pub fn check(round: &mut Round<'_>) -> anyhow::Result<()> {
     let zeros = vec![0; SLOT_BYTES];
     for time in 0..4 {
         let (mut spans, mut zero) = (Vec::new(), true);
-        slots.round(&mut |slot| {
+        round(&mut |slot| {
             zero &= *slot == zeros[..];
             spans.push((slot.as_ptr().addr() as u64, SLOT_BYTES as u64));
             dirty(time, false).into_iter().for_each(|at| slot[at] = 1);
@@ -92,15 +87,13 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         for timed in [false, true] {
             let pool = vm.slots(&SlotLayout::new(SLOT_BYTES).count(SLOTS as u64))?;
             let mut turns = Vec::new();
-            for who in bench.wanted(&WHOS) {
-                let plain = |reset| Pages::new(SLOTS * SLOT_BYTES).map(|pages| Plain { pages, reset });
-                let mut slots: Box<dyn Resets> = match who.engine {
-                    VMALLOC => Box::new(Pooled { pool: &pool, held: Vec::with_capacity(SLOTS) }),
-                    DISCARD => Box::new(plain(Pages::discard)?),
-                    _ => Box::new(plain(Pages::clear)?),
+            for (who, reset) in bench.wanted(ENTRIES) {
+                let mut round = match reset {
+                    None => pooled(&pool),
+                    Some(reset) => plain(reset)?,
                 };
                 if !timed {
-                    check(slots.as_mut()).map_err(|wrong| wrong.context(who.label()))?;
+                    check(round.as_mut()).map_err(|wrong| wrong.context(who.label()))?;
                     continue;
                 }
                 let (key, mut time) = (who.key(SUITE, "reset", op), 0);
@@ -110,7 +103,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
                         (0..count).try_for_each(|_| {
                             time += 1;
                             let pages = dirty(time, same);
-                            slots.round(&mut |slot| pages.into_iter().for_each(|at| slot[at] = 1))
+                            round(&mut |slot| pages.into_iter().for_each(|at| slot[at] = 1))
                         })
                     })
                 };

@@ -18,9 +18,8 @@ const CHECKED: u64 = 64;
 /// Guarded stacks that shall be alive at once.
 pub const ALIVE: usize = 200_000;
 
-const COROSENSEI: &str = "corosensei";
-/// Who has stacks.
-pub const WHOS: [Who; 2] = [Who::default(VMALLOC), Who::other(COROSENSEI, None)];
+/// Who has stacks, and whether they are ours.
+pub const ENTRIES: [(Who, bool); 2] = [(Who::default(VMALLOC), true), (Who::other("corosensei"), false)];
 
 /// First byte and length of a stack, with its guard.
 pub type Place = (u64, u64);
@@ -87,9 +86,9 @@ fn mappings_of_process() -> anyhow::Result<u64> {
 }
 
 /// So many stacks of either.
-fn alive(who: &Who, asked: u64) -> anyhow::Result<Alive> {
+fn alive((who, is_ours): (Who, bool), asked: u64) -> anyhow::Result<Alive> {
     let before = mappings_of_process()?;
-    let alive = if who.engine == VMALLOC {
+    let alive = if is_ours {
         let vm = ours(KEPT)?;
         let pool = StackPool::with_count(&vm, STACK_BYTES, asked)?;
         Alive::until(before, asked, || pool.get(), place_of_ours)
@@ -105,9 +104,9 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
     let vm = ours(KEPT)?;
     let pool = StackPool::with_count(&vm, STACK_BYTES, CHECKED)?;
     let mut turns = Vec::new();
-    for who in bench.wanted(&WHOS) {
-        alive(&who, CHECKED)?;
-        let (is_ours, pool) = (who.engine == VMALLOC, &pool);
+    for (who, is_ours) in bench.wanted(ENTRIES) {
+        alive((who, is_ours), CHECKED)?;
+        let pool = &pool;
         let run = move |count| {
             Took::here(|| {
                 let right = (0..count).all(|_| match is_ours {
@@ -130,10 +129,10 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
 /// As many at once as are asked for, or as there can be.
 pub(super) fn guards(bench: &mut Bench) -> anyhow::Result<()> {
     let asked = bench.amount.operations.min(ALIVE) as u64;
-    for who in bench.wanted(&WHOS) {
-        bench.progress.tick(&format!("guards: {}", who.label()));
-        let Alive { places, mappings, ended } = alive(&who, asked)?;
-        let key = who.key(SUITE, "guards", "alive").param("ended", ended);
+    for entry in bench.wanted(ENTRIES) {
+        bench.progress.tick(&format!("guards: {}", entry.0.label()));
+        let Alive { places, mappings, ended } = alive(entry, asked)?;
+        let key = entry.0.key(SUITE, "guards", "alive").param("ended", ended);
         let mut figures = bench.results.of(key);
         figures.total(Metric::Live, places.len() as u64).total(Metric::Mappings, mappings);
     }

@@ -1,6 +1,6 @@
 //! `pair`, `replace`, `locate`: what an operation takes by threads at once, by the wall clock, and what locks it takes.
 
-use super::engines::{ENTRIES, Held, Loops, PAGE, REFERENCE};
+use super::engines::{ENTRIES, Entry, FINDS, Held, Loops, PAGE, REFERENCE};
 use super::lock::Used;
 use super::{Bench, SUITE};
 use crate::concurrent::place::{Work, threads, wall_clock};
@@ -36,7 +36,8 @@ fn time(
     operations: usize,
     all: &[Timed],
 ) -> anyhow::Result<()> {
-    let rounds = bench.rounds(&format!("{workload}: {threads} threads"), all.len(), |_, at| {
+    let what = format!("{workload}: {threads} threads");
+    let rounds = bench.rounds(&what, 0..=bench.amount.rounds, all.len(), |_, at| {
         let Timed { locks, work, check, .. } = &all[at];
         let before = locks.map(all_locks);
         let (took, _) = wall_clock(threads, &|_| Ok(()), work)?;
@@ -75,10 +76,8 @@ fn all_locks(pool: &dyn Loops) -> Used {
 }
 
 /// The spaces that are asked for, made anew.
-fn made(bench: &Bench, allocate: bool) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
-    let wanted =
-        ENTRIES.iter().filter(|entry| bench.options.wants(&entry.who) && (entry.allocates || !allocate));
-    wanted.map(|entry| Ok((entry.who, (entry.make)(None)?))).collect()
+fn made(bench: &Bench, all: impl IntoIterator<Item = Entry>) -> anyhow::Result<Vec<(Who, Box<dyn Loops>)>> {
+    bench.wanted(all).into_iter().map(|(who, make)| Ok((who, make(None)?))).collect()
 }
 
 fn ensure(right: bool, who: Who, what: &str) -> anyhow::Result<()> {
@@ -92,7 +91,7 @@ const REFUSED: &str = "a block was refused";
 pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
     let operations = bench.amount.operations / 4;
     for threads in threads() {
-        let pools = made(bench, true)?;
+        let pools = made(bench, ENTRIES)?;
         let mut all: Vec<Timed> = Vec::new();
         for (who, pool) in &pools {
             let (who, pool) = (*who, pool.as_ref());
@@ -131,7 +130,7 @@ pub(super) fn replacements(bench: &mut Bench) -> anyhow::Result<()> {
     let operations = bench.amount.operations / 4;
     for threads in threads() {
         let mut pools = Vec::new();
-        for (who, pool) in made(bench, true)? {
+        for (who, pool) in made(bench, ENTRIES)? {
             let of_thread = |thread: u32| Held::new(pool.as_ref(), HELD, thread.into()).map(Mutex::new);
             let held = (0..threads).map(of_thread).collect::<anyhow::Result<Vec<_>>>()?;
             pools.push((who, pool, held));
@@ -193,7 +192,7 @@ pub fn settled(pool: &dyn Loops, who: &Who) -> anyhow::Result<()> {
 pub(super) fn locates(bench: &mut Bench) -> anyhow::Result<()> {
     let located = bench.amount.operations.min(LOCATED);
     let mut pools = Vec::new();
-    for (who, pool) in made(bench, false)? {
+    for (who, pool) in made(bench, ENTRIES.into_iter().chain([FINDS]))? {
         let regions = count(located as u64);
         bench.progress.tick(&format!("locate: filling {} with {regions} regions", who.label()));
         let held = Held::new(pool.as_ref(), located, 1)?;

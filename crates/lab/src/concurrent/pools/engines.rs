@@ -3,8 +3,7 @@
 use super::lock::{Lock, Used};
 use super::split::Split;
 use crate::concurrent::Who;
-use crate::workload::SplitMix;
-use crate::workload::recipe::{END_PAGE, LOW_PAGE};
+use crate::workload::{END_PAGE, LOW_PAGE, SplitMix};
 use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
 use freehold::units::{Align, Span};
 use parking_lot::RwLock;
@@ -189,36 +188,20 @@ impl Pool for Found {
     }
 }
 
-/// A space that can be made anew.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its name.
-    pub who: Who,
-    /// Whether it hands out ranges; otherwise it only finds them.
-    pub allocates: bool,
-    /// Makes one.
-    pub make: Make,
-}
+/// A space that can be made anew, with its sections timed if the clock's cost is given.
+pub type Entry = (Who, fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>);
 
-/// Makes a space, with its sections timed if the clock's cost is given.
-type Make = fn(Option<u64>) -> anyhow::Result<Box<dyn Loops>>;
-
-/// Every space.
-pub const ENTRIES: [Entry; 5] = [
-    of(Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
-    of(Who::ours(ONE_LOCK, None), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
-    of(split("busy-free-lazy"), |clock_ns| Ok(Box::new(Split::new(true, clock_ns)?))),
-    of(split("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
-    Entry { allocates: false, ..of(Who::other("rwlock-btreemap", None), |_| Ok(Box::<Found>::default())) },
+/// Every space that hands out ranges.
+pub const ENTRIES: [Entry; 4] = [
+    (Who::default(POOLED), |_| Ok(Box::new(PooledSpace::new(whole(), Align::PAGE)?))),
+    (Who::ours(ONE_LOCK), |clock_ns| Ok(Box::new(OneLock(Lock::new(address_space()?, clock_ns))))),
+    (Who::ours("split-locks").variant("busy-free-lazy"), |clock_ns| {
+        Ok(Box::new(Split::new(true, clock_ns)?))
+    }),
+    (Who::ours("split-locks").variant("nodes"), |clock_ns| Ok(Box::new(Split::new(false, clock_ns)?))),
 ];
-
-const fn of(who: Who, make: Make) -> Entry {
-    Entry { who, allocates: true, make }
-}
-
-const fn split(variant: &'static str) -> Who {
-    Who::ours("split-locks", Some(variant))
-}
+/// One that only finds them.
+pub const FINDS: Entry = (Who::other("rwlock-btreemap"), |_| Ok(Box::<Found>::default()));
 
 /// Beside spaces, and no rival of theirs: two locks, each thread its own, by which the pair is promised.
-pub const REFERENCE: Who = Who::ours("two-locks", None);
+pub const REFERENCE: Who = Who::ours("two-locks");

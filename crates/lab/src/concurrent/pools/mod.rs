@@ -17,7 +17,7 @@ mod split;
 
 use super::{Amount, Bench, Case, Suite};
 use crate::record::count;
-use engines::{ENTRIES, REFERENCE};
+use engines::{ENTRIES, FINDS, REFERENCE};
 
 /// The family in records.
 const SUITE: &str = "pools";
@@ -31,7 +31,7 @@ pub const POOLS: Suite = Suite {
         Case { name: "locate", run: cases::locates },
     ],
     amounts: [Amount::QUICK, Amount::USUAL],
-    whos: || ENTRIES.iter().map(|entry| entry.who).chain([REFERENCE]).collect(),
+    whos: || ENTRIES.map(|(who, _)| who).into_iter().chain([FINDS.0, REFERENCE]).collect(),
     sizes: None,
     beside: |bench| {
         let regions = cases::LOCATED.min(bench.amount.operations);

@@ -3,11 +3,10 @@
 use super::engines::{Filled, Guarded, Subject};
 use super::ranges::{self, Seen};
 use super::{Bench, SUITE};
-use crate::concurrent::place::{cpus, on_cpu, panicked};
+use crate::concurrent::place::{self, cpus, on_cpu};
 use crate::record::{Metric, Stat};
 use std::hint::black_box;
 use std::ops::Range;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -64,7 +63,8 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let maps = bench.filled("beside", ranges, true)?;
         for (op, other, halves) in MODES {
             let long = bench.amount.together;
-            let rounds = bench.rounds(&format!("beside: {ranges} ranges, {op}"), maps.len(), |_, at| {
+            let what = format!("beside: {ranges} ranges, {op}");
+            let rounds = bench.rounds(&what, 0..=bench.amount.rounds, maps.len(), |_, at| {
                 let found = one(&maps[at], ranges, other, halves, long)?;
                 let who = maps[at].entry.who.label();
                 anyhow::ensure!(found.seen.wrong == 0, "beside: {who}: another range's value was read");
@@ -105,30 +105,22 @@ fn one(map: &Filled, ranges: u32, other: Other, halves: bool, long: Duration) ->
     let middle = ranges / 2;
     let (read, written): (Range<u32>, Range<u32>) =
         if halves { (0..middle, middle..ranges) } else { (0..ranges, 0..ranges) };
-    let (begin, done) = (Barrier::new(2), AtomicBool::new(false));
     let numbers = ranges::stores(written, 4);
     let indexes = ranges::reads(read, map.entry.exact, 5);
     let map = map.map.as_ref();
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
+    let reader = |_| {
+        on_cpu(0, 2);
+        reads(map, &indexes, long)
+    };
+    let (found, written) = place::beside(
+        (1, &reader),
+        (1, &|_, done| {
             on_cpu(1, 2);
-            begin.wait();
-            at_work(map, other, &numbers, &done)
-        });
-        let reader = scope.spawn(|| {
-            on_cpu(0, 2);
-            begin.wait();
-            let found = reads(map, &indexes, long);
-            done.store(true, Relaxed);
-            found
-        });
-        let found = reader.join().map_err(|_| panicked());
-        // A reader that panicked leaves the writer at work.
-        done.store(true, Relaxed);
-        let written = writer.join().map_err(|_| panicked())??;
-        let (read_ns, reads, seen) = found??;
-        Ok(Round { read_ns, reads, seen, written })
-    })
+            at_work(map, other, &numbers, done)
+        }),
+    )?;
+    let ((read_ns, reads, seen), written) = (found[0], written[0]);
+    Ok(Round { read_ns, reads, seen, written })
 }
 
 /// Reads until the time is over: nanoseconds of a look-up, how many, and what they saw.

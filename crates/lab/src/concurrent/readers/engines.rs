@@ -2,7 +2,6 @@
 
 use super::ranges::{self, NUMBER, Seen, number_of};
 use crate::concurrent::{FLOOR, Who};
-use freehold::maple::maple_tree::Reading;
 use freehold::maple::{MapleTree, WordMap};
 use freehold_rivals::concurrent::{
     LeftRightMap, LookUp, Optimistic, Reader, RwLockMap, SharedRanges, SkipListMap, TreeIndexMap,
@@ -42,15 +41,19 @@ pub trait Subject: Sync {
     fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64>;
 }
 
-/// Tries until it is not refused; how often it was.
-fn until_done(mut attempt: impl FnMut() -> bool) -> anyhow::Result<u64> {
-    let mut refused = 0;
-    while !attempt() {
-        refused += 1;
-        anyhow::ensure!(refused < TRIES, "a store was refused {TRIES} times");
-        std::thread::yield_now();
+/// Tries each until it is not refused; how often it was.
+fn each_until_done(numbers: &[u32], attempt: impl Fn(u32) -> bool) -> anyhow::Result<u64> {
+    let mut all = 0;
+    for &number in numbers {
+        let mut refused = 0;
+        while !attempt(number) {
+            refused += 1;
+            anyhow::ensure!(refused < TRIES, "a store was refused {TRIES} times");
+            std::thread::yield_now();
+        }
+        all += refused;
     }
-    Ok(refused)
+    Ok(all)
 }
 
 impl<T: SharedRanges> Subject for T {
@@ -71,17 +74,14 @@ impl<T: SharedRanges> Subject for T {
     }
 
     fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
-        numbers.iter().try_fold(0, |refused, &number| {
+        each_until_done(numbers, |number| {
             let (first, last) = ranges::bounds(number);
-            Ok(refused
-                + until_done(|| SharedRanges::store(self, first, last, ranges::value(number, version)))?)
+            SharedRanges::store(self, first, last, ranges::value(number, version))
         })
     }
 
     fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
-        numbers.iter().try_fold(0, |refused, &number| {
-            Ok(refused + until_done(|| SharedRanges::erase(self, ranges::bounds(number).0))?)
-        })
+        each_until_done(numbers, |number| SharedRanges::erase(self, ranges::bounds(number).0))
     }
 }
 
@@ -89,46 +89,32 @@ impl<T: SharedRanges> Subject for T {
 #[derive(Default)]
 struct Maple(MapleTree<u64>);
 
-impl SharedRanges for Maple {
-    type Reader<'a> = MapleReader<'a>;
-
-    fn reader(&self) -> MapleReader<'_> {
-        MapleReader(&self.0)
+impl Subject for Maple {
+    fn read(&self, indexes: &[u64], guarded: Guarded) -> Option<Seen> {
+        let mut seen = Seen::default();
+        match guarded {
+            Guarded::Each => indexes.iter().for_each(|&index| seen.note(index, self.0.read().get(index))),
+            Guarded::Held => {
+                let held = self.0.read();
+                indexes.iter().for_each(|&index| seen.note(index, held.get(index)));
+            }
+        }
+        Some(seen)
     }
 
-    fn store(&self, first: u64, last: u64, value: u64) -> bool {
-        self.0.store(first..=last, value).is_ok()
-    }
-
-    fn erase(&self, first: u64) -> bool {
-        self.0.erase(first).is_ok()
-    }
-}
-
-struct MapleReader<'a>(&'a MapleTree<u64>);
-
-impl<'a> Reader for MapleReader<'a> {
-    type Held<'r>
-        = HeldMaple<'a>
-    where
-        Self: 'r;
-
-    #[inline]
-    fn get(&self, index: u64) -> Option<u64> {
+    fn value_at(&self, index: u64) -> Option<u64> {
         self.0.read().get(index)
     }
 
-    fn hold(&self) -> Option<HeldMaple<'a>> {
-        Some(HeldMaple(self.0.read()))
+    fn store(&self, numbers: &[u32], version: u16) -> anyhow::Result<u64> {
+        each_until_done(numbers, |number| {
+            let (first, last) = ranges::bounds(number);
+            self.0.store(first..=last, ranges::value(number, version)).is_ok()
+        })
     }
-}
 
-struct HeldMaple<'a>(Reading<'a, u64>);
-
-impl LookUp for HeldMaple<'_> {
-    #[inline]
-    fn get(&self, index: u64) -> Option<u64> {
-        self.0.get(index)
+    fn erase(&self, numbers: &[u32]) -> anyhow::Result<u64> {
+        each_until_done(numbers, |number| self.0.erase(ranges::bounds(number).0).is_ok())
     }
 }
 
@@ -211,28 +197,23 @@ fn boxed<T: Subject + Default + 'static>() -> Box<dyn Subject> {
     Box::<T>::default()
 }
 
-const fn rival(
-    engine: &'static str,
-    variant: Option<&'static str>,
-    exact: bool,
-    make: fn() -> Box<dyn Subject>,
-) -> Entry {
-    Entry { who: Who::other(engine, variant), exact, shared: true, make }
+const fn shared(who: Who, make: fn() -> Box<dyn Subject>) -> Entry {
+    Entry { who, exact: false, shared: true, make }
 }
 
 /// Every map.
 pub const ENTRIES: [Entry; 11] = [
-    Entry { who: Who::default(MAPLE), exact: false, shared: true, make: boxed::<Maple> },
-    Entry { who: Who::ours(OWNED, None), exact: false, shared: false, make: boxed::<Owned> },
-    rival("rwlock-btreemap", None, false, boxed::<RwLockMap>),
-    rival("left-right", None, false, boxed::<LeftRightMap>),
-    rival("tree-index", Some("search"), false, boxed::<TreeIndexMap<false>>),
-    rival("tree-index", Some("exact"), true, boxed::<TreeIndexMap<true>>),
-    rival("ferntree", Some("search"), false, boxed::<Optimistic<false>>),
-    rival("ferntree", Some("exact"), true, boxed::<Optimistic<true>>),
-    rival("skiplist", Some("search"), false, boxed::<SkipListMap<false>>),
-    rival("skiplist", Some("exact"), true, boxed::<SkipListMap<true>>),
-    Entry { shared: false, ..rival(FLOOR, None, false, || Box::new(Nothing)) },
+    shared(Who::default(MAPLE), boxed::<Maple>),
+    Entry { shared: false, ..shared(Who::ours(OWNED), boxed::<Owned>) },
+    shared(Who::other("rwlock-btreemap"), boxed::<RwLockMap>),
+    shared(Who::other("left-right"), boxed::<LeftRightMap>),
+    shared(Who::other("tree-index").variant("search"), boxed::<TreeIndexMap<false>>),
+    Entry { exact: true, ..shared(Who::other("tree-index").variant("exact"), boxed::<TreeIndexMap<true>>) },
+    shared(Who::other("ferntree").variant("search"), boxed::<Optimistic<false>>),
+    Entry { exact: true, ..shared(Who::other("ferntree").variant("exact"), boxed::<Optimistic<true>>) },
+    shared(Who::other("skiplist").variant("search"), boxed::<SkipListMap<false>>),
+    Entry { exact: true, ..shared(Who::other("skiplist").variant("exact"), boxed::<SkipListMap<true>>) },
+    Entry { shared: false, ..shared(Who::other(FLOOR), || Box::new(Nothing)) },
 ];
 
 /// A map under test, and what was stored last in each range.

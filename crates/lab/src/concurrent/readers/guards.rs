@@ -7,84 +7,46 @@ use freehold_rcu::{Domain, Reader};
 use freehold_rivals::concurrent::{Epoch, EpochHandle, Guards, RwLocked, Seize};
 use std::hint::black_box;
 
-/// A guard on the global domain, through a thread-local.
-struct Global;
+/// Enters and leaves so often. The loop is of the guard's own type, so that each is not called through a table.
+type Loop = Box<dyn Fn(usize)>;
 
-impl Guards for Global {
-    type Handle<'a> = ();
-
-    fn handle(&self) {}
-
-    #[inline]
-    fn enter((): &()) {
-        drop(black_box(freehold_rcu::read()));
-    }
+/// Guards of ours: what a thread enters through, and how.
+fn looped<H: 'static>(handle: fn() -> H, enter: impl Fn(&H) + 'static) -> Loop {
+    Box::new(move |count| {
+        let handle = handle();
+        (0..count).for_each(|_| enter(&handle));
+    })
 }
 
-/// A guard of a handle.
-struct Handle(&'static Domain);
-
-impl Guards for Handle {
-    type Handle<'a> = Option<Reader<'static>>;
-
-    fn handle(&self) -> Option<Reader<'static>> {
-        self.0.reader().ok()
-    }
-
-    #[inline]
-    fn enter(handle: &Option<Reader<'static>>) {
-        if let Some(reader) = handle {
-            drop(black_box(reader.read()));
-        }
-    }
-}
-
-/// No guard: what the loop costs.
-struct Nothing;
-
-impl Guards for Nothing {
-    type Handle<'a> = ();
-
-    fn handle(&self) {}
-
-    #[inline]
-    fn enter((): &()) {
-        black_box(());
-    }
-}
-
-/// Guards in a loop, so that each is not called through a table.
-pub(super) trait Loop {
-    fn enter_many(&self, count: usize);
-}
-
-impl<G: Guards> Loop for G {
-    fn enter_many(&self, count: usize) {
-        let handle = self.handle();
+/// Guards of others.
+fn others<G: Guards + Default + 'static>() -> Loop {
+    let guards = G::default();
+    Box::new(move |count| {
+        let handle = guards.handle();
         (0..count).for_each(|_| G::enter(&handle));
-    }
+    })
 }
 
-/// One of them.
-type Make = fn() -> Box<dyn Loop>;
-
-/// Everything with guards.
-pub(super) const GUARDS: [(Who, Make); 7] = [
-    (Who::default("rcu"), || Box::new(Global)),
-    (Who::ours("rcu", Some("handle")), || Box::new(Handle(Domain::global()))),
-    (Who::other("crossbeam-epoch", None), || Box::new(Epoch)),
-    (Who::other("crossbeam-epoch", Some("handle")), || Box::<EpochHandle>::default()),
-    (Who::other("seize", None), || Box::<Seize>::default()),
-    (Who::other("rwlock", None), || Box::<RwLocked>::default()),
-    (Who::other(FLOOR, None), || Box::new(Nothing)),
+/// Everything with guards: ours through a thread-local, and by a handle.
+pub(super) const GUARDS: [(Who, fn() -> Loop); 7] = [
+    (Who::default("rcu"), || looped(|| (), |()| drop(black_box(freehold_rcu::read())))),
+    (Who::ours("rcu").variant("handle"), || {
+        let enter =
+            |reader: &Option<Reader<'static>>| drop(reader.as_ref().map(|reader| black_box(reader.read())));
+        looped(|| Domain::global().reader().ok(), enter)
+    }),
+    (Who::other("crossbeam-epoch"), others::<Epoch>),
+    (Who::other("crossbeam-epoch").variant("handle"), others::<EpochHandle>),
+    (Who::other("seize"), others::<Seize>),
+    (Who::other("rwlock"), others::<RwLocked>),
+    // What the loop costs.
+    (Who::other(FLOOR), || looped(|| (), |&nothing| black_box(nothing))),
 ];
 
 /// The workload.
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    let wanted = GUARDS.into_iter().filter(|(who, _)| bench.options.wants(who));
-    let guards: Vec<_> = wanted.map(|(who, make)| (who, make())).collect();
+    let guards: Vec<_> = bench.wanted(GUARDS).into_iter().map(|(who, make)| (who, make())).collect();
     let count = bench.amount.operations;
     let keys = guards.iter().map(|(who, _)| [who.key(SUITE, "guard", "enter and leave")]).collect();
-    bench
-        .time("guard", keys, [count], |_, at| Ok([cpu_ns(|| guards[at].1.enter_many(count))? / count as f64]))
+    bench.time("guard", keys, [count], |_, at| Ok([cpu_ns(|| guards[at].1(count))? / count as f64]))
 }

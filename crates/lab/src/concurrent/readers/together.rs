@@ -89,10 +89,11 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
     let Some(who) = bench.ours(&[MAPLE]).pop() else { return Ok(()) };
     for count in bench.sizes() {
         let map = MapleTree::<u64>::new();
-        for number in 0..count {
+        let store = |number, version| {
             let (first, last) = ranges::bounds(number);
-            map.store(first..=last, ranges::value(number, 0)).map_err(|refused| refused.cause)?;
-        }
+            map.store(first..=last, ranges::value(number, version)).map_err(|refused| refused.cause)
+        };
+        (0..count).try_for_each(|number| store(number, 0))?;
         let numbers = ranges::stores(0..count, 5);
         // Fewer than a reader may hold back.
         let some = &numbers[..numbers.len().min(512)];
@@ -111,13 +112,8 @@ pub(super) fn snapshots(bench: &mut Bench) -> anyhow::Result<()> {
             let snapshot = map.snapshot()?;
             let before: Vec<_> = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0)).collect();
             let mut stored = Ok(());
-            let beside_ns = cpu_ns(|| {
-                stored = some.iter().try_for_each(|&number| {
-                    let (first, last) = ranges::bounds(number);
-                    map.store(first..=last, ranges::value(number, round as u16 + 1))
-                        .map_err(|refused| refused.cause)
-                });
-            })?;
+            let version = round as u16 + 1;
+            let beside_ns = cpu_ns(|| stored = some.iter().try_for_each(|&number| store(number, version)))?;
             stored?;
             let after = some.iter().map(|&number| snapshot.get(ranges::bounds(number).0));
             anyhow::ensure!(wrong == 0 && after.eq(before), "{}: a snapshot changed", who.label());

@@ -4,6 +4,7 @@
 //! If the whole has a time, a repeat's share of what is left of it is its part of the operations that are left. A body whose
 //! share is over ends there; a case whose setup takes longer than its share is left out from then on.
 
+mod options;
 mod outcome;
 mod subject;
 
@@ -15,6 +16,8 @@ use crate::workload::suite::{Case, CaseInfo, Params, Suited};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+pub use options::{Mode, Options};
+pub(crate) use options::{SIZE, cases_of};
 pub use outcome::{CaseRun, Done, Ops};
 use subject::Subject;
 

@@ -42,7 +42,7 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     results.note(FLOOR_NOTE);
     example::add(&mut results)?;
     let runs = SuiteRuns::measure(&scale, &entries, &mut tick)?;
-    suite(&runs, &mut results);
+    suite(&scale, &runs, &mut results);
     samples(&runs.together, &mut results);
     zones::add(&mut results, &mut tick)?;
     deadlines::add(&scale, &runs, &entries, &mut results, &mut tick)?;
@@ -62,9 +62,9 @@ fn sums(sampled: &Replay, run: &EngineRun) -> [Sum; 3] {
 }
 
 /// The whole test, in both ways; its cases; and a page, allocated and freed beside nothing.
-fn suite(runs: &SuiteRuns, results: &mut Results) {
-    results.fact("loops", count(runs.loops));
-    results.fact("shuffles", runs.shuffles.to_string());
+fn suite(scale: &Scale, runs: &SuiteRuns, results: &mut Results) {
+    results.fact("loops", count(scale.loops));
+    results.fact("shuffles", scale.shuffles.to_string());
     for (name, way, sampled) in
         [(TOGETHER, "together", &runs.together), (IN_TURN, "by itself", &runs.in_turn)]
     {
@@ -98,9 +98,9 @@ fn suite(runs: &SuiteRuns, results: &mut Results) {
     let together = &runs.together;
     if together.runs.iter().all(|run| together.complete(run)) {
         for run in &together.runs {
-            let ns = extrapolated_ns(runs, run);
+            let ns = extrapolated_ns(scale, &runs.together, run);
             let key = run.entry.key(TOGETHER).op("extrapolated");
-            results.of(key).origin(Origin::Extrapolated(runs.loops)).put(
+            results.of(key).origin(Origin::Extrapolated(scale.loops)).put(
                 Metric::Time,
                 Stat::Total,
                 ns,
@@ -134,13 +134,13 @@ fn notes(name: &str, sampled: &Replay, results: &mut Results) {
 }
 
 /// What one run with the kernel's number of loops would take. Cases that run once do not grow with it.
-fn extrapolated_ns(runs: &SuiteRuns, run: &EngineRun) -> f64 {
-    let [bodies, around, _] = sums(&runs.together, run);
+fn extrapolated_ns(scale: &Scale, together: &Replay, run: &EngineRun) -> f64 {
+    let [bodies, around, _] = sums(together, run);
     let once = CASES.iter().filter(|case| case.once);
-    let once = once.flat_map(|case| runs.together.costs(run, 0..run.counted.answers.len(), Some(case.name)));
+    let once = once.flat_map(|case| together.costs(run, 0..run.counted.answers.len(), Some(case.name)));
     let once_ns: u64 = once.map(|cost| u64::from(cost.ns)).sum();
     let grows_ns = bodies.ns.saturating_sub(once_ns);
-    extrapolate(grows_ns, around.ns + once_ns, runs.loops, runs.shuffles)
+    extrapolate(grows_ns, around.ns + once_ns, scale.loops, scale.shuffles)
 }
 
 /// The time of one run of the kernel's loops, given that of all runs of so many loops: what grows with them, and what

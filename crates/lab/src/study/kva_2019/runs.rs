@@ -97,10 +97,6 @@ pub(super) struct SuiteRuns {
     pub(super) in_turn: Replay,
     /// One page, allocated and freed, beside nothing.
     pub(super) pairs: Replay,
-    /// Loops of each case.
-    pub(super) loops: u64,
-    /// How often the CPUs started.
-    pub(super) shuffles: u64,
 }
 
 impl SuiteRuns {
@@ -131,6 +127,6 @@ impl SuiteRuns {
         let in_turn = one_by_one(&cases(), &params)?;
         let fix_size: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::FixSize).collect();
         let pairs = one_by_one(&fix_size, &Params { loops: PAIRS, ..params })?;
-        Ok(Self { together, in_turn, pairs, loops: scale.loops, shuffles: scale.shuffles })
+        Ok(Self { together, in_turn, pairs })
     }
 }

@@ -1,6 +1,7 @@
 //! The recorded work of the area map: runs of allocations and frees, played on our own, count by count.
 
 use crate::verify::Checked;
+use crate::workload::percpu::Order;
 use freehold::units::{Align, Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_rivals::percpu::AreaMap;
@@ -35,6 +36,8 @@ pub(in crate::verify) fn verify(file: &Path, tick: &mut dyn FnMut()) -> Result<V
 struct Playing {
     run: AreaRun,
     driver: Driver<AreaMap>,
+    /// The objects as they are freed.
+    order: Vec<u32>,
     /// Work of all allocations, and of those since the last sum.
     alloc: [AllocWork; 2],
     /// Work of all frees, and of those since the last sum.
@@ -51,18 +54,19 @@ impl Playing {
         if run.half {
             fill_upper_halves(&mut driver, &run, unit_bytes)?;
         }
-        let order = match run.order {
-            FreeOrder::InOrder => "in order",
-            FreeOrder::Alternating => "alternating",
-            FreeOrder::Reverse => "reverse",
+        let (order, named) = match run.order {
+            FreeOrder::InOrder => (Order::InOrder, "in order"),
+            FreeOrder::Alternating => (Order::Alternating, "alternating"),
+            FreeOrder::Reverse => (Order::Reverse, "reverse"),
         };
         let half = if run.half { ", second half filled" } else { "" };
         let AreaRun { size_bytes, align, objects, .. } = run;
         let what =
-            format!("{objects} x {size_bytes}/{} of {}K, {order}{half}", align.bytes(), run.unit_bytes >> 10);
+            format!("{objects} x {size_bytes}/{} of {}K, {named}{half}", align.bytes(), run.unit_bytes >> 10);
         let checked = Checked::new(what, "area-map");
         let (alloc, free) = Default::default();
-        Ok(Self { run, driver, alloc, free, allocated: 0, freed: 0, checked })
+        let order = order.arrange(&(0..objects).collect::<Vec<_>>());
+        Ok(Self { run, driver, order, alloc, free, allocated: 0, freed: 0, checked })
     }
 
     fn record(&mut self, line: u64, record: &AreaRecord, tick: &mut dyn FnMut()) {
@@ -125,20 +129,10 @@ impl Playing {
     }
 
     fn free_up_to(&mut self, done: u64, tick: &mut dyn FnMut()) {
-        while u64::from(self.freed) < done {
-            self.free(&Op::Free { object: self.nth_freed() }, tick);
-        }
-    }
-
-    /// Which object is freed next.
-    fn nth_freed(&self) -> u32 {
-        let (nth, objects) = (self.freed, self.run.objects);
-        let even = objects.div_ceil(2);
-        match self.run.order {
-            FreeOrder::InOrder => nth,
-            FreeOrder::Reverse => objects - 1 - nth,
-            FreeOrder::Alternating if nth < even => 2 * nth,
-            FreeOrder::Alternating => 2 * (nth - even) + 1,
+        while u64::from(self.freed) < done
+            && let Some(&object) = self.order.get(self.freed as usize)
+        {
+            self.free(&Op::Free { object }, tick);
         }
     }
 

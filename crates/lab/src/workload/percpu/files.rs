@@ -2,10 +2,11 @@
 
 use crate::engine::percpu::Scene;
 use crate::family::Percpu;
+use crate::kind::Kind;
 use crate::workload::Workload;
 use freehold::percpu::{Config, Population};
+use freehold_trace::TraceError;
 use freehold_trace::percpu::{Op, Record, Recording, Setup, Vectors};
-use freehold_trace::{Lines, TraceError};
 use std::path::Path;
 
 /// Bytes of a chunk for each CPU where a trace was recorded: units of a machine of two CPUs.
@@ -23,8 +24,7 @@ pub fn from_file(file: &Path) -> Result<Workload<Percpu>, TraceError> {
         let file = Some(file.display().to_string());
         Workload { file, ..Workload::new(name, description, Scene { config, balances }, ops, objects) }
     };
-    let first = Lines::open(file)?.advance()?.unwrap_or_default().to_owned();
-    if !first.starts_with("# unit ") {
+    if Kind::of(file)? != Some(Kind::Placements) {
         let Recording { header, ops, at_ns, skipped } = Recording::read(file)?;
         // What operations left for later was done at once.
         let recorded = of(header.description, Config::new(TRACE_UNIT_BYTES, header.cpus), true, ops);

@@ -10,8 +10,7 @@ use crate::engine::Space;
 use crate::engine::{Compared, ENGINES, EngineEntry, Takes};
 use crate::failure::Failure;
 use crate::family::Kva;
-use crate::workload::recipe::LOW_PAGE;
-use crate::workload::{SplitMix, whole_scene};
+use crate::workload::{LOW_PAGE, SplitMix, whole_scene};
 use freehold::units::{Bytes, Span};
 use freehold_trace::kva::Op;
 
@@ -31,7 +30,6 @@ impl Suited for Kva {
     const CASES: &'static [CaseInfo] = CASES;
     const WORK: &'static str = "the steps of an operation";
     const GROWS: &'static [Kind] = &[Kind::Churn];
-    const KERNELS: bool = true;
 
     fn before(kind: Kind, params: &Params) -> Before<Op> {
         let n = params.n;

@@ -80,8 +80,6 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     const WORK: &'static str;
     /// Those that are run at growing sizes.
     const GROWS: &'static [Self::Kind];
-    /// Whether there are the kernel's own cases among them, with its masks and parameters.
-    const KERNELS: bool;
 
     /// What is there before a case.
     fn before(kind: Self::Kind, params: &Params) -> Before<Self::Op>;
@@ -110,7 +108,9 @@ pub trait Suited: Family<Op: ObjectOp> + PartialEq {
     ///
     /// # Errors
     /// A name that is no engine's.
-    fn stressed(names: &[String]) -> Result<Vec<Listed<Self::Facts>>, Failure>;
+    fn stressed(names: &[String]) -> Result<Vec<Listed<Self::Facts>>, Failure> {
+        Self::engines(names)
+    }
 
     /// What befalls the engine before batch `at` of a case, beside its operations; whether the engine can take it.
     fn befall(kind: Self::Kind, at: usize, session: &mut Self::Session) -> bool {

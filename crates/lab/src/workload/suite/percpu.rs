@@ -7,9 +7,9 @@
 use super::requests::{Draw, replace, together};
 use super::setup::Before;
 use super::{Benched, Body, CaseInfo, Params, Refusal, Suited};
-use crate::engine::percpu::{EngineEntry, Scene, Session};
+use crate::engine::percpu::{Scene, Session};
 use crate::failure::Failure;
-use crate::family::{Family, Percpu};
+use crate::family::Percpu;
 use crate::workload::SplitMix;
 use crate::workload::percpu::{ALIGNED, Deletion, Kind as Bench, Order, SECOND_HALF, SEED, Size};
 use freehold::percpu::Config;
@@ -69,7 +69,6 @@ impl Suited for Percpu {
     const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "what an operation looks at: chunks, blocks, words of bits or entries";
     const GROWS: &'static [Kind] = &[Kind::ChurnSmall];
-    const KERNELS: bool = false;
 
     fn before(kind: Kind, params: &Params) -> Before<Op> {
         let count = params.n;
@@ -125,10 +124,6 @@ impl Suited for Percpu {
         let unit_bytes = u32::try_from(unit.0).map_err(|_| too_large())?;
         // What operations leave is done between batches, which the cases say.
         Ok(Scene { config: Config::new(unit_bytes, 2), balances: false })
-    }
-
-    fn stressed(names: &[String]) -> Result<Vec<EngineEntry>, Failure> {
-        Self::engines(names)
     }
 
     fn befall(kind: Kind, at: usize, session: &mut (dyn Session + 'static)) -> bool {

@@ -103,7 +103,6 @@ impl Suited for Tree {
     const CASES: &'static [CaseInfo<Self>] = CASES;
     const WORK: &'static str = "nodes that an operation takes, of engines with nodes";
     const GROWS: &'static [Kind] = &[Kind::Mixed];
-    const KERNELS: bool = false;
 
     fn before(kind: Kind, params: &Params) -> Before<Op> {
         match kind {

@@ -19,7 +19,7 @@ impl Loops for Forgetful {
 
 #[test]
 fn a_lost_add_is_found() {
-    let mut run = Run::new(Who::other("forgetful", None), Box::new(Forgetful(AtomicU64::new(0))));
+    let mut run = Run::new(Who::other("forgetful"), Box::new(Forgetful(AtomicU64::new(0))));
     let wrong = run.round(0, 2, 100).unwrap_err().to_string();
     assert!(wrong.starts_with("forgetful: count and sum are (") && wrong.contains("), it has ("), "{wrong}");
 }

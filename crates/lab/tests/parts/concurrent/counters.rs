@@ -1,7 +1,7 @@
 use super::TINY;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::Options;
-use freehold_lab::concurrent::counters::{COUNTERS, Storm, stress};
+use freehold_lab::concurrent::counters::{COUNTERS, stress};
 use freehold_lab::promises;
 use freehold_lab::record::Metric;
 
@@ -35,7 +35,8 @@ fn what_is_not_there_is_refused() {
 
 #[test]
 fn a_storm_leaves_sums_exact() {
-    let storm = Storm { threads: Some(5), adds: 4_000_000, duration: None };
+    let storm =
+        freehold_lab::run::stress::Options { threads: Some(5), loops: Some(4_000_000), ..Default::default() };
     let results = stress(&storm, &mut Progress::default()).unwrap();
     assert!(!results.failed, "{:?}", results.notes);
     let adds = results.records.iter().filter(|record| record.key.op == "adds");

@@ -1,25 +1,26 @@
 use freehold::kva::{AddressSpace, Placement, Request};
 use freehold::units::{Align, Span};
 use freehold_lab::Progress;
-use freehold_lab::concurrent::every_cpu::{EveryCpu, on_engine, stress_every_cpu};
+use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
 use freehold_lab::concurrent::pools::engines::{Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
-use freehold_lab::workload::suite::{CASES, CaseInfo, Params};
+use freehold_lab::run::stress::Options;
 use std::sync::{Mutex, PoisonError};
 
-fn asked(cases: Vec<&'static CaseInfo>) -> EveryCpu {
-    EveryCpu {
-        cases,
+fn asked(cases: &[&str]) -> Options {
+    Options {
+        cases: cases.iter().map(|&name| name.to_owned()).collect(),
         threads: Some(3),
-        params: Params { loops: 50, n: 100, ..Params::default() },
-        repeat: 1,
-        ..EveryCpu::default()
+        loops: Some(50),
+        sizes: vec![100],
+        seed: 20_190_909,
+        ..Options::default()
     }
 }
 
 #[test]
 fn every_space_stands_every_case() {
-    let results = stress_every_cpu(&asked(CASES.iter().collect()), &mut Progress::default()).unwrap();
+    let results = stress_every_cpu(&asked(&[]), &mut Progress::default()).unwrap();
     assert!(!results.failed, "{:?}", results.notes);
     let counts = results.records.iter().filter(|record| record.key.op == "operations");
     assert!(counts.clone().count() == 4 && counts.clone().all(|record| record.value > 10_000.0));
@@ -70,8 +71,7 @@ impl Pool for Liar {
 #[test]
 fn a_space_that_hands_out_what_is_taken_is_caught() {
     let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
-    let churn: Vec<_> = CASES.iter().filter(|case| case.name == "churn").collect();
-    let reason = on_engine(&Liar(Mutex::new(space)), &asked(churn), 2, None).unwrap_err();
+    let reason = on_engine(&Liar(Mutex::new(space)), &asked(&["churn"]), 2, None).unwrap_err();
     assert!(
         reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
         "{reason}"

@@ -3,7 +3,8 @@ use freehold::units::Span;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::history::judge::{Change, Entry, Model, Read, Seen, Verdict, judge};
 use freehold_lab::concurrent::history::threads::{changes, put};
-use freehold_lab::concurrent::history::{Beside, CHANGES, of_subject, stress_maple};
+use freehold_lab::concurrent::history::{CHANGES, of_subject, stress_maple};
+use freehold_lab::run::stress::Options;
 use freehold_lab::workload::SplitMix;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +13,13 @@ fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
 }
 
-const BESIDE: Beside = Beside { threads: 3, duration: None, seed: 5 };
+fn beside(duration: Option<Duration>) -> Options {
+    Options { threads: Some(3), seed: 5, duration, ..Options::default() }
+}
 
 #[test]
 fn what_readers_of_ours_see_can_have_been() {
-    let beside = Beside { duration: Some(Duration::from_millis(300)), ..BESIDE };
+    let beside = beside(Some(Duration::from_millis(300)));
     let results = stress_maple(&beside, &mut Progress::default()).unwrap();
     assert!(!results.failed, "{:?}", results.notes);
     let count = |op: &str| {
@@ -119,7 +122,8 @@ fn lossy(map: &MapleTree<u64>, change: Change) -> Result<bool, String> {
 
 #[test]
 fn a_map_that_loses_stores_is_caught_beside_threads() {
-    let sum = of_subject(&MapleTree::new(), &lossy, &BESIDE, Duration::from_secs(60), &mut |_| ()).unwrap();
+    let sum =
+        of_subject(&MapleTree::new(), &lossy, &beside(None), Duration::from_secs(60), &mut |_| ()).unwrap();
     assert!(sum.reason.is_some() && sum.changes == CHANGES as u64, "{sum:?}");
 }
 

@@ -1,12 +1,14 @@
 use super::TINY;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::memory::engines::{Block, Content, ENTRIES, MEMSET, Memory};
-use freehold_lab::concurrent::memory::replay::{Areas, Step};
+use freehold_lab::concurrent::memory::replay::replay;
 use freehold_lab::concurrent::memory::{judge, slots, stacks};
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::{MEMORY, Options, measure_resident};
 use freehold_lab::promises;
 use freehold_lab::record::{Metric, Results};
+use freehold_lab::workload::{Workload, whole_scene};
+use freehold_trace::kva::Op;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -31,9 +33,9 @@ fn every_block_slot_and_stack_has_figures_and_all_promises_a_row() {
     };
     let blocks = run("block");
     for &content in Content::ALL {
-        for entry in &ENTRIES {
-            let of = |metric| has(&blocks, "block", content.name(), entry.who.engine, metric);
-            assert!(of(Metric::Time) && of(Metric::Faults), "{} of {}", content.name(), entry.who.label());
+        for (who, _) in &ENTRIES {
+            let of = |metric| has(&blocks, "block", content.name(), who.engine, metric);
+            assert!(of(Metric::Time) && of(Metric::Faults), "{} of {}", content.name(), who.label());
         }
         let zeroed = content == Content::Zeroed;
         assert_eq!(has(&blocks, "block", content.name(), MEMSET.engine, Metric::Time), zeroed);
@@ -41,14 +43,17 @@ fn every_block_slot_and_stack_has_figures_and_all_promises_a_row() {
     promised(&blocks);
     let reset = run("reset");
     for (op, ..) in slots::OPS {
-        assert!(slots::WHOS.iter().all(|who| has(&reset, "reset", op, who.engine, Metric::Time)), "{op}");
+        assert!(
+            slots::ENTRIES.iter().all(|(who, _)| has(&reset, "reset", op, who.engine, Metric::Time)),
+            "{op}"
+        );
     }
     promised(&reset);
     for (workload, op, metric) in
         [("stack", "take and give back", Metric::Time), ("guards", "alive", Metric::Mappings)]
     {
         let stacks = run(workload);
-        assert!(stacks::WHOS.iter().all(|who| has(&stacks, workload, op, who.engine, metric)));
+        assert!(stacks::ENTRIES.iter().all(|(who, _)| has(&stacks, workload, op, who.engine, metric)));
         promised(&stacks);
     }
     // That of idle memory is of processes of their own, which a test of the program has.
@@ -145,13 +150,13 @@ fn memory_that_is_not_what_it_should_be_is_found() {
 
 #[test]
 fn areas_that_lose_what_was_written_are_found() {
-    let take = |object| Step::Take(object, 8192);
+    let take = |object| Op::alloc(object, 8192);
     let setup = vec![take(0), take(1)];
-    let steps = vec![take(2), Step::GiveBack(0), Step::GiveBack(2)];
-    let areas = Areas { name: "three".to_owned(), setup, steps, objects: 3 };
+    let ops = vec![take(2), Op::Free { object: 0 }, Op::Free { object: 2 }];
+    let areas = Workload { setup, ..Workload::new("three", "", whole_scene(), ops, 3) };
     let wrong = |lie, judged| {
         let mut ended = false;
-        let replayed = areas.replay(&liar(lie), judged, &mut || ended = true);
+        let replayed = replay(&areas, &liar(lie), judged, &mut || ended = true);
         assert_eq!(ended, replayed.is_ok());
         replayed.err().map(|wrong| wrong.to_string())
     };
@@ -159,7 +164,7 @@ fn areas_that_lose_what_was_written_are_found() {
     assert_eq!(wrong(Lie::Shares, true).unwrap(), "area 0 lost what was written");
     assert_eq!(wrong(Lie::Overlaps, true).unwrap(), "blocks overlap at 0x0");
     assert_eq!(wrong(Lie::Refuses, false).unwrap(), "an area of 8192 bytes was refused");
-    let twice = Areas { steps: vec![Step::GiveBack(0); 2], ..areas.clone() };
-    let again = twice.replay(&liar(Lie::None), false, &mut || ()).unwrap_err().to_string();
+    let twice = Workload { ops: vec![Op::Free { object: 0 }; 2], ..areas.clone() };
+    let again = replay(&twice, &liar(Lie::None), false, &mut || ()).unwrap_err().to_string();
     assert_eq!(again, "area 0 is not there");
 }

@@ -4,7 +4,7 @@ use freehold::units::Span;
 use freehold_lab::Progress;
 use freehold_lab::concurrent::place::cpus;
 use freehold_lab::concurrent::pools::cases;
-use freehold_lab::concurrent::pools::engines::{ENTRIES, Held, Pool, whole};
+use freehold_lab::concurrent::pools::engines::{ENTRIES, FINDS, Held, Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
 use freehold_lab::concurrent::{Options, POOLS, Who};
 use freehold_lab::promises;
@@ -13,18 +13,19 @@ use freehold_lab::record::Metric;
 #[test]
 fn every_workload_has_figures_of_every_engine_and_all_promises_a_row() {
     let results = POOLS.bench_of(TINY, &Options::default(), &mut Progress::default()).unwrap();
-    for entry in &ENTRIES {
+    for (who, _) in ENTRIES.iter().chain([&FINDS]) {
+        let allocates = *who != FINDS.0;
         for case in POOLS.cases {
             let has = |metric| {
                 results.records.iter().any(|record| {
-                    record.key.label() == entry.who.label()
+                    record.key.label() == who.label()
                         && record.key.workload == case.name
                         && record.metric == metric
                 })
             };
-            let expected = entry.allocates || case.name == "locate";
-            assert_eq!(has(Metric::Rate), expected, "{} of {}", case.name, entry.who.label());
-            assert_eq!(has(Metric::LockWaits), entry.allocates && case.name != "locate");
+            let expected = allocates || case.name == "locate";
+            assert_eq!(has(Metric::Rate), expected, "{} of {}", case.name, who.label());
+            assert_eq!(has(Metric::LockWaits), allocates && case.name != "locate");
         }
     }
     let rows =
@@ -45,8 +46,8 @@ fn what_is_not_there_is_refused() {
 /// Ranges of all kinds, on one thread: every space answers as a space does, and ends as it began.
 #[test]
 fn spaces_hand_out_what_is_asked_for() {
-    for entry in ENTRIES.iter().filter(|entry| entry.allocates) {
-        let (pool, label) = ((entry.make)(None).unwrap(), entry.who.label());
+    for (who, make) in &ENTRIES {
+        let (pool, label) = (make(None).unwrap(), who.label());
         let aligned = pool.alloc_request(&Request::new(0x3000).align_bytes(1 << 20)).unwrap();
         assert!(aligned.first() % (1 << 20) == 0 && aligned.size_saturating() >= 0x3000, "{label}");
         let window = Span::from_size(whole().first() + (1 << 30), 1 << 20).unwrap();
@@ -101,7 +102,7 @@ impl Pool for Liar {
 fn blocks_that_overlap_are_found() {
     let liar = Liar::default();
     let held = [parking_lot::Mutex::new(Held::new(&liar, 30, 1).unwrap())];
-    let who = Who::other("liar", None);
+    let who = Who::other("liar");
     let wrong = cases::apart(&liar, &held, &who).unwrap_err().to_string();
     assert!(wrong.starts_with("liar: blocks overlap at 0x"), "{wrong}");
     assert!(cases::settled(&liar, &who).is_err());

@@ -78,7 +78,7 @@ impl Subject for Liar {
 #[test]
 fn a_lost_store_is_found() {
     static ENTRY: Entry =
-        Entry { who: Who::other("liar", None), exact: false, shared: true, make: || Box::<Liar>::default() };
+        Entry { who: Who::other("liar"), exact: false, shared: true, make: || Box::<Liar>::default() };
     let mut map = Filled::new(&ENTRY, 20).unwrap();
     map.check().unwrap();
     map.store(&[3, 7], 1).unwrap();

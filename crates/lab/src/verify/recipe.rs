@@ -1,46 +1,28 @@
 //! The synthetic workloads, exactly as the recorded work anchors were taken: same seeds, same requests.
 //! Numbers are pages; the space is [17, 2^30).
 
-use super::random::SplitMix;
-
-/// First page of the space.
-pub const LOW_PAGE: u64 = 17;
-/// The page after the last of the space.
-pub const END_PAGE: u64 = 1 << 30;
+use super::anchors::Played;
+use crate::workload::{END_PAGE, LOW_PAGE, SplitMix};
+use freehold_trace::kva::Engine;
 
 /// One request, in pages; the window is half open.
 #[derive(Clone, Copy, Debug)]
-pub struct PageRequest {
-    /// Pages.
-    pub size: u64,
-    /// Pages.
-    pub align: u64,
-    /// First page of the window.
-    pub low: u64,
-    /// The page after the window.
-    pub end: u64,
+pub(super) struct PageRequest {
+    pub(super) size: u64,
+    pub(super) align: u64,
+    pub(super) low: u64,
+    pub(super) end: u64,
 }
 
 impl PageRequest {
-    /// Anywhere in the space.
-    pub fn anywhere(size: u64, align: u64) -> Self {
+    fn anywhere(size: u64, align: u64) -> Self {
         Self { size, align, low: LOW_PAGE, end: END_PAGE }
     }
 }
 
-/// Plays a recipe's requests on something.
-pub trait Player {
-    /// Allocates; the first page.
-    fn alloc(&mut self, request: PageRequest) -> Option<u64>;
-    /// Frees what starts at this page.
-    fn free(&mut self, start: u64);
-    /// Whether what follows counts.
-    fn measure(&mut self, on: bool);
-}
-
 /// Plays the recipe of that name in the anchor tables, with `n` live objects and `m` measured rounds; whether there is one.
-pub fn play(name: &str, player: &mut impl Player, seed: u64, n: u64, m: u64) -> bool {
-    let mut game = Game { player, random: SplitMix::new(seed), live: Vec::new() };
+pub(super) fn play<E: Engine>(name: &str, played: &mut Played<E>, seed: u64, n: u64, m: u64) -> bool {
+    let mut game = Game { played, random: SplitMix::new(seed), live: Vec::new() };
     match name {
         "churn" | "zone64" | "exact_aligned" | "exact_plain" => game.churned(n, 64, 0),
         // Without the warm-up, for engines too slow for it.
@@ -50,7 +32,7 @@ pub fn play(name: &str, player: &mut impl Player, seed: u64, n: u64, m: u64) -> 
         "seqfill1" => {}
         _ => return false,
     }
-    game.player.measure(true);
+    game.played.measured = true;
     match name {
         "churn" | "gap_churn" => game.churn(m, 64, 0),
         "aligned" => game.churn(m, 10, 11),
@@ -60,7 +42,7 @@ pub fn play(name: &str, player: &mut impl Player, seed: u64, n: u64, m: u64) -> 
         "zone64" => game.zone64(m),
         exact => game.exact(m, exact == "exact_aligned"),
     }
-    game.player.measure(false);
+    game.played.measured = false;
     true
 }
 
@@ -71,15 +53,15 @@ struct Held {
     size: u64,
 }
 
-struct Game<'a, P> {
-    player: &'a mut P,
+struct Game<'a, E> {
+    played: &'a mut Played<E>,
     random: SplitMix,
     live: Vec<Held>,
 }
 
-impl<P: Player> Game<'_, P> {
+impl<E: Engine> Game<'_, E> {
     fn alloc(&mut self, request: PageRequest) {
-        let start = self.player.alloc(request);
+        let start = self.played.alloc(request);
         self.live.push(Held { start, size: request.size });
     }
 
@@ -107,7 +89,7 @@ impl<P: Player> Game<'_, P> {
         for _ in 0..pairs {
             let at = self.free_random();
             let request = self.random_request(sizes, aligns);
-            let start = self.player.alloc(request);
+            let start = self.played.alloc(request);
             self.put(at, Held { start, size: request.size });
         }
     }
@@ -116,7 +98,7 @@ impl<P: Player> Game<'_, P> {
     fn free_random(&mut self) -> usize {
         let at = self.random.uniform(self.live.len() as u64) as usize;
         if let Some(start) = self.live.get(at).and_then(|held| held.start) {
-            self.player.free(start);
+            self.played.free(start);
         }
         at
     }
@@ -136,13 +118,13 @@ impl<P: Player> Game<'_, P> {
     /// `n` one-page holes between one-page objects.
     fn holes(&mut self, n: u64) {
         (0..2 * n).for_each(|_| self.alloc(PageRequest::anywhere(1, 1)));
-        (0..n).for_each(|i| self.player.free(LOW_PAGE + 2 * i));
+        (0..n).for_each(|i| self.played.free(LOW_PAGE + 2 * i));
     }
 
     /// Asks for what fits nowhere, or for one place: freed at once if it was granted.
     fn probe(&mut self, request: PageRequest) {
-        if let Some(start) = self.player.alloc(request) {
-            self.player.free(start);
+        if let Some(start) = self.played.alloc(request) {
+            self.played.free(start);
         }
     }
 
@@ -153,9 +135,9 @@ impl<P: Player> Game<'_, P> {
             let at = self.random.uniform(kept.len() as u64) as usize;
             if at < kept.len() {
                 let start = kept.swap_remove(at);
-                self.player.free(start);
+                self.played.free(start);
             }
-            self.player.alloc(PageRequest::anywhere(2, 1));
+            self.played.alloc(PageRequest::anywhere(2, 1));
         }
     }
 
@@ -167,11 +149,11 @@ impl<P: Player> Game<'_, P> {
             let at = self.free_random();
             let size = 1 + self.random.uniform(64);
             let low = LOW_PAGE + self.random.uniform(top - LOW_PAGE - width);
-            let mut start = self.player.alloc(PageRequest { size, align: 1, low, end: low + width });
+            let mut start = self.played.alloc(PageRequest { size, align: 1, low, end: low + width });
             if start.is_none() {
-                self.player.measure(false);
-                start = self.player.alloc(PageRequest::anywhere(size, 1));
-                self.player.measure(true);
+                self.played.measured = false;
+                start = self.played.alloc(PageRequest::anywhere(size, 1));
+                self.played.measured = true;
             }
             self.put(at, Held { start, size });
         }
