@@ -86,8 +86,8 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             ("replay".to_owned(), commands::instructions::run(files, engine, &mut progress)?, None)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
-            let files = files.iter().map(|file| (file.as_str(), *rounds));
-            ("replay".to_owned(), commands::replay::run(files, engine, &mut progress)?, report.clone())
+            let files: Vec<_> = files.iter().map(|file| (file.as_str(), *rounds)).collect();
+            ("replay".to_owned(), commands::replay::run(&files, engine, &mut progress)?, report.clone())
         }
         Command::Bench { subject, options } => (
             format!("bench {}", subject.name()),
