@@ -83,8 +83,8 @@ fn run(cli: &Cli) -> anyhow::Result<bool> {
             shown("replay", commands::instructions::run(files, engine, &mut progress)?)
         }
         Command::Replay { files, engine, rounds, report, .. } => {
-            let files = files.iter().map(|file| (file.as_str(), *rounds));
-            ("replay".to_owned(), commands::replay::run(files, engine, &mut progress)?, report.clone())
+            let files: Vec<_> = files.iter().map(|file| (file.as_str(), *rounds)).collect();
+            ("replay".to_owned(), commands::replay::run(&files, engine, &mut progress)?, report.clone())
         }
         Command::Bench { subject, options } => {
             let results = commands::bench::run(*subject, options, &mut progress)?;

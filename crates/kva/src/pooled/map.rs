@@ -21,8 +21,14 @@ use std::boxed::Box;
 use std::sync::OnceLock;
 use std::vec::Vec;
 
-/// Cells of a top.
-pub(super) const CELLS: u64 = if cfg!(shuttle) { 4 } else { 4096 };
+/// Cells of a top. Few where every step is slow, so that few are gone through when the map is checked.
+pub(super) const CELLS: u64 = if cfg!(shuttle) {
+    4
+} else if cfg!(miri) {
+    64
+} else {
+    4096
+};
 /// Tops that a map may have: 2^48 bytes at a granule of 4 KiB.
 pub(super) const MAX_TOPS: u64 = 1 << 20;
 

@@ -33,7 +33,7 @@ pub fn run(progress: &mut Progress) -> anyhow::Result<Results> {
     let (kva, percpu, maple) =
         (trace("bpfvm.kva.csv.zst"), trace("netns.pcpu.csv.zst"), trace(maple_2025::BRIEF));
     let workloads = [(&*kva, ROUNDS), ("churn:100000", ROUNDS), (&percpu, PERCPU_ROUNDS), (&maple, ROUNDS)];
-    let mut results = replay::run(workloads, &[], progress)?;
+    let mut results = replay::run(&workloads, &[], progress)?;
     growth(&engines, &mut results, progress)?;
     percpu_2017::brief(&mut results, progress)?;
     maple_2025::brief(&mut results, progress)?;

@@ -12,13 +12,9 @@ pub const ROUNDS: usize = 5;
 ///
 /// # Errors
 /// A workload cannot be read, no engine has such a name, or an engine answers wrong.
-pub fn run<'a>(
-    names: impl IntoIterator<Item = (&'a str, usize)>,
-    engines: &[String],
-    progress: &mut Progress,
-) -> anyhow::Result<Results> {
+pub fn run(names: &[(&str, usize)], engines: &[String], progress: &mut Progress) -> anyhow::Result<Results> {
     let mut all = Results::default();
-    for (name, rounds) in names {
+    for &(name, rounds) in names {
         let results = &mut all;
         of_family!(name, replay(name, engines, rounds, results, progress))?;
         placed(name, engines, results)?;

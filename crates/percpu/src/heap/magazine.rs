@@ -248,7 +248,7 @@ impl Magazines {
 pub(super) type ShardGuard<'a> = Guard<'a, [Magazine; CLASSES]>;
 
 #[cfg(all(test, loom))]
-mod tests {
+mod loom_tests {
     use super::*;
     use loom::sync::Arc;
     use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The protocol of guards and grace periods under every schedule and every order of memory that loom knows, and its mutants.
 //!
 //! ```sh
-//! RUSTFLAGS="--cfg loom" cargo test --release -p freehold-rcu --lib
+//! RUSTFLAGS="--cfg loom" cargo test -p freehold-rcu --lib
 //! ```
 
 use super::Slot;

@@ -1,7 +1,7 @@
 //! The word under every schedule and every order of memory that loom knows, and its mutants.
 //!
 //! ```sh
-//! RUSTFLAGS="--cfg loom" cargo test --release -p freehold-kva --features std --lib slab
+//! RUSTFLAGS="--cfg loom" cargo test -p freehold-kva --features std --lib slab
 //! ```
 
 use super::{Freed, Layout, Slab};
