@@ -13,8 +13,9 @@
 //! ranges with `Fill` and 728 without, an erase 944 with `Vacate` and 1,210 without.
 
 use super::NodeLimits;
-use super::leaf::{Leaf, Used, below};
+use super::leaf::Leaf;
 use super::pivots::SLOTS;
+use super::shape::{Used, below};
 use crate::entry::Word;
 use arrayvec::ArrayVec;
 use core::ops::Range;
@@ -27,6 +28,8 @@ pub(crate) enum Edit {
     Fill(Fill),
     /// An entry becomes a gap, and merges with the gaps beside it.
     Vacate(Vacate),
+    /// The entry in this slot becomes another: its word changes, and nothing else.
+    Exchange(usize),
     /// Any other.
     Replace(Replace),
 }
@@ -101,36 +104,37 @@ impl Edit {
         Some((Self::Vacate(Vacate { slot, gap_below, gap_above, reach: end - start }), gap))
     }
 
-    /// Whether the new slot lies in one gap, so that nothing is overwritten.
+    /// The store of an entry over `span`, which begins in `slot`, if it is one of the common ones: into one gap, for which there is
+    /// room, or over one entry, whole. `whole` are the leaf's indexes.
     #[inline]
-    pub(crate) fn is_in_gap(&self) -> bool {
-        match self {
-            Self::Fill(_) => true,
-            Self::Vacate(_) => false,
-            Self::Replace(replace) => replace.is_in_gap(),
-        }
-    }
-}
-
-impl Fill {
-    /// The store of an entry over `span`, which begins in `slot`. None if it does not lie in one gap, or if the leaf
-    /// has no room for it. `whole` are the leaf's indexes.
-    #[inline]
-    pub(crate) fn new(
+    pub(crate) fn of_entry(
         leaf: &Leaf,
         whole: Span,
         slot: usize,
         span: Span,
         limits: &NodeLimits,
     ) -> Option<Self> {
-        if leaf.has_entry(slot) {
-            return None;
-        }
         let (start, end) = leaf.span(slot, whole);
-        let more = usize::from(start < span.first()) + usize::from(span.last() < end);
-        (span.last() <= end && leaf.len() + more <= limits.leaf_slots).then_some(Self { slot, start, end })
+        let [left, right] = [start < span.first(), span.last() < end].map(usize::from);
+        if leaf.has_entry(slot) {
+            return (start == span.first() && end == span.last()).then_some(Self::Exchange(slot));
+        }
+        let fits = span.last() <= end && leaf.len() + left + right <= limits.leaf_slots;
+        fits.then_some(Self::Fill(Fill { slot, start, end }))
     }
 
+    /// Whether the new slot lies in one gap, so that nothing is overwritten.
+    #[inline]
+    pub(crate) fn is_in_gap(&self) -> bool {
+        match self {
+            Self::Fill(_) => true,
+            Self::Vacate(_) | Self::Exchange(_) => false,
+            Self::Replace(replace) => replace.is_in_gap(),
+        }
+    }
+}
+
+impl Fill {
     /// The reach of the gap that the entry is put into.
     #[inline]
     pub(crate) fn reach_lost(&self) -> u64 {

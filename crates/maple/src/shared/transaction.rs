@@ -3,10 +3,10 @@
 use super::MapleTree;
 use super::atomic::MutexGuard;
 use super::words::Reclaimed;
-use super::writer::{Way, Writer};
+use super::writer::Writer;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::tree::StorePlan;
+use crate::tree::{StorePlan, Way};
 use core::fmt;
 use core::mem;
 use core::ops::RangeBounds;

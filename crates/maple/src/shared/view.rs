@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code)]
 
-use super::arena::{Chunks, PublishedInner};
+use super::arena::{Chunks, PublishedInner, PublishedLeaf};
 use super::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::{Published, Reading};
 use crate::entry::{StoredValue, Word};
 use crate::node::{Inner, Leaf, NodeId};
-use crate::tree::{Base, indexes};
+use crate::tree::{Base, ReadLeaf, indexes};
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
@@ -58,7 +58,7 @@ impl<'r> View<'r> {
     }
 
     #[inline]
-    fn leaf(&self, id: NodeId) -> &'r Leaf {
+    fn leaf(&self, id: NodeId) -> PublishedLeaf<'r> {
         // SAFETY: the number is the root's or comes from a link, loaded within the time of the guard that `'r` lies in.
         unsafe { self.leaves.leaf(id) }
     }
@@ -82,11 +82,11 @@ impl<'r> View<'r> {
             id = inner.child(inner.pivots().slot_of(index));
         }
         let leaf = self.leaf(id);
-        leaf.entry(leaf.slot_of(index))
+        leaf.entry(leaf.shape().slot_of(index))
     }
 
     /// The leaf that has the index, and its indexes. A tree without nodes is one gap.
-    pub(super) fn leaf_at(&self, index: u64) -> (&'r Leaf, Span) {
+    pub(super) fn leaf_at(&self, index: u64) -> (PublishedLeaf<'r>, Span) {
         let mut walk = self.walk();
         loop {
             if let Some(found) = self.step(&mut walk, index) {
@@ -98,17 +98,17 @@ impl<'r> View<'r> {
     /// The range that an index is in, with its entry; without one, the whole gap.
     pub(super) fn slot_at(&self, index: u64) -> (Span, Option<Word>) {
         let (leaf, whole) = self.leaf_at(index);
-        let slot = leaf.slot_of(index);
-        let (first, last) = leaf.span(slot, whole);
+        let slot = leaf.shape().slot_of(index);
+        let (first, last) = leaf.shape().span(slot, whole);
         (indexes(first, last), leaf.entry(slot))
     }
 
     /// Goes one level down, to a child or to the leaf that has the index. The leaf comes with its indexes: a node's never change
     /// while it can be reached, and who takes its place has the same (M10).
     #[inline]
-    pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(&'r Leaf, Span)> {
+    pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(PublishedLeaf<'r>, Span)> {
         match walk.height {
-            0 => Some((&Leaf::EMPTY, Span::ALL)),
+            0 => Some((PublishedLeaf::EMPTY, Span::ALL)),
             1 => Some((self.leaf(walk.id), indexes(walk.first, walk.last))),
             _ => {
                 let inner = self.inner(walk.id);

@@ -6,9 +6,10 @@ use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{
-    Base, MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Words,
+    Base, MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
 };
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::mem;
 use freehold_rcu::{Backlog, BacklogStats, Domain};
 use freehold_units::Broken;
@@ -27,15 +28,6 @@ pub(super) struct Writer {
     subtrees: Vec<Subtree>,
     /// The most nodes and words in those subtrees.
     below: usize,
-}
-
-/// What a store takes, and how it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// In a copy of one leaf.
-    Low,
-    /// In a version, which is published by its lowest link.
-    Version,
 }
 
 impl Writer {
@@ -67,6 +59,8 @@ impl Writer {
             self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
         }
         match way {
+            Way::InPlace if mem::needs_drop::<E>() => self.reserve_records(1),
+            Way::InPlace => Ok(()),
             Way::Low => {
                 self.reserve_records(1 + MOST_WORDS)?;
                 Ok(self.tree.reserve_leaf()?)
@@ -97,6 +91,14 @@ impl Writer {
         Ok(backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?)
     }
 
+    /// Does a prepared store over one entry, whole: readers see its word from then on.
+    #[inline]
+    pub(super) fn store_in_place<E: StoredValue>(&mut self, plan: &StorePlan, entry: Option<Word>) {
+        let mut words = Removed::<E>::new();
+        self.tree.commit(plan, entry, |word| word, &mut words);
+        self.retire_words::<E>(&words);
+    }
+
     /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
     /// is cut in two.
     #[inline]
@@ -107,19 +109,19 @@ impl Writer {
         entry: Option<Word>,
         second: Option<Word>,
     ) {
-        let mut words = Words::new();
-        let old = if mem::needs_drop::<E>() {
-            self.tree.store_in_copy(plan, entry, second, &mut words)
-        } else {
-            self.tree.store_in_copy(plan, entry, second, &mut Forgotten)
-        };
+        let mut words = Removed::<E>::new();
+        let old = self.tree.store_in_copy(plan, entry, second, &mut words);
         if plan.path.above().is_empty() {
             publish_root(root, self.tree.base());
         }
+        retire::<E>(&mut self.backlog, &mut self.waiting, Retired::Leaf(old));
+        self.retire_words::<E>(&words);
+    }
+
+    #[inline]
+    fn retire_words<E: StoredValue>(&mut self, words: &Removed<E>) {
         let Self { backlog, waiting, .. } = self;
-        let mut retire = |record| retire::<E>(backlog, waiting, record);
-        retire(Retired::Leaf(old));
-        words.iter().for_each(|&word| retire(Retired::Word(word)));
+        words.words.iter().for_each(|&word| retire::<E>(backlog, waiting, Retired::Word(word)));
     }
 
     /// Does a prepared store in the open version.
@@ -193,12 +195,26 @@ fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option
     None
 }
 
-/// Where removed words go that have nothing to drop: to collect them takes 62 instructions of an overwrite.
-struct Forgotten;
+/// The words that a store removes, if there is something to drop: to collect them else takes 62 instructions of an overwrite.
+struct Removed<E> {
+    words: Words,
+    values: PhantomData<E>,
+}
 
-impl Extend<Word> for Forgotten {
+impl<E> Removed<E> {
     #[inline]
-    fn extend<T: IntoIterator<Item = Word>>(&mut self, _words: T) {}
+    fn new() -> Self {
+        Self { words: Words::new(), values: PhantomData }
+    }
+}
+
+impl<E> Extend<Word> for Removed<E> {
+    #[inline]
+    fn extend<T: IntoIterator<Item = Word>>(&mut self, words: T) {
+        if mem::needs_drop::<E>() {
+            self.words.extend(words);
+        }
+    }
 }
 
 /// Lets a node or a word wait for its readers. Words whose values need no drop have nothing to wait for.

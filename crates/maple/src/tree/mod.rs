@@ -36,13 +36,13 @@ mod walk;
 
 pub(crate) use build::Builder;
 #[cfg(feature = "std")]
-pub(crate) use leaves::{LeafAt, Leaves};
-pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool, Numbers};
+pub(crate) use leaves::{LeafAt, Leaves, ReadLeaf};
+pub(crate) use memory::{InPlace, InnerPool, LeafPool, Memory, NodePool, Numbers};
 #[cfg(all(test, feature = "std"))]
 pub(crate) use mutant::SHARES_EQUAL_COPIES;
 pub(crate) use path::Path;
 #[cfg(feature = "std")]
-pub(crate) use publish::Retired;
+pub(crate) use publish::{Retired, Way};
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;

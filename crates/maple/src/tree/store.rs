@@ -5,10 +5,10 @@
 //! sequential insert takes 704 instructions for 629, a store over exactly a range 579 for 544.
 
 use super::path::Step;
-use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
+use super::{LeafPool, Memory, Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Edit, Fill, Leaf, NONE, Replace};
+use crate::node::{Edit, Leaf, NONE, Replace};
 use freehold_units::Span;
 
 /// Where a store goes and what it takes. Good until the tree changes.
@@ -118,8 +118,8 @@ impl<M: Memory> Tree<M> {
             return;
         }
         let slot = path.leaf().slot as usize;
-        if entry && let Some(fill) = Fill::new(leaf, path.whole, slot, *span, &self.limits) {
-            plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
+        if entry && let Some(edit) = Edit::of_entry(leaf, path.whole, slot, *span, &self.limits) {
+            plan.kind = StoreKind::InLeaf(edit);
             return;
         }
         let edit = replace_edit(leaf, path, *span, entry);
@@ -313,6 +313,11 @@ impl<M: Memory> Tree<M> {
                 if is_underfull || self.len == 0 {
                     self.fix_underfull(path);
                 }
+            }
+            &Edit::Exchange(slot) => {
+                let word = entry.expect("M2: nothing is stored over an entry");
+                removed.extend([self.leaf(id).word(slot)]);
+                self.leaves.set_word(id, slot, word);
             }
             Edit::Replace(edit) => self.replace(path, edit, entry, duplicate, removed),
         }
