@@ -64,7 +64,7 @@ impl<T> Chunks<T> {
 
     /// Where a node is. Its chunk was made before its number went anywhere.
     #[inline]
-    fn at(&self, id: NodeId) -> *mut T {
+    pub(super) fn at(&self, id: NodeId) -> *mut T {
         let (chunk, at) = chunks::place(id);
         // Relaxed: who has the number has it from the writer, by way of a link's Release, which came after the chunk's store.
         let first = self.chunks[chunk].load(Ordering::Relaxed);
@@ -73,35 +73,22 @@ impl<T> Chunks<T> {
     }
 }
 
-impl Chunks<Leaf> {
-    /// A leaf that a reader has reached.
-    ///
-    /// # Safety
-    /// The number came from the root or a link that was published, within reach of a guard for as long as `self` is borrowed.
-    #[inline]
-    pub(super) unsafe fn leaf(&self, id: NodeId) -> PublishedLeaf<'_> {
-        switch();
-        PublishedLeaf { node: self.at(id), reached: PhantomData }
-    }
-}
-
-impl Chunks<Inner> {
-    /// An inner node that a reader has reached.
-    ///
-    /// # Safety
-    /// As for [`leaf`](Chunks::leaf).
-    #[inline]
-    pub(super) unsafe fn inner(&self, id: NodeId) -> PublishedInner<'_> {
-        switch();
-        PublishedInner { node: self.at(id), reached: PhantomData }
-    }
-}
-
 /// A leaf that others may change where M10 allows it.
 #[derive(Clone, Copy)]
 pub(crate) struct PublishedLeaf<'r> {
     node: *mut Leaf,
     reached: PhantomData<&'r Leaf>,
+}
+
+impl PublishedLeaf<'_> {
+    /// A leaf that a reader has reached.
+    ///
+    /// # Safety
+    /// It was published, and is within reach of a guard for as long as `'r`.
+    #[inline]
+    pub(super) unsafe fn at(node: *mut Leaf) -> Self {
+        Self { node, reached: PhantomData }
+    }
 }
 
 impl<'r> ReadLeaf<'r> for PublishedLeaf<'r> {
@@ -131,6 +118,15 @@ pub(super) struct PublishedInner<'r> {
 }
 
 impl<'r> PublishedInner<'r> {
+    /// An inner node that a reader has reached.
+    ///
+    /// # Safety
+    /// As for [`PublishedLeaf::at`].
+    #[inline]
+    pub(super) unsafe fn at(node: *mut Inner) -> Self {
+        Self { node, reached: PhantomData }
+    }
+
     /// The indexes that part its children.
     #[inline]
     pub(super) fn pivots(self) -> &'r Pivots {

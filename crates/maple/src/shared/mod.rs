@@ -40,12 +40,13 @@ use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
-use atomic::{AtomicU64, AtomicUsize, Mutex, MutexGuard};
+use atomic::{AtomicUsize, Mutex, MutexGuard};
 use core::fmt;
 use core::marker::PhantomData;
 use freehold_rcu::BacklogStats;
 use freehold_units::Broken;
 use std::sync::PoisonError;
+use view::PublishedRoot;
 use writer::Writer;
 
 /// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
@@ -95,7 +96,7 @@ pub struct MapleTree<E: StoredValue> {
 #[repr(align(128))]
 struct Published {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
-    root: AtomicU64,
+    root: PublishedRoot,
     leaves: Arc<Chunks<Leaf>>,
     inners: Arc<Chunks<Inner>>,
 }
@@ -121,7 +122,7 @@ impl<E: StoredValue> MapleTree<E> {
         let (leaves, inners) = (Arena::new(), Arena::new());
         Self {
             published: Published {
-                root: AtomicU64::new(0),
+                root: PublishedRoot::new(),
                 leaves: leaves.chunks(),
                 inners: inners.chunks(),
             },

@@ -141,7 +141,7 @@ impl<E: StoredValue> MapleTree<E> {
             Way::InPlace => writer.store_in_place::<E>(plan, entry),
             Way::Low => {
                 let second = writer.tree.cut_word(plan).map(Self::split);
-                writer.store_low::<E>(&self.published.root, plan, entry, second);
+                writer.store_low::<E>(&self.published, plan, entry, second);
             }
             Way::Version => self.commit_version(writer, plan, entry),
         }
@@ -152,7 +152,7 @@ impl<E: StoredValue> MapleTree<E> {
         let version = Unpublished(writer);
         let second = version.0.tree.cut_word(plan).map(Self::split);
         version.0.store_in_version(plan, entry, second);
-        version.0.publish::<E>(&self.published.root, self.is_frozen());
+        version.0.publish::<E>(&self.published, self.is_frozen());
     }
 
     /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.

@@ -1,12 +1,11 @@
 //! What only the thread has that writes.
 
+use super::Published;
 use super::arena::Shared;
-use super::atomic::{AtomicU64, Ordering};
-use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{
-    Base, MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
+    MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
 };
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -104,7 +103,7 @@ impl Writer {
     #[inline]
     pub(super) fn store_low<E: StoredValue>(
         &mut self,
-        root: &AtomicU64,
+        published: &Published,
         plan: &mut StorePlan,
         entry: Option<Word>,
         second: Option<Word>,
@@ -112,7 +111,7 @@ impl Writer {
         let mut words = Removed::<E>::new();
         let old = self.tree.store_in_copy(plan, entry, second, &mut words);
         if plan.path.above().is_empty() {
-            publish_root(root, self.tree.base());
+            published.set_root(self.tree.base());
         }
         retire::<E>(&mut self.backlog, &mut self.waiting, Retired::Leaf(old));
         self.retire_words::<E>(&words);
@@ -140,10 +139,10 @@ impl Writer {
 
     /// Makes the open version the tree: readers see all its stores from then on. `frozen` if nothing may change that can be
     /// reached from the root.
-    pub(super) fn publish<E: StoredValue>(&mut self, root: &AtomicU64, frozen: bool) {
+    pub(super) fn publish<E: StoredValue>(&mut self, published: &Published, frozen: bool) {
         let Self { tree, backlog, waiting, words, subtrees, below, .. } = self;
         let mut retire = |record| retire::<E>(backlog, waiting, record);
-        tree.publish_version(frozen, |base| publish_root(root, base), &mut retire);
+        tree.publish_version(frozen, |base| published.set_root(base), &mut retire);
         words.drain(..).for_each(|word| retire(Retired::Word(word)));
         subtrees.drain(..).for_each(|subtree| tree.retire_subtree(subtree, &mut retire));
         *below = 0;
@@ -227,9 +226,4 @@ fn retire<E: StoredValue>(backlog: &mut Backlog<'static, Retired>, waiting: &mut
         Retired::Word(_) => {}
     }
     backlog.retire(record).expect("M12: room for what is retired is reserved");
-}
-
-/// Release: pairs with the Acquire of readers, so that they see the root as it was built.
-fn publish_root(root: &AtomicU64, base: Base) {
-    root.store(Root::of(base).0, Ordering::Release);
 }

@@ -201,20 +201,22 @@ fn what_a_refused_store_took_back_goes_with_the_map() {
     let _alone = alone();
     let value = Arc::new(7);
     let map = map_of(Nodes::Full, 3, &value);
-    for _ in 0..600 {
+    let store_anew = || {
+        map.erase(0).unwrap();
         map.store(span(0, 3), Arc::clone(&value)).unwrap();
-    }
+    };
+    (0..300).for_each(|_| store_anew());
     // Until a store that is refused has polled.
     loop {
         let before = map.backlog();
         map.set_node_limit(0, 0);
-        let refused = map.store(span(0, 3), Arc::clone(&value)).unwrap_err();
+        let refused = map.store(span(0, 2), Arc::clone(&value)).unwrap_err();
         assert_eq!(refused.cause, WriteError::OutOfMemory);
         if map.backlog().reclaimed > before.reclaimed {
             break;
         }
         map.set_node_limit(usize::MAX, usize::MAX);
-        map.store(span(0, 3), Arc::clone(&value)).unwrap();
+        store_anew();
     }
     drop(map);
     assert_eq!(Arc::strong_count(&value), 1, "values were lost");
