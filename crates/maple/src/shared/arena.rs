@@ -1,7 +1,7 @@
 //! Memory for the nodes of a shared tree: [chunks] that never move, in a directory of fixed size.
 //!
-//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node's number in the
-//! root or in another node may read that node, under a guard, while the writer takes, changes and gives back others.
+//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node in the root, or
+//! its number in another node, may read that node, under a guard, while the writer takes, changes and gives back others.
 //!
 //! # Invariants
 //! Of a node that readers can reach, nothing changes but links and gaps of an inner node and words of a leaf's entries (M10): the

@@ -3,17 +3,20 @@
 //! ```text
 //!   readers   guard, root --> | inner | --link--> leaf --> word
 //!   writer    lock, plan --> copies of what changes --> one store of the lowest link above --> retire what they replace
+//!                        \-> of a store over one entry, whole: one store of its word --------> retire the word before
 //! ```
 //!
-//! A store changes copies, in memory whose nodes never move (`arena.rs`), and has them take the originals' place by one store of a
-//! link or of the root (`tree/publish.rs`). What it replaces waits until no reader can reach it ([`freehold_rcu`]), and is
-//! reused, or dropped, by later stores. As long as somebody has a snapshot, the link is the root.
+//! A store over one entry, whole, is one of its word. Any other changes copies, in memory whose nodes never move (`arena.rs`), and
+//! has them take the originals' place by one store of a link or of the root (`tree/publish.rs`). What it replaces waits until no
+//! reader can reach it ([`freehold_rcu`]), and is reused, or dropped, by later stores. As long as somebody has a snapshot, the link
+//! is the root.
 //!
 //! # Why a look-up is right
-//! A node that a reader can reach changes in its links alone, and who takes a child's place has the same indexes (M10). So
-//! wherever a reader is, what it goes on to has the indexes that it was told on its way, also in a node that has left the tree:
-//! it comes to the leaf that was the index's at some moment within the look-up. What one store changes lies behind one link
-//! (M12): who has seen a part of it and goes on from the root sees the rest.
+//! A node that a reader can reach changes in its links and in the words of its entries alone; who takes a child's place has the
+//! same indexes, and a leaf that has left the tree keeps its words (M10). So wherever a reader is, what it goes on to has the
+//! indexes that it was told on its way, also in a node that has left the tree: it comes to the leaf that was the index's at some
+//! moment within the look-up, and to a word that the leaf had within it. What one store changes lies behind one link or is one
+//! word (M12): who has seen a part of it and goes on from the root sees the rest.
 //!
 //! # Invariants
 //! M10, M12; chunks never move (M11).
@@ -80,8 +83,8 @@ use writer::Writer;
 /// at one moment, whatever is asked of it.
 ///
 /// # Memory, and what fails
-/// A store, a removal too, copies the nodes that it changes. What is replaced is reused or dropped after a grace period, by a
-/// later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
+/// A store over exactly one entry changes a word; any other, a removal too, copies the nodes that it changes. What is replaced is
+/// reused or dropped after a grace period, by a later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
 /// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
 /// removes. Readers of one map hold back what others retire. What is refused has changed nothing.
 pub struct MapleTree<E: StoredValue> {

@@ -8,9 +8,10 @@
 //!                                                                   leaf'   leaf
 //! ```
 //!
-//! A store over one entry, whole, is one of a word. Most others change one leaf, and its indexes stay: a copy of the leaf is
-//! changed, and takes its place. Any other store is made in a version. Of its copies, those at the top differ from their originals in one child alone: they are given back, and
-//! the link is the one below them. What the tree had before is handed over, not reused: readers may be there.
+//! A store over one entry, whole, is one of its word. Most others change one leaf, and its indexes stay: a copy of the leaf is
+//! changed, and takes its place. The rest are made in a version. Of its copies, those at the top differ from their originals in one
+//! child alone: they are given back, and the link is the one below them. What the tree had before is handed over, not reused:
+//! readers may be there.
 
 use super::path::Step;
 use super::version::MOST_PER_LEVEL;
