@@ -14,10 +14,8 @@
 
 use super::NodeLimits;
 use super::leaf::Leaf;
-use super::pivots::SLOTS;
 use super::shape::{Used, below};
 use crate::entry::Word;
-use arrayvec::ArrayVec;
 use core::ops::Range;
 use freehold_units::Span;
 
@@ -72,17 +70,6 @@ pub(crate) struct Replace {
     /// Slots and entries of the leaf before the change and after it.
     before: Used,
     after: Used,
-}
-
-/// The slots of two neighbouring leaves in one list, while the two leaves are merged or share their slots anew.
-#[derive(Debug, Default)]
-pub(crate) struct Slots(ArrayVec<Slot, { 2 * SLOTS }>);
-
-/// One slot. Unlike in a leaf, the last one knows its last index too.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    last: u64,
-    entry: Option<Word>,
 }
 
 impl Edit {
@@ -304,8 +291,7 @@ impl Replace {
             return None;
         }
         if self.a != self.b {
-            let met = (below(self.b + 1) & !below(self.a)) as u32;
-            return leaf.longest_of(leaf.gaps() & met, whole, u64::MAX);
+            return leaf.longest_gap_in(self.a..self.b + 1, whole);
         }
         self.is_in_gap().then(|| self.end - self.start)
     }
@@ -363,39 +349,5 @@ impl Replace {
     /// Whether the edit lies in the upper half of a leaf that is split before slot `at`.
     pub(crate) fn is_above(&self, at: usize) -> bool {
         self.a >= at
-    }
-}
-
-impl Slots {
-    /// All slots of two leaves that follow each other.
-    pub(crate) fn of_both(leaf: &Leaf, whole: Span, next: &Leaf, next_whole: Span) -> Self {
-        let mut slots = Self::default();
-        slots.extend(leaf, whole, 0..leaf.len());
-        slots.extend(next, next_whole, 0..next.len());
-        slots
-    }
-
-    fn extend(&mut self, leaf: &Leaf, whole: Span, range: Range<usize>) {
-        self.0.extend(range.map(|slot| Slot { last: leaf.span(slot, whole).1, entry: leaf.entry(slot) }));
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The last index of a slot.
-    pub(crate) fn last(&self, slot: usize) -> u64 {
-        self.0[slot].last
-    }
-
-    /// A leaf of some of the slots.
-    pub(crate) fn leaf(&self, range: Range<usize>) -> Leaf {
-        let mut leaf = Leaf::WITHOUT_SLOTS;
-        let mut last_before = 0;
-        for slot in &self.0[range] {
-            leaf.push(last_before, slot.entry);
-            last_before = slot.last;
-        }
-        leaf
     }
 }

@@ -122,6 +122,29 @@ impl Leaf {
         self.set_used(Used::new(low.occupied() | high.occupied() << low.len(), len, entries));
     }
 
+    /// Moves slots between two neighbours, the first of which ends at `last`: it has `count` of all then, neither as many as now nor
+    /// all. Returns where it ends.
+    pub(crate) fn share(&mut self, last: u64, next: &mut Self, count: usize) -> u64 {
+        let len = self.len();
+        if count > len {
+            let more = count - len;
+            let mut moved = next.clone();
+            moved.keep_to(more - 1);
+            let end = next.pivot(more - 1);
+            next.keep_from(more);
+            self.append(last, &moved);
+            end
+        } else {
+            let mut moved = self.clone();
+            moved.keep_from(count);
+            moved.append(last, next);
+            *next = moved;
+            let end = self.pivot(count - 1);
+            self.keep_to(count - 1);
+            end
+        }
+    }
+
     /// Takes the slots before `slot` out; entries of theirs are the caller's.
     pub(crate) fn keep_from(&mut self, slot: usize) {
         let len = self.len();

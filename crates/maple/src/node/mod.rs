@@ -9,7 +9,7 @@ mod leaf;
 mod pivots;
 mod shape;
 
-pub(crate) use edit::{Edit, Fill, Replace, Slots};
+pub(crate) use edit::{Edit, Fill, Replace};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
 pub(crate) use inner::{Child, FANOUT, Inner};

@@ -9,6 +9,7 @@
 use super::Extent;
 use super::pivots::Pivots;
 use core::hint::select_unpredictable;
+use core::ops::Range;
 use freehold_units::Span;
 
 /// The first half of a leaf. Of one that readers of a shared map can reach, it never changes (M10).
@@ -151,12 +152,21 @@ impl Shape {
 
     /// The longest gap; `whole` are the leaf's indexes.
     pub(crate) fn largest_gap(&self, whole: Span) -> Extent {
-        self.longest_of(self.gaps(), whole, u64::MAX).map_or(Extent::NONE, Extent::of_reach)
+        self.longest_gap(whole, u64::MAX).map_or(Extent::NONE, Extent::of_reach)
     }
 
-    /// How far the longest of some slots reaches, or the first that reaches as far as is `enough`; `whole` are the leaf's
-    /// indexes.
-    pub(crate) fn longest_of(&self, slots: u32, whole: Span, enough: u64) -> Option<u64> {
+    /// How far the longest gap reaches, or the first that reaches as far as is `enough`; `whole` are the leaf's indexes.
+    pub(crate) fn longest_gap(&self, whole: Span, enough: u64) -> Option<u64> {
+        self.longest_of(self.gaps(), whole, enough)
+    }
+
+    /// How far the longest gap among some slots reaches; `whole` are the leaf's indexes.
+    pub(crate) fn longest_gap_in(&self, slots: Range<usize>, whole: Span) -> Option<u64> {
+        let among = (below(slots.end) & !below(slots.start)) as u32;
+        self.longest_of(self.gaps() & among, whole, u64::MAX)
+    }
+
+    fn longest_of(&self, slots: u32, whole: Span, enough: u64) -> Option<u64> {
         let ends = 1 | 1 << (self.len() - 1);
         let mut longest = 0;
         // Only the first slot and the last end with the leaf.

@@ -346,7 +346,7 @@ impl<M: Memory> Tree<M> {
         } else {
             let lost = edit.reach_lost(leaf, path.whole);
             edit.apply(leaf, entry, second);
-            self.gap_replaced(path, edit, lost);
+            self.gap_replaced(path, lost, edit.reach_after());
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;
