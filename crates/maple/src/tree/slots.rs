@@ -65,7 +65,10 @@ impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
 
     /// Goes on to the next leaf with a slot of the kind. False if there is none.
     #[inline]
-    fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(&mut self, over: &Over<L, ENTRIES>) -> bool {
+    fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
+        &mut self,
+        over: &Over<L, ENTRIES>,
+    ) -> bool {
         loop {
             let first = self.whole.last().wrapping_add(1);
             let Some(open) = over.open.and_then(|open| Span::new(first, open.last())) else { return false };
