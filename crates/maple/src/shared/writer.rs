@@ -8,7 +8,6 @@ use crate::tree::{
     MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
 };
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 use core::mem;
 use freehold_rcu::{Backlog, BacklogStats, Domain};
 use freehold_units::Broken;
@@ -93,7 +92,7 @@ impl Writer {
     /// Does a prepared store over one entry, whole: readers see its word from then on.
     #[inline]
     pub(super) fn store_in_place<E: StoredValue>(&mut self, plan: &StorePlan, entry: Option<Word>) {
-        let mut words = Removed::<E>::new();
+        let mut words = Words::new();
         self.tree.commit(plan, entry, |word| word, &mut words);
         self.retire_words::<E>(&words);
     }
@@ -108,7 +107,7 @@ impl Writer {
         entry: Option<Word>,
         second: Option<Word>,
     ) {
-        let mut words = Removed::<E>::new();
+        let mut words = Words::new();
         let old = self.tree.store_in_copy(plan, entry, second, &mut words);
         if plan.path.above().is_empty() {
             published.set_root(self.tree.base());
@@ -118,9 +117,9 @@ impl Writer {
     }
 
     #[inline]
-    fn retire_words<E: StoredValue>(&mut self, words: &Removed<E>) {
+    fn retire_words<E: StoredValue>(&mut self, words: &[Word]) {
         let Self { backlog, waiting, .. } = self;
-        words.words.iter().for_each(|&word| retire::<E>(backlog, waiting, Retired::Word(word)));
+        words.iter().for_each(|&word| retire::<E>(backlog, waiting, Retired::Word(word)));
     }
 
     /// Does a prepared store in the open version.
@@ -192,28 +191,6 @@ fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option
         Retired::Word(word) => return Some(word),
     }
     None
-}
-
-/// The words that a store removes, if there is something to drop: to collect them else takes 62 instructions of an overwrite.
-struct Removed<E> {
-    words: Words,
-    values: PhantomData<E>,
-}
-
-impl<E> Removed<E> {
-    #[inline]
-    fn new() -> Self {
-        Self { words: Words::new(), values: PhantomData }
-    }
-}
-
-impl<E> Extend<Word> for Removed<E> {
-    #[inline]
-    fn extend<T: IntoIterator<Item = Word>>(&mut self, words: T) {
-        if mem::needs_drop::<E>() {
-            self.words.extend(words);
-        }
-    }
 }
 
 /// Lets a node or a word wait for its readers. Words whose values need no drop have nothing to wait for.
