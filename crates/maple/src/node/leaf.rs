@@ -126,6 +126,7 @@ impl Leaf {
     /// all. Returns where it ends.
     pub(crate) fn share(&mut self, last: u64, next: &mut Self, count: usize) -> u64 {
         let len = self.len();
+        debug_assert!(count > 0 && count != len && count < len + next.len(), "M3: no leaf is without slots");
         if count > len {
             let more = count - len;
             let mut moved = next.clone();

@@ -77,16 +77,18 @@ use writer::Writer;
 /// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later one on the same thread
 /// sees that moment or a later one.
 ///
-/// An iterator goes from leaf to leaf: each item was so at some moment since it was made. Each ends above the one before; one
-/// that was stored meanwhile may begin below that one's end. An entry that nobody touches comes once, and who has seen a part of
-/// a store sees the rest of it further on. A [`Snapshot`] is the map
-/// at one moment, whatever is asked of it.
+/// An iterator goes from leaf to leaf: each item was so at some moment since it was made, and none at a moment before that of the
+/// item before it. Each ends above the one before; one that was stored meanwhile may begin below that one's end. An entry that
+/// nobody touches comes once, and who has seen a part of a store sees the rest of it further on. A [`Snapshot`] is the map at one
+/// moment, whatever is asked of it.
 ///
 /// # Memory, and what fails
-/// A store over exactly one entry changes a word; any other, a removal too, copies the nodes that it changes. What is replaced is
-/// reused or dropped after a grace period, by a later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
+/// A store over exactly one entry replaces its value; any other, a removal too, copies the nodes that it changes. What is replaced
+/// is reused or dropped after a grace period, by a later store of which something waits in turn. Readers that stay hold it back:
+/// once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
 /// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
-/// removes. Readers of one map hold back what others retire. What is refused has changed nothing.
+/// removes. A store over exactly one entry of a value without a drop, like a number, leaves nothing to wait: it is not refused,
+/// unless there is a [`Snapshot`]. Readers of one map hold back what others retire. What is refused has changed nothing.
 pub struct MapleTree<E: StoredValue> {
     published: Published,
     /// How many moments of it somebody has: changed under the writer's lock, or on dropping.

@@ -89,6 +89,8 @@ impl<M: Memory> Tree<M> {
         let end = self.leaf_of(&next).pivot(0);
         self.leaf_mut(next.leaf().id).keep_from(1);
         self.set_edge(path, &mut next, end);
+        // If the store begins in a gap, that is longer now than its parent knows, until the store removes it: which is why that
+        // looks at all gaps, if none that it makes is as long.
         self.gap_replaced(path, lost, Some(end - span.last() - 1));
         self.gap_replaced(&next, lost_of_next, None);
         true

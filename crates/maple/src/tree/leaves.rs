@@ -39,7 +39,7 @@ impl<'a> ReadLeaf<'a> for &'a Leaf {
 
 /// Where an iteration finds its leaves.
 pub(crate) trait Leaves<'a>: Copy {
-    /// Whether leaves are replaced by others while they are gone through.
+    /// Whether leaves are replaced by others, and get other words, while they are gone through.
     const CHANGE: bool;
     type Leaf: ReadLeaf<'a>;
     /// What leads from a leaf to the next.

@@ -192,6 +192,16 @@ impl<M: Memory> Tree<M> {
         self.inners.set_gap(id, slot, gap);
     }
 
+    /// Puts another word in the place of an entry's, of a leaf that others may read. In a version, it is its own.
+    #[inline]
+    fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
+        debug_assert!(
+            self.version.open().is_none_or(|version| version.leaves.has(id)),
+            "M9: a leaf is thawed"
+        );
+        self.leaves.set_word(id, slot, word);
+    }
+
     #[inline(never)]
     pub(crate) fn reserve_nodes(&mut self, need: Need) -> Result<(), OutOfMemory> {
         self.leaves.reserve(need.leaves)?;

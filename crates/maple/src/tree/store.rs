@@ -5,7 +5,7 @@
 //! sequential insert takes 704 instructions for 629, a store over exactly a range 579 for 544.
 
 use super::path::Step;
-use super::{LeafPool, Memory, Need, Path, Subtrees, Tree, Words, indexes};
+use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{Edit, Leaf, NONE, Replace};
@@ -317,7 +317,7 @@ impl<M: Memory> Tree<M> {
             &Edit::Exchange(slot) => {
                 let word = entry.expect("M2: nothing is stored over an entry");
                 removed.extend([self.leaf(id).word(slot)]);
-                self.leaves.set_word(id, slot, word);
+                self.set_word(id, slot, word);
             }
             Edit::Replace(edit) => self.replace(path, edit, entry, duplicate, removed),
         }
