@@ -7,8 +7,9 @@ mod edit;
 mod inner;
 mod leaf;
 mod pivots;
+mod shape;
 
-pub(crate) use edit::{Edit, Fill, Replace, Slots};
+pub(crate) use edit::{Edit, Fill, Replace};
 pub(crate) use freehold_units::Extent;
 pub(crate) use freehold_units::pool::{NO_NODE as NONE, NodeId, NoneInline, Pool, PoolNode, boxed};
 pub(crate) use inner::{Child, FANOUT, Inner};
@@ -16,6 +17,7 @@ pub(crate) use leaf::Leaf;
 #[cfg(feature = "std")]
 pub(crate) use pivots::Pivots;
 pub(crate) use pivots::SLOTS;
+pub(crate) use shape::Shape;
 
 /// How much of its nodes a tree uses. Tests have trees of small nodes, which reach every case of splitting and merging with
 /// few entries; any other tree uses [`FULL`](Self::FULL).

@@ -1,20 +1,21 @@
 //! Memory for the nodes of a shared tree: [chunks] that never move, in a directory of fixed size.
 //!
-//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node's number in the
-//! root or in another node may read that node, under a guard, while the writer takes, changes and gives back others.
+//! The writer has an [`Arena`] for each kind of node; readers have its [`Chunks`]. A reader that finds a node in the root, or
+//! its number in another node, may read that node, under a guard, while the writer takes, changes and gives back others.
 //!
 //! # Invariants
-//! Of a node that readers can reach, nothing changes but links and gaps of an inner node (M10): the tree changes nodes that no
-//! reader has seen yet, and a node is given back after a grace period. Links are atomic. Readers do not look at gaps, and
-//! never have a reference to a whole inner node. Chunks stay where they are as long as one of the
-//! two has them (M11).
+//! Of a node that readers can reach, nothing changes but links and gaps of an inner node and words of a leaf's entries (M10): the
+//! tree changes nodes that no reader has seen yet, and a node is given back after a grace period. Links and words are atomic.
+//! Readers do not look at gaps, and never have a reference to a whole node. Chunks stay where they are as long as one of the two
+//! has them (M11).
 
 #![allow(unsafe_code)]
 
 use super::atomic::{AtomicPtr, AtomicU32, Ordering, switch};
 use crate::OutOfMemory;
-use crate::node::{Extent, FANOUT, Inner, Leaf, NONE, NodeId, Pivots, PoolNode};
-use crate::tree::{InnerPool, Memory, NodePool, Numbers};
+use crate::entry::Word;
+use crate::node::{Extent, FANOUT, Inner, Leaf, NONE, NodeId, Pivots, PoolNode, SLOTS, Shape};
+use crate::tree::{InnerPool, LeafPool, Memory, NodePool, Numbers, ReadLeaf};
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::sync::Arc;
 use core::fmt;
@@ -63,7 +64,7 @@ impl<T> Chunks<T> {
 
     /// Where a node is. Its chunk was made before its number went anywhere.
     #[inline]
-    fn at(&self, id: NodeId) -> *mut T {
+    pub(super) fn at(&self, id: NodeId) -> *mut T {
         let (chunk, at) = chunks::place(id);
         // Relaxed: who has the number has it from the writer, by way of a link's Release, which came after the chunk's store.
         let first = self.chunks[chunk].load(Ordering::Relaxed);
@@ -72,28 +73,40 @@ impl<T> Chunks<T> {
     }
 }
 
-impl Chunks<Leaf> {
+/// A leaf that others may change where M10 allows it.
+#[derive(Clone, Copy)]
+pub(crate) struct PublishedLeaf<'r> {
+    node: *mut Leaf,
+    reached: PhantomData<&'r Leaf>,
+}
+
+impl PublishedLeaf<'_> {
     /// A leaf that a reader has reached.
     ///
     /// # Safety
-    /// The number came from the root or a link that was published, within reach of a guard for as long as `self` is borrowed.
+    /// It was published, and is within reach of a guard for as long as `'r`.
     #[inline]
-    pub(super) unsafe fn leaf(&self, id: NodeId) -> &Leaf {
-        switch();
-        // SAFETY: the leaf was initialised before it was published, and nobody changes it while it can be reached (M10).
-        unsafe { &*self.at(id) }
+    pub(super) unsafe fn at(node: *mut Leaf) -> Self {
+        Self { node, reached: PhantomData }
     }
 }
 
-impl Chunks<Inner> {
-    /// An inner node that a reader has reached.
-    ///
-    /// # Safety
-    /// As for [`leaf`](Chunks::leaf).
+impl<'r> ReadLeaf<'r> for PublishedLeaf<'r> {
+    const EMPTY: Self = Self { node: ptr::from_ref(&Leaf::EMPTY).cast_mut(), reached: PhantomData };
+
     #[inline]
-    pub(super) unsafe fn inner(&self, id: NodeId) -> PublishedInner<'_> {
+    fn shape(self) -> &'r Shape {
+        // SAFETY: it was written before the leaf was published, and never changes while it can be reached (M10).
+        unsafe { &(*self.node).shape }
+    }
+
+    #[inline]
+    fn word(self, slot: usize) -> Word {
         switch();
-        PublishedInner { node: self.at(id), reached: PhantomData }
+        // SAFETY: the leaf is there, and while it can be reached its words change by `set_word` alone, atomically.
+        let word = unsafe { AtomicPtr::from_ptr(&raw mut (*self.node).words[slot % SLOTS]) };
+        // Acquire: pairs with the Release of `set_word`, so that what the word is of is seen as it was made.
+        word.load(Ordering::Acquire)
     }
 }
 
@@ -105,6 +118,15 @@ pub(super) struct PublishedInner<'r> {
 }
 
 impl<'r> PublishedInner<'r> {
+    /// An inner node that a reader has reached.
+    ///
+    /// # Safety
+    /// As for [`PublishedLeaf::at`].
+    #[inline]
+    pub(super) unsafe fn at(node: *mut Inner) -> Self {
+        Self { node, reached: PhantomData }
+    }
+
     /// The indexes that part its children.
     #[inline]
     pub(super) fn pivots(self) -> &'r Pivots {
@@ -261,6 +283,18 @@ impl<T: PoolNode> NodePool<T> for Arena<T> {
     fn count_vacant(&self) -> usize {
         let known = |id: NodeId| (id != NONE).then_some(id);
         core::iter::successors(known(self.vacant), |&id| known(self[id].link())).take(self.made + 1).count()
+    }
+}
+
+impl LeafPool for Arena<Leaf> {
+    #[inline]
+    fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
+        self.assert_made(id);
+        switch();
+        // SAFETY: the node is initialised, and readers load its words atomically (M10).
+        let place = unsafe { AtomicPtr::from_ptr(&raw mut (*self.chunks.at(id)).words[slot % SLOTS]) };
+        // Release: pairs with the Acquire of `PublishedLeaf::word`.
+        place.store(word, Ordering::Release);
     }
 }
 

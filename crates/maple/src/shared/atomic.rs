@@ -1,11 +1,11 @@
 //! Atomics and locks of the shared map: the standard library's, or shuttle's where it runs under random schedules.
 
 #[cfg(not(shuttle))]
-pub(super) use core::sync::atomic::{AtomicU64, AtomicUsize};
+pub(super) use core::sync::atomic::{AtomicPtr as RootPtr, AtomicUsize};
 #[cfg(shuttle)]
 pub(super) use shuttle::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU64, AtomicUsize},
+    atomic::{AtomicPtr as RootPtr, AtomicUsize},
 };
 #[cfg(not(shuttle))]
 pub(super) use std::sync::{Mutex, MutexGuard};

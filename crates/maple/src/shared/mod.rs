@@ -3,17 +3,20 @@
 //! ```text
 //!   readers   guard, root --> | inner | --link--> leaf --> word
 //!   writer    lock, plan --> copies of what changes --> one store of the lowest link above --> retire what they replace
+//!                        \-> of a store over one entry, whole: one store of its word --------> retire the word before
 //! ```
 //!
-//! A store changes copies, in memory whose nodes never move (`arena.rs`), and has them take the originals' place by one store of a
-//! link or of the root (`tree/publish.rs`). What it replaces waits until no reader can reach it ([`freehold_rcu`]), and is
-//! reused, or dropped, by later stores. As long as somebody has a snapshot, the link is the root.
+//! A store over one entry, whole, is one of its word. Any other changes copies, in memory whose nodes never move (`arena.rs`), and
+//! has them take the originals' place by one store of a link or of the root (`tree/publish.rs`). What it replaces waits until no
+//! reader can reach it ([`freehold_rcu`]), and is reused, or dropped, by later stores. As long as somebody has a snapshot, the link
+//! is the root.
 //!
 //! # Why a look-up is right
-//! A node that a reader can reach changes in its links alone, and who takes a child's place has the same indexes (M10). So
-//! wherever a reader is, what it goes on to has the indexes that it was told on its way, also in a node that has left the tree:
-//! it comes to the leaf that was the index's at some moment within the look-up. What one store changes lies behind one link
-//! (M12): who has seen a part of it and goes on from the root sees the rest.
+//! A node that a reader can reach changes in its links and in the words of its entries alone; who takes a child's place has the
+//! same indexes, and a leaf that has left the tree keeps its words (M10). So wherever a reader is, what it goes on to has the
+//! indexes that it was told on its way, also in a node that has left the tree: it comes to the leaf that was the index's at some
+//! moment within the look-up, and to a word that the leaf had within it. What one store changes lies behind one link or is one
+//! word (M12): who has seen a part of it and goes on from the root sees the rest.
 //!
 //! # Invariants
 //! M10, M12; chunks never move (M11).
@@ -40,12 +43,13 @@ use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
-use atomic::{AtomicU64, AtomicUsize, Mutex, MutexGuard};
+use atomic::{AtomicUsize, Mutex, MutexGuard};
 use core::fmt;
 use core::marker::PhantomData;
 use freehold_rcu::BacklogStats;
 use freehold_units::Broken;
 use std::sync::PoisonError;
+use view::PublishedRoot;
 use writer::Writer;
 
 /// Maps ranges of `u64`, both ends included, to values of one word, for many threads: readers never wait, one writer at a time
@@ -73,16 +77,18 @@ use writer::Writer;
 /// [transaction](Self::transaction) wholly or not at all, and never a range that was not stored. A later one on the same thread
 /// sees that moment or a later one.
 ///
-/// An iterator goes from leaf to leaf: each item was so at some moment since it was made. Each ends above the one before; one
-/// that was stored meanwhile may begin below that one's end. An entry that nobody touches comes once, and who has seen a part of
-/// a store sees the rest of it further on. A [`Snapshot`] is the map
-/// at one moment, whatever is asked of it.
+/// An iterator goes from leaf to leaf: each item was so at some moment since it was made, and none at a moment before that of the
+/// item before it. Each ends above the one before; one that was stored meanwhile may begin below that one's end. An entry that
+/// nobody touches comes once, and who has seen a part of a store sees the rest of it further on. A [`Snapshot`] is the map at one
+/// moment, whatever is asked of it.
 ///
 /// # Memory, and what fails
-/// A store, a removal too, copies the nodes that it changes. What is replaced is reused or dropped after a grace period, by a
-/// later store. Readers that stay hold it back: once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
+/// A store over exactly one entry replaces its value; any other, a removal too, copies the nodes that it changes. What is replaced
+/// is reused or dropped after a grace period, by a later store of which something waits in turn. Readers that stay hold it back:
+/// once that are [`BACKLOG`](Self::BACKLOG) nodes and values, stores are refused
 /// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
-/// removes. Readers of one map hold back what others retire. What is refused has changed nothing.
+/// removes. A store over exactly one entry of a value without a drop, like a number, leaves nothing to wait: it is not refused,
+/// unless there is a [`Snapshot`]. Readers of one map hold back what others retire. What is refused has changed nothing.
 pub struct MapleTree<E: StoredValue> {
     published: Published,
     /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
@@ -95,7 +101,7 @@ pub struct MapleTree<E: StoredValue> {
 #[repr(align(128))]
 struct Published {
     /// The published version. The writer stores it with Release; readers load it with Acquire.
-    root: AtomicU64,
+    root: PublishedRoot,
     leaves: Arc<Chunks<Leaf>>,
     inners: Arc<Chunks<Inner>>,
 }
@@ -121,7 +127,7 @@ impl<E: StoredValue> MapleTree<E> {
         let (leaves, inners) = (Arena::new(), Arena::new());
         Self {
             published: Published {
-                root: AtomicU64::new(0),
+                root: PublishedRoot::new(),
                 leaves: leaves.chunks(),
                 inners: inners.chunks(),
             },

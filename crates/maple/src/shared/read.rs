@@ -1,6 +1,7 @@
 //! Reading: under a guard, without a lock.
 
 use super::MapleTree;
+use super::arena::PublishedLeaf;
 use super::view::{Keep, Moment};
 use crate::OutOfMemory;
 use crate::entry::StoredValue;
@@ -119,15 +120,16 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
 /// tree since, and its children might be older than the call.
 impl<'r, E: StoredValue, K: Keep> Leaves<'r> for &'r Reading<'r, E, K> {
     const CHANGE: bool = true;
+    type Leaf = PublishedLeaf<'r>;
     type Parent = ();
     const NO_PARENT: () = ();
 
-    fn leaf_at(self, index: u64) -> LeafAt<'r, ()> {
+    fn leaf_at(self, index: u64) -> LeafAt<PublishedLeaf<'r>, ()> {
         let (leaf, whole) = self.view().leaf_at(index);
         LeafAt { leaf, whole, parent: () }
     }
 
-    fn leaf_behind(self, first: u64, (): ()) -> LeafAt<'r, ()> {
+    fn leaf_behind(self, first: u64, (): ()) -> LeafAt<PublishedLeaf<'r>, ()> {
         self.leaf_at(first)
     }
 }

@@ -63,6 +63,7 @@ struct Reached {
     reclaimed: AtomicU64,
     between: AtomicU64,
     sent: AtomicU64,
+    over_one: AtomicU64,
 }
 
 fn add(what: &AtomicU64, count: u64) {
@@ -190,7 +191,14 @@ impl Writer<'_> {
     }
 
     fn store(&self, number: u32) -> (Result<(), WriteError>, Store) {
-        let over = self.world.span();
+        let mut over = self.world.span();
+        // One entry, whole: of such a store, readers see a word.
+        if let Some((at, _)) = self.model.at(over.first())
+            && thread_rng().gen_bool(0.5)
+        {
+            add(&self.world.reached.over_one, 1);
+            over = at;
+        }
         let done = self.world.map.store(over, self.world.value(10 * number + 1000));
         (done.map_err(|refused| refused.cause), vec![(over, Some(10 * number + 1000))])
     }
@@ -406,8 +414,8 @@ fn shuttle_every_answer_was_so_in_its_time() {
         explore(RandomScheduler::new(SCHEDULES), Mutant::None),
         explore(PctScheduler::new(4, SCHEDULES), Mutant::None),
     ] {
-        let Reached { refused, reclaimed, between, sent } = &*reached;
-        for reached in [refused, reclaimed, between, sent] {
+        let Reached { refused, reclaimed, between, sent, over_one } = &*reached;
+        for reached in [refused, reclaimed, between, sent, over_one] {
             assert!(reached.load(Ordering::Relaxed) > 0, "what is tested never happened");
         }
     }

@@ -7,10 +7,11 @@
 #[allow(dead_code, reason = "other tests ask more of it")]
 mod model;
 
+use super::arena::PublishedLeaf;
 use super::view::Walk;
 use super::{MapleTree, Reading};
 use crate::node::Nodes;
-use crate::tree::{SHARES_EQUAL_COPIES, indexes};
+use crate::tree::{ReadLeaf, SHARES_EQUAL_COPIES, indexes};
 use freehold_units::Span;
 use model::Model;
 use std::vec::Vec;
@@ -50,30 +51,31 @@ fn apply(map: &Map, model: &mut Model, (over, value): Op) {
     }
 }
 
-/// A look-up that has gone some steps.
+/// A look-up that has gone some steps: down to its leaf, and then to its slot's word.
 struct Reader<'r> {
     reading: &'r Reading<'r, u32>,
     walk: Walk,
+    found: Option<(PublishedLeaf<'r>, Span)>,
     index: u64,
     answer: Option<(Span, Option<u32>)>,
 }
 
 impl<'r> Reader<'r> {
     fn new(reading: &'r Reading<'r, u32>, index: u64, steps: usize) -> Self {
-        let mut reader = Self { reading, walk: reading.view().walk(), index, answer: None };
+        let mut reader = Self { reading, walk: reading.view().walk(), found: None, index, answer: None };
         reader.go(steps);
         reader
     }
 
     fn go(&mut self, steps: usize) {
         for _ in 0..steps {
-            if self.answer.is_none()
-                && let Some((leaf, whole)) = self.reading.view().step(&mut self.walk, self.index)
-            {
-                let slot = leaf.slot_of(self.index);
-                let (first, last) = leaf.span(slot, whole);
-                self.answer =
-                    Some((indexes(first, last), leaf.entry(slot).map(|word| self.reading.borrow(word))));
+            if let Some((leaf, whole)) = self.found {
+                let slot = leaf.shape().slot_of(self.index);
+                let (first, last) = leaf.shape().span(slot, whole);
+                let value = || leaf.entry(slot).map(|word| self.reading.borrow(word));
+                self.answer.get_or_insert_with(|| (indexes(first, last), value()));
+            } else {
+                self.found = self.reading.view().step(&mut self.walk, self.index);
             }
         }
     }
@@ -95,7 +97,8 @@ fn wrong_answers(entries: u64, gaps: bool, ops: [Op; 2], indexes: &[u64], writer
     let height = map.height();
     let reading = map.read();
     let readers = indexes.iter().flat_map(|&index| {
-        let stops = (0..=height).flat_map(|first| (0..=height - first).map(move |second| (first, second)));
+        let most = height + 1;
+        let stops = (0..=most).flat_map(move |first| (0..=most - first).map(move |second| (first, second)));
         stops.map(move |(first, second)| (index, first, second))
     });
     let mut readers: Vec<_> =
@@ -116,7 +119,7 @@ fn wrong_answers(entries: u64, gaps: bool, ops: [Op; 2], indexes: &[u64], writer
         let place = indexes.iter().position(|&index| index == reader.index).unwrap();
         moments.iter().any(|moment| Some(moment[place]) == reader.answer)
     };
-    readers.iter_mut().for_each(|(reader, _)| reader.go(height + 1));
+    readers.iter_mut().for_each(|(reader, _)| reader.go(height + 2));
     readers.iter().filter(|(reader, _)| !was_so(reader)).count()
 }
 
@@ -163,7 +166,8 @@ fn a_store_in_two_steps_is_caught() {
 }
 
 /// The nodes behind a store that ends in the first slot of a node keep their content, though their first index moves. A writer that
-/// shares them between the old tree and the new one is caught, on three levels and more: on two, no link is below such a node.
+/// shares them between the old tree and the new one is caught: what the next store changes in such a node, a link or a word, a
+/// reader of the old tree takes for what was there.
 #[test]
 #[cfg_attr(miri, ignore = "it looks at no memory that the others do not")]
 fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
@@ -173,5 +177,5 @@ fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
         (filled(entries, false).0.height(), all_are_right(entries, false, &ends, Writer::Whole))
     });
     SHARES_EQUAL_COPIES.set(false);
-    assert_eq!(right, [(3, false), (2, true)]);
+    assert_eq!(right, [(3, false), (2, false)]);
 }

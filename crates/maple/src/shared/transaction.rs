@@ -3,10 +3,10 @@
 use super::MapleTree;
 use super::atomic::MutexGuard;
 use super::words::Reclaimed;
-use super::writer::{Way, Writer};
+use super::writer::Writer;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
-use crate::tree::StorePlan;
+use crate::tree::{StorePlan, Way};
 use core::fmt;
 use core::mem;
 use core::ops::RangeBounds;
@@ -137,7 +137,7 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     /// Has readers see all stores, from now on and at once. Hands over what no reader can have any more, of removals before.
     pub fn commit(mut self) -> Reclaimed<E> {
-        self.writer.publish::<E>(&self.map.published.root, self.map.is_frozen());
+        self.writer.publish::<E>(&self.map.published, self.map.is_frozen());
         self.inserted.forget();
         Reclaimed::new(mem::take(&mut self.writer.dead))
     }

@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code)]
 
-use super::arena::{Chunks, PublishedInner};
-use super::atomic::{AtomicU64, AtomicUsize, Ordering};
+use super::arena::{Chunks, PublishedInner, PublishedLeaf};
+use super::atomic::{AtomicUsize, Ordering, RootPtr, switch};
 use super::{Published, Reading};
 use crate::entry::{StoredValue, Word};
-use crate::node::{Inner, Leaf, NodeId};
-use crate::tree::{Base, indexes};
+use crate::node::{Inner, Leaf};
+use crate::tree::{Base, MAX_HEIGHT, ReadLeaf, indexes};
+use core::ptr;
 use freehold_rcu::{Guard, OwnedGuard};
 use freehold_units::Span;
 
@@ -19,30 +20,68 @@ pub(super) struct View<'r> {
     root: Root,
 }
 
-/// Where a tree begins: the root's number, and from bit 32 on the tree's levels.
+/// Where a tree begins: at a node, whose place leaves low bits free for the tree's levels. Its place and not its number: one load
+/// less that each look-up waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct Root(pub(super) u64);
+pub struct Root(Node);
+
+/// The place of a node of either kind.
+type Node = *mut ();
+
+// SAFETY: it is a place like any other, and who reads there says why that may be done.
+unsafe impl Send for Root {}
+// SAFETY: as above.
+unsafe impl Sync for Root {}
+
+/// The bits of a root that are its tree's levels.
+const LEVELS: usize = align_of::<Leaf>() - 1;
+const _: () = assert!(LEVELS >= MAX_HEIGHT && align_of::<Inner>() > LEVELS);
 
 impl Root {
-    pub(super) fn of(base: Base) -> Self {
-        if base.height == 0 { Self(0) } else { Self((base.height as u64) << 32 | u64::from(base.root)) }
-    }
-
     #[inline]
-    fn id(self) -> NodeId {
-        self.0 as NodeId
+    fn node(self) -> Node {
+        self.0.map_addr(|place| place & !LEVELS)
     }
 
     #[inline]
     fn height(self) -> usize {
-        (self.0 >> 32) as usize
+        self.0.addr() & LEVELS
+    }
+}
+
+/// The root that readers load.
+pub struct PublishedRoot(RootPtr<()>);
+
+impl PublishedRoot {
+    pub(super) fn new() -> Self {
+        Self(RootPtr::new(ptr::null_mut()))
+    }
+
+    #[inline]
+    fn newest(&self) -> Root {
+        // Acquire: pairs with the Release of `Published::set_root`, so that the root is seen as it was built.
+        Root(self.0.load(Ordering::Acquire))
+    }
+}
+
+impl Published {
+    /// Makes a tree what readers see.
+    pub(super) fn set_root(&self, base: Base) {
+        let Base { root, height, .. } = base;
+        let node = match height {
+            0 => ptr::null_mut(),
+            1 => self.leaves.at(root).cast::<()>(),
+            _ => self.inners.at(root).cast(),
+        };
+        // Release: pairs with the Acquire of readers.
+        self.root.0.store(node.map_addr(|place| place | height), Ordering::Release);
     }
 }
 
 /// A reader on its way from the root down to an index. Between two steps, the writer may do anything.
 #[derive(Clone, Copy)]
 pub(super) struct Walk {
-    id: NodeId,
+    node: Node,
     /// Levels of the node.
     height: usize,
     /// The node's indexes.
@@ -54,39 +93,48 @@ impl<'r> View<'r> {
     /// From the root.
     #[inline]
     pub(super) fn walk(&self) -> Walk {
-        Walk { id: self.root.id(), height: self.root.height(), first: 0, last: u64::MAX }
+        Walk { node: self.root.node(), height: self.root.height(), first: 0, last: u64::MAX }
     }
 
     #[inline]
-    fn leaf(&self, id: NodeId) -> &'r Leaf {
-        // SAFETY: the number is the root's or comes from a link, loaded within the time of the guard that `'r` lies in.
-        unsafe { self.leaves.leaf(id) }
+    fn leaf(&self, node: Node) -> PublishedLeaf<'r> {
+        switch();
+        // SAFETY: it is the root or comes from a link, loaded within the time of the guard that `'r` lies in.
+        unsafe { PublishedLeaf::at(node.cast()) }
     }
 
     #[inline]
-    fn inner(&self, id: NodeId) -> PublishedInner<'r> {
+    fn inner(&self, node: Node) -> PublishedInner<'r> {
+        switch();
         // SAFETY: as for `leaf`.
-        unsafe { self.inners.inner(id) }
+        unsafe { PublishedInner::at(node.cast()) }
+    }
+
+    /// The child of an inner node with so many levels.
+    #[inline]
+    fn child(&self, inner: PublishedInner<'r>, height: usize, slot: usize) -> Node {
+        let id = inner.child(slot);
+        if height == 2 { self.leaves.at(id).cast() } else { self.inners.at(id).cast() }
     }
 
     /// The entry at an index.
     #[inline]
     pub(super) fn get(&self, index: u64) -> Option<Word> {
-        let height = self.root.height();
+        let (mut node, mut height) = (self.root.node(), self.root.height());
         if height == 0 {
             return None;
         }
-        let mut id = self.root.id();
-        for _ in 1..height {
-            let inner = self.inner(id);
-            id = inner.child(inner.pivots().slot_of(index));
+        while height > 1 {
+            let inner = self.inner(node);
+            node = self.child(inner, height, inner.pivots().slot_of(index));
+            height -= 1;
         }
-        let leaf = self.leaf(id);
-        leaf.entry(leaf.slot_of(index))
+        let leaf = self.leaf(node);
+        leaf.entry(leaf.shape().slot_of(index))
     }
 
     /// The leaf that has the index, and its indexes. A tree without nodes is one gap.
-    pub(super) fn leaf_at(&self, index: u64) -> (&'r Leaf, Span) {
+    pub(super) fn leaf_at(&self, index: u64) -> (PublishedLeaf<'r>, Span) {
         let mut walk = self.walk();
         loop {
             if let Some(found) = self.step(&mut walk, index) {
@@ -98,25 +146,25 @@ impl<'r> View<'r> {
     /// The range that an index is in, with its entry; without one, the whole gap.
     pub(super) fn slot_at(&self, index: u64) -> (Span, Option<Word>) {
         let (leaf, whole) = self.leaf_at(index);
-        let slot = leaf.slot_of(index);
-        let (first, last) = leaf.span(slot, whole);
+        let slot = leaf.shape().slot_of(index);
+        let (first, last) = leaf.shape().span(slot, whole);
         (indexes(first, last), leaf.entry(slot))
     }
 
     /// Goes one level down, to a child or to the leaf that has the index. The leaf comes with its indexes: a node's never change
     /// while it can be reached, and who takes its place has the same (M10).
     #[inline]
-    pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(&'r Leaf, Span)> {
+    pub(super) fn step(&self, walk: &mut Walk, index: u64) -> Option<(PublishedLeaf<'r>, Span)> {
         match walk.height {
-            0 => Some((&Leaf::EMPTY, Span::ALL)),
-            1 => Some((self.leaf(walk.id), indexes(walk.first, walk.last))),
+            0 => Some((PublishedLeaf::EMPTY, Span::ALL)),
+            1 => Some((self.leaf(walk.node), indexes(walk.first, walk.last))),
             _ => {
-                let inner = self.inner(walk.id);
+                let inner = self.inner(walk.node);
                 let pivots = inner.pivots();
                 let slot = pivots.slot_of(index);
                 walk.first = pivots.start_of(slot, walk.first);
                 walk.last = walk.last.min(pivots.last_of(slot));
-                walk.id = inner.child(slot);
+                walk.node = self.child(inner, walk.height, slot);
                 walk.height -= 1;
                 None
             }
@@ -128,26 +176,20 @@ impl<'r> View<'r> {
 /// domain in which the maps retire.
 pub trait Keep {
     /// Where the tree begins, of one whose root is `published`.
-    fn root(&self, published: &AtomicU64) -> Root;
-}
-
-#[inline]
-fn newest(published: &AtomicU64) -> Root {
-    // Acquire: pairs with the Release in `MapleTree::publish_root`, so that the root is seen as it was built.
-    Root(published.load(Ordering::Acquire))
+    fn root(&self, published: &PublishedRoot) -> Root;
 }
 
 impl Keep for Guard<'static> {
     #[inline]
-    fn root(&self, published: &AtomicU64) -> Root {
-        newest(published)
+    fn root(&self, published: &PublishedRoot) -> Root {
+        published.newest()
     }
 }
 
 impl Keep for OwnedGuard<'static> {
     #[inline]
-    fn root(&self, published: &AtomicU64) -> Root {
-        newest(published)
+    fn root(&self, published: &PublishedRoot) -> Root {
+        published.newest()
     }
 }
 
@@ -161,10 +203,10 @@ pub struct Moment<'a> {
 
 impl<'a> Moment<'a> {
     /// The present moment of a map whose lock the caller holds.
-    pub(super) fn new(published: &AtomicU64, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
+    pub(super) fn new(published: &PublishedRoot, count: &'a AtomicUsize, guard: OwnedGuard<'static>) -> Self {
         // Relaxed: the writer looks at it under the lock.
         count.fetch_add(1, Ordering::Relaxed);
-        Self { root: newest(published), count, _guard: guard }
+        Self { root: published.newest(), count, _guard: guard }
     }
 }
 
@@ -177,7 +219,7 @@ impl Drop for Moment<'_> {
 
 impl Keep for Moment<'_> {
     #[inline]
-    fn root(&self, _published: &AtomicU64) -> Root {
+    fn root(&self, _published: &PublishedRoot) -> Root {
         self.root
     }
 }

@@ -3,11 +3,11 @@
 use super::MapleTree;
 use super::atomic::{MutexGuard, Ordering};
 use super::words::Reclaimed;
-use super::writer::{Way, Writer};
+use super::writer::Writer;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::{NewWord, drop_all};
-use crate::tree::{StorePlan, Subtrees, Words};
+use crate::tree::{StorePlan, Subtrees, Way, Words};
 use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
@@ -129,7 +129,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// Reserves what a planned store takes; says how it is to be done.
     #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     fn prepare(&self, writer: &mut Writer, plan: &StorePlan) -> Result<Way, WriteError> {
-        let way = if writer.tree.is_low(plan) && !self.is_frozen() { Way::Low } else { Way::Version };
+        let way = if self.is_frozen() { Way::Version } else { writer.tree.way_of(plan) };
         // A version is opened last: what is refused has opened none.
         writer.prepare::<E>(plan, way).map(|()| way)
     }
@@ -137,11 +137,14 @@ impl<E: StoredValue> MapleTree<E> {
     /// Does a prepared store. Readers see it from then on.
     #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
     fn commit(&self, writer: &mut Writer, plan: &mut StorePlan, way: Way, entry: Option<Word>) {
-        if way == Way::Version {
-            return self.commit_version(writer, plan, entry);
+        match way {
+            Way::InPlace => writer.store_in_place::<E>(plan, entry),
+            Way::Low => {
+                let second = writer.tree.cut_word(plan).map(Self::split);
+                writer.store_low::<E>(&self.published, plan, entry, second);
+            }
+            Way::Version => self.commit_version(writer, plan, entry),
         }
-        let second = writer.tree.cut_word(plan).map(Self::split);
-        writer.store_low::<E>(&self.published.root, plan, entry, second);
     }
 
     #[inline(never)]
@@ -149,7 +152,7 @@ impl<E: StoredValue> MapleTree<E> {
         let version = Unpublished(writer);
         let second = version.0.tree.cut_word(plan).map(Self::split);
         version.0.store_in_version(plan, entry, second);
-        version.0.publish::<E>(&self.published.root, self.is_frozen());
+        version.0.publish::<E>(&self.published, self.is_frozen());
     }
 
     /// Whether somebody has a moment of the map: nothing that can be reached from its root changes then. The caller has the lock.

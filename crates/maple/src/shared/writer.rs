@@ -1,12 +1,11 @@
 //! What only the thread has that writes.
 
+use super::Published;
 use super::arena::Shared;
-use super::atomic::{AtomicU64, Ordering};
-use super::view::Root;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{
-    Base, MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Words,
+    MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Need, Retired, StorePlan, Subtree, Subtrees, Tree, Way, Words,
 };
 use alloc::vec::Vec;
 use core::mem;
@@ -27,15 +26,6 @@ pub(super) struct Writer {
     subtrees: Vec<Subtree>,
     /// The most nodes and words in those subtrees.
     below: usize,
-}
-
-/// What a store takes, and how it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// In a copy of one leaf.
-    Low,
-    /// In a version, which is published by its lowest link.
-    Version,
 }
 
 impl Writer {
@@ -67,6 +57,8 @@ impl Writer {
             self.dead.try_reserve(self.backlog.held()).map_err(|_| WriteError::OutOfMemory)?;
         }
         match way {
+            Way::InPlace if mem::needs_drop::<E>() => self.reserve_records(1),
+            Way::InPlace => Ok(()),
             Way::Low => {
                 self.reserve_records(1 + MOST_WORDS)?;
                 Ok(self.tree.reserve_leaf()?)
@@ -97,29 +89,37 @@ impl Writer {
         Ok(backlog.reserve(records, |record| dead.extend(reuse(tree, waiting, record)))?)
     }
 
+    /// Does a prepared store over one entry, whole: readers see its word from then on.
+    #[inline]
+    pub(super) fn store_in_place<E: StoredValue>(&mut self, plan: &StorePlan, entry: Option<Word>) {
+        let mut words = Words::new();
+        self.tree.commit(plan, entry, |_| unreachable!("M12: a store of one word cuts no entry"), &mut words);
+        self.retire_words::<E>(&words);
+    }
+
     /// Does a prepared store in a copy of its leaf, which readers see from then on. `second` is the second word of an entry that
     /// is cut in two.
     #[inline]
     pub(super) fn store_low<E: StoredValue>(
         &mut self,
-        root: &AtomicU64,
+        published: &Published,
         plan: &mut StorePlan,
         entry: Option<Word>,
         second: Option<Word>,
     ) {
         let mut words = Words::new();
-        let old = if mem::needs_drop::<E>() {
-            self.tree.store_in_copy(plan, entry, second, &mut words)
-        } else {
-            self.tree.store_in_copy(plan, entry, second, &mut Forgotten)
-        };
+        let old = self.tree.store_in_copy(plan, entry, second, &mut words);
         if plan.path.above().is_empty() {
-            publish_root(root, self.tree.base());
+            published.set_root(self.tree.base());
         }
+        retire::<E>(&mut self.backlog, &mut self.waiting, Retired::Leaf(old));
+        self.retire_words::<E>(&words);
+    }
+
+    #[inline]
+    fn retire_words<E: StoredValue>(&mut self, words: &[Word]) {
         let Self { backlog, waiting, .. } = self;
-        let mut retire = |record| retire::<E>(backlog, waiting, record);
-        retire(Retired::Leaf(old));
-        words.iter().for_each(|&word| retire(Retired::Word(word)));
+        words.iter().for_each(|&word| retire::<E>(backlog, waiting, Retired::Word(word)));
     }
 
     /// Does a prepared store in the open version.
@@ -138,10 +138,10 @@ impl Writer {
 
     /// Makes the open version the tree: readers see all its stores from then on. `frozen` if nothing may change that can be
     /// reached from the root.
-    pub(super) fn publish<E: StoredValue>(&mut self, root: &AtomicU64, frozen: bool) {
+    pub(super) fn publish<E: StoredValue>(&mut self, published: &Published, frozen: bool) {
         let Self { tree, backlog, waiting, words, subtrees, below, .. } = self;
         let mut retire = |record| retire::<E>(backlog, waiting, record);
-        tree.publish_version(frozen, |base| publish_root(root, base), &mut retire);
+        tree.publish_version(frozen, |base| published.set_root(base), &mut retire);
         words.drain(..).for_each(|word| retire(Retired::Word(word)));
         subtrees.drain(..).for_each(|subtree| tree.retire_subtree(subtree, &mut retire));
         *below = 0;
@@ -193,14 +193,6 @@ fn reuse(tree: &mut Tree<Shared>, waiting: &mut Need, record: Retired) -> Option
     None
 }
 
-/// Where removed words go that have nothing to drop: to collect them takes 62 instructions of an overwrite.
-struct Forgotten;
-
-impl Extend<Word> for Forgotten {
-    #[inline]
-    fn extend<T: IntoIterator<Item = Word>>(&mut self, _words: T) {}
-}
-
 /// Lets a node or a word wait for its readers. Words whose values need no drop have nothing to wait for.
 #[inline]
 fn retire<E: StoredValue>(backlog: &mut Backlog<'static, Retired>, waiting: &mut Need, record: Retired) {
@@ -211,9 +203,4 @@ fn retire<E: StoredValue>(backlog: &mut Backlog<'static, Retired>, waiting: &mut
         Retired::Word(_) => {}
     }
     backlog.retire(record).expect("M12: room for what is retired is reserved");
-}
-
-/// Release: pairs with the Acquire of readers, so that they see the root as it was built.
-fn publish_root(root: &AtomicU64, base: Base) {
-    root.store(Root::of(base).0, Ordering::Release);
 }

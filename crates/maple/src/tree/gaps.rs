@@ -4,14 +4,13 @@
 //! An inner node's `gap` of a child is the longest gap below that child (M4).
 
 use super::{Memory, Path, Tree};
-use crate::node::{Extent, Fill, Replace};
+use crate::node::{Extent, Fill};
 use freehold_units::Span;
 
 impl<M: Memory> Tree<M> {
-    /// Slots of the path's leaf were replaced; `lost` is the reach of the longest gap among the old slots.
+    /// Slots of the path's leaf were replaced: `lost` is the reach of the longest gap among the old ones, `made` among the new.
     #[inline]
-    pub(super) fn gap_replaced(&mut self, path: &Path, edit: &Replace, lost: Option<u64>) {
-        let made = edit.reach_after();
+    pub(super) fn gap_replaced(&mut self, path: &Path, lost: Option<u64>, made: Option<u64>) {
         if (lost.is_some() || made.is_some())
             && let Some(known) = self.known_gap(path)
         {
@@ -55,7 +54,7 @@ impl<M: Memory> Tree<M> {
             let Some(lost) = lost.filter(|&lost| Extent::of_reach(lost) >= known) else { return };
             let leaf = self.leaf_of(path);
             // Another gap as long as the one that went is enough: none is longer.
-            longest = extent(leaf.longest_of(leaf.gaps(), path.whole, lost));
+            longest = extent(leaf.longest_gap(path.whole, lost));
         }
         if longest != known {
             self.set_gap_above(path, path.above().len(), longest);

@@ -1,29 +1,63 @@
 //! Going from leaf to leaf: through the children of one parent, then from the root down to the next parent.
 
 use super::{Tree, indexes};
-use crate::node::{Inner, Leaf, PoolNode};
+use crate::entry::Word;
+use crate::node::{Inner, Leaf, PoolNode, Shape};
 use freehold_units::Span;
+
+/// A leaf as who reads it sees it.
+pub(crate) trait ReadLeaf<'a>: Copy {
+    /// A leaf whose one slot is a gap.
+    const EMPTY: Self;
+
+    /// Its slots.
+    fn shape(self) -> &'a Shape;
+
+    /// The word of the slot's entry.
+    fn word(self, slot: usize) -> Word;
+
+    /// The slot's entry.
+    #[inline]
+    fn entry(self, slot: usize) -> Option<Word> {
+        self.shape().has_entry(slot).then(|| self.word(slot))
+    }
+}
+
+impl<'a> ReadLeaf<'a> for &'a Leaf {
+    const EMPTY: Self = &Leaf::EMPTY;
+
+    #[inline]
+    fn shape(self) -> &'a Shape {
+        &self.shape
+    }
+
+    #[inline]
+    fn word(self, slot: usize) -> Word {
+        self.word(slot)
+    }
+}
 
 /// Where an iteration finds its leaves.
 pub(crate) trait Leaves<'a>: Copy {
-    /// Whether leaves are replaced by others while they are gone through.
+    /// Whether leaves are replaced by others, and get other words, while they are gone through.
     const CHANGE: bool;
+    type Leaf: ReadLeaf<'a>;
     /// What leads from a leaf to the next.
     type Parent: Copy;
     /// That of a tree without nodes.
     const NO_PARENT: Self::Parent;
 
     /// The leaf that has the index. A tree without nodes is gone through as a leaf that is one gap.
-    fn leaf_at(self, index: u64) -> LeafAt<'a, Self::Parent>;
+    fn leaf_at(self, index: u64) -> LeafAt<Self::Leaf, Self::Parent>;
 
     /// The leaf that has the index behind the last of a leaf with this parent.
-    fn leaf_behind(self, first: u64, parent: Self::Parent) -> LeafAt<'a, Self::Parent>;
+    fn leaf_behind(self, first: u64, parent: Self::Parent) -> LeafAt<Self::Leaf, Self::Parent>;
 }
 
 /// A leaf, and where it is below its parent.
 #[derive(Clone, Copy)]
-pub(crate) struct LeafAt<'a, P> {
-    pub(crate) leaf: &'a Leaf,
+pub(crate) struct LeafAt<L, P> {
+    pub(crate) leaf: L,
     /// The leaf's indexes.
     pub(crate) whole: Span,
     pub(crate) parent: P,
@@ -39,20 +73,21 @@ pub(crate) struct Parent<'a> {
     last: u64,
 }
 
-impl<P> LeafAt<'_, P> {
+impl<'a, L: ReadLeaf<'a>, P> LeafAt<L, P> {
     /// What a tree without nodes is gone through as: a leaf that is one gap.
-    pub(crate) const fn of_no_node(parent: P) -> Self {
-        LeafAt { leaf: &Leaf::EMPTY, whole: Span::ALL, parent }
+    pub(crate) fn of_no_node(parent: P) -> Self {
+        LeafAt { leaf: L::EMPTY, whole: Span::ALL, parent }
     }
 }
 
 impl<'a> Leaves<'a> for &'a Tree {
     const CHANGE: bool = false;
+    type Leaf = &'a Leaf;
     type Parent = Parent<'a>;
     const NO_PARENT: Parent<'a> = Parent { inner: &Inner::VACANT, slot: 0, last: u64::MAX };
 
     #[inline(never)]
-    fn leaf_at(self, index: u64) -> LeafAt<'a, Parent<'a>> {
+    fn leaf_at(self, index: u64) -> LeafAt<&'a Leaf, Parent<'a>> {
         let mut parent = Self::NO_PARENT;
         if self.height == 0 {
             return LeafAt::of_no_node(parent);
@@ -71,7 +106,7 @@ impl<'a> Leaves<'a> for &'a Tree {
     }
 
     #[inline]
-    fn leaf_behind(self, first: u64, parent: Parent<'a>) -> LeafAt<'a, Parent<'a>> {
+    fn leaf_behind(self, first: u64, parent: Parent<'a>) -> LeafAt<&'a Leaf, Parent<'a>> {
         let Parent { mut inner, mut slot, last: mut end } = parent;
         slot += 1;
         if slot >= inner.len() {

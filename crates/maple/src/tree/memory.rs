@@ -1,13 +1,14 @@
 //! Where the nodes of a tree are.
 
 use crate::OutOfMemory;
+use crate::entry::Word;
 use crate::node::{Extent, Inner, Leaf, NodeId, NoneInline, Pool, PoolNode};
 use core::fmt::Debug;
 use core::ops::IndexMut;
 
 /// The memory of a tree's nodes: a pool for each kind.
 pub(crate) trait Memory: Debug {
-    type Leaves: NodePool<Leaf>;
+    type Leaves: LeafPool;
     type Inners: InnerPool;
     /// Whether others read nodes while stores are made.
     const HAS_READERS: bool;
@@ -47,6 +48,12 @@ pub(crate) trait NodePool<T>: Numbers + IndexMut<NodeId, Output = T> {
 
     /// How many numbers the list of vacant nodes has; at most one more than there are nodes, even if the list is broken.
     fn count_vacant(&self) -> usize;
+}
+
+/// Leaves, of which others may read a published one while words of it become others.
+pub(crate) trait LeafPool: NodePool<Leaf> {
+    /// Puts another word in the place of an entry's. Who reads has one of the two.
+    fn set_word(&mut self, id: NodeId, slot: usize, word: Word);
 }
 
 /// Inner nodes, of which others may read a published one while these parts of it change.
@@ -114,6 +121,13 @@ impl<T: PoolNode + Clone + Debug, I: AsRef<[T]> + AsMut<[T]> + Debug> NodePool<T
 
     fn count_vacant(&self) -> usize {
         self.vacant().count()
+    }
+}
+
+impl<I: AsRef<[Leaf]> + AsMut<[Leaf]> + Debug> LeafPool for Pool<Leaf, I> {
+    #[inline]
+    fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
+        self[id].set_word(slot, word);
     }
 }
 

@@ -36,13 +36,13 @@ mod walk;
 
 pub(crate) use build::Builder;
 #[cfg(feature = "std")]
-pub(crate) use leaves::{LeafAt, Leaves};
-pub(crate) use memory::{InPlace, InnerPool, Memory, NodePool, Numbers};
+pub(crate) use leaves::{LeafAt, Leaves, ReadLeaf};
+pub(crate) use memory::{InPlace, InnerPool, LeafPool, Memory, NodePool, Numbers};
 #[cfg(all(test, feature = "std"))]
 pub(crate) use mutant::SHARES_EQUAL_COPIES;
-pub(crate) use path::Path;
+pub(crate) use path::{MAX_HEIGHT, Path};
 #[cfg(feature = "std")]
-pub(crate) use publish::Retired;
+pub(crate) use publish::{Retired, Way};
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
 pub(crate) use search::CheckedRequest;
 pub(crate) use slot_pos::SlotPos;
@@ -190,6 +190,16 @@ impl<M: Memory> Tree<M> {
             "M9: a node is thawed"
         );
         self.inners.set_gap(id, slot, gap);
+    }
+
+    /// Puts another word in the place of an entry's, of a leaf that others may read. In a version, it is its own.
+    #[inline]
+    fn set_word(&mut self, id: NodeId, slot: usize, word: Word) {
+        debug_assert!(
+            self.version.open().is_none_or(|version| version.leaves.has(id)),
+            "M9: a leaf is thawed"
+        );
+        self.leaves.set_word(id, slot, word);
     }
 
     #[inline(never)]

@@ -8,9 +8,10 @@
 //!                                                                   leaf'   leaf
 //! ```
 //!
-//! Most stores change one leaf, and its indexes stay: a copy of the leaf is changed, and takes its place. Any other store is
-//! made in a version. Of its copies, those at the top differ from their originals in one child alone: they are given back, and
-//! the link is the one below them. What the tree had before is handed over, not reused: readers may be there.
+//! A store over one entry, whole, is one of its word. Most others change one leaf, and its indexes stay: a copy of the leaf is
+//! changed, and takes its place. The rest are made in a version. Of its copies, those at the top differ from their originals in one
+//! child alone: they are given back, and the link is the one below them. What the tree had before is handed over, not reused:
+//! readers may be there.
 
 use super::path::Step;
 use super::version::MOST_PER_LEVEL;
@@ -29,13 +30,25 @@ pub(crate) enum Retired {
     Word(Word),
 }
 
+/// How a store comes to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It is one of an entry's word.
+    InPlace,
+    /// It is done in a copy of one leaf, which neither splits nor is left underfull, and seen by the link to that.
+    Low,
+    /// It is done in a version, and seen by its lowest link.
+    Version,
+}
+
 impl<M: Memory> Tree<M> {
-    /// Whether a planned store changes one leaf, and neither splits it nor leaves it underfull.
+    /// How a planned store may come to be seen.
     #[inline]
-    pub(crate) fn is_low(&self, plan: &StorePlan) -> bool {
+    pub(crate) fn way_of(&self, plan: &StorePlan) -> Way {
         let (before, after, entries) = match &plan.kind {
-            StoreKind::NewRoot | StoreKind::Spanning => return false,
-            StoreKind::InLeaf(Edit::Fill(_)) => return true,
+            StoreKind::NewRoot | StoreKind::Spanning => return Way::Version,
+            StoreKind::InLeaf(Edit::Exchange(_)) => return Way::InPlace,
+            StoreKind::InLeaf(Edit::Fill(_)) => return Way::Low,
             StoreKind::InLeaf(Edit::Vacate(edit)) => {
                 let leaf = self.leaf_of(&plan.path);
                 (leaf.len(), leaf.len() - edit.slots_less(), leaf.entries() as u64 - 1)
@@ -46,10 +59,10 @@ impl<M: Memory> Tree<M> {
         };
         // A leaf that is the root may have any number of entries but none.
         let is_mended = if self.height == 1 { entries == 0 } else { self.limits.underfills(before, after) };
-        !is_mended && after <= self.limits.leaf_slots
+        if !is_mended && after <= self.limits.leaf_slots { Way::Low } else { Way::Version }
     }
 
-    /// Reserves the node that a [low](Self::is_low) store takes.
+    /// Reserves the node that a [low](Way::Low) store takes.
     #[inline]
     pub(crate) fn reserve_leaf(&mut self) -> Result<(), OutOfMemory> {
         self.leaves.reserve(1)
@@ -71,7 +84,7 @@ impl<M: Memory> Tree<M> {
         most
     }
 
-    /// Does a [low](Self::is_low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
+    /// Does a [low](Way::Low) store in a copy of its leaf, for which a node is reserved, and puts that in the leaf's place.
     /// `second` is the second word of an entry that is cut in two. Returns the old leaf. The caller publishes a leaf that is the
     /// root.
     #[inline]

@@ -5,16 +5,15 @@
 //! nothing else, unless leaves change in the meantime. An end is a few words whose addresses never escape, so LLVM keeps them in
 //! registers; a step is short enough to be inlined into the adapters of the standard library.
 
-use super::leaves::{LeafAt, Leaves};
+use super::leaves::{LeafAt, Leaves, ReadLeaf};
 use crate::entry::Word;
-use crate::node::Leaf;
 use core::ptr;
 use freehold_units::Span;
 
 /// One end of an iteration: a leaf, and the slots of it that are still to come.
 #[derive(Clone, Copy)]
-struct End<'a, P> {
-    leaf: &'a Leaf,
+struct End<L, P> {
+    leaf: L,
     /// The leaf's indexes.
     whole: Span,
     parent: P,
@@ -37,35 +36,39 @@ struct Over<L, const ENTRIES: bool> {
 #[derive(Clone)]
 pub(crate) struct Slots<'a, L: Leaves<'a>, const ENTRIES: bool> {
     over: Over<L, ENTRIES>,
-    front: End<'a, L::Parent>,
+    front: End<L::Leaf, L::Parent>,
     /// None until it is asked for.
-    back: Option<End<'a, L::Parent>>,
+    back: Option<End<L::Leaf, L::Parent>>,
 }
 
-impl<'a, P: Copy> End<'a, P> {
+impl<'a, R: ReadLeaf<'a>, P: Copy> End<R, P> {
     /// The slots of a leaf up to the last index that is open.
     #[inline]
-    fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<'a, P>) -> Self {
+    fn enter<const ENTRIES: bool>(open: Span, at: LeafAt<R, P>) -> Self {
         let LeafAt { leaf, whole, parent } = at;
-        let mut slots = u64::from(if ENTRIES { leaf.occupied() } else { leaf.gaps() });
+        let shape = leaf.shape();
+        let mut slots = u64::from(if ENTRIES { shape.occupied() } else { shape.gaps() });
         if open.last() < whole.last() {
-            slots &= leaf.slots_to(open.last());
+            slots &= shape.slots_to(open.last());
         }
-        Self { leaf, whole, parent, last: leaf.len() - 1, slots }
+        Self { leaf, whole, parent, last: shape.len() - 1, slots }
     }
 
     /// Without the slots before the first index that is open.
     #[inline]
     fn cut_before(mut self, open: Span) -> Self {
         if self.whole.first() < open.first() {
-            self.slots &= self.leaf.slots_from(open.first());
+            self.slots &= self.leaf.shape().slots_from(open.first());
         }
         self
     }
 
     /// Goes on to the next leaf with a slot of the kind. False if there is none.
     #[inline]
-    fn go_up<L: Leaves<'a, Parent = P>, const ENTRIES: bool>(&mut self, over: &Over<L, ENTRIES>) -> bool {
+    fn go_up<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
+        &mut self,
+        over: &Over<L, ENTRIES>,
+    ) -> bool {
         loop {
             let first = self.whole.last().wrapping_add(1);
             let Some(open) = over.open.and_then(|open| Span::new(first, open.last())) else { return false };
@@ -82,7 +85,7 @@ impl<'a, P: Copy> End<'a, P> {
 
     /// Goes on to the nearest leaf before with a slot of the kind; stays if this leaf has one. In the leaf of the front, slots
     /// that the front has passed do not count. False if there is no such leaf.
-    fn go_down<L: Leaves<'a, Parent = P>, const ENTRIES: bool>(
+    fn go_down<L: Leaves<'a, Leaf = R, Parent = P>, const ENTRIES: bool>(
         &mut self,
         over: &Over<L, ENTRIES>,
         open: Span,
@@ -104,13 +107,13 @@ impl<'a, P: Copy> End<'a, P> {
 
     /// Whether both ends are in the same leaf.
     fn is_with(&self, other: &Self) -> bool {
-        ptr::eq(self.leaf, other.leaf)
+        ptr::eq(self.leaf.shape(), other.leaf.shape())
     }
 
     /// The indexes of a slot.
     #[inline]
     fn span(&self, slot: usize) -> Option<Span> {
-        let (first, last) = self.leaf.span_up_to(slot, self.last, self.whole);
+        let (first, last) = self.leaf.shape().span_up_to(slot, self.last, self.whole);
         let span = Span::new(first, last);
         debug_assert!(span.is_some(), "M1: no slot is empty");
         span
@@ -128,7 +131,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         Self { over, front, back: None }
     }
 
-    /// The next slot's indexes, and its entry's word; of a gap, any.
+    /// The next slot's indexes, and its entry's word; of a gap, none.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
@@ -142,7 +145,8 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
             let open = self.over.open.filter(|open| span.first() <= open.last())?;
             self.over.open = open.above(span);
         }
-        Some((span, self.front.leaf.word(slot)))
+        let word = if ENTRIES { self.front.leaf.word(slot) } else { ptr::null_mut() };
+        Some((span, word))
     }
 
     pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {

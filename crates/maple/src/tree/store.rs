@@ -8,7 +8,7 @@ use super::path::Step;
 use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
 use crate::OutOfMemory;
 use crate::entry::Word;
-use crate::node::{Edit, Fill, Leaf, NONE, Replace};
+use crate::node::{Edit, Leaf, NONE, Replace};
 use freehold_units::Span;
 
 /// Where a store goes and what it takes. Good until the tree changes.
@@ -118,8 +118,8 @@ impl<M: Memory> Tree<M> {
             return;
         }
         let slot = path.leaf().slot as usize;
-        if entry && let Some(fill) = Fill::new(leaf, path.whole, slot, *span, &self.limits) {
-            plan.kind = StoreKind::InLeaf(Edit::Fill(fill));
+        if entry && let Some(edit) = Edit::of_entry(leaf, path.whole, slot, *span, &self.limits) {
+            plan.kind = StoreKind::InLeaf(edit);
             return;
         }
         let edit = replace_edit(leaf, path, *span, entry);
@@ -314,6 +314,11 @@ impl<M: Memory> Tree<M> {
                     self.fix_underfull(path);
                 }
             }
+            &Edit::Exchange(slot) => {
+                let word = entry.expect("M2: nothing is stored over an entry");
+                removed.extend([self.leaf(id).word(slot)]);
+                self.set_word(id, slot, word);
+            }
             Edit::Replace(edit) => self.replace(path, edit, entry, duplicate, removed),
         }
     }
@@ -341,7 +346,7 @@ impl<M: Memory> Tree<M> {
         } else {
             let lost = edit.reach_lost(leaf, path.whole);
             edit.apply(leaf, entry, second);
-            self.gap_replaced(path, edit, lost);
+            self.gap_replaced(path, lost, edit.reach_after());
         }
         let (before, after) = edit.entries();
         self.len = self.len - before + after;

@@ -4,7 +4,7 @@
 
 use super::path::Step;
 use super::{Memory, Tree, indexes};
-use crate::node::{Child, Extent, Inner, NONE, NodeId, Slots};
+use crate::node::{Child, Extent, Inner, NONE, NodeId};
 use arrayvec::ArrayVec;
 use freehold_units::Span;
 
@@ -73,10 +73,9 @@ impl<M: Memory> Tree<M> {
             self.free_leaf(right);
             return;
         }
-        let slots = Slots::of_both(left_leaf, left_span, right_leaf, right_span);
-        let half = slots.len() / 2;
-        let last = slots.last(half - 1);
-        let (low, high) = (slots.leaf(0..half), slots.leaf(half..slots.len()));
+        let (mut low, mut high) = (left_leaf.clone(), right_leaf.clone());
+        let half = usize::midpoint(low.len(), high.len());
+        let last = low.share(left_span.last(), &mut high, half);
         let low_span = indexes(left_span.first(), last);
         let high_span = indexes(last + 1, right_span.last());
         let gaps = (low.largest_gap(low_span), high.largest_gap(high_span));

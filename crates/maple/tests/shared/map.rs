@@ -163,6 +163,31 @@ fn a_reader_that_stalls() {
     assert_eq!(Arc::strong_count(&value), 1);
 }
 
+/// A store over one entry, whole, is one of its word: with nothing to drop it is not refused, whatever readers hold back, but for
+/// a snapshot's sake.
+#[test]
+#[cfg_attr(miri, ignore = "it takes thousands of stores to fill the backlog")]
+fn a_word_is_stored_beside_a_reader_that_stalls() {
+    let _alone = alone();
+    let map = MapleTree::<u64>::new();
+    map.store(0..10, 0).unwrap();
+    let stalled = map.read();
+    let refused = (20..).find_map(|last| map.store(20..=last, 1).err()).unwrap();
+    assert!(matches!(refused.cause, WriteError::Full { .. }));
+    let held = map.backlog().held;
+    for value in 1..=100 {
+        map.store(0..10, value).unwrap();
+        assert_eq!(stalled.get(3), Some(value));
+    }
+    assert_eq!(map.backlog().held, held);
+    let moment = map.snapshot().unwrap();
+    assert!(matches!(map.store(0..10, 101).unwrap_err().cause, WriteError::Full { .. }));
+    drop(stalled);
+    map.store(0..10, 102).unwrap();
+    assert_eq!((moment.get(3), map.read().get(3)), (Some(100), Some(102)));
+    map.validate().unwrap();
+}
+
 /// A value that a reader has stays while the reader does, also if it has left the map.
 #[test]
 fn values_wait_for_readers() {
@@ -180,6 +205,22 @@ fn values_wait_for_readers() {
     );
     map.remove_range(..).unwrap();
     assert_eq!((held.as_str(), reading.get(50)), ("first", None));
+    drop(reading);
+    drop(map);
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+/// Also one whose place another takes, in a leaf that the reader has.
+#[test]
+fn a_value_whose_word_is_replaced_waits_for_readers() {
+    let _beside_others = beside_others();
+    let (map, value) = (MapleTree::new(), Arc::new(String::from("first")));
+    map.store(0..100, Arc::clone(&value)).unwrap();
+    let reading = map.read();
+    let held = reading.get(50).unwrap();
+    map.store(0..100, Arc::new(String::from("second"))).unwrap();
+    assert_eq!((held.as_str(), reading.get(50).map(String::as_str)), ("first", Some("second")));
+    assert_eq!((Arc::strong_count(&value), map.backlog().held), (2, 1));
     drop(reading);
     drop(map);
     assert_eq!(Arc::strong_count(&value), 1);

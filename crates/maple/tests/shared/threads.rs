@@ -55,8 +55,11 @@ impl Scene {
             let count = if random.below(3) == 0 { 2 + random.below(4) } else { 1 };
             let ops: Store = (0..count)
                 .map(|at| {
-                    let over =
+                    let any =
                         if random.below(40) == 0 { random.span(WIDTH) } else { random.small_span(WIDTH) };
+                    // Often one entry, whole: of such a store, readers see a word.
+                    let entry = self.map.entry_owned(any.first()).filter(|_| random.below(3) == 0);
+                    let over = entry.map_or(any, |(entry, _)| entry);
                     (over, (random.below(3) > 0).then_some(10 * number + at as u32))
                 })
                 .collect();

@@ -299,9 +299,9 @@ fn a_map_is_dropped_beside_readers_of_another() {
         let other = MapleTree::<u64>::new();
         let reading = other.read_owned().unwrap();
         let (plain, counted) = (MapleTree::new(), MapleTree::new());
-        for _ in 0..3 {
-            plain.store(3..=9, 7_u64).unwrap();
-            counted.store(3..=9, Arc::new(7)).unwrap();
+        for last in 9..12 {
+            plain.store(3..=last, 7_u64).unwrap();
+            counted.store(3..=last, Arc::new(7)).unwrap();
         }
         assert!(plain.backlog().held > 0 && counted.backlog().held > 0);
         drop((plain, counted));
