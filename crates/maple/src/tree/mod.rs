@@ -40,7 +40,9 @@ pub(crate) use leaves::{LeafAt, Leaves, ReadLeaf};
 pub(crate) use memory::{InPlace, InnerPool, LeafPool, Memory, NodePool, Numbers};
 #[cfg(all(test, feature = "std"))]
 pub(crate) use mutant::SHARES_EQUAL_COPIES;
-pub(crate) use path::{MAX_HEIGHT, Path};
+#[cfg(feature = "std")]
+pub(crate) use path::MAX_HEIGHT;
+pub(crate) use path::Path;
 #[cfg(feature = "std")]
 pub(crate) use publish::{Retired, Way};
 pub(crate) use removed::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, Subtree, Subtrees, Words};
