@@ -2,7 +2,7 @@
 //!
 //! What is `inline(always)` here, in `walk.rs`, `gaps.rs`, `node/edit.rs` and `shared/write.rs` is a store from its walk to its edit in
 //! one piece, whose plan does not go through memory: without these twelve, of `bench maple --instructions` at 100 ranges, a
-//! sequential insert takes 704 instructions for 629, a store over exactly a range 579 for 544.
+//! sequential insert takes 734 instructions for 624, a store over exactly a range 348 for 309.
 
 use super::path::Step;
 use super::{Memory, Need, Path, Subtrees, Tree, Words, indexes};
@@ -105,7 +105,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Plans a store whose first index is in this leaf, to which the plan's path leads.
-    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
+    #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn plan_from(&self, plan: &mut StorePlan, leaf: &Leaf, entry: bool) {
         let leaf = if entry { leaf } else { self.extend_null(plan, leaf) };
         let StorePlan { path, span, .. } = &*plan;
@@ -225,7 +225,7 @@ impl<M: Memory> Tree<M> {
 
     /// Does a planned store that lies in one leaf; its nodes are reserved. `duplicate` makes the second word of an entry that
     /// is cut in two. It is called before anything changes, since it may panic.
-    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
+    #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     pub(crate) fn commit(
         &mut self,
         plan: &StorePlan,
@@ -284,7 +284,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Makes an edit of the path's leaf.
-    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
+    #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn edit_leaf(
         &mut self,
         plan: &StorePlan,
@@ -324,7 +324,7 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Replaces slots of the path's leaf, which splits if that is too much for it.
-    #[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
+    #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
     fn replace(
         &mut self,
         path: &Path,
@@ -371,7 +371,7 @@ impl<M: Memory> Tree<M> {
 }
 
 /// What a store over a range does to the path's leaf, in which it lies.
-#[inline(always)] // with the others of a store: an insert takes 629 instructions, 704 without (`tree/store.rs`)
+#[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
 pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)
 }
