@@ -19,6 +19,7 @@ use crate::workload::suite::{MOST_N, Suited};
 const GROWING_SIZES: [u32; 4] = [1000, 10_000, 100_000, 1_000_000];
 /// Bytes of an object in an engine, its driver and its judge, about.
 const OBJECT_BYTES: u64 = 512;
+
 /// Stresses a subject.
 ///
 /// # Errors
@@ -40,7 +41,6 @@ pub fn run(subject: Subject, options: &Options, progress: &mut Progress) -> anyh
             if options.sizes.len() > 1 || options.unit.is_some() {
                 return usage("--mode stress has one --n, and no --unit");
             }
-            cases_of::<Kva>(options)?;
             stress_every_cpu(options, progress)
         }
         (_, Mode::Stress, _) => usage("--mode stress: of kva alone"),

@@ -11,7 +11,7 @@ use crate::Progress;
 use crate::record::{Results, count};
 use crate::run::stress::{Options, SIZE, cases_of};
 use crate::workload::SplitMix;
-use crate::workload::suite::{Case, Params, Phase, Refusal};
+use crate::workload::suite::{Case, CaseInfo, Params, Phase, Refusal};
 use freehold::kva::Request;
 use freehold::units::Span;
 use freehold_trace::kva::Op;
@@ -105,7 +105,7 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
     Who::check(&ENTRIES.map(|(who, _)| who), &options.engines)?;
     let wanted = |who: &Who| options.engines.is_empty() || options.engines.iter().any(|name| who.is(name));
     let entries: Vec<&Entry> = ENTRIES.iter().filter(|(who, _)| wanted(who)).collect();
-    let threads = options.threads.unwrap_or_else(cpus);
+    let (threads, cases) = (options.threads.unwrap_or_else(cpus), cases_of(options)?);
     let mut results = Results::default();
     results.fact("threads", threads.to_string());
     let mut operations = 0;
@@ -113,7 +113,7 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
         let label = who.label();
         progress.tick(&format!("all cases on {threads} threads: {label}"));
         let until = options.duration.map(|all| Instant::now() + all / entries.len() as u32);
-        let found = on_engine(make(None)?.as_ref(), options, threads, until);
+        let found = on_engine(make(None)?.as_ref(), options, &cases, threads, until);
         let done = found.as_ref().cloned().unwrap_or_default();
         operations += done.operations;
         if let Err(reason) = &found {
@@ -143,17 +143,18 @@ pub fn stress_every_cpu(options: &Options, progress: &mut Progress) -> anyhow::R
     Ok(results)
 }
 
-/// Runs all cases on every thread; what is wrong, if anything is.
+/// Runs the cases on every thread; what is wrong, if anything is.
 pub fn on_engine(
     pool: &dyn Loops,
     options: &Options,
+    cases: &[&'static CaseInfo],
     threads: u32,
     until: Option<Instant>,
 ) -> Result<Done, String> {
     let claims = Claims::new();
     let found = at_once(threads, &|_| Ok(()), &|number| {
         let worker = Worker { pool, claims: &claims, held: HashMap::new(), done: Done::default() };
-        worker.run(options, number, until).map_err(anyhow::Error::msg)
+        worker.run(options, cases.to_vec(), number, until).map_err(anyhow::Error::msg)
     });
     let mut all = Done::default();
     found.map_err(|wrong| wrong.to_string())?.into_iter().for_each(|done| all.add(done));
@@ -165,9 +166,14 @@ pub fn on_engine(
 
 impl Worker<'_> {
     /// Every case so often, in an order that the seed and the thread decide.
-    fn run(mut self, options: &Options, number: u32, until: Option<Instant>) -> Result<Done, String> {
+    fn run(
+        mut self,
+        options: &Options,
+        mut cases: Vec<&'static CaseInfo>,
+        number: u32,
+        until: Option<Instant>,
+    ) -> Result<Done, String> {
         let mut random = SplitMix::new(options.seed.wrapping_add(u64::from(number)));
-        let mut cases = cases_of(options).map_err(|unknown| unknown.to_string())?;
         let n = options.sizes.first().copied().unwrap_or(SIZE);
         for _ in 0..options.repeat.unwrap_or(1) {
             random.shuffle(&mut cases);

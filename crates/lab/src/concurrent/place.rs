@@ -4,7 +4,7 @@ use crate::record::told_bytes;
 use freehold_sys::harness::{self, Thread};
 use freehold_sys::topology;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
@@ -58,34 +58,52 @@ pub(super) fn at_once<T: Send>(threads: u32, before: &Work, work: &Work<T>) -> a
     })
 }
 
+/// A leader at work: with the last that ends, or panics, all is done.
+struct AtWork<'a> {
+    leaders: &'a AtomicU32,
+    done: &'a AtomicBool,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        if self.leaders.fetch_sub(1, SeqCst) == 1 {
+            self.done.store(true, SeqCst);
+        }
+    }
+}
+
 /// What a thread does beside others, told its number and when these are done.
 type Beside<'a, T> = dyn Fn(u32, &AtomicBool) -> anyhow::Result<T> + Sync + 'a;
 
 /// What each of so many leading threads gives, and what each of those gives that are beside them until no leader is at work any
-/// more, which they are told. All begin at once.
+/// more, which they are told. All begin at once, after each has done something that does not count, told its number among all.
 pub(super) fn beside<L: Send, B: Send>(
+    before: &(dyn Fn(u32) + Sync),
     (leaders, lead): (u32, &Work<L>),
     (others, work): (u32, &Beside<B>),
 ) -> anyhow::Result<(Vec<L>, Vec<B>)> {
     let (begin, done) = (Barrier::new((leaders + others) as usize), AtomicBool::new(false));
+    let at_work = AtomicU32::new(leaders);
     std::thread::scope(|scope| {
-        let (begin, done) = (&begin, &done);
-        let other = |number| {
-            scope.spawn(move || {
-                begin.wait();
-                work(number, done)
-            })
-        };
+        let (begin, done, at_work) = (&begin, &done, &at_work);
         let leader = |number| {
             scope.spawn(move || {
+                let _at_work = AtWork { leaders: at_work, done };
+                before(number);
                 begin.wait();
                 lead(number)
             })
         };
+        let other = |number| {
+            scope.spawn(move || {
+                before(leaders + number);
+                begin.wait();
+                work(number, done)
+            })
+        };
+        let leading: Vec<_> = (0..leaders).map(leader).collect();
         let others: Vec<_> = (0..others).map(other).collect();
-        let led = joined((0..leaders).map(leader).collect());
-        // Also where a leader panicked, which would leave the others at work.
-        done.store(true, SeqCst);
+        let led = joined(leading);
         let beside = joined(others);
         Ok((led?, beside?))
     })

@@ -1,18 +1,17 @@
 //! The anchor tables: each workload regenerated, and every recorded count held against our own.
 
-use super::recipe::{PageRequest, play};
+use super::played::{Count, Played};
+use super::recipe::play;
 use super::state::free_digest;
 use super::{Checked, PAGE, pages};
 use crate::engine::SpaceEngine;
-use crate::hash::Fnv;
-use crate::record::Counts;
 use crate::workload::{END_PAGE, LOW_PAGE};
 use freehold::kva::{RbTree, rbtree};
 use freehold::units::{Align, Tally, Work};
 use freehold_rivals::RivalWork;
 use freehold_rivals::kva::GapList;
 use freehold_trace::TraceError;
-use freehold_trace::kva::{AnchorRow, Anchors, Engine};
+use freehold_trace::kva::{AnchorRow, Anchors};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -67,9 +66,6 @@ fn check_row(row: &AnchorRow) -> Result<Checked, String> {
     Ok(comparison.checked)
 }
 
-/// What is counted of an operation.
-type Count = fn(&Tally) -> u64;
-
 /// Rotations and what follows a change upwards.
 fn changes(tally: &Tally) -> u64 {
     tally.of(Work::MaxRecomputed) + tally.of(Work::Rotated)
@@ -97,62 +93,6 @@ const OF_TREE: [(&str, bool, Count); 8] = [
 ];
 /// The same of the gap allocator's.
 const OF_GAP: [(&str, bool, Count); 1] = [("", true, |tally| RivalWork::ListStepped.of(tally))];
-
-/// An engine on which a recipe is played, with what it answered and did.
-pub(super) struct Played<E> {
-    engine: E,
-    answers: Fnv,
-    /// Whether what is played now counts.
-    pub(super) measured: bool,
-    allocs: u64,
-    allocs_measured: u64,
-    frees: u64,
-    fails: u64,
-    cached: u64,
-    columns: &'static [(&'static str, bool, Count)],
-    counts: Vec<Counts>,
-}
-
-impl<E: Engine> Played<E> {
-    fn of(engine: E, columns: &'static [(&'static str, bool, Count)]) -> Self {
-        let (answers, counts) = (Fnv::default(), vec![Counts::default(); columns.len()]);
-        let (measured, allocs, allocs_measured, frees, fails, cached) = (false, 0, 0, 0, 0, 0);
-        Self { engine, answers, measured, allocs, allocs_measured, frees, fails, cached, columns, counts }
-    }
-
-    fn note(&mut self, is_alloc: bool, tally: &Tally) {
-        let columns = self.columns.iter().zip(&mut self.counts);
-        let of_kind = columns.filter(|((_, of_allocs, _), _)| *of_allocs == is_alloc);
-        of_kind.for_each(|((.., count), counts)| counts.add(count(tally)));
-    }
-
-    /// Allocates; the first page.
-    pub(super) fn alloc(&mut self, request: PageRequest) -> Option<u64> {
-        let mut tally = Tally::default();
-        let window = pages(request.low, request.end - request.low)?;
-        let align = Align::new(request.align.checked_mul(PAGE)?)?;
-        let size_bytes = request.size.checked_mul(PAGE)?;
-        let start = self.engine.alloc(size_bytes, align, window, &mut tally).map(|start| start / PAGE);
-        self.answers.word(start.unwrap_or(u64::MAX));
-        self.allocs += 1;
-        self.fails += u64::from(start.is_none());
-        if self.measured {
-            self.allocs_measured += 1;
-            self.cached += RivalWork::StartedCached.of(&tally);
-            self.note(true, &tally);
-        }
-        start
-    }
-
-    /// Frees what starts at this page.
-    pub(super) fn free(&mut self, start: u64) {
-        let mut tally = Tally::default();
-        self.frees += u64::from(self.engine.free(start * PAGE, &mut tally));
-        if self.measured {
-            self.note(false, &tally);
-        }
-    }
-}
 
 /// A row on its way to being compared, column by column.
 struct Comparison<'a> {

@@ -5,6 +5,7 @@ mod events;
 pub mod maple;
 mod percpu;
 pub mod placed;
+mod played;
 mod recipe;
 mod state;
 mod talk;

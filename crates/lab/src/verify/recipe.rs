@@ -1,24 +1,9 @@
 //! The synthetic workloads, exactly as the recorded work anchors were taken: same seeds, same requests.
 //! Numbers are pages; the space is [17, 2^30).
 
-use super::anchors::Played;
-use crate::workload::{END_PAGE, LOW_PAGE, SplitMix};
+use super::played::{PageRequest, Played};
+use crate::workload::{LOW_PAGE, SplitMix};
 use freehold_trace::kva::Engine;
-
-/// One request, in pages; the window is half open.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageRequest {
-    pub(super) size: u64,
-    pub(super) align: u64,
-    pub(super) low: u64,
-    pub(super) end: u64,
-}
-
-impl PageRequest {
-    fn anywhere(size: u64, align: u64) -> Self {
-        Self { size, align, low: LOW_PAGE, end: END_PAGE }
-    }
-}
 
 /// Plays the recipe of that name in the anchor tables, with `n` live objects and `m` measured rounds; whether there is one.
 pub(super) fn play<E: Engine>(name: &str, played: &mut Played<E>, seed: u64, n: u64, m: u64) -> bool {

@@ -4,7 +4,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Colours of busy shares, eighth by eighth: one hue, of 256 degrees of OKLCH, whose lightness falls evenly.
+/// Colours of busy shares, eighth by eighth: in OKLCH, one hue, of 256 degrees; lightness falls evenly from 0.965 to 0.28; most chroma
+/// in the middle, as there is no room for it near white and black. Source: Ottosson, "A perceptual color space for image processing",
+/// 2020.
 const SHADES: [[u8; 3]; 9] = [
     [238, 244, 252],
     [188, 218, 255],
@@ -47,7 +49,7 @@ pub(super) fn uri(
 /// The colour of each busy share of 255.
 pub(super) fn shades() -> Vec<[u8; 3]> {
     let between = |busy: usize| {
-        let (at, part) = (busy / 32, (busy % 32) as f64 / 32.0);
+        let (at, part) = (busy * 8 / 255, (busy * 8 % 255) as f64 / 255.0);
         let next = SHADES[(at + 1).min(SHADES.len() - 1)];
         std::array::from_fn(|of| {
             let [low, high] = [SHADES[at][of], next[of]].map(f64::from);

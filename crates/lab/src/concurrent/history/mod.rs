@@ -27,8 +27,9 @@ pub const LEAST_THREADS: u32 = 2;
 /// How long all engines take together, unless it is said.
 const DURATION: Duration = Duration::from_secs(10);
 
-fn threads(options: &Options) -> u32 {
-    options.threads.unwrap_or_default().max(LEAST_THREADS)
+/// Threads that were asked for, or the least.
+fn thread_count(options: &Options) -> u32 {
+    options.threads.unwrap_or(LEAST_THREADS).max(LEAST_THREADS)
 }
 
 /// A map that is made anew.
@@ -59,7 +60,7 @@ pub struct Sum {
 /// A thread panicked, or a store failed for another reason than that readers hold too much back.
 pub fn stress_maple(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let mut results = Results::default();
-    results.fact("threads", threads(options).to_string());
+    results.fact("threads", thread_count(options).to_string());
     let share = options.duration.unwrap_or(DURATION) / SUBJECTS.len() as u32;
     let mut all = 0;
     for (who, make) in SUBJECTS {
@@ -74,7 +75,7 @@ pub fn stress_maple(options: &Options, progress: &mut Progress) -> anyhow::Resul
 }
 
 fn add(results: &mut Results, who: &Who, options: &Options, sum: &Sum) {
-    let key = who.key(SUITE, "beside a writer", "").param("threads", threads(options));
+    let key = who.key(SUITE, "beside a writer", "").param("threads", thread_count(options));
     let counts = [
         ("stores", sum.changes),
         ("reads", sum.reads),
@@ -99,7 +100,7 @@ pub fn of_subject(
 ) -> anyhow::Result<Sum> {
     let (started, mut sum, mut model) = (Instant::now(), Sum::default(), Model::default());
     let mut random = SplitMix::new(options.seed);
-    let readers = threads(options) - 1;
+    let readers = thread_count(options) - 1;
     let mut rounds = 0;
     loop {
         rounds += 1;

@@ -70,6 +70,8 @@ impl<'a, M: Memory + ?Sized> Held<'a, M> {
 pub(super) fn read(file: &Path, most: usize) -> anyhow::Result<Workload> {
     let mut areas = from_file(file)?;
     areas.ops.truncate(most);
+    let congruent = areas.setup.iter().chain(&areas.ops).any(|op| matches!(op, Op::Congruent { .. }));
+    anyhow::ensure!(!congruent, "{}: areas at several places at once", file.display());
     Ok(areas)
 }
 

@@ -108,16 +108,10 @@ fn one(map: &Filled, ranges: u32, other: Other, halves: bool, long: Duration) ->
     let numbers = ranges::stores(written, 4);
     let indexes = ranges::reads(read, map.entry.exact, 5);
     let map = map.map.as_ref();
-    let reader = |_| {
-        on_cpu(0, 2);
-        reads(map, &indexes, long)
-    };
     let (found, written) = place::beside(
-        (1, &reader),
-        (1, &|_, done| {
-            on_cpu(1, 2);
-            at_work(map, other, &numbers, done)
-        }),
+        &|number| on_cpu(number, 2),
+        (1, &|_| reads(map, &indexes, long)),
+        (1, &|_, done| at_work(map, other, &numbers, done)),
     )?;
     let ((read_ns, reads, seen), written) = (found[0], written[0]);
     Ok(Round { read_ns, reads, seen, written })

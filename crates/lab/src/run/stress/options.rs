@@ -97,8 +97,11 @@ impl Options {
     }
 }
 
-/// Those named, and those in the mask; all if there is neither.
-pub(crate) fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
+/// The cases that are named, and those in the mask; all if there is neither.
+///
+/// # Errors
+/// No case has such a name or bit.
+pub fn cases_of<F: Suited>(options: &Options) -> Result<Vec<&'static CaseInfo<F>>, Failure> {
     let named = find_cases(&options.cases, F::CASES, |case| case.name)?;
     let Some(mask) = options.mask else { return Ok(named) };
     let is_named = |case: &CaseInfo<F>| options.cases.iter().any(|name| name == case.name);

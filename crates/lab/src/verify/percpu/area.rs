@@ -129,9 +129,8 @@ impl Playing {
     }
 
     fn free_up_to(&mut self, done: u64, tick: &mut dyn FnMut()) {
-        while u64::from(self.freed) < done
-            && let Some(&object) = self.order.get(self.freed as usize)
-        {
+        while u64::from(self.freed) < done {
+            let object = self.order[self.freed as usize];
             self.free(&Op::Free { object }, tick);
         }
     }

@@ -4,7 +4,7 @@ use freehold_lab::Progress;
 use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
 use freehold_lab::concurrent::pools::engines::{Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
-use freehold_lab::run::stress::Options;
+use freehold_lab::run::stress::{Options, cases_of};
 use std::sync::{Mutex, PoisonError};
 
 fn asked(cases: &[&str]) -> Options {
@@ -71,7 +71,9 @@ impl Pool for Liar {
 #[test]
 fn a_space_that_hands_out_what_is_taken_is_caught() {
     let space = AddressSpace::new(whole(), Align::PAGE, Placement::Lowest).unwrap();
-    let reason = on_engine(&Liar(Mutex::new(space)), &asked(&["churn"]), 2, None).unwrap_err();
+    let options = asked(&["churn"]);
+    let cases = cases_of(&options).unwrap();
+    let reason = on_engine(&Liar(Mutex::new(space)), &options, &cases, 2, None).unwrap_err();
     assert!(
         reason.contains("churn on thread") && reason.contains("found") || reason.contains("taken"),
         "{reason}"
