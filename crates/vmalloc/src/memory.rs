@@ -175,7 +175,8 @@ impl VirtualMemory {
         zone(&self.shared.small).or_else(|| zone(&self.shared.large))
     }
 
-    /// Gives all free memory back to the system, at once. Returns how many bytes no longer count as warm.
+    /// Gives all free memory back to the system, at once, but for what another thread, that of [`Keep::decay`] too, is giving back
+    /// at this moment: that counts as warm until it is. Returns how many bytes no longer count as warm.
     ///
     /// # Errors
     /// The system refused a call. What it was asked to take is warm as before.

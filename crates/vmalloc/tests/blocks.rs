@@ -315,8 +315,16 @@ fn threads_share_and_lose_nothing() {
             });
         }
     });
-    let _ = vm.release_idle();
-    let stats = vm.stats();
-    assert_eq!(stats.zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0);
-    assert_eq!(stats.warm_bytes, 0);
+    assert_eq!(vm.stats().zones.iter().map(|zone| zone.space.blocks).sum::<u64>(), 0);
+    let began = Instant::now();
+    // What the thread that decays is giving back at this moment counts until it is given back.
+    loop {
+        vm.release_idle().unwrap();
+        let warm = vm.stats().warm_bytes;
+        if warm == 0 {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(5), "{warm} bytes");
+        std::thread::yield_now();
+    }
 }
