@@ -129,10 +129,10 @@ pub(super) fn pairs(bench: &mut Bench) -> anyhow::Result<()> {
 /// As many at once as are asked for, or as there can be.
 pub(super) fn guards(bench: &mut Bench) -> anyhow::Result<()> {
     let asked = bench.amount.operations.min(ALIVE) as u64;
-    for entry in bench.wanted(ENTRIES) {
-        bench.progress.tick(&format!("guards: {}", entry.0.label()));
-        let Alive { places, mappings, ended } = alive(entry, asked)?;
-        let key = entry.0.key(SUITE, "guards", "alive").param("ended", ended);
+    for (who, is_ours) in bench.wanted(ENTRIES) {
+        bench.progress.tick(&format!("guards: {}", who.label()));
+        let Alive { places, mappings, ended } = alive((who, is_ours), asked)?;
+        let key = who.key(SUITE, "guards", "alive").param("ended", ended);
         let mut figures = bench.results.of(key);
         figures.total(Metric::Live, places.len() as u64).total(Metric::Mappings, mappings);
     }

@@ -66,7 +66,8 @@ fn demands(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<D
 
 fn round(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<Demand>> {
     let operations = bench.amount.operations / 4;
-    let pool = entry.1(Some(clock::cost_ns()))?;
+    let (who, make) = entry;
+    let pool = make(Some(clock::cost_ns()))?;
     // As the workload: a pair is taken from a space that holds nothing else.
     let held = if workload == "pair" { 0 } else { HELD };
     let mut held = Held::new(pool.as_ref(), held, 1)?;
@@ -75,10 +76,10 @@ fn round(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<Dem
         "pair" => pool.pairs(operations, PAIR_PAGES),
         _ => pool.replace(&mut held, operations),
     };
-    anyhow::ensure!(right, "model: {}: a block was refused", entry.0.label());
+    anyhow::ensure!(right, "model: {}: a block was refused", who.label());
     let used =
         pool.used().into_iter().zip(before).map(|((name, after), (_, before))| (name, after.since(before)));
-    if entry.0.engine == POOLED {
+    if who.engine == POOLED {
         let section_ns = extent_section_ns(operations / 4)?;
         let core = used.map(|(_, used)| Demand {
             ns: section_ns * used.taken as f64 / operations as f64,
@@ -116,7 +117,8 @@ fn extent_section_ns(operations: usize) -> anyhow::Result<f64> {
 pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
     for (workload, op) in [("pair", "take and give back"), ("replace", "one for another")] {
         for entry in &ENTRIES {
-            let label = entry.0.label();
+            let (who, _) = entry;
+            let label = who.label();
             let measured = |threads: u32| {
                 let is = |record: &&Record| {
                     (record.key.workload.as_str(), record.key.op.as_str()) == (workload, op)
@@ -132,8 +134,8 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
             let demands = demands(bench, entry, workload)?;
             let under_locks_ns = under_locks_ns(&demands);
             let alone_ns = (1e9 / alone - under_locks_ns).max(0.0);
-            let key = entry.0.key(SUITE, "model", workload);
-            let sections = entry.0.key(SUITE, "sections", workload);
+            let key = who.key(SUITE, "model", workload);
+            let sections = who.key(SUITE, "sections", workload);
             bench.results.of(sections).put(Metric::Time, Stat::Mean, under_locks_ns, 1);
             for threads in THREADS {
                 let rate = throughput(threads, alone_ns, &demands);
@@ -142,7 +144,7 @@ pub(super) fn run(bench: &mut Bench) -> anyhow::Result<()> {
             }
             if let Some(two) = two {
                 let ratio = throughput(2, alone_ns, &demands) / two;
-                let key = entry.0.key(SUITE, "model by measured, 2 threads", workload);
+                let key = who.key(SUITE, "model by measured, 2 threads", workload);
                 bench.results.of(key).put(Metric::Ratio, Stat::Total, ratio, 1);
             }
         }
