@@ -57,7 +57,7 @@ const CASE: Benched<Kind> = Benched { name: "churn-4-32", kind: Kind::Churn(32) 
 fn an_engine_and_a_case_are_an_entry_each() {
     let whole = Config::new(32 << 10, 2).population(Population::Whole);
     let engines = vec![MINE];
-    let plan = Plan { engines, objects: 500, exactly: true, quick: true, rounds: 2, whole };
+    let plan = Plan { engines, objects: 500, exactly: true, grows: false, quick: true, rounds: 2, whole };
     let mut results = Results::default();
     plan.case(&CASE, &mut results, &mut |_| ()).unwrap();
     let of_mine = |metric: &str| {

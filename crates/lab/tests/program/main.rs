@@ -535,6 +535,19 @@ fn completions_and_manual_come_from_the_command_line() {
     assert!(text(&freehold(&["man"]).stdout).contains(".TH freehold"));
 }
 
+#[test]
+fn as_many_objects_are_live_as_a_growth_asks_for() {
+    let results = Results::of(&["bench", "percpu", "--growth", "--quick", "--engine", "bitmap"]);
+    let pages: Vec<(u64, f64)> = results
+        .records()
+        .filter(|record| record["metric"] == "pages")
+        .map(|record| (record["n"].as_u64().unwrap(), record["value"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(pages.iter().map(|&(n, _)| n).collect::<Vec<_>>(), [100, 1000, 10_000, 100_000]);
+    // 34 bytes each in the mean.
+    assert!(pages.iter().all(|&(n, pages)| pages * 4096.0 > 30.0 * n as f64), "{pages:?}");
+}
+
 /// The commands that other tests have no documents of.
 #[test]
 fn what_is_shown_again_and_compared_is_of_the_schema_too() {

@@ -1,6 +1,6 @@
 //! `freehold bench kva`: our engines beside the allocators that one might use instead.
 
-use super::Options;
+use super::{Options, that_fit};
 use crate::Progress;
 use crate::engine::{Compared, EngineEntry, FLOOR};
 use crate::family::{FLOOR_NOTE, Kva};
@@ -8,7 +8,6 @@ use crate::record::{Key, Metric, Results, Stat, count};
 use crate::run::bench::{BenchRun, Budget, bench};
 use crate::run::describe;
 use crate::workload::bench::{BenchWorkload, cases};
-use crate::workload::check_memory;
 use crate::workload::suite::find_cases;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,7 +20,7 @@ const FULL: (&[u32], usize, [[u64; 2]; 2]) =
 const ROUNDS: usize = 5;
 /// Bytes of an object, about: in the lab's operations and its checker, and in an engine and its driver.
 const LAB_BYTES: u64 = 512;
-const ENGINE_BYTES: u64 = 128;
+const ENGINE_BYTES: u64 = 80;
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let engines = EngineEntry::find(&options.engines, Compared::InBench)?;
@@ -31,11 +30,12 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let budget = Budget { setup, rounds };
     let mut results = Results::default();
     describe::<Kva>(&mut results, engines.iter().copied());
+    let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
+    let sizes = that_fit(sizes, bytes_each, options, &mut results)?;
     for case in find_cases(&options.workloads, cases(), |case| case.name)? {
         let mut too_slow: HashMap<String, String> = HashMap::new();
-        for &n in if case.sized { sizes } else { &[1] } {
+        for &n in if case.sized { &sizes[..] } else { &[1] } {
             progress.tick(&format!("{}: setting up", case.name));
-            check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = BenchWorkload::new(case, n, operations, ROUNDS)?;
             // Who is too slow for one size is not tried on a larger one.
             let in_time = engines.iter().filter(|entry| !too_slow.contains_key(&entry.label()));

@@ -1,6 +1,6 @@
 //! `freehold bench maple`: maps of ranges, ours beside what one might use instead.
 
-use super::Options;
+use super::{Options, that_fit};
 use crate::Progress;
 use crate::commands::instructions::of_maps;
 use crate::engine::maple::find_maps;
@@ -8,7 +8,6 @@ use crate::family::Tree;
 use crate::record::{Metric, Results, Stat};
 use crate::run::describe;
 use crate::run::maple::bench;
-use crate::workload::check_memory;
 use crate::workload::maple::Workload;
 use crate::workload::suite::{Benched, MAPS_BENCHED, find_cases};
 
@@ -31,6 +30,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     }
     let mut results = Results::default();
     describe::<Tree>(&mut results, engines.iter().copied());
+    let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
+    let sizes = that_fit(&sizes, bytes_each, options, &mut results)?;
     for case in cases {
         let &Benched { name, kind } = case;
         for &n in Workload::fixed_sizes(kind).unwrap_or(&sizes) {
@@ -40,7 +41,6 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
                 (true, true) => 3,
                 (false, true) => 5,
             };
-            check_memory(n.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             let workload = Workload { name, kind, n };
             for run in bench(&workload, &engines, rounds, &mut |what| progress.tick(what))? {
                 let key = run.entry.key(name).param("n", n);

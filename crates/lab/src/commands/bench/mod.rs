@@ -4,10 +4,11 @@ mod kva;
 mod maple;
 pub mod percpu;
 
-use crate::failure::usage;
+use crate::failure::{Failure, usage};
 use crate::kind::Subject;
 use crate::record::Results;
 use crate::run::Options;
+use crate::workload::check_memory;
 use crate::workload::suite::MOST_N;
 use crate::{Progress, concurrent};
 
@@ -59,4 +60,23 @@ fn family(
     let most = if options.quick { QUICK_MOST } else { u32::MAX };
     options.sizes = GROWTH.into_iter().filter(|&n| n <= most).collect();
     bench(&options, progress)
+}
+
+/// The sizes that there is memory for. One that somebody asked for is refused before anything is measured if there is not; of
+/// those that grow, it is left out, and that is noted.
+fn that_fit(
+    sizes: &[u32],
+    bytes_each: u64,
+    options: &Options,
+    results: &mut Results,
+) -> Result<Vec<u32>, Failure> {
+    let mut fit = Vec::new();
+    for &n in sizes {
+        match check_memory(n.into(), bytes_each) {
+            Ok(()) => fit.push(n),
+            Err(lacking) if options.growth => results.note(format!("left out: {lacking}")),
+            Err(lacking) => return Err(lacking),
+        }
+    }
+    Ok(fit)
 }

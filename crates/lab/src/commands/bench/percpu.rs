@@ -1,6 +1,6 @@
 //! `freehold bench percpu`: our placements beside each other and beside the area map, which the bitmap replaced.
 
-use super::Options;
+use super::{Options, that_fit};
 use crate::Progress;
 use crate::engine::percpu::{EngineEntry, FLOOR};
 use crate::failure::Failure;
@@ -8,7 +8,6 @@ use crate::family::{FLOOR_NOTE, Family, Percpu};
 use crate::record::{Results, count};
 use crate::run::percpu::Job;
 use crate::run::{Replayable, describe, measure, record_pages};
-use crate::workload::check_memory;
 use crate::workload::percpu::{Churn, Deletion, Kind, LIVE, Size, StaleHint, Work};
 use crate::workload::suite::{Benched, PERCPU_BENCHED, find_cases};
 use freehold::percpu::{Config, Population};
@@ -16,6 +15,8 @@ use std::path::Path;
 
 /// Objects of the posting's tables.
 const OBJECTS: u32 = 1_000_000;
+/// Objects that a churn replaces at least while they grow, so that there is enough to be timed.
+const LEAST_REPLACED: u32 = 20_000;
 /// Where an engine may walk over fragments for every object, as many fewer are placed.
 const WALKED: u32 = 5;
 /// Where the area map walks over all there is for every object, it places so many at most, quick and full.
@@ -33,6 +34,8 @@ pub struct Plan {
     pub objects: u32,
     /// Whether that number was asked for.
     pub exactly: bool,
+    /// Whether it grows, so that as many are live at once.
+    pub grows: bool,
     /// Done within a minute.
     pub quick: bool,
     /// Timed rounds.
@@ -58,17 +61,19 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     results.fact("unit", options.unit.to_string());
     let usual = if options.quick { OBJECTS / 5 } else { OBJECTS };
     let sizes = if options.sizes.is_empty() { &[usual][..] } else { &options.sizes };
+    let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
+    let sizes = that_fit(sizes, bytes_each, options, &mut results)?;
     for case in cases {
-        for &objects in sizes {
+        for &objects in &sizes {
             let plan = Plan {
                 engines: engines.clone(),
                 objects,
                 exactly: !options.sizes.is_empty(),
+                grows: options.growth,
                 quick: options.quick,
                 rounds: if options.quick { 3 } else { 5 },
                 whole: Config::new(unit_bytes, 2).population(Population::Whole),
             };
-            check_memory(objects.into(), LAB_BYTES + ENGINE_BYTES * engines.len() as u64)?;
             plan.case(case, &mut results, &mut |what| progress.tick(what))?;
         }
     }
@@ -88,6 +93,14 @@ impl Plan {
             (true, true) if !self.exactly => self.objects.div_ceil(WALKED),
             _ => self.objects,
         }
+    }
+
+    /// A churn, of as many live objects as are asked for while they grow.
+    fn churn(&self, most_bytes: u32) -> Churn {
+        if self.grows {
+            return Churn::new(most_bytes, self.objects, self.objects.clamp(LEAST_REPLACED, OBJECTS));
+        }
+        Churn::new(most_bytes, LIVE.min(self.objects), self.objects)
     }
 
     /// Measures a case.
@@ -121,9 +134,19 @@ impl Plan {
                 Ok(())
             }),
             Kind::Churn(most_bytes) => {
-                let churn = Churn::new(most_bytes, LIVE.min(self.objects), self.objects);
+                let churn = self.churn(most_bytes);
                 let pages = count(churn.ideal_pages);
-                run(&job(Work::Churn(churn)), &timed)?;
+                let live = churn.first.len();
+                let (too_slow, in_time): (Vec<_>, Vec<EngineEntry>) = timed
+                    .into_iter()
+                    .partition(|entry| !entry.is_floor() && !entry.knows_pages && live > LIVE as usize);
+                run(&job(Work::Churn(churn)), &in_time)?;
+                for entry in too_slow {
+                    let (label, live) = (entry.label(), count(live as u64));
+                    results.note(format!(
+                        "{workload}: {label} left out at n {live}: it walks over all of a chunk"
+                    ));
+                }
                 results.fact(&format!("ideal:{workload}"), pages);
                 Ok(())
             }
