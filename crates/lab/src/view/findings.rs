@@ -14,6 +14,9 @@ use std::fmt::Write;
 /// Parameters that tell one finding from another, beside the number of objects.
 const TOLD: [&str; 3] = ["size", "order", "way"];
 
+/// Where the default engine is ahead of the best rival in nothing, or behind it in nothing.
+const NOTHING: &str = "in nothing, beyond both spreads.";
+
 /// The default engine beside the best of the others, as documents have it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
@@ -141,6 +144,9 @@ pub(super) fn sentences(findings: &[Finding], most: usize, palette: &Palette) ->
     for (ahead, word) in [(true, "Ahead"), (false, "Behind")] {
         let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
         if these.is_empty() {
+            if !findings.is_empty() {
+                let _ = writeln!(page, "<h3>{word}</h3><p class=\"about\">{}</p>", capital(NOTHING));
+            }
             continue;
         }
         let shown = match these.len().saturating_sub(most) {
@@ -185,7 +191,8 @@ fn sentence(finding: &Finding, palette: &Palette) -> String {
     text
 }
 
-/// At most so many of either, as tables: first where the default engine is ahead, then where it is behind.
+/// At most so many of either, as tables: first where the default engine is ahead, then where it is behind. One of them without
+/// rows says that there is nothing.
 pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
     let table = |ahead: bool| {
         let these: Vec<&Finding> = findings.iter().filter(|finding| finding.ahead == ahead).collect();
@@ -203,6 +210,9 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
                 format!("{}x", fixed(finding.factor())),
             ]
         };
+        if these.is_empty() {
+            return Table { title: format!("{word}: {NOTHING}"), ..Table::default() };
+        }
         Table {
             title: format!("{word}: the default engine and the best rival, beyond both spreads{more}"),
             header: ["what", "rival", "ours", "theirs", factor].map(str::to_owned).to_vec(),
@@ -210,5 +220,5 @@ pub(super) fn tables(findings: &[Finding], most: usize) -> Vec<Table> {
             name_columns: 2,
         }
     };
-    [true, false].map(table).into_iter().filter(|table| !table.rows.is_empty()).collect()
+    if findings.is_empty() { Vec::new() } else { [true, false].map(table).into() }
 }

@@ -112,6 +112,9 @@ fn wrap(text: &mut String, line: &str, width: usize) {
 
 fn write_table(text: &mut String, table: &Table, width: usize) {
     wrap(text, &table.title, width);
+    if table.header.is_empty() {
+        return;
+    }
     let length = |cell: &String| cell.chars().count();
     let column_width = |column: usize| {
         let cells = table.rows.iter().chain(std::iter::once(&table.header)).filter_map(|row| row.get(column));

@@ -252,7 +252,8 @@ fn only_what_is_beyond_both_spreads_is_found() {
     let found = findings(&behind);
     assert!(!found[0].ahead && found[0].factor() == 3.0, "{found:?}");
     let (_, text) = shown("", &behind);
-    assert!(text.contains("Behind") && !text.contains("Ahead"), "{text}");
+    let nothing = "Ahead: in nothing, beyond both spreads.\n";
+    assert!(text.contains(nothing) && text.contains("Behind: the default engine"), "{text}");
     assert!(findings(&compared([10.0, 20.0, 30.0], [29.0, 33.0, 36.0])).is_empty(), "spreads meet");
 }
 
