@@ -169,6 +169,12 @@ function nameLines(u, model) {
     const floor = Math.min(...below.map(other => other.y));
     name.y = Math.min(name.y, floor - 15 * ratio);
   });
+  // Those that would leave the picture at its top push the others of that end down.
+  for (const { x } of names) {
+    const here = names.filter(name => name.x === x);
+    const over = Math.max(0, 8 * ratio - Math.min(...here.map(name => name.y)));
+    here.forEach(name => name.y += over);
+  }
   context.save();
   context.font = FONT.replace("12px", `600 ${12 * ratio}px`);
   context.textBaseline = "middle";
