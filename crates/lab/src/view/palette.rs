@@ -9,7 +9,7 @@ const COLOURS: usize = 8;
 /// Which engine has which colour.
 #[derive(Clone, Debug)]
 pub(crate) struct Palette {
-    /// Engines with the numbers of their colours.
+    /// Engines with their numbers, those beyond the colours with the first ones again.
     labels: Vec<(String, usize)>,
 }
 
@@ -22,27 +22,25 @@ impl Palette {
         let kva = engines.into_iter().map(EngineEntry::label).enumerate();
         let percpu = percpu::ENGINES.iter().map(|entry| entry.engine.to_owned()).enumerate();
         let maple = vma::ENGINES.iter().map(|entry| entry.engine.to_owned()).enumerate();
-        Self { labels: kva.chain(percpu).chain(maple).map(|(at, label)| (label, at % COLOURS)).collect() }
+        Self { labels: kva.chain(percpu).chain(maple).map(|(at, label)| (label, at)).collect() }
     }
 
-    /// The number of the engine's colour; `None` for what is no engine.
-    pub(super) fn colour(&self, label: &str) -> Option<usize> {
-        self.labels.iter().find(|(other, _)| other == label).map(|&(_, colour)| colour)
+    /// The engine's number, which decides its colour and how its line is dashed; `None` for what is no engine.
+    pub(super) fn number(&self, label: &str) -> Option<usize> {
+        self.labels.iter().find(|(other, _)| other == label).map(|&(_, number)| number)
     }
 
     /// The class of the engine's bars; nothing for what is no engine.
     pub(super) fn class(&self, label: &str) -> String {
-        self.colour(label).map(|colour| format!("e{colour}")).unwrap_or_default()
+        self.number(label).map(|number| format!("e{}", number % COLOURS)).unwrap_or_default()
     }
 
     /// The engine's name as HTML, a patch of its colour before it.
     pub(super) fn name(&self, label: &str) -> String {
         let name = html(label);
-        match self.colour(label) {
-            Some(colour) => {
-                format!("<span class=\"engine\"><i class=\"patch e{colour}\"></i>{name}</span>")
-            }
-            None => name,
+        match self.class(label) {
+            class if class.is_empty() => name,
+            class => format!("<span class=\"engine\"><i class=\"patch {class}\"></i>{name}</span>"),
         }
     }
 }

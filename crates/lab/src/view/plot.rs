@@ -47,8 +47,8 @@ pub(super) enum Mark {
 #[derive(Serialize)]
 struct Line {
     name: String,
-    /// The number of its colour.
-    colour: usize,
+    /// Decides its colour and how it is dashed.
+    number: usize,
     /// For each measure a value at each point, `None` where there is none.
     #[serde(skip)]
     values: Vec<Vec<Option<f64>>>,
@@ -120,7 +120,7 @@ fn of_series(id: &str, scope: &Scope) -> Lines {
         if at.len() < series.at.len() {
             (at, clock_s) = (series.at.clone(), series.clock_s.clone());
         }
-        lines.push(Line { name: series.line.clone(), colour: 0, values: series.values.clone() });
+        lines.push(Line { name: series.line.clone(), number: 0, values: series.values.clone() });
     }
     lines.iter_mut().flat_map(|line| &mut line.values).for_each(|values| values.resize(at.len(), None));
     (lines, at, clock_s)
@@ -138,24 +138,24 @@ fn of_records(view: &PlotView, scope: &Scope) -> Lines {
             of_line.iter().find(same).map(|record| record.value)
         };
         let of_measure = |measure| at.iter().map(|&at| value(measure, at)).collect();
-        Line { name: name.concat(), colour: 0, values: view.measure.iter().map(of_measure).collect() }
+        Line { name: name.concat(), number: 0, values: view.measure.iter().map(of_measure).collect() }
     };
     let lines = parts(&records, std::slice::from_ref(&view.line)).into_iter().map(line).collect();
     (lines, at.iter().map(|&at| at as f64).collect(), Vec::new())
 }
 
-/// Puts the default engine's line last, and gives each its colour.
+/// Puts the default engine's line last, and gives each its number.
 fn order(lines: &mut [Line], results: &Results, palette: &Palette) {
     let is_default =
         |line: &Line| results.engines.iter().any(|(label, _, default)| *default && *label == line.name);
     // Legends have the default engine first, and turn the order round.
     lines.sort_by_key(|line| !is_default(line));
-    let mut colours: Vec<usize> = Vec::new();
+    let mut numbers: Vec<usize> = Vec::new();
     for line in lines.iter_mut() {
-        // A line that is no engine's has the first colour that is left.
-        let free = (0..).find(|colour| !colours.contains(colour)).unwrap_or(0);
-        line.colour = palette.colour(&line.name).unwrap_or(free);
-        colours.push(line.colour);
+        // A line that is no engine's has the first number that is left.
+        let free = (0..).find(|number| !numbers.contains(number)).unwrap_or(0);
+        line.number = palette.number(&line.name).unwrap_or(free);
+        numbers.push(line.number);
     }
     lines.reverse();
 }

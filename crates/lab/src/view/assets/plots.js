@@ -4,7 +4,11 @@
 
 // Lines that coincide must all be seen: the default engine's is drawn last, solid and thinner than the others, which are dashed.
 const DASHES = [[], [7, 5], [14, 3], [2, 3]];
-const dashes = (model, line) => model.lines.length > 1 ? DASHES[line.colour % DASHES.length] : [];
+const COLOURS = 8;
+// Lines that share a colour are dashed otherwise.
+const dashes = (model, line) =>
+  model.lines.length > 1 ? DASHES[(line.number + 2 * Math.floor(line.number / COLOURS)) % DASHES.length] : [];
+const colourOf = line => `--e${line.number % COLOURS}`;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -135,7 +139,7 @@ function series(model, hidden) {
   const all = [{}];
   eachSeries(model, (line, measure, at) => {
     const light = measure.mark === "light" || measure.mark === "rings";
-    const colour = style(`--e${line.colour}`) + (light ? "99" : "");
+    const colour = style(colourOf(line)) + (light ? "99" : "");
     const drawn = { label: line.name, stroke: colour, width: light ? 1 : line === model.lines[model.lines.length - 1] ? 2 : 3, spanGaps: false,
       dash: dashes(model, line), show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
     if (measure.mark === "points") drawn.points = { show: true, size: 7, fill: colour };
@@ -180,7 +184,7 @@ function nameLines(u, model) {
   context.textBaseline = "middle";
   context.textAlign = "left";
   for (const { line, x, y } of names) {
-    context.fillStyle = style(`--e${line.colour}`);
+    context.fillStyle = style(colourOf(line));
     context.fillText(line.name, x + 10 * ratio, y);
   }
   context.restore();
@@ -223,7 +227,7 @@ function sample(model, line) {
   const dash = dashes(model, line).join(" ");
   const holder = document.createElement("span");
   holder.innerHTML = `<svg viewBox="0 0 22 10" aria-hidden="true"><path d="M0 5H22" stroke-width="2.5"
-    stroke="var(--e${Number(line.colour)})" stroke-dasharray="${dash}"/></svg>`;
+    stroke="var(${colourOf(line)})" stroke-dasharray="${dash}"/></svg>`;
   return holder;
 }
 
