@@ -14,7 +14,7 @@ use freehold_maple::word_map::Entry;
 use freehold_maple::{
     AllocError, InsertError, Nodes, OutOfMemory, RangeMap, Request, SortedError, StoreError, WordMap,
 };
-use freehold_units::Span;
+use freehold_units::{Broken, Span};
 use refusing::{NONE_REFUSED, watched};
 
 type Map = WordMap<u32>;
@@ -23,8 +23,15 @@ fn span(first: u64, last: u64) -> Span {
     Span::new(first, last).unwrap()
 }
 
+/// Checks a map. Under Miri, which is slow, it does not: nodes are safe code, and no word of theirs is looked at.
+fn check(validate: impl FnOnce() -> Result<(), Broken>) {
+    if !cfg!(miri) {
+        validate().unwrap();
+    }
+}
+
 fn entries(map: &Map) -> Vec<(Span, u32)> {
-    map.validate().unwrap();
+    check(|| map.validate());
     map.iter().collect()
 }
 
@@ -170,8 +177,8 @@ const TOGETHER: [(u64, u64, Option<u32>); 7] = [
 fn transactions(nodes: Nodes) {
     let refusals = survives(nodes, |map| {
         let mut all = map.transaction();
-        // Under Miri, which is slow, the first three.
-        for (first, last, value) in TOGETHER.into_iter().take(if cfg!(miri) { 3 } else { TOGETHER.len() }) {
+        // Under Miri, which is slow, the first two.
+        for (first, last, value) in TOGETHER.into_iter().take(if cfg!(miri) { 2 } else { TOGETHER.len() }) {
             match value {
                 Some(value) => all.store(span(first, last), value).map_err(|rejected| rejected.cause)?,
                 None => all.remove_range(span(first, last))?,
@@ -277,7 +284,7 @@ fn without_memory(nodes: Nodes) {
                 },
             });
             assert_eq!(requests, 0);
-            map.validate().unwrap();
+            check(|| map.validate());
         }
         let mut map = start.clone();
         let (_, requests) = watched(0, || {
@@ -303,7 +310,7 @@ fn erasing_and_merging_ask_for_no_memory() {
 
 /// An entry that is cut beside a gap makes the gap longer, whichever leaves the two are in.
 fn cut_beside_gaps(nodes: Nodes) {
-    let start = with_gaps(nodes, if cfg!(miri) { 10 } else { 300 });
+    let start = with_gaps(nodes, if cfg!(miri) { 6 } else { 300 });
     for at in 1..start.len() {
         for cut in [span(10 * at, 10 * at + 2), span(10 * at + 3, 10 * at + 4)] {
             let mut map = start.clone();
@@ -346,7 +353,7 @@ fn any_value_survives(operation: impl Fn(&mut RangeMap<&'static str>) -> Result<
         for refused in 0.. {
             let mut map = start.clone();
             let (answer, requests) = watched(refused, || operation(&mut map));
-            map.validate().unwrap();
+            check(|| map.validate());
             if answer.is_ok() {
                 assert!(requests <= refused);
                 assert_eq!(map, done);
@@ -355,7 +362,7 @@ fn any_value_survives(operation: impl Fn(&mut RangeMap<&'static str>) -> Result<
             assert_eq!(map, start, "changed something though it was refused");
             operation(&mut map).unwrap();
             assert_eq!(map, done);
-            map.validate().unwrap();
+            check(|| map.validate());
             refusals += 1;
         }
     }

@@ -21,24 +21,30 @@ fn is_zero(bytes: &[u8]) -> bool {
 #[test]
 fn slots_are_zero_however_they_were_cleared() {
     const SLOT: usize = if cfg!(miri) { 16 << 10 } else { 128 << 10 };
-    for keep_resident in [usize::MAX, SLOT / 2, 0] {
+    // More than are cleared at once.
+    const COUNT: usize = if cfg!(miri) { 96 } else { 128 };
+    // Under Miri, where nothing tells which pages are resident, two.
+    for keep_resident in [usize::MAX, 0, SLOT / 2].into_iter().take(if cfg!(miri) { 2 } else { 3 }) {
         let vm = vm();
-        let layout = SlotLayout::new(SLOT).count(128).guard(GUARD).keep_resident(keep_resident);
+        let layout = SlotLayout::new(SLOT).count(COUNT as u64).guard(GUARD).keep_resident(keep_resident);
         let slots = vm.slots(&layout).unwrap();
-        assert_eq!((slots.count(), slots.slot_bytes()), (128, SLOT));
+        assert_eq!((slots.count(), slots.slot_bytes()), (COUNT as u64, SLOT));
         for round in 0..if cfg!(miri) { 2 } else { 8u8 } {
             // Some are dropped out of order, and single ones between held ones.
-            let mut held: Vec<_> = (0..128).map(|_| slots.get().unwrap()).collect();
+            let mut held: Vec<_> = (0..COUNT).map(|_| slots.get().unwrap()).collect();
             assert!(held.iter().all(|slot| is_zero(slot)), "round {round}, {keep_resident}");
             for (number, slot) in held.iter_mut().enumerate() {
                 slot.iter_mut().skip(number * SLOT / 256).step_by(9000).for_each(|byte| *byte = round + 1);
             }
-            let kept = held.split_off(96);
+            let kept = held.split_off(COUNT * 3 / 4);
             while held.len() > 2 {
                 held.swap_remove(held.len() / 2);
             }
             drop((held, kept));
-            vm.validate().unwrap();
+            // Under Miri, which is slow, in the end alone.
+            if !cfg!(miri) {
+                vm.validate().unwrap();
+            }
         }
         let stats = vm.stats();
         assert_eq!(stats.refused, if cfg!(miri) { stats.refused } else { 0 });
@@ -120,16 +126,18 @@ fn what_is_forgotten_is_lost_with_its_pool_alone() {
 
 #[test]
 fn a_full_pool_says_so_and_serves_again() {
+    // Of two slabs or three.
+    const COUNT: u64 = if cfg!(miri) { 64 } else { 96 };
     let vm = vm();
     for zero in [Zero::Yes, Zero::No] {
-        let slots = vm.slots(&SlotLayout::new(20 << 10).count(96).guard(GUARD).zero(zero)).unwrap();
-        for _ in 0..3 {
-            let held: Vec<_> = (0..96).map(|_| slots.get().unwrap()).collect();
+        let slots = vm.slots(&SlotLayout::new(20 << 10).count(COUNT).guard(GUARD).zero(zero)).unwrap();
+        for _ in 0..if cfg!(miri) { 2 } else { 3 } {
+            let held: Vec<_> = (0..COUNT).map(|_| slots.get().unwrap()).collect();
             let error = slots.get().unwrap_err();
             assert!(matches!(error, AllocError::Addresses(kva::AllocError::NoSpace { .. })), "{error}");
             let mut numbers: Vec<u64> = held.iter().map(|slot| slot.number()).collect();
             numbers.sort_unstable();
-            assert!(numbers.into_iter().eq(0..96));
+            assert!(numbers.into_iter().eq(0..COUNT));
             for slot in &held {
                 let address = slot.as_ptr().addr().get() as u64;
                 assert_eq!(slots.locate(address), Some(slot.number()));
@@ -186,7 +194,7 @@ fn stacks_end_where_their_guards_are() {
 fn vectors_grow_in_place() {
     for commit in [Commit::Lazy, Commit::Strict] {
         let vm = VirtualMemory::builder().reserve(64 * MIB).commit(commit).build().unwrap();
-        let most = if cfg!(miri) { 3000 } else { 600_000 };
+        let most = if cfg!(miri) { 1100 } else { 600_000 };
         let mut numbers: VmVec<u64> = VmVec::with_reserve(&vm, most).unwrap();
         let start = numbers.as_ptr();
         (0..most as u64 - 1).for_each(|number| numbers.push(number).unwrap());

@@ -26,9 +26,12 @@ fn filled(entries: u64, gaps: bool) -> (Map, Model) {
     (map, model)
 }
 
-/// The map is what the model is. `validate` checks the base of an open version, too.
+/// The map is what the model is. `validate` checks the base of an open version, too; not under Miri, which is slow: nodes are
+/// safe code, and no word of theirs is looked at.
 fn compare(map: &Map, model: &Model) {
-    map.validate().unwrap();
+    if !cfg!(miri) {
+        map.validate().unwrap();
+    }
     assert!(map.iter().eq(model.0.iter().copied()));
 }
 
@@ -87,7 +90,7 @@ fn ends(entries: u64, every: usize) -> Vec<u64> {
 #[test]
 fn the_base_stays_as_it_was() {
     // Miri takes a second for each look at a tree of that size.
-    let trees: &[_] = if cfg!(miri) { &[(48, 3, 220)] } else { &[(48, 3, 1), (240, 4, 13)] };
+    let trees: &[_] = if cfg!(miri) { &[(24, 3, 110)] } else { &[(48, 3, 1), (240, 4, 13)] };
     for &gaps in if cfg!(miri) { [true].as_slice() } else { &[true, false] } {
         for &(entries, height, every) in trees {
             let (mut map, model) = filled(entries, gaps);
@@ -116,20 +119,19 @@ fn a_second_store_in_the_same_version() {
 /// A removal in a version takes nodes for copies; where there are none, it is refused, and the version is as it was.
 #[test]
 fn a_version_that_may_have_no_nodes() {
-    let (mut map, mut model) = filled(100, true);
+    let entries = if cfg!(miri) { 24 } else { 100 };
+    let (mut map, mut model) = filled(entries, true);
     map.set_node_limit(map.nodes(), map.nodes());
     let used = map.nodes();
     let mut version = map.transaction();
     let mut refused = 0;
-    for at in (0..100).step_by(4) {
+    for at in (0..entries).step_by(4) {
         let over = span(STRIDE * at, STRIDE * at + 6);
         match version.remove_range(over) {
             Ok(()) => model.remove_range(over),
             Err(_) => refused += 1,
         }
-        if !cfg!(miri) {
-            compare(version.map(), &model);
-        }
+        compare(version.map(), &model);
     }
     version.commit();
     compare(&map, &model);

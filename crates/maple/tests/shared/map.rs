@@ -58,9 +58,10 @@ fn what_the_model_answers() {
 #[test]
 fn any_entry_of_a_map_without_gaps_is_erased() {
     let _beside_others = beside_others();
-    let counts = if cfg!(miri) { 17..19 } else { 1..70 };
+    // Under Miri, which is slow, some entries of one map.
+    let (counts, every) = if cfg!(miri) { (17..18, 4) } else { (1..70, 1) };
     for (count, nodes) in counts.flat_map(|count| [(count, Nodes::Small), (count, Nodes::Full)]) {
-        for erased in 0..count {
+        for erased in (0..count).step_by(every) {
             let map = MapleTree::with_nodes(nodes);
             map.store(.., u64::MAX).unwrap();
             for at in 0..count {

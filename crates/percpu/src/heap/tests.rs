@@ -12,14 +12,14 @@ fn small() -> Builder {
 }
 
 /// Few where each step is watched.
-const MANY: usize = if cfg!(miri) { 200 } else { 20_000 };
+const MANY: usize = if cfg!(miri) { 128 } else { 20_000 };
 
 #[test]
 fn objects_are_apart_and_zero_and_are_freed() {
     let heap = small().build().unwrap();
     let mut boxes = Vec::new();
     for round in 0..3 {
-        for at in 0..200 {
+        for at in 0..if cfg!(miri) { 70 } else { 200 } {
             let object = heap.alloc_boxed::<[AtomicU32; 3]>().unwrap();
             for values in object.iter() {
                 assert!(values.iter().all(|value| value.swap(at + 1, Relaxed) == 0), "round {round}");
