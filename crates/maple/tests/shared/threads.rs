@@ -12,8 +12,6 @@ use std::sync::{Arc, Mutex};
 const STORES: usize = if cfg!(miri) { 24 } else { 8000 };
 const ENTRIES: u64 = if cfg!(miri) { 12 } else { 40 };
 const WIDTH: u64 = STRIDE * ENTRIES;
-/// Stores from one wait for readers to the next.
-const EVERY: usize = STORES / if cfg!(miri) { 4 } else { 12 };
 /// Answers that a reader keeps, at most.
 const ANSWERS: usize = if cfg!(miri) { 60 } else { 20_000 };
 
@@ -70,7 +68,7 @@ impl Scene {
             self.finished.store(u64::from(number), Ordering::SeqCst);
             stores.push(ops);
             drop(stores);
-            if (number as usize).is_multiple_of(EVERY) {
+            if (number as usize).is_multiple_of(STORES / 12) {
                 self.looks.wait();
             }
         }
