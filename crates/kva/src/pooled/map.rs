@@ -90,6 +90,19 @@ impl PageMap {
         SlabName::from_bits(if name == 0 { top.cover.load(Ordering::Acquire) } else { name })
     }
 
+    /// Whether every cell of a span has that name. A top without cells is looked at once.
+    pub(super) fn all_have(&self, span: Span, name: SlabName) -> bool {
+        let bits = SlabName::to_bits(Some(name));
+        self.parts(span).all(|part| {
+            // Acquire: as in `name_at`.
+            let cover = part.top.cover.load(Ordering::Acquire);
+            let cells = part.top.cells.get().map_or(&[][..], |cells| &cells[part.first..=part.last]);
+            let own = |cell: &AtomicU64| cell.load(Ordering::Acquire);
+            let mut names = cells.iter().map(|cell| if own(cell) == 0 { cover } else { own(cell) });
+            if cells.is_empty() { cover == bits } else { names.all(|name| name == bits) }
+        })
+    }
+
     /// The parts of a span, which is of the map and made of cells.
     fn parts(&self, span: Span) -> impl Iterator<Item = Part<'_>> {
         let cell_of = |address: u64| (address - self.first) >> self.cell_shift;
@@ -171,6 +184,9 @@ mod tests {
                 assert_eq!(map.name_at(cell), within.then_some(name), "{cell:#x} {span}");
                 assert_eq!(map.name_at(cell + (CELL - 1)), map.name_at(cell));
             }
+            assert!(map.all_have(span, name) && !map.all_have(span, SlabName::new(2, 7)), "{span}");
+            let longer = Span::new(span.first() - CELL, span.last()).unwrap();
+            assert!(!map.all_have(longer, name), "{longer}");
             let tops = size / TOP;
             assert_eq!(
                 map.named().count() as u64,

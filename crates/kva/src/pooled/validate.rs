@@ -49,9 +49,7 @@ impl PooledSpace {
         };
         check(ends, "S1", "slots are of the class's size and fill the region", base)?;
         let name = SlabName::new(word.generation(), id);
-        let mut cells = (base..=region.last()).step_by(self.cell.bytes() as usize);
-        let named = cells.all(|address| self.map.name_at(address) == Some(name));
-        check(named, "S1", "the cells of a region name its record", base)?;
+        check(self.map.all_have(region, name), "S1", "the cells of a region name its record", base)?;
         check_slots(slab, self.tracks_warm)?;
         let is_owned = owned.binary_search(&id).is_ok();
         let own = layout.class.is_none() || word.is_owned() == is_owned;

@@ -199,10 +199,17 @@ impl<V> Leaf<V> {
     /// Slots in the order of their addresses: the first `len`.
     pub(super) fn in_order(&self) -> [u8; WIDTH] {
         // Ends ascend as starts do, and a marker ends before the region that starts where it is.
-        let mut keys =
-            core::array::from_fn::<u32, WIDTH, _>(|slot| (self.end[slot] as u32) << 5 | slot as u32);
-        keys[..self.len()].sort_unstable();
-        keys.map(|key| key as u8 % WIDTH as u8)
+        let mut keys = [0; WIDTH];
+        let in_use = &mut keys[..self.len()];
+        for (slot, key) in in_use.iter_mut().enumerate() {
+            *key = (self.end[slot] as u32) << 5 | slot as u32;
+        }
+        in_use.sort_unstable();
+        let mut order = [0; WIDTH];
+        for (slot, key) in order.iter_mut().zip(in_use) {
+            *slot = *key as u8 % WIDTH as u8;
+        }
+        order
     }
 
     /// The entry with the highest address.

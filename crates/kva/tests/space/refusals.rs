@@ -2,6 +2,7 @@
 //! comes back, and a snapshot taken afterwards has the very bytes of the one before. (Memory that is lacking:
 //! `out_of_memory`.)
 
+use crate::snapshot;
 use freehold_kva::{
     AddressSpace, AllocError, BTree, BySize, FreeError, FreeIndex, MoveError, RbTree, Request, ResizeError,
     btree, by_size, rbtree,
@@ -44,7 +45,7 @@ impl<I: Placements> Placements for BySize<I> {
     }
 }
 
-type Space<I> = AddressSpace<u8, I>;
+type Space<I> = AddressSpace<u64, I>;
 
 /// Pages 16 to 31 and 40 to 47, of which 16 to 19 are taken, 20 is their guard, and 44 to 47 are taken.
 fn divided<I: FreeIndex>(placement: I::Placement) -> Space<I> {
@@ -61,7 +62,7 @@ fn hull() -> Span {
 
 fn bytes<I: FreeIndex>(space: &Space<I>) -> Vec<u8> {
     space.validate().unwrap();
-    space.snapshot(|value, to| to.put(&[*value])).unwrap()
+    snapshot(space)
 }
 
 /// `operation` changes nothing.
@@ -305,7 +306,7 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
             },
         ),
     ] {
-        let asked: Vec<(Span, u8)> = areas.iter().map(|&area| (area, 9)).collect();
+        let asked: Vec<(Span, u64)> = areas.iter().map(|&area| (area, 9)).collect();
         let refused =
             unchanged(&mut space, |space| space.alloc_congruent(asked.clone(), align, window).unwrap_err());
         assert_eq!((refused.value, refused.cause), (asked, cause));

@@ -66,9 +66,11 @@ impl<'a, A: GlobalAlloc> Block<'a, A> {
     #[inline]
     pub fn write_every(&mut self, step: usize, value: u8) {
         let step = step.max(1);
-        for at in (0..self.layout.size()).step_by(step) {
+        let mut at = 0;
+        while at < self.layout.size() {
             // SAFETY: within the block, which is this one's alone.
             unsafe { self.start.add(at).write(value) };
+            at = at.saturating_add(step);
         }
         if self.known_step == 0 || !step.is_multiple_of(self.known_step) {
             self.known_step = step;
@@ -80,8 +82,12 @@ impl<'a, A: GlobalAlloc> Block<'a, A> {
     pub fn has_every(&self, step: usize, value: u8) -> bool {
         let step = step.max(1);
         let known = self.known_step > 0 && step.is_multiple_of(self.known_step);
+        let mut at = 0;
         // SAFETY: within the block, and written before.
-        known && (0..self.layout.size()).step_by(step).all(|at| unsafe { self.start.add(at).read() } == value)
+        while known && at < self.layout.size() && unsafe { self.start.add(at).read() } == value {
+            at = at.saturating_add(step);
+        }
+        known && at >= self.layout.size()
     }
 }
 

@@ -1,16 +1,9 @@
 //! Tokens that end no move, and copies of spaces with tokens of their own.
 
 use super::{Index, Stale, Twins, placement};
-use freehold_kva::{AddressSpace, BTree, FreeIndex, MoveError, RbTree};
+use crate::{restored, snapshot};
+use freehold_kva::{AddressSpace, BTree, MoveError, RbTree};
 use freehold_units::{Align, Span};
-
-fn bytes<I: FreeIndex>(space: &AddressSpace<u64, I>) -> Vec<u8> {
-    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
-}
-
-fn restored<I: FreeIndex>(bytes: &[u8], placement: I::Placement) -> AddressSpace<u64, I> {
-    AddressSpace::restore(bytes, placement, |value| value.try_into().map(u64::from_le_bytes)).unwrap()
-}
 
 impl<I: Index> Twins<I> {
     pub(super) fn stale(&mut self, which: usize, commit: bool) {
@@ -34,13 +27,13 @@ impl<I: Index> Twins<I> {
     }
 
     pub(super) fn go_on_with_what_is_restored(&mut self, which: usize) -> Self {
-        let before = bytes(&self.space);
+        let before = snapshot(&self.space);
         let (placement, promise) = placement::<I>(which);
         let space: AddressSpace<u64, I> = restored(&before, placement);
         assert!(space == self.space);
-        assert_eq!(bytes(&space), before);
-        assert_eq!(bytes(&restored::<BTree>(&before, Default::default())), before);
-        assert_eq!(bytes(&restored::<RbTree>(&before, Default::default())), before);
+        assert_eq!(snapshot(&space), before);
+        assert_eq!(snapshot(&restored::<BTree>(&before, Default::default())), before);
+        assert_eq!(snapshot(&restored::<RbTree>(&before, Default::default())), before);
         let original = self.go_on_with(space);
         self.promise = promise;
         original

@@ -10,6 +10,7 @@ mod model;
 mod places;
 
 use crate::placements::{Index, Promise};
+use crate::{restored, snapshot};
 use cases::{Case, Op, Wishes, cases};
 use freehold_kva::rbtree::{HotAndLazy, HotBlock, LazyFixups};
 use freehold_kva::{AddressSpace, AllocError, BTree, BySize, RbTree, Request};
@@ -55,9 +56,7 @@ impl<I: Index> Twins<I> {
     /// What a snapshot brings back on some index, sub-spaces included, under the index's first placement.
     fn restored<J: Index>(&self, bytes: &[u8]) -> Twins<J> {
         let (placement, promise) = J::placements()[0];
-        let mut space =
-            AddressSpace::restore(bytes, placement, |value| value.try_into().map(u64::from_le_bytes))
-                .unwrap();
+        let mut space: AddressSpace<u64, J> = restored(bytes, placement);
         assert_eq!(snapshot(&space), bytes);
         let mut sub_spaces = self.sub_spaces.clone();
         for sub_space in &mut sub_spaces {
@@ -195,10 +194,6 @@ impl<I: Index> Twins<I> {
         figures.largest_free_bytes = saturated(model.largest_free());
         assert_eq!(stats, figures);
     }
-}
-
-fn snapshot<I: Index>(space: &AddressSpace<u64, I>) -> Vec<u8> {
-    space.snapshot(|value, to| to.put(&value.to_le_bytes())).unwrap()
 }
 
 fn config() -> ProptestConfig {
