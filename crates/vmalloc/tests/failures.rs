@@ -6,8 +6,13 @@ use freehold_sys::failing;
 use freehold_vmalloc::{
     AllocError, BuildError, Commit, Keep, PoolError, SlotLayout, StackPool, VirtualMemory, VmVec, Zero,
 };
+use std::sync::{Mutex, PoisonError};
 
 const MIB: usize = 1 << 20;
+
+/// Held by what changes mappings all the time: the kernel changes one at a time in a process, and threads that wait for each other
+/// there take twice as long as one after the other.
+static MAPPINGS: Mutex<()> = Mutex::new(());
 
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(4096).all(|page| page == &[0; 4096][..page.len()])
@@ -97,6 +102,7 @@ fn look(vm: &VirtualMemory) {
 }
 
 fn fail_each_call(commit: Commit, quarantine_bytes: Option<u64>) {
+    let _mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut calls = 0;
     loop {
         let builder = VirtualMemory::builder().reserve(64 * MIB).keep(Keep::bytes(1 << 20)).commit(commit);

@@ -7,6 +7,7 @@ use freehold_units::Span;
 use freehold_vmalloc::kva::Request;
 use freehold_vmalloc::{AllocError, Block, Commit, Keep, VirtualMemory, Zero};
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 const MIB: usize = 1 << 20;
 const PAGE: usize = 4096;
@@ -14,6 +15,10 @@ const PAGE: usize = 4096;
 const PAGES: &[usize] = &[
     1, 2, 4, 5, 9, 16, 17, 20, 63, 129, 160, 255, 256, 257, 319, 320, 321, 448, 1023, 1024, 1025, 1280, 1281,
 ];
+
+/// Held by each test: the kernel changes one mapping at a time in a process, and threads that wait for each other there take twice
+/// as long as one after the other.
+static MAPPINGS: Mutex<()> = Mutex::new(());
 
 struct Random(u64);
 
@@ -140,6 +145,7 @@ fn run(commit: Commit, keep: u64, quarantine_bytes: Option<u64>, reserve: usize)
 }
 
 fn in_every_mode(quarantine_bytes: Option<u64>) {
+    let _mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut refused = 0;
     for commit in [Commit::Lazy, Commit::Strict] {
         for keep in [0, 2 << 20, 1 << 30] {

@@ -12,6 +12,7 @@ use freehold_lab::data_folder;
 use freehold_lab::record::{Environment, Record};
 use freehold_lab::workload::suite::MAPS_BENCHED;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 fn freehold(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_freehold")).args(args).output().unwrap()
@@ -325,12 +326,19 @@ fn threads_that_share_are_checked_and_shown() {
     }
 }
 
+/// Maps of two sizes on every workload, made once for all tests.
+fn benched_maps() -> &'static Results {
+    static BENCHED: LazyLock<Results> =
+        LazyLock::new(|| Results::of(&["bench", "maple", "--quick", "--n", "100", "--n", "300"]));
+    &BENCHED
+}
+
 #[test]
 fn every_map_does_every_workload() {
-    let results = Results::of(&["bench", "maple", "--quick", "--n", "50", "--n", "300"]);
+    let results = benched_maps();
     for engine in ["range-map", "std-btreemap", "rangemap", "nodit"] {
         for case in MAPS_BENCHED.iter().filter(|case| case.name != "footprint") {
-            for n in [50, 300] {
+            for n in [100, 300] {
                 let query = format!("engine={engine}|workload={}|n={n}|metric=time|stat=median", case.name);
                 let timed: Vec<_> = results.find(&query).collect();
                 assert!(!timed.is_empty(), "{engine} did no {}", case.name);

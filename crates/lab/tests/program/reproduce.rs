@@ -1,13 +1,42 @@
 //! Publications beside ours: every row, every section, and what cannot be asked.
 
 use super::{Results, freehold, text};
+use std::sync::OnceLock;
+
+/// Publications, and what makes the least of each.
+const LEAST: [(&str, &[&str]); 3] = [
+    ("kva-2019", &["--samples", "1"]),
+    ("percpu-2017", &["--objects", "1000", "--unit", "32K"]),
+    ("maple-2025", &["--samples", "1"]),
+];
+
+/// Reproduces the least of a publication: what is said in a format, and the page.
+fn reproduce(publication: &str, format: &str) -> (String, String) {
+    let name = format!("freehold-{publication}-{format}-{}.html", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let page = file.display().to_string();
+    let (_, least) = LEAST.iter().find(|(name, _)| *name == publication).unwrap();
+    let args = [&["reproduce", publication, "--report", &page, "--format", format], *least].concat();
+    let output = freehold(&args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    let page = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(file).unwrap();
+    (text(&output.stdout), page)
+}
+
+/// The results of the least of a publication and its page, made once for all tests; `None` for what is no publication.
+pub(super) fn reproduced(publication: &str) -> Option<&'static (Results, String)> {
+    static ALL: [OnceLock<(Results, String)>; 3] = [const { OnceLock::new() }; 3];
+    let at = LEAST.iter().position(|(name, _)| *name == publication)?;
+    Some(ALL[at].get_or_init(|| {
+        let (said, page) = reproduce(publication, "json");
+        (Results::read(said.as_bytes()), page)
+    }))
+}
 
 #[test]
 fn a_publication_is_reproduced_beside_its_figures() {
-    let folder = std::env::temp_dir().join(format!("freehold-reproduce-{}", std::process::id()));
-    let page = folder.join("page.html");
-    let args = ["reproduce", "kva-2019", "--samples", "2", "--report", &page.display().to_string()];
-    let results = Results::of(&args);
+    let (results, page) = reproduced("kva-2019").unwrap();
     assert_eq!(results.0["command"], "reproduce kva-2019");
     let has = |query: &str| assert!(results.value(query).is_some(), "{query}");
     let published = "workload=test, all cases together|op=whole|origin=published|source=talk, LPC 2019";
@@ -24,24 +53,17 @@ fn a_publication_is_reproduced_beside_its_figures() {
     assert!(results.value(&format!("{zone}|way=random")) > Some(0.0));
     results.is("workload=the talk's worked example|metric=mismatches", 0.0);
     results.is("workload=the talk's worked example|metric=checked", 14.0);
-    let page = std::fs::read_to_string(page).unwrap();
     for section in ["suite", "samples", "zones", "deadlines", "example", "later", "traces", "method"] {
         assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
     }
-    let mail = freehold(&[&args[..], &["--format", "lkml"]].concat());
-    let mail = text(&mail.stdout);
+    let (mail, _) = reproduce("kva-2019", "lkml");
     let report = |line: &&str| line.starts_with("report: ");
     assert!(mail.lines().filter(|line| !report(line)).all(|line| line.chars().count() <= 72), "{mail}");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn the_percpu_posting_is_reproduced_beside_its_figures() {
-    let folder = std::env::temp_dir().join(format!("freehold-percpu-{}", std::process::id()));
-    let page = folder.join("page.html");
-    let report = page.display().to_string();
-    let args = ["reproduce", "percpu-2017", "--objects", "1000", "--unit", "32K", "--report", &report];
-    let results = Results::of(&args);
+    let (results, page) = reproduced("percpu-2017").unwrap();
     assert_eq!(results.0["command"], "reproduce percpu-2017");
     let has = |query: &str| assert!(results.value(query).is_some(), "{query}");
     for engine in ["area-map", "bitmap-2017", "bitmap-linux", "bitmap"] {
@@ -79,7 +101,6 @@ fn the_percpu_posting_is_reproduced_beside_its_figures() {
         let wrong = results.value(&format!("workload=stale-hint|engine={engine}|op=hint|metric=mismatches"));
         assert!(wrong > Some(0.0), "{engine}");
     }
-    let page = std::fs::read_to_string(page).unwrap();
     for section in [
         "seed",
         "second-half",
@@ -94,19 +115,15 @@ fn the_percpu_posting_is_reproduced_beside_its_figures() {
         assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
     }
     assert!(page.contains("no kernel of that age recorded answers"), "what is unverified is said to be so");
-    let mail = text(&freehold(&[&args[..], &["--format", "lkml"]].concat()).stdout);
+    let (mail, _) = reproduce("percpu-2017", "lkml");
     let report = |line: &&str| line.starts_with("report: ");
     assert!(mail.lines().filter(|line| !report(line)).all(|line| line.chars().count() <= 72), "{mail}");
     assert!(mail.contains("* a million computed"), "{mail}");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn the_vacancy_series_is_reproduced_beside_recorded_kernels() {
-    let folder = std::env::temp_dir().join(format!("freehold-maple-{}", std::process::id()));
-    let page = folder.join("page.html");
-    let args = ["reproduce", "maple-2025", "--samples", "1", "--report", &page.display().to_string()];
-    let results = Results::of(&args);
+    let (results, page) = reproduced("maple-2025").unwrap();
     let asked = |workload: &str, who: &str| {
         results.value(&format!("workload={workload}|op=total|who={who}|metric=nodes_requested")).unwrap()
     };
@@ -118,11 +135,9 @@ fn the_vacancy_series_is_reproduced_beside_recorded_kernels() {
     }
     results.is("workload=stream-6.16|op=total|who=ours, exact|metric=mismatches", 0.0);
     assert!(results.value("workload=stream-6.16|op=total|who=ours, exact|metric=nodes_used") > Some(0.0));
-    let page = std::fs::read_to_string(&page).unwrap();
     for section in ["prealloc0", "nodes1", "bulk", "latency", "rates", "programs5", "later", "method"] {
         assert!(page.contains(&format!("<section id=\"{section}\"")), "{section}");
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
