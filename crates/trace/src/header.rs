@@ -1,33 +1,20 @@
 //! The first lines of a recorded trace, the same for every kind.
 
 use crate::lines::HEADER_CUT_OFF;
+use crate::named::named;
 use crate::{Lines, TraceError};
 
-/// What a trace records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Kernel virtual areas: vmalloc, stacks, maps.
-    Kva,
-    /// Per-CPU objects.
-    Pcpu,
-    /// Virtual memory areas of processes.
-    Vma,
-    /// Maple tree events.
-    Mt,
+named! {
+    /// What a trace records.
+    Kind {
+        Kva "kva" "Kernel virtual areas: vmalloc, stacks, maps."
+        Pcpu "pcpu" "Per-CPU objects."
+        Vma "vma" "Virtual memory areas of processes."
+        Mt "mt" "Maple tree events."
+    }
 }
 
 impl Kind {
-    /// The word that stands in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kva => "kva",
-            Self::Pcpu => "pcpu",
-            Self::Vma => "vma",
-            Self::Mt => "mt",
-        }
-    }
-
     /// The names of its columns, as line 4 has them.
     #[must_use]
     pub fn columns(self) -> &'static str {
@@ -37,10 +24,6 @@ impl Kind {
             Self::Vma => "dt_ns,cpu,tid,op,mm,addr,len,prot,flags,file,off_or_newaddr,ret",
             Self::Mt => "dt_ns,cpu,tid,op,fn,node,min,max,index,last,piv,val",
         }
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        [Self::Kva, Self::Pcpu, Self::Vma, Self::Mt].into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -80,7 +63,7 @@ impl TraceHeader {
             word(name)?.parse::<u64>().map_err(|_| lines.error(format!("{name} is not a number")))
         };
         let kind = word("kind")?;
-        let kind = Kind::from_name(kind).ok_or_else(|| lines.error(format!("unknown kind {kind:?}")))?;
+        let kind = Kind::named(kind).ok_or_else(|| lines.error(format!("unknown kind {kind:?}")))?;
         let kernel = word("kernel")?.to_owned();
         let cpus = u32::try_from(number("ncpu")?).map_err(|_| lines.error("ncpu is too large"))?;
         let page_bytes = number("pagesize")?;

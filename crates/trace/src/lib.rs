@@ -14,6 +14,7 @@ pub mod kva;
 mod lines;
 pub mod maple;
 pub mod mt;
+mod named;
 mod names;
 pub mod percpu;
 mod reader;

@@ -223,6 +223,27 @@ impl<'a> Fields<'a> {
         self.optional_hex(name)?.ok_or_else(|| format!("{name} is empty"))
     }
 
+    /// The next field as one of some choices.
+    ///
+    /// # Errors
+    /// It is missing, or `named` knows none of that name.
+    pub fn choice<T>(&mut self, what: &str, named: impl Fn(&str) -> Option<T>) -> Result<T, String> {
+        let text = self.text(what)?;
+        named(text).ok_or_else(|| format!("unknown {what} {text:?}"))
+    }
+
+    /// The next field, 0 or 1.
+    ///
+    /// # Errors
+    /// It is missing or another.
+    pub fn flag(&mut self, name: &str) -> Result<bool, String> {
+        match self.text(name)? {
+            "0" => Ok(false),
+            "1" => Ok(true),
+            other => Err(format!("{name} is 0 or 1, not {other:?}")),
+        }
+    }
+
     /// The next field, which must be the word.
     ///
     /// # Errors
@@ -258,9 +279,15 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether every field was taken.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        self.rest.is_none()
+    }
+
+    /// The end of the line.
     ///
     /// # Errors
-    /// Some were not.
+    /// Some fields were not taken.
     pub fn end(self) -> Result<(), String> {
         self.rest.map_or(Ok(()), |rest| Err(format!("unexpected {rest:?} at the end")))
     }

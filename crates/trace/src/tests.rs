@@ -2,12 +2,20 @@
 
 use crate::{EventReader, Fields, Kind, Lines, TraceError, TraceHeader, kva, mt};
 
-fn reason<T>(result: Result<T, TraceError>) -> (u64, String) {
+/// Where and why reading fails.
+pub(crate) fn failure<T>(result: Result<T, TraceError>) -> (u64, String) {
     match result {
         Err(TraceError::Line { line, reason, .. }) => (line, reason),
         Err(other) => panic!("{other}"),
-        Ok(_) => panic!("no error"),
+        Ok(_) => panic!("the file is taken for good"),
     }
+}
+
+/// Fails at the line, for a reason in which the words stand.
+#[track_caller]
+pub(crate) fn fails_at<T>(result: Result<T, TraceError>, line: u64, words: &str) {
+    let (at, reason) = failure(result);
+    assert!(at == line && reason.contains(words), "line {at}: {reason}");
 }
 
 #[test]
@@ -17,16 +25,16 @@ fn lines_are_numbered_and_must_end() {
     assert_eq!(lines.advance().unwrap(), Some("two"));
     assert_eq!(lines.number(), 2);
     assert_eq!(lines.require("more").unwrap(), "");
-    let (line, text) = reason(lines.advance().map(|_| ()));
+    let (line, text) = failure(lines.advance().map(|_| ()));
     assert_eq!((line, text.as_str()), (4, "the file ends within this line"));
 }
 
 #[test]
 fn what_must_follow_and_what_must_not() {
     let mut lines = Lines::from_text("name", "one\ntwo\n");
-    assert_eq!(reason(lines.finish()), (1, "text after the end".to_owned()));
+    assert_eq!(failure(lines.finish()), (1, "text after the end".to_owned()));
     lines.advance().unwrap();
-    assert_eq!(reason(lines.require("more").map(|_| ())), (3, "more".to_owned()));
+    assert_eq!(failure(lines.require("more").map(|_| ())), (3, "more".to_owned()));
     assert!(lines.finish().is_ok());
 }
 
@@ -35,7 +43,7 @@ fn bytes_follow_text() {
     let mut lines = Lines::from_bytes("name", b"text\n\xff\0rest".to_vec());
     lines.advance().unwrap();
     assert_eq!(lines.bytes(2).unwrap(), [0xff, 0]);
-    let (line, text) = reason(lines.bytes(u64::MAX));
+    let (line, text) = failure(lines.bytes(u64::MAX));
     assert_eq!(line, 1);
     assert!(text.contains("only 4 follow"), "{text}");
 }
@@ -44,9 +52,9 @@ fn bytes_follow_text() {
 fn what_is_no_text_is_an_error() {
     let mut lines = Lines::from_bytes("name", b"good\n\xff\n".to_vec());
     assert!(lines.advance().is_ok());
-    assert_eq!(reason(lines.advance().map(|_| ())).0, 2);
+    assert_eq!(failure(lines.advance().map(|_| ())).0, 2);
     let mut lines = Lines::from_bytes("name", vec![b'a'; 2 << 20]);
-    assert_eq!(reason(lines.advance().map(|_| ())), (1, "the line is longer than 1 MiB".to_owned()));
+    assert_eq!(failure(lines.advance().map(|_| ())), (1, "the line is longer than 1 MiB".to_owned()));
 }
 
 #[test]
@@ -93,7 +101,7 @@ fn headers_say_what_is_recorded() {
 fn malformed_headers_are_errors_with_their_line() {
     let good = header(Kind::Kva);
     let with = |from: &str, to: &str| {
-        reason(TraceHeader::read(&mut Lines::from_text("name", &good.replacen(from, to, 1)))).0
+        failure(TraceHeader::read(&mut Lines::from_text("name", &good.replacen(from, to, 1)))).0
     };
     assert_eq!(with("v1", "v2"), 1);
     assert_eq!(with("ncpu=2", "ncpu=4294967296"), 1);
@@ -101,13 +109,13 @@ fn malformed_headers_are_errors_with_their_line() {
     assert_eq!(with("#workload", "#work"), 2);
     assert_eq!(with("=3", "=x"), 3);
     assert_eq!(with("dt_ns", "dt_us"), 4);
-    assert_eq!(reason(TraceHeader::read(&mut Lines::from_text("name", ""))).0, 1);
+    assert_eq!(failure(TraceHeader::read(&mut Lines::from_text("name", ""))).0, 1);
 }
 
 #[test]
 fn a_trace_of_another_kind_is_refused() {
     let lines = || Lines::from_text("name", &header(Kind::Mt));
-    let (line, text) = reason(EventReader::<kva::Event>::new(lines()));
+    let (line, text) = failure(EventReader::<kva::Event>::new(lines()));
     assert_eq!((line, text.as_str()), (4, "a trace of kind mt, not kva"));
     assert!(mt::Events::new(lines()).unwrap().next().is_none());
 }

@@ -94,7 +94,7 @@ impl ColumnCheck {
     fn all(column: Column, at: usize, layout: &[Span], unit: u64) -> Result<Vec<Self>, String> {
         let granule = Align::new(unit).ok_or_else(|| format!("unit {unit} is not a power of two"))?;
         let check = |(engine, placement, held): Named| {
-            let checked = Checked { placement, ..Checked::new(column.letter(), engine) };
+            let checked = Checked { placement, ..Checked::new(column.name(), engine) };
             Self { column, at, held, unit, checked }
         };
         Ok(engines_for(column, layout, granule)?.into_iter().map(check).collect())

@@ -31,7 +31,7 @@ fn recording(file: &Path) -> anyhow::Result<Workload> {
     Ok(Workload {
         setup: ops,
         at_ns: Some(at_ns.split_off(initial)),
-        skipped: skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
+        skipped: skipped.into_iter().map(|(kind, count)| (kind.about(), count)).collect(),
         ..Workload::new(format!("{}.kva", header.workload), header.description, scene, measured, 0)
     })
 }

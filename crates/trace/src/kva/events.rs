@@ -1,69 +1,28 @@
 //! Recorded events of kernel virtual areas, `*.kva.csv`.
 
+use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::{Align, Span};
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EventKind {
-    /// Live when recording started.
-    Initial,
-    /// Freed lazily before recording started, not purged yet.
-    InitialLazy,
-    /// Allocated.
-    Alloc,
-    /// Freed lazily.
-    Free,
-    /// Freed, but its allocation was not seen.
-    FreeUnknown,
-    /// Must have been freed: its address was handed out again.
-    FreeImplied,
-    /// Lazily freed areas returned to the free space.
-    Purge,
-    /// An allocation failed.
-    Failed,
-}
-
-impl EventKind {
-    /// The letter that stands in files, and a few words for people.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Initial => "live at the start",
-            Self::InitialLazy => "lazily freed before the start",
-            Self::Alloc => "allocation",
-            Self::Free => "free",
-            Self::FreeUnknown => "free of an unknown object",
-            Self::FreeImplied => "implied free",
-            Self::Purge => "purge of lazily freed areas",
-            Self::Failed => "failed allocation",
-        }
-    }
-
-    fn from_letter(letter: &str) -> Option<Self> {
-        Some(match letter {
-            "I" => Self::Initial,
-            "L" => Self::InitialLazy,
-            "A" => Self::Alloc,
-            "F" => Self::Free,
-            "U" => Self::FreeUnknown,
-            "G" => Self::FreeImplied,
-            "P" => Self::Purge,
-            "X" => Self::Failed,
-            _ => return None,
-        })
+named! {
+    /// What happened.
+    EventKind {
+        Initial "I" "live at the start"
+        InitialLazy "L" "lazily freed before the start"
+        Alloc "A" "allocation"
+        Free "F" "free"
+        FreeUnknown "U" "free of an unknown object"
+        FreeImplied "G" "implied free"
+        Purge "P" "purge of lazily freed areas"
+        Failed "X" "failed allocation"
     }
 }
 
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Nanoseconds since the recording started.
-    pub at_ns: u64,
-    /// The CPU it happened on.
-    pub cpu: u32,
-    /// The task.
-    pub tid: u32,
+    /// When and where it happened.
+    pub stamp: Stamp,
     /// What happened.
     pub kind: EventKind,
     /// The object, from 1, never reused.
@@ -85,8 +44,7 @@ impl TraceEvent for Event {
     const KIND: Kind = Kind::Kva;
 
     fn parse(stamp: Stamp, fields: &mut Fields<'_>) -> Result<Self, String> {
-        let letter = fields.text("op")?;
-        let kind = EventKind::from_letter(letter).ok_or_else(|| format!("unknown op {letter:?}"))?;
+        let kind = fields.choice("op", EventKind::named)?;
         let object = fields.optional("obj")?;
         let (address, size) = (fields.optional_hex("addr")?, fields.optional::<u64>("size")?);
         let align = fields.optional_align("align")?;
@@ -111,9 +69,8 @@ impl TraceEvent for Event {
             _ => true,
         };
         if !needs {
-            return Err(format!("a {} lacks a field that it needs", kind.name()));
+            return Err(format!("a {} lacks a field that it needs", kind.about()));
         }
-        let Stamp { at_ns, cpu, tid } = stamp;
-        Ok(Self { at_ns, cpu, tid, kind, object, span, align, window, note })
+        Ok(Self { stamp, kind, object, span, align, window, note })
     }
 }

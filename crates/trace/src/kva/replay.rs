@@ -72,7 +72,7 @@ impl Recording {
                 hull = Some(hull.map_or(span, |hull| cover(hull, span)));
             }
             recording.ops.push(op);
-            recording.at_ns.push(event.at_ns);
+            recording.at_ns.push(event.stamp.at_ns);
         }
         recording.space = hull
             .and_then(|hull| whole_pages(hull, page))

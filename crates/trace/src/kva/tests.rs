@@ -1,6 +1,7 @@
 //! Small files of every kind, good and bad.
 
 use super::*;
+use crate::tests::fails_at;
 use crate::{Lines, TraceError};
 use freehold_units::Span;
 
@@ -24,18 +25,6 @@ end 4
 
 fn read(text: &str) -> Result<Vec<Record>, TraceError> {
     Vectors::new(Lines::from_text("file", text))?.collect()
-}
-
-/// Fails at the line, for a reason in which the words stand.
-#[track_caller]
-fn fails_at<T>(result: Result<T, TraceError>, line: u64, words: &str) {
-    match result {
-        Err(TraceError::Line { line: at, reason, .. }) => {
-            assert!(at == line && reason.contains(words), "line {at}: {reason}");
-        }
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("the file is taken for good"),
-    }
 }
 
 #[test]

@@ -2,45 +2,20 @@
 //! answer per column, and digests of each column's state. Numbers in files are units; here they are bytes.
 
 use super::{Digest, Op};
+use crate::named::named;
 use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::{Align, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whose answers a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Column {
-    /// The Linux 6.12 free-tree engine.
-    Linux,
-    /// The exact lowest address.
-    Lowest,
-    /// The exact highest address.
-    Highest,
-    /// The smallest block that fits.
-    BestFit,
-    /// The gap allocator of Linux <= 5.1.
-    Gap,
-}
-
-impl Column {
-    /// Every column, by the letter that stands in files.
-    pub const ALL: [(char, Self); 5] = [
-        ('k', Self::Linux),
-        ('l', Self::Lowest),
-        ('h', Self::Highest),
-        ('b', Self::BestFit),
-        ('g', Self::Gap),
-    ];
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|(letter, _)| text.chars().eq([*letter]));
-        found.map(|(_, column)| column).ok_or_else(|| format!("unknown column {text:?}"))
-    }
-
-    /// The letter that stands in files.
-    #[must_use]
-    pub fn letter(self) -> char {
-        Self::ALL.into_iter().find(|(_, column)| *column == self).map_or('?', |(letter, _)| letter)
+named! {
+    /// Whose answers a column holds.
+    Column {
+        Linux "k" "The Linux 6.12 free-tree engine."
+        Lowest "l" "The exact lowest address."
+        Highest "h" "The exact highest address."
+        BestFit "b" "The smallest block that fits."
+        Gap "g" "The gap allocator of Linux <= 5.1."
     }
 }
 
@@ -169,8 +144,8 @@ impl VectorFormat {
                 self.zones.insert(name, span);
             }
             "cols" => {
-                while let Ok(column) = fields.text("column") {
-                    self.columns.push(Column::parse(column)?);
+                while !fields.is_end() {
+                    self.columns.push(fields.choice("column", Column::named)?);
                 }
             }
             other => return Err(format!("unknown header {other:?}")),
@@ -185,7 +160,7 @@ impl VectorFormat {
             "m" => self.congruent(&mut fields)?,
             "f" => self.free(&mut fields)?,
             "D" => {
-                let column = Column::parse(fields.text("COL")?)?;
+                let column = fields.choice("column", Column::named)?;
                 Record::Digest(column, Digest::parse(column, &mut fields)?)
             }
             "end" => {

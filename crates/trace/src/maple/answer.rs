@@ -1,6 +1,7 @@
 //! What a range tree answers, and what of a recorded answer binds.
 
 use super::Value;
+use crate::named::named;
 use freehold_units::Span;
 
 /// Why an operation was refused. Nothing changed.
@@ -14,36 +15,17 @@ pub enum Refusal {
     Invalid,
 }
 
-/// What a cursor is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CursorState {
-    /// On a range of the tree.
-    Active,
-    /// Not walked yet.
-    Start,
-    /// Paused.
-    Pause,
-    /// Went past its maximum.
-    Overflow,
-    /// Went below its minimum.
-    Underflow,
-    /// On nothing, in a tree without nodes.
-    None,
-    /// On the one entry of a tree without nodes.
-    Root,
-}
-
-impl CursorState {
-    /// Every state, by the letter that stands in files.
-    pub const ALL: [(&'static str, Self); 7] = [
-        ("a", Self::Active),
-        ("s", Self::Start),
-        ("p", Self::Pause),
-        ("o", Self::Overflow),
-        ("u", Self::Underflow),
-        ("n", Self::None),
-        ("r", Self::Root),
-    ];
+named! {
+    /// What a cursor is doing.
+    CursorState {
+        Active "a" "On a range of the tree."
+        Start "s" "Not walked yet."
+        Pause "p" "Paused."
+        Overflow "o" "Went past its maximum."
+        Underflow "u" "Went below its minimum."
+        None "n" "On nothing, in a tree without nodes."
+        Root "r" "On the one entry of a tree without nodes."
+    }
 }
 
 /// Where a cyclic allocation went.

@@ -105,7 +105,7 @@ pub(super) fn line(text: &str, draft: &mut Draft) -> Result<(), String> {
             if draft.plan.is_none() =>
         {
             let (vacant_height, sufficient_height) = (number(vacant)?, number(sufficient)?);
-            let store_type = StoreType::from_name(name)?;
+            let store_type = StoreType::named(name).ok_or_else(|| format!("unknown store type {name:?}"))?;
             draft.plan = Some(Plan { store_type, vacant_height, sufficient_height });
         }
         ["requested:", "6.12", old, "6.16", new] if draft.requested.is_none() => {
@@ -137,12 +137,7 @@ fn path_node(words: &[&str]) -> Result<PathNode, String> {
     else {
         return Err("unreadable node".to_owned());
     };
-    let kind = match *kind {
-        "leaf_64" => NodeKind::Leaf64,
-        "range_64" => NodeKind::Range64,
-        "arange_64" => NodeKind::Arange64,
-        other => return Err(format!("unknown node {other:?}")),
-    };
+    let kind = NodeKind::named(kind).ok_or_else(|| format!("unknown node {kind:?}"))?;
     let (vacant, sufficient) = match (kind, flags) {
         (NodeKind::Leaf64, []) => (None, None),
         (NodeKind::Range64 | NodeKind::Arange64, [vacant, sufficient]) => {

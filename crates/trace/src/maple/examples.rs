@@ -3,18 +3,17 @@
 
 use super::StoreType;
 use super::example_line::{Draft, line};
+use crate::named::named;
 use crate::{Format, Lines, Reader, TraceError};
 use freehold_units::Span;
 
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    /// A leaf.
-    Leaf64,
-    /// An inner node of a tree that tracks no gaps.
-    Range64,
-    /// An inner node of a tree that does.
-    Arange64,
+named! {
+    /// What a node is.
+    NodeKind {
+        Leaf64 "leaf_64" "A leaf."
+        Range64 "range_64" "An inner node of a tree that tracks no gaps."
+        Arange64 "arange_64" "An inner node of a tree that does."
+    }
 }
 
 /// A node on the way to an index.

@@ -210,10 +210,7 @@ fn replaced(fields: &mut Fields<'_>) -> Result<Answer, String> {
 /// `value index last state`
 fn moved(fields: &mut Fields<'_>) -> Result<Answer, String> {
     let (value, index, last) = (value(fields)?, fields.hex("index")?, fields.hex("last")?);
-    let letter = fields.text("state")?;
-    let state = CursorState::ALL.into_iter().find(|(known, _)| *known == letter);
-    let (_, state) = state.ok_or_else(|| format!("unknown state {letter:?}"))?;
-    Ok(Answer::Cursor { value, index, last, state })
+    Ok(Answer::Cursor { value, index, last, state: fields.choice("state", CursorState::named)? })
 }
 
 /// `first last`

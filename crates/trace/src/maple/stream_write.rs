@@ -1,54 +1,28 @@
 //! One store of a recorded stream: what it was, how many nodes the kernel reckoned with and how many it took.
 
 use super::stream_columns::Columns;
+use crate::named::named;
 use freehold_units::Span;
 
-/// How a store changes the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum StoreType {
-    /// The whole tree becomes one range.
-    NewRoot,
-    /// Into a tree without nodes.
-    StoreRoot,
-    /// Over exactly one slot.
-    ExactFit,
-    /// Over more than one leaf.
-    Spanning,
-    /// The leaf is too full.
-    Split,
-    /// The leaf becomes too empty.
-    Rebalance,
-    /// At the end of the leaf.
-    Append,
-    /// The leaf is written anew.
-    NodeStore,
-    /// Into slots of the leaf.
-    SlotStore,
+named! {
+    /// How a store changes the tree, in the order of the numbers that stand in files, from 1.
+    StoreType {
+        NewRoot "new_root" "The whole tree becomes one range."
+        StoreRoot "store_root" "Into a tree without nodes."
+        ExactFit "exact_fit" "Over exactly one slot."
+        Spanning "spanning" "Over more than one leaf."
+        Split "split" "The leaf is too full."
+        Rebalance "rebalance" "The leaf becomes too empty."
+        Append "append" "At the end of the leaf."
+        NodeStore "node_store" "The leaf is written anew."
+        SlotStore "slot_store" "Into slots of the leaf."
+    }
 }
 
 impl StoreType {
-    /// Every type, by the name that stands in files, in the order of the numbers that do, from 1.
-    pub const ALL: [(&'static str, Self); 9] = [
-        ("new_root", Self::NewRoot),
-        ("store_root", Self::StoreRoot),
-        ("exact_fit", Self::ExactFit),
-        ("spanning", Self::Spanning),
-        ("split", Self::Split),
-        ("rebalance", Self::Rebalance),
-        ("append", Self::Append),
-        ("node_store", Self::NodeStore),
-        ("slot_store", Self::SlotStore),
-    ];
-
-    /// The type of a name.
-    pub(super) fn from_name(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, found)| found).ok_or_else(|| format!("unknown store type {name:?}"))
-    }
-
     fn from_number(number: u8) -> Result<Self, String> {
         let found = usize::from(number).checked_sub(1).and_then(|at| Self::ALL.get(at));
-        found.map(|(_, found)| *found).ok_or_else(|| format!("unknown store type {number}"))
+        found.copied().ok_or_else(|| format!("unknown store type {number}"))
     }
 }
 

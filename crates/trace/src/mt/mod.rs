@@ -26,12 +26,8 @@ pub enum Action {
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Nanoseconds since the recording started.
-    pub at_ns: u64,
-    /// The CPU it happened on.
-    pub cpu: u32,
-    /// The task.
-    pub tid: u32,
+    /// When and where it happened.
+    pub stamp: Stamp,
     /// What was to be done.
     pub action: Action,
     /// The function of the kernel.
@@ -64,8 +60,7 @@ impl TraceEvent for Event {
             ("r" | "w" | "o", ..) => return Err("piv and val belong to writes, and only there".to_owned()),
             _ => return Err(format!("unknown op {op:?}")),
         };
-        let Stamp { at_ns, cpu, tid } = stamp;
-        Ok(Self { at_ns, cpu, tid, action, function, node, node_span, span })
+        Ok(Self { stamp, action, function, node, node_span, span })
     }
 }
 

@@ -6,18 +6,17 @@
 
 use super::placement::Placement;
 use super::{Answer, Op};
+use crate::named::named;
 use crate::{Fields, Format, Lines, Reader, TraceError};
 use freehold_units::Align;
 
-/// In which order a run frees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FreeOrder {
-    /// As allocated.
-    InOrder,
-    /// Every even object, then every odd one.
-    Alternating,
-    /// The last one first.
-    Reverse,
+named! {
+    /// In which order a run frees; alternating is every even object, then every odd one.
+    FreeOrder {
+        InOrder "in" "in order"
+        Alternating "alt" "alternating"
+        Reverse "rev" "reverse"
+    }
 }
 
 /// What a run does.
@@ -224,23 +223,12 @@ impl Run {
 fn begin(fields: &mut Fields<'_>) -> Result<AreaRun, String> {
     let (unit_bytes, size_bytes) = (fields.named("unit")?, fields.named("size")?);
     fields.word("align")?;
-    Ok(AreaRun {
-        unit_bytes,
-        size_bytes,
-        align: fields.align("align")?,
-        half: match fields.named("half")? {
-            0_u8 => false,
-            1 => true,
-            other => return Err(format!("half is 0 or 1, not {other}")),
-        },
-        objects: fields.named("n")?,
-        order: match fields.named::<String>("order")?.as_str() {
-            "in" => FreeOrder::InOrder,
-            "alt" => FreeOrder::Alternating,
-            "rev" => FreeOrder::Reverse,
-            other => return Err(format!("unknown order {other:?}")),
-        },
-    })
+    let align = fields.align("align")?;
+    fields.word("half")?;
+    let (half, objects) = (fields.flag("half")?, fields.named("n")?);
+    fields.word("order")?;
+    let order = fields.choice("order", FreeOrder::named)?;
+    Ok(AreaRun { unit_bytes, size_bytes, align, half, objects, order })
 }
 
 fn alloc_work(fields: &mut Fields<'_>) -> Result<AllocWork, String> {

@@ -44,11 +44,7 @@ impl ChunkLine {
             populated_pages: fields.value("POP")?,
             empty_pages: fields.value("EMPTY")?,
             objects: fields.value("NALLOC")?,
-            isolated: match fields.value("ISOLATED")? {
-                0_u8 => false,
-                1 => true,
-                other => return Err(format!("ISOLATED is 0 or 1, not {other}")),
-            },
+            isolated: fields.flag("ISOLATED")?,
         })
     }
 }

@@ -1,53 +1,19 @@
 //! Recorded events of per-CPU memory, `*.pcpu.csv`.
 
+use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::Align;
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EventKind {
-    /// Allocated.
-    Alloc,
-    /// Freed.
-    Free,
-    /// Freed, but allocated before the recording.
-    FreeUnknown,
-    /// Must have been freed: its place was handed out again.
-    FreeImplied,
-    /// An allocation failed.
-    Failed,
-    /// A chunk was created.
-    ChunkCreated,
-    /// A chunk was destroyed.
-    ChunkDestroyed,
-}
-
-impl EventKind {
-    /// A few words for people.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Alloc => "allocation",
-            Self::Free => "free",
-            Self::FreeUnknown => "free of an unknown object",
-            Self::FreeImplied => "implied free",
-            Self::Failed => "failed allocation",
-            Self::ChunkCreated => "chunk created",
-            Self::ChunkDestroyed => "chunk destroyed",
-        }
-    }
-
-    fn from_letter(letter: &str) -> Option<Self> {
-        Some(match letter {
-            "A" => Self::Alloc,
-            "F" => Self::Free,
-            "U" => Self::FreeUnknown,
-            "G" => Self::FreeImplied,
-            "X" => Self::Failed,
-            "C" => Self::ChunkCreated,
-            "D" => Self::ChunkDestroyed,
-            _ => return None,
-        })
+named! {
+    /// What happened.
+    EventKind {
+        Alloc "A" "allocation"
+        Free "F" "free"
+        FreeUnknown "U" "free of an unknown object"
+        FreeImplied "G" "implied free"
+        Failed "X" "failed allocation"
+        ChunkCreated "C" "chunk created"
+        ChunkDestroyed "D" "chunk destroyed"
     }
 }
 
@@ -74,12 +40,8 @@ impl AllocFlags {
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Nanoseconds since the recording started.
-    pub at_ns: u64,
-    /// The CPU it happened on.
-    pub cpu: u32,
-    /// The task.
-    pub tid: u32,
+    /// When and where it happened.
+    pub stamp: Stamp,
     /// What happened.
     pub kind: EventKind,
     /// The object, from 1, never reused.
@@ -107,13 +69,9 @@ impl TraceEvent for Event {
     const KIND: Kind = Kind::Pcpu;
 
     fn parse(stamp: Stamp, fields: &mut Fields<'_>) -> Result<Self, String> {
-        let letter = fields.text("op")?;
-        let kind = EventKind::from_letter(letter).ok_or_else(|| format!("unknown op {letter:?}"))?;
-        let Stamp { at_ns, cpu, tid } = stamp;
+        let kind = fields.choice("op", EventKind::named)?;
         let event = Self {
-            at_ns,
-            cpu,
-            tid,
+            stamp,
             kind,
             object: fields.optional("obj")?,
             chunk: fields.optional("chunk")?,
@@ -128,7 +86,7 @@ impl TraceEvent for Event {
         if event.is_whole() {
             Ok(event)
         } else {
-            Err(format!("a {} lacks a field that it needs", kind.name()))
+            Err(format!("a {} lacks a field that it needs", kind.about()))
         }
     }
 }

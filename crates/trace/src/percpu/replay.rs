@@ -43,7 +43,7 @@ impl Recording {
             match names.operation(&event).map_err(|reason| events.error(reason))? {
                 Some(op) => {
                     recording.ops.push(op);
-                    recording.at_ns.push(event.at_ns);
+                    recording.at_ns.push(event.stamp.at_ns);
                 }
                 None => *recording.skipped.entry(event.kind).or_insert(0) += 1,
             }

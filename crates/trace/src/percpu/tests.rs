@@ -1,6 +1,7 @@
 //! Small files of every kind, good and bad.
 
 use super::*;
+use crate::tests::fails_at;
 use crate::{Lines, TraceError};
 use freehold_units::Align;
 
@@ -23,22 +24,6 @@ f -1
 
 fn read(text: &str) -> Result<Vec<Record>, TraceError> {
     Vectors::new(Lines::from_text("file", text))?.collect()
-}
-
-/// Where and why reading fails.
-fn failure<T>(result: Result<T, TraceError>) -> (u64, String) {
-    match result {
-        Err(TraceError::Line { line, reason, .. }) => (line, reason),
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("the file is taken for good"),
-    }
-}
-
-/// Fails at the line, for a reason in which the words stand.
-#[track_caller]
-fn fails_at<T>(result: Result<T, TraceError>, line: u64, words: &str) {
-    let (at, reason) = failure(result);
-    assert!(at == line && reason.contains(words), "line {at}: {reason}");
 }
 
 /// The good file with its hash put right, as the hash is not what these tests are about.
@@ -264,11 +249,14 @@ fn events_have_their_times_and_fields() {
         Events::new(Lines::from_text("file", TRACE)).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(events.len(), 8);
     let first = &events[0];
-    assert_eq!((first.at_ns, first.cpu, first.tid, first.kind), (10, 1, 7, EventKind::Alloc));
+    assert_eq!(
+        (first.stamp.at_ns, first.stamp.cpu, first.stamp.tid, first.kind),
+        (10, 1, 7, EventKind::Alloc)
+    );
     assert_eq!(first.flags, Some(AllocFlags { reserved: false, atomic: true, accounted: true }));
     assert_eq!((first.offset_bytes, first.charged_bytes), (Some(71796), Some(16)));
     assert_eq!(first.site, "caller");
-    assert_eq!(events[7].at_ns, 45);
+    assert_eq!(events[7].stamp.at_ns, 45);
 }
 
 #[test]

@@ -7,15 +7,15 @@
 use super::digest::{ChunkLine, Digest, chunk_lines_hash};
 use super::placement::Placement;
 use super::{Answer, Op};
+use crate::named::named;
 use crate::{Fields, Format, Lines, Reader, TraceError};
 
-/// Which of two kernels answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// The kernel as shipped: a free may leave a chunk's hint too small.
-    Stock,
-    /// With the one expression put right that makes hints stale.
-    Fixed,
+named! {
+    /// Which of two kernels answered.
+    Variant {
+        Stock "stock" "The kernel as shipped: a free may leave a chunk's hint too small."
+        Fixed "fixed" "With the one expression put right that makes hints stale."
+    }
 }
 
 /// How a file was recorded.
@@ -113,15 +113,14 @@ fn chunk_lines(mut digest: Digest, lines: &mut Lines) -> Result<Record, TraceErr
 fn setup(text: &str) -> Result<Setup, String> {
     let mut fields = Fields::new(text, ' ');
     fields.word("#")?;
+    let (unit_bytes, page_bytes) = (fields.named("unit")?, fields.named("page")?);
+    let cpus = fields.named("cpus")?;
+    fields.word("variant")?;
     let setup = Setup {
-        unit_bytes: fields.named("unit")?,
-        page_bytes: fields.named("page")?,
-        cpus: fields.named("cpus")?,
-        variant: match fields.named::<String>("variant")?.as_str() {
-            "stock" => Variant::Stock,
-            "fixed" => Variant::Fixed,
-            other => return Err(format!("unknown variant {other:?}")),
-        },
+        unit_bytes,
+        page_bytes,
+        cpus,
+        variant: fields.choice("variant", Variant::named)?,
         balance: match fields.named::<String>("balance")?.as_str() {
             "off" => false,
             "sync" => true,

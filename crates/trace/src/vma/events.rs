@@ -1,5 +1,6 @@
 //! Recorded events of process address spaces, one per completed system call, in the order of completion.
 
+use crate::named::named;
 use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 
 /// An error number of Linux, positive as in `errno`.
@@ -20,19 +21,15 @@ pub enum Backing {
     File(u32),
 }
 
-/// Where a mapping comes from that no traced call made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MappingSource {
-    /// The stack, or its growth.
-    Stack,
-    /// The kernel's code for processes.
-    Vdso,
-    /// The kernel's data for processes.
-    Vvar,
-    /// A segment of a program.
-    File,
-    /// Memory of a program beyond its file.
-    Anonymous,
+named! {
+    /// Where a mapping comes from that no traced call made.
+    MappingSource {
+        Stack "stack" "The stack, or its growth."
+        Vdso "vdso" "The kernel's code for processes."
+        Vvar "vvar" "The kernel's data for processes."
+        File "file" "A segment of a program."
+        Anonymous "anon" "Memory of a program beyond its file."
+    }
 }
 
 /// A mapping that the kernel made by itself.
@@ -179,12 +176,8 @@ pub enum Action {
 /// One recorded event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Nanoseconds since the recording started.
-    pub at_ns: u64,
-    /// The CPU it happened on.
-    pub cpu: u32,
-    /// The task.
-    pub tid: u32,
+    /// When and where it happened.
+    pub stamp: Stamp,
     /// The address space; `None` only for an exec from a space that was not followed.
     pub space: Option<u32>,
     /// What happened.
@@ -220,8 +213,7 @@ impl TraceEvent for Event {
         if space.is_none() && !matches!(action, Action::Exec { .. }) {
             return Err("mm is empty".to_owned());
         }
-        let Stamp { at_ns, cpu, tid } = stamp;
-        Ok(Self { at_ns, cpu, tid, space, action })
+        Ok(Self { stamp, space, action })
     }
 }
 
@@ -283,11 +275,7 @@ impl Row<'_, '_> {
         let (low, high) = (window.hex("lo")?, window.hex("hi")?);
         window.end()?;
         let (len_bytes, align_mask) = (self.fields.value("len")?, self.fields.hex("align_mask")?);
-        let top_down = match self.fields.hex("flags")? {
-            0 => false,
-            1 => true,
-            other => return Err(format!("unknown search flags {other:x}")),
-        };
+        let top_down = self.fields.flag("flags")?;
         self.empty(&["file"])?;
         let (align_offset, outcome) = (self.fields.hex("off")?, self.outcome()?);
         Ok(Action::GapSearch { low, high, len_bytes, align_mask, top_down, align_offset, outcome })
@@ -298,14 +286,8 @@ impl Row<'_, '_> {
         let prot = self.fields.value("prot")?;
         let flags = self.fields.text("flags")?;
         let (source, shared) = flags.strip_suffix('S').map_or((flags, false), |source| (source, true));
-        let source = match source {
-            "stack" => MappingSource::Stack,
-            "vdso" => MappingSource::Vdso,
-            "vvar" => MappingSource::Vvar,
-            "file" => MappingSource::File,
-            "anon" => MappingSource::Anonymous,
-            other => return Err(format!("unknown source of a mapping {other:?}")),
-        };
+        let source = MappingSource::named(source);
+        let source = source.ok_or_else(|| format!("unknown source of a mapping {flags:?}"))?;
         let (backing, offset_bytes) = (self.backing()?, self.fields.hex("off")?);
         if self.fields.hex("ret")? != address {
             return Err("ret is not the mapping's address".to_owned());
@@ -336,12 +318,7 @@ impl Row<'_, '_> {
 
     fn exit(&mut self) -> Result<Action, String> {
         self.empty(&["addr", "len", "prot", "flags", "file", "off"])?;
-        let last = match self.fields.text("ret")? {
-            "0" => false,
-            "1" => true,
-            other => return Err(format!("ret of an exit is 0 or 1, not {other:?}")),
-        };
-        Ok(Action::Exit { last })
+        Ok(Action::Exit { last: self.fields.flag("ret")? })
     }
 
     fn destroy(&mut self) -> Result<Action, String> {

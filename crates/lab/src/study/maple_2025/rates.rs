@@ -30,8 +30,8 @@ fn recorded(file: &Path) -> Result<Source, TraceError> {
     let name = format!("kernel, {}", events.header().workload);
     let (mut stores, mut span_ns) = ([0; 5], None);
     while let Some(event) = events.next().transpose()? {
-        let (first, _) = span_ns.unwrap_or((event.at_ns, 0));
-        span_ns = Some((first, event.at_ns));
+        let (first, _) = span_ns.unwrap_or((event.stamp.at_ns, 0));
+        span_ns = Some((first, event.stamp.at_ns));
         for ((_, function, _), stores) in KINDS.iter().zip(&mut stores) {
             *stores += u64::from(event.action != Action::Read && event.function == *function);
         }

@@ -54,15 +54,15 @@ impl Playing {
         if run.half {
             fill_upper_halves(&mut driver, &run, unit_bytes)?;
         }
-        let (order, named) = match run.order {
-            FreeOrder::InOrder => (Order::InOrder, "in order"),
-            FreeOrder::Alternating => (Order::Alternating, "alternating"),
-            FreeOrder::Reverse => (Order::Reverse, "reverse"),
+        let order = match run.order {
+            FreeOrder::InOrder => Order::InOrder,
+            FreeOrder::Alternating => Order::Alternating,
+            FreeOrder::Reverse => Order::Reverse,
         };
         let half = if run.half { ", second half filled" } else { "" };
         let AreaRun { size_bytes, align, objects, .. } = run;
-        let what =
-            format!("{objects} x {size_bytes}/{} of {}K, {named}{half}", align.bytes(), run.unit_bytes >> 10);
+        let (align, unit_kib, named) = (align.bytes(), run.unit_bytes >> 10, run.order.about());
+        let what = format!("{objects} x {size_bytes}/{align} of {unit_kib}K, {named}{half}");
         let checked = Checked::new(what, "area-map");
         let (alloc, free) = Default::default();
         let order = order.arrange(&(0..objects).collect::<Vec<_>>());

@@ -28,7 +28,7 @@ pub fn from_file(file: &Path) -> Result<Workload<Percpu>, TraceError> {
         let Recording { header, ops, at_ns, skipped } = Recording::read(file)?;
         // What operations left for later was done at once.
         let recorded = of(header.description, Config::new(TRACE_UNIT_BYTES, header.cpus), true, ops);
-        let skipped = skipped.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
+        let skipped = skipped.into_iter().map(|(kind, count)| (kind.about(), count)).collect();
         return Ok(Workload { at_ns: Some(at_ns), skipped, ..recorded });
     }
     let mut vectors = Vectors::open(file)?;

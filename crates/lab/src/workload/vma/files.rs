@@ -35,7 +35,7 @@ pub fn from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
     let mut reader = Reader { page_bytes: events.header().page_bytes, ..Reader::default() };
     while let Some(event) = events.next().transpose()? {
         match reader.read(event.space, &event.action) {
-            Ok(op) => op.into_iter().for_each(|op| read.push(event.at_ns, op)),
+            Ok(op) => op.into_iter().for_each(|op| read.push(event.stamp.at_ns, op)),
             Err(why) => read.skip(why),
         }
     }

@@ -23,11 +23,11 @@ pub fn tree_from_file(file: &Path) -> Result<Workload<Maple>, TraceError> {
         match tree_call(&event) {
             Ok(call) => {
                 let next = trees.len() as u32;
-                let space = *trees.entry(event.tid).or_insert(next);
+                let space = *trees.entry(event.stamp.tid).or_insert(next);
                 if space == next {
-                    read.push(event.at_ns, Op { space, call: Call::Exec });
+                    read.push(event.stamp.at_ns, Op { space, call: Call::Exec });
                 }
-                read.push(event.at_ns, Op { space, call });
+                read.push(event.stamp.at_ns, Op { space, call });
             }
             Err(why) => read.skip(why),
         }

@@ -3,12 +3,14 @@
 use freehold::units::Span;
 use freehold_lab::engine::vma::Call;
 use freehold_lab::workload::vma::tree_call as call;
+use freehold_trace::Stamp;
 use freehold_trace::mt::{Action, Event};
 
 fn event(action: Action, function: &str) -> Event {
     let span = Span::new(0x1000, 0x1fff).unwrap();
     let function = function.to_owned();
-    Event { at_ns: 0, cpu: 0, tid: 1, action, function, node: 0, node_span: Span::ALL, span }
+    let stamp = Stamp { at_ns: 0, cpu: 0, tid: 1 };
+    Event { stamp, action, function, node: 0, node_span: Span::ALL, span }
 }
 
 #[test]
