@@ -310,7 +310,7 @@ fn erasing_and_merging_ask_for_no_memory() {
 
 /// An entry that is cut beside a gap makes the gap longer, whichever leaves the two are in.
 fn cut_beside_gaps(nodes: Nodes) {
-    let start = with_gaps(nodes, if cfg!(miri) { 6 } else { 300 });
+    let start = with_gaps(nodes, if cfg!(miri) { 12 } else { 300 });
     for at in 1..start.len() {
         for cut in [span(10 * at, 10 * at + 2), span(10 * at + 3, 10 * at + 4)] {
             let mut map = start.clone();

@@ -2,12 +2,16 @@
 //!
 //! Everything is tried here and now, by this process; nothing is guessed from versions.
 
+use crate::view::text::{MAIL, wrap};
 use freehold::units::Bytes;
 use freehold_percpu::heap::{Index, PerCpuHeap, Rung};
 use freehold_sys::machine::{self, Overcommit};
 use freehold_sys::membarrier::Membarrier;
 use freehold_sys::{Guard, Reservation, rseq, topology};
 use serde::Serialize;
+
+/// Columns before what is said.
+const INDENT: usize = 23;
 
 /// One thing that was asked of the machine.
 #[derive(Debug, Serialize)]
@@ -157,20 +161,24 @@ fn mappings() -> Check {
     either("mappings", found, [needed, if most.is_some() { needed } else { "" }])
 }
 
-/// Lines for people, at most 100 columns where values are short.
+/// Lines for people and for mails.
 pub fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for Check { name, available, found, follows } in checks {
-        let mark = if *available { "yes" } else { "no " };
-        text.push_str(&format!("{name:<17} {mark}  {found}\n"));
-        if !follows.is_empty() {
-            text.push_str(&format!("{:<17}      {follows}\n", ""));
+        let mut said = String::new();
+        for part in [found, follows].into_iter().filter(|part| !part.is_empty()) {
+            wrap(&mut said, part, MAIL - INDENT);
+        }
+        let mut before = format!("{name:<17} {:<3}  ", if *available { "yes" } else { "no" });
+        for line in said.lines() {
+            text.push_str(&format!("{before}{line}\n"));
+            before = " ".repeat(INDENT);
         }
     }
     text
 }
 
-/// The same as one document.
+/// The same as one document, which has no records.
 pub fn json(checks: &[Check]) -> String {
-    format!("{}\n", serde_json::json!({ "schema": "freehold/1", "command": "doctor", "checks": checks }))
+    format!("{}\n", serde_json::json!({ "schema": "freehold-doctor/1", "checks": checks }))
 }

@@ -19,7 +19,7 @@ mod palette;
 mod plot;
 mod published;
 mod table;
-mod text;
+pub(crate) mod text;
 mod tree;
 
 pub use definition::Definition;

@@ -9,7 +9,7 @@ const COLOURS: usize = 8;
 /// Which engine has which colour.
 #[derive(Clone, Debug)]
 pub(crate) struct Palette {
-    /// Engines with their numbers, those beyond the colours with the first ones again.
+    /// Engines with their numbers.
     labels: Vec<(String, usize)>,
 }
 

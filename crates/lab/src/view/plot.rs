@@ -140,7 +140,9 @@ fn of_records(view: &PlotView, scope: &Scope) -> Lines {
         let of_measure = |measure| at.iter().map(|&at| value(measure, at)).collect();
         Line { name: name.concat(), number: 0, values: view.measure.iter().map(of_measure).collect() }
     };
-    let lines = parts(&records, std::slice::from_ref(&view.line)).into_iter().map(line).collect();
+    let lines = parts(&records, std::slice::from_ref(&view.line)).into_iter().map(line);
+    // Whose records have none of the figures has no line.
+    let lines = lines.filter(|line| line.values.iter().flatten().any(Option::is_some)).collect();
     (lines, at.iter().map(|&at| at as f64).collect(), Vec::new())
 }
 

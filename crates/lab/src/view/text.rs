@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// Columns of a terminal, and of a mail.
 const SCREEN: usize = 100;
-const MAIL: usize = 72;
+pub(crate) const MAIL: usize = 72;
 /// Lines of findings on the screen, either way.
 const FINDINGS: usize = 6;
 
@@ -93,7 +93,7 @@ fn of_view(view: &View, scope: &Scope) -> Vec<Table> {
 }
 
 /// Breaks a text at its spaces; a word longer than a line stays whole.
-fn wrap(text: &mut String, line: &str, width: usize) {
+pub(crate) fn wrap(text: &mut String, line: &str, width: usize) {
     let mut column = 0;
     for word in line.split_whitespace() {
         let length = word.chars().count();

@@ -28,7 +28,9 @@ fn each_thing_is_asked_once_and_told_in_both_forms() {
     let names: std::collections::BTreeSet<_> = checks.iter().map(|check| check.name).collect();
     assert_eq!(names.len(), checks.len());
     let text = doctor::text(&checks);
-    assert!(checks.iter().all(|check| text.contains(check.name) && text.contains(&check.found)));
+    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(checks.iter().all(|check| words.contains(check.name) && words.contains(&check.found)), "{text}");
     let document: serde_json::Value = serde_json::from_str(&doctor::json(&checks)).unwrap();
     assert_eq!(document["checks"].as_array().map(Vec::len), Some(checks.len()));
     let heap = checks.iter().find(|check| check.name == "per-CPU heap").unwrap();
@@ -54,10 +56,26 @@ const MINE: EngineEntry = Listed {
 const CASE: Benched<Kind> = Benched { name: "churn-4-32", kind: Kind::Churn(32) };
 
 #[test]
+fn as_many_objects_are_live_as_are_asked_for() {
+    let live_and_replaced = |objects, exactly, grows| {
+        let whole = Config::new(32 << 10, 2);
+        let plan =
+            Plan { engines: vec![MINE], objects, before: 0, exactly, grows, quick: true, rounds: 2, whole };
+        let churn = plan.churn(64);
+        (churn.first.len(), churn.pairs.len() / 2)
+    };
+    assert_eq!(live_and_replaced(300_000, true, false), (300_000, 300_000));
+    assert_eq!(live_and_replaced(300_000, true, true), (300_000, 300_000));
+    assert_eq!(live_and_replaced(100, true, true), (100, 20_000));
+    assert_eq!(live_and_replaced(300_000, false, false), (200_000, 300_000));
+}
+
+#[test]
 fn an_engine_and_a_case_are_an_entry_each() {
     let whole = Config::new(32 << 10, 2).population(Population::Whole);
     let engines = vec![MINE];
-    let plan = Plan { engines, objects: 500, exactly: true, grows: false, quick: true, rounds: 2, whole };
+    let (exactly, grows) = (true, false);
+    let plan = Plan { engines, objects: 500, before: 0, exactly, grows, quick: true, rounds: 2, whole };
     let mut results = Results::default();
     plan.case(&CASE, &mut results, &mut |_| ()).unwrap();
     let of_mine = |metric: &str| {

@@ -11,6 +11,7 @@ mod stress;
 use freehold_lab::data_folder;
 use freehold_lab::record::{Environment, Record};
 use freehold_lab::workload::suite::MAPS_BENCHED;
+use std::collections::{BTreeSet, HashSet};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
@@ -44,10 +45,14 @@ impl Results {
             let fields: Vec<&String> = finding.as_object().unwrap().keys().collect();
             assert_eq!(fields, ["metric", "ours", "rival", "theirs", "verdict", "what"], "{finding}");
         }
+        let mut keys = HashSet::new();
         for record in document["records"].as_array().unwrap() {
             let parsed: Record =
                 serde_json::from_value(record.clone()).unwrap_or_else(|error| panic!("{error:#}: {record}"));
             assert_eq!(&serde_json::to_value(&parsed).unwrap(), record);
+            let mut key = record.as_object().unwrap().clone();
+            key.retain(|field, _| !["value", "lo", "hi", "samples"].contains(&field.as_str()));
+            assert!(keys.insert(format!("{key:?}")), "two records have the key of {record}");
         }
         Self(document)
     }
@@ -234,7 +239,7 @@ fn a_variant_is_run_by_its_full_name_alone() {
         let results = Results::of(&args);
         let placements = results.records().filter(|record| record["engine"] != "floor");
         let placements = placements.map(|record| record["placement"].as_str().unwrap().to_owned());
-        placements.collect::<std::collections::BTreeSet<_>>()
+        placements.collect::<BTreeSet<_>>()
     };
     assert_eq!(Vec::from_iter(labels("rbtree:lowest+hot+lazy")), ["lowest+hot+lazy"]);
     assert!(labels("rbtree").iter().all(|placement| !placement.contains('+')));
@@ -543,8 +548,23 @@ fn completions_and_manual_come_from_the_command_line() {
     assert!(text(&freehold(&["man"]).stdout).contains(".TH freehold"));
 }
 
+/// Where nothing is of a size, none is too large; and a size of which an engine does as much as of the one before adds nothing.
 #[test]
-fn as_many_objects_are_live_as_a_growth_asks_for() {
+fn each_size_is_measured_once_and_only_where_it_counts() {
+    let output = freehold(&["bench", "maple", "--quick", "--n", "100000000", "--workload", "footprint"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let bench = "bench percpu --quick --n 6000 --n 5000 --n 6000 --engine bitmap --engine area-map --workload aligned \
+                 --workload mass-free";
+    let results = Results::of(&bench.split_whitespace().collect::<Vec<_>>());
+    let sizes =
+        |query| results.find(query).filter_map(|record| record["n"].as_u64()).collect::<BTreeSet<_>>();
+    assert_eq!(sizes("engine=bitmap|workload=aligned"), [5000, 6000].into());
+    assert_eq!(sizes("engine=area-map|workload=aligned"), [4000].into());
+    assert_eq!(sizes("engine=area-map|workload=mass-free"), [5000, 6000].into());
+}
+
+#[test]
+fn a_growth_has_each_size() {
     let results = Results::of(&["bench", "percpu", "--growth", "--quick", "--engine", "bitmap"]);
     let pages: Vec<(u64, f64)> = results
         .records()

@@ -31,8 +31,10 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let mut results = Results::default();
     describe::<Kva>(&mut results, engines.iter().copied());
     let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
-    let sizes = that_fit(sizes, bytes_each, options, &mut results)?;
-    for case in find_cases(&options.workloads, cases(), |case| case.name)? {
+    let cases = find_cases(&options.workloads, cases(), |case| case.name)?;
+    let sized = cases.iter().any(|case| case.sized);
+    let sizes = that_fit(sizes, sized, bytes_each, options, &mut results)?;
+    for case in cases {
         let mut too_slow: HashMap<String, String> = HashMap::new();
         for &n in if case.sized { &sizes[..] } else { &[1] } {
             progress.tick(&format!("{}: setting up", case.name));

@@ -25,13 +25,14 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
         (asked, _) => asked.to_vec(),
     };
     let cases = find_cases(&options.workloads, MAPS_BENCHED, |case| case.name)?;
+    let mut results = Results::default();
+    let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
+    let sized = cases.iter().any(|case| Workload::fixed_sizes(case.kind).is_none());
+    let sizes = that_fit(&sizes, sized, bytes_each, options, &mut results)?;
     if options.instructions {
         return of_maps(&cases, &sizes, &engines, progress);
     }
-    let mut results = Results::default();
     describe::<Tree>(&mut results, engines.iter().copied());
-    let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
-    let sizes = that_fit(&sizes, bytes_each, options, &mut results)?;
     for case in cases {
         let &Benched { name, kind } = case;
         for &n in Workload::fixed_sizes(kind).unwrap_or(&sizes) {

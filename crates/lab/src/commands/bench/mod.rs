@@ -50,10 +50,12 @@ fn family(
     if let Some(n) = options.sizes.iter().find(|&&n| n == 0 || n > MOST_N) {
         return usage(format!("--n {n}: sizes are from 1 to {MOST_N}"));
     }
-    if !options.growth {
-        return bench(options, progress);
-    }
     let mut options = options.clone();
+    options.sizes.sort_unstable();
+    options.sizes.dedup();
+    if !options.growth {
+        return bench(&options, progress);
+    }
     if options.workloads.is_empty() {
         options.workloads.push(grows.to_owned());
     }
@@ -62,19 +64,20 @@ fn family(
     bench(&options, progress)
 }
 
-/// The sizes that there is memory for. One that somebody asked for is refused before anything is measured if there is not; of
-/// those that grow, it is left out, and that is noted.
+/// The sizes that there is memory for, of those that cases are `sized` by. One that somebody asked for is refused before
+/// anything is measured if there is not; of those that grow, it is left out, and that is noted, unless it is the least.
 fn that_fit(
     sizes: &[u32],
+    sized: bool,
     bytes_each: u64,
     options: &Options,
     results: &mut Results,
 ) -> Result<Vec<u32>, Failure> {
     let mut fit = Vec::new();
-    for &n in sizes {
+    for &n in sizes.iter().filter(|_| sized) {
         match check_memory(n.into(), bytes_each) {
             Ok(()) => fit.push(n),
-            Err(lacking) if options.growth => results.note(format!("left out: {lacking}")),
+            Err(lacking) if options.growth && !fit.is_empty() => results.note(format!("left out: {lacking}")),
             Err(lacking) => return Err(lacking),
         }
     }

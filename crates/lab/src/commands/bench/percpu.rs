@@ -32,9 +32,11 @@ pub struct Plan {
     pub engines: Vec<EngineEntry>,
     /// How many are placed, where an engine is fast.
     pub objects: u32,
+    /// The size before: what an engine does no more of than then is not done again. Of the first size, none.
+    pub before: u32,
     /// Whether that number was asked for.
     pub exactly: bool,
-    /// Whether it grows, so that as many are live at once.
+    /// Whether it is one of those that grow, small ones too.
     pub grows: bool,
     /// Done within a minute.
     pub quick: bool,
@@ -62,12 +64,15 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let usual = if options.quick { OBJECTS / 5 } else { OBJECTS };
     let sizes = if options.sizes.is_empty() { &[usual][..] } else { &options.sizes };
     let bytes_each = LAB_BYTES + ENGINE_BYTES * engines.len() as u64;
-    let sizes = that_fit(sizes, bytes_each, options, &mut results)?;
+    let sized = cases.iter().any(|case| case.kind.is_sized());
+    let sizes = that_fit(sizes, sized, bytes_each, options, &mut results)?;
     for case in cases {
-        for &objects in &sizes {
+        let mut before = 0;
+        for objects in if case.kind.is_sized() { sizes.clone() } else { vec![usual] } {
             let plan = Plan {
                 engines: engines.clone(),
                 objects,
+                before: std::mem::replace(&mut before, objects),
                 exactly: !options.sizes.is_empty(),
                 grows: options.growth,
                 quick: options.quick,
@@ -86,21 +91,27 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
 }
 
 impl Plan {
-    /// Objects of a size that an engine places: fewer where it walks over gaps.
-    fn objects(&self, size: Size, entry: &EngineEntry) -> u32 {
+    /// Objects of a size that an engine places, of so many: fewer where it walks over gaps.
+    fn placed(&self, size: Size, entry: &EngineEntry, objects: u32) -> u32 {
         match (size.leaves_gaps(), entry.knows_pages) {
-            (true, false) => self.objects.min(QUADRATIC_OBJECTS[usize::from(!self.quick)]),
-            (true, true) if !self.exactly => self.objects.div_ceil(WALKED),
-            _ => self.objects,
+            (true, false) => objects.min(QUADRATIC_OBJECTS[usize::from(!self.quick)]),
+            (true, true) if !self.exactly => objects.div_ceil(WALKED),
+            _ => objects,
         }
     }
 
-    /// A churn, of as many live objects as are asked for while they grow.
-    fn churn(&self, most_bytes: u32) -> Churn {
-        if self.grows {
-            return Churn::new(most_bytes, self.objects, self.objects.clamp(LEAST_REPLACED, OBJECTS));
-        }
-        Churn::new(most_bytes, LIVE.min(self.objects), self.objects)
+    /// The engines that place more objects of a size than of the size before.
+    fn that_place_more(&self, size: Size, engines: &[EngineEntry]) -> Vec<EngineEntry> {
+        let placed = |entry: &EngineEntry, objects| self.placed(size, entry, objects);
+        let more = |entry: &&EngineEntry| placed(entry, self.objects) > placed(entry, self.before);
+        engines.iter().filter(more).copied().collect()
+    }
+
+    /// A churn of as many live objects as were asked for.
+    pub fn churn(&self, most_bytes: u32) -> Churn {
+        let live = if self.exactly { self.objects } else { LIVE.min(self.objects) };
+        let least = if self.grows { LEAST_REPLACED } else { 0 };
+        Churn::new(most_bytes, live, self.objects.clamp(least, OBJECTS))
     }
 
     /// Measures a case.
@@ -118,24 +129,24 @@ impl Plan {
         let (workload, config, rounds) = (case.name, self.whole, self.rounds);
         let all = |_: &EngineEntry| self.objects;
         let job = |work| Job { workload, config, work, objects: &all, rounds };
-        let filled = |size| move |entry: &EngineEntry| self.objects(size, entry);
+        let filled = |size| move |entry: &EngineEntry| self.placed(size, entry, self.objects);
         let mut run = |job: &Job<'_>, engines: &[EngineEntry]| -> anyhow::Result<()> {
             job.run(engines, tick)?.iter().for_each(|bench| job.record(bench, results));
             Ok(())
         };
         match case.kind {
-            Kind::Fill(sizes) => sizes
-                .iter()
-                .try_for_each(|&size| run(&Job { objects: &filled(size), ..job(Work::Fill(size)) }, &timed)),
+            Kind::Fill(sizes) => sizes.iter().try_for_each(|&size| {
+                let job = Job { objects: &filled(size), ..job(Work::Fill(size)) };
+                run(&job, &self.that_place_more(size, &timed))
+            }),
             Kind::Footprint(sizes) => sizes.iter().try_for_each(|&size| {
                 let job = Job { objects: &filled(size), rounds: 0, ..job(Work::Fill(size)) };
-                let benches = job.run(&self.engines, tick)?;
+                let benches = job.run(&self.that_place_more(size, &self.engines), tick)?;
                 benches.iter().for_each(|bench| job.record_footprint(bench, results));
                 Ok(())
             }),
             Kind::Churn(most_bytes) => {
                 let churn = self.churn(most_bytes);
-                let pages = count(churn.ideal_pages);
                 let live = churn.first.len();
                 let (too_slow, in_time): (Vec<_>, Vec<EngineEntry>) = timed
                     .into_iter()
@@ -147,7 +158,6 @@ impl Plan {
                         "{workload}: {label} left out at n {live}: it walks over all of a chunk"
                     ));
                 }
-                results.fact(&format!("ideal:{workload}"), pages);
                 Ok(())
             }
             Kind::StaleHint => run(&job(Work::StaleHint(StaleHint::MEASURED)), &self.engines),

@@ -104,8 +104,10 @@ impl Job<'_> {
         let sized =
             |size: &Size| key.clone().param("size", size.bytes).param("align", u64::from(size.align_bytes));
         match &self.work {
-            Work::Fill(size) => bench.sheet.record(results, &sized(size).param("n", bench.objects)),
-            Work::MassFree(size) => bench.sheet.record(results, &sized(size)),
+            Work::Fill(size) | Work::MassFree(size) => {
+                bench.sheet.record(results, &sized(size).param("n", bench.objects))
+            }
+
             Work::Churn(churn) => {
                 let key = key.clone().param("n", churn.first.len() as u64);
                 bench.sheet.record(results, &key);

@@ -2,12 +2,11 @@
 (() => {
 "use strict";
 
-// Lines that coincide must all be seen: the default engine's is drawn last, solid and thinner than the others, which are dashed.
-const DASHES = [[], [7, 5], [14, 3], [2, 3]];
+// Lines that coincide must all be seen: the last one, the default engine's, is solid and thinner than the others, which are
+// dashed. There is no common factor of dashes and colours, so that lines of one colour are dashed otherwise.
+const DASHES = [[7, 5], [14, 3], [2, 3], [20, 6], [9, 3, 2, 3]];
 const COLOURS = 8;
-// Lines that share a colour are dashed otherwise.
-const dashes = (model, line) =>
-  model.lines.length > 1 ? DASHES[(line.number + 2 * Math.floor(line.number / COLOURS)) % DASHES.length] : [];
+const dashes = (model, line) => line === model.lines.at(-1) ? [] : DASHES[line.number % DASHES.length];
 const colourOf = line => `--e${line.number % COLOURS}`;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -29,6 +29,13 @@ pub enum Kind {
     Deletion,
 }
 
+impl Kind {
+    /// Whether it is done with as many objects as are asked for; the others are as they were measured on a kernel.
+    pub fn is_sized(&self) -> bool {
+        !matches!(self, Self::StaleHint | Self::Deletion)
+    }
+}
+
 /// The sizes of the seed's table; counters of 4 bytes lie dense, larger objects at multiples of 8.
 pub const SEED: &[Size] =
     &[Size::new(4, 4), Size::new(16, 8), Size::new(64, 8), Size::new(128, 8), Size::new(1024, 8)];
