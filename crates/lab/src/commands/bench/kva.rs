@@ -76,9 +76,14 @@ fn add(results: &mut Results, workload: &BenchWorkload, mut run: BenchRun) {
 
 /// What is the same in every run: work, searches, memory.
 fn counted(results: &mut Results, run: &mut BenchRun, key: &Key) {
-    results.of(key.clone().op("free")).counts(Metric::Work, &mut run.work[1]);
+    // No step at all is what somebody tells who does not count.
+    if run.work.iter_mut().any(|work| work.percentile(1000) > 0) {
+        for (op, work) in ["alloc", "free"].into_iter().zip(&mut run.work) {
+            results.of(key.clone().op(op)).counts(Metric::Work, work);
+        }
+    }
     let mut figures = results.of(key.clone().op("alloc"));
-    figures.counts(Metric::Work, &mut run.work[0]).total(Metric::Refused, run.failures);
+    figures.total(Metric::Refused, run.failures);
     let nodes = Some(run.alloc_nodes.percentile(999)).filter(|&nodes| nodes > 0);
     figures.some(Metric::NodesVisited, Stat::P999, nodes.map(|nodes| nodes as f64));
     // What an engine cannot tell and was reckoned from its items is marked so.
