@@ -5,7 +5,8 @@
 //! it is given back, in stripes of addresses with a lock each, so that threads seldom meet there.
 
 use super::place::{at_once, cpus};
-use super::pools::engines::{ENTRIES, Entry, Loops, whole};
+use super::pools::engines::{ENTRIES, Entry, Loops};
+use super::pools::pool::whole;
 use super::{Who, add_counts, end};
 use crate::Progress;
 use crate::record::{Results, count};

@@ -19,9 +19,9 @@ pub use counts::Counts;
 pub use environment::{Environment, told_bytes};
 pub use grid::{Grid, ROWS};
 pub use metric::{Metric, Stat, Unit};
-pub use number::{count, fixed, nanoseconds};
+pub use number::{count, figure, fixed, nanoseconds};
 pub use picture::{Band, Film, Picture, Strip, Strips, Tree, TreeNode, Trees, zones};
-pub use select::Select;
+pub use select::{Select, groups, largest, parts, values};
 pub use store::{Document, SCHEMA, read};
 pub use time::{Tick, Time, byte_ticks, round_step};
 

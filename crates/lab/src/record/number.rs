@@ -1,5 +1,8 @@
 //! Numbers as people read them.
 
+use super::Unit;
+use freehold::units::Bytes;
+
 /// A whole number, its thousands set apart.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -38,5 +41,19 @@ pub fn nanoseconds(ns: f64) -> String {
         format!("{} ms", fixed(ns / 1e6))
     } else {
         format!("{} s", fixed(ns / 1e9))
+    }
+}
+
+/// A figure in its unit: one way to write numbers, wherever they stand.
+pub fn figure(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanoseconds => nanoseconds(value),
+        Unit::Bytes if value >= 1024.0 => Bytes::from(value.round() as u64).to_string(),
+        Unit::Bytes => format!("{} B", if value.fract() == 0.0 { count(value as u64) } else { fixed(value) }),
+        Unit::Share if value > 0.0 && value < 0.001 => format!("{:.4} %", 100.0 * value),
+        Unit::Share => format!("{:.1} %", 100.0 * value),
+        Unit::Count if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        Unit::Ratio if value < 10.0 => format!("{value:.3}"),
+        Unit::Count | Unit::Ratio | Unit::PerSecond => fixed(value),
     }
 }

@@ -86,3 +86,31 @@ impl Select {
         self.0.iter().all(|(name, wanted)| wanted.is(&record.field(name).unwrap_or_default()))
     }
 }
+
+/// The records by the values of some fields, in the order in which they come first.
+pub fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
+    let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
+    for &record in records {
+        let values = values(record, fields);
+        match parts.iter_mut().find(|(of, _)| *of == values) {
+            Some((_, part)) => part.push(record),
+            None => parts.push((values, vec![record])),
+        }
+    }
+    parts
+}
+
+/// These values alone.
+pub fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
+    parts(records, fields).into_iter().map(|(values, _)| values).collect()
+}
+
+/// The values of these fields; nothing of one that does not apply.
+pub fn values(record: &Record, fields: &[String]) -> Vec<String> {
+    fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
+}
+
+/// The record with the largest figure: the worst of what is not told apart.
+pub fn largest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
+    records.iter().copied().reduce(|most, next| if next.value > most.value { next } else { most })
+}

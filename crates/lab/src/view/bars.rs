@@ -9,8 +9,8 @@
 use super::definition::{BarsView, Scope};
 use super::escape::{self, html};
 use super::palette::Palette;
-use super::table::{figure, largest, parts, shown};
-use crate::record::{Origin, Record};
+use super::words::shown;
+use crate::record::{Origin, Record, count, figure, largest, parts};
 use std::fmt::Write;
 
 /// From one power of ten to another.
@@ -87,7 +87,7 @@ pub(super) fn bar(name: &str, class: &str, percent: f64, figure: &str) -> String
 /// A power of ten without more digits than it needs.
 fn power_of_ten(power: i32) -> String {
     match u32::try_from(power) {
-        Ok(power) if power < 7 => super::count(10u64.pow(power)),
+        Ok(power) if power < 7 => count(10u64.pow(power)),
         Ok(power) => format!("1e{power}"),
         Err(_) => format!("{}", 10f64.powi(power)),
     }

@@ -1,26 +1,9 @@
 //! What is shown, as data: sections with their words and views, read from TOML.
 
-use super::plot::{Mark, Unit};
-use super::table::{groups, shown};
-use crate::record::{Metric, Record, Results, Select, Stat};
+use super::words::{capital, is_recording, recorded, shown};
+use crate::record::{Metric, Record, Results, Select, Stat, groups};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-#[allow(clippy::expect_used, reason = "a test reads it")]
-static RECORDED: LazyLock<BTreeMap<String, String>> =
-    LazyLock::new(|| toml::from_str(include_str!("../../bench/recorded.toml")).expect("names of recordings"));
-
-/// What was recorded, if the workload is a recording that has a name.
-pub(super) fn recorded(workload: &str) -> Option<&'static str> {
-    RECORDED.get(workload).map(String::as_str)
-}
-
-/// The text as a sentence begins.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
 
 /// A command's output, or a page.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -183,13 +166,48 @@ pub(super) struct PictureView {
 pub(super) struct AxisView {
     pub(super) title: String,
     /// How its numbers are written.
-    pub(super) unit: Unit,
+    pub(super) unit: AxisUnit,
     /// Logarithmic.
     #[serde(default)]
     pub(super) log: bool,
     /// Its ends, where the data do not decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) range: Option<[f64; 2]>,
+}
+
+/// What an axis counts; decides how its numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AxisUnit {
+    /// Since the start.
+    Operations,
+    /// Live objects.
+    Live,
+    /// One in so many is slower: 1 / (1 - quantile).
+    OneIn,
+    Nanoseconds,
+    /// Any other whole number.
+    Count,
+    Ratio,
+    /// Since the start.
+    Samples,
+    Bytes,
+    Percent,
+    /// Allocations of one size in a row.
+    Run,
+}
+
+/// How a measure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Mark {
+    Line,
+    /// A line with a mark at each point.
+    Points,
+    /// A thin, lighter line.
+    Light,
+    /// Lighter marks without a line.
+    Rings,
 }
 
 /// What is drawn of each line.
@@ -315,7 +333,7 @@ impl<'a> Scope<'a> {
             let fact = more.get(name).cloned().or(scoped).or_else(|| facts.get(name).cloned())?;
             filled.push_str(before);
             // Headings begin with what was recorded.
-            let begins = filled.is_empty() && RECORDED.values().any(|recording| *recording == fact);
+            let begins = filled.is_empty() && is_recording(&fact);
             filled.push_str(&if begins { capital(&fact) } else { fact });
             rest = behind;
         }

@@ -3,11 +3,10 @@
 
 use super::Table;
 use super::bars::bar;
-use super::definition::{capital, recorded};
 use super::escape::html;
 use super::palette::Palette;
-use super::table::{figure, fixed, shown};
-use crate::record::{Metric, Origin, Record, Results, Stat};
+use super::words::{capital, recorded, shown};
+use crate::record::{Metric, Origin, Record, Results, Stat, figure, fixed};
 use serde::{Serialize, Serializer};
 use std::fmt::Write;
 

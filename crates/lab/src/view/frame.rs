@@ -7,13 +7,12 @@
 //!               | .x.xxxxxxxxx  |  low end       a film its colour what is mapped
 //! ```
 
-use super::count;
 use super::definition::PictureView;
 use super::escape::{figure, html};
 use super::image::{css, legend, shades, uri};
 use super::palette::Palette;
 use crate::engine::vma::Class;
-use crate::record::{Band, Film, Grid, Strip, Strips, Tick};
+use crate::record::{Band, Film, Grid, Strip, Strips, Tick, count};
 
 /// Shades, of 255, that a pixel's neighbour may differ by unseen.
 const UNSEEN: u8 = 24;

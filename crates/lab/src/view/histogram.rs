@@ -8,9 +8,8 @@
 
 use super::definition::{Form, HistogramView, Scope};
 use super::escape::{self, html};
-use super::table::parts;
-use super::{Table, count};
-use crate::record::{Origin, Record};
+use super::table::Table;
+use crate::record::{Origin, Record, count, parts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

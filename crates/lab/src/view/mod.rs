@@ -21,9 +21,10 @@ mod published;
 mod table;
 pub(crate) mod text;
 mod tree;
+mod words;
 
 pub use definition::Definition;
 pub use findings::{Finding, findings};
 pub use page::{page, write};
-pub use table::{Table, count, figure, fixed, nanoseconds};
+pub use table::Table;
 pub use text::{lkml, screen};

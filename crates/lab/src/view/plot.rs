@@ -1,47 +1,12 @@
 //! A plot: axes, one line per engine and measure, as the model that the page's script draws in an element of the page.
 
-use super::definition::{AxisView, MeasureView, PlotView, Scope, capital};
+use super::definition::{AxisUnit, AxisView, Mark, MeasureView, PlotView, Scope};
 use super::escape::{self, html, json};
 use super::palette::Palette;
-use super::table::{figure, fixed, nanoseconds, parts};
-use crate::record::{self, Record, Results};
-use serde::{Deserialize, Serialize, Serializer};
+use super::words::capital;
+use crate::record::{self, Record, Results, figure, fixed, nanoseconds, parts};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
-
-/// What an axis counts; decides how its numbers are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Unit {
-    /// Since the start.
-    Operations,
-    /// Live objects.
-    Live,
-    /// One in so many is slower: 1 / (1 - quantile).
-    OneIn,
-    Nanoseconds,
-    /// Any other whole number.
-    Count,
-    Ratio,
-    /// Since the start.
-    Samples,
-    Bytes,
-    Percent,
-    /// Allocations of one size in a row.
-    Run,
-}
-
-/// How a measure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Mark {
-    Line,
-    /// A line with a mark at each point.
-    Points,
-    /// A thin, lighter line.
-    Light,
-    /// Lighter marks without a line.
-    Rings,
-}
 
 /// A line, mostly an engine's.
 #[derive(Serialize)]
@@ -176,10 +141,10 @@ fn shows_nothing(lines: &[Line]) -> bool {
 /// What a plot would show whose lines are all one.
 fn sentence(y: &AxisView, lines: &[Line], least: f64, most: f64) -> String {
     let text = |value: f64| match y.unit {
-        Unit::Nanoseconds => nanoseconds(value),
-        Unit::Bytes => figure(record::Unit::Bytes, value),
-        Unit::Percent => format!("{} %", fixed(value)),
-        Unit::Ratio => figure(record::Unit::Ratio, value),
+        AxisUnit::Nanoseconds => nanoseconds(value),
+        AxisUnit::Bytes => figure(record::Unit::Bytes, value),
+        AxisUnit::Percent => format!("{} %", fixed(value)),
+        AxisUnit::Ratio => figure(record::Unit::Ratio, value),
         _ => figure(record::Unit::Count, value),
     };
     let range = if most - least <= ALIKE * most.abs() {

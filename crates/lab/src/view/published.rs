@@ -2,9 +2,8 @@
 
 use super::Table;
 use super::definition::Scope;
-use super::table::{figure, fixed, largest};
 use crate::published::{self, Figure, Source};
-use crate::record::{Record, Select};
+use crate::record::{Record, Select, figure, fixed, largest};
 
 /// The table; its notes are numbered below it.
 pub(super) fn table(title: &str, suite: &str, scope: &Scope) -> Table {

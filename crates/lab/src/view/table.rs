@@ -1,12 +1,11 @@
-//! Tables: records by rows and columns, and numbers as people read them.
+//! Tables: records by rows and columns.
 
-use super::definition::{Cell, Scope, TableView, recorded};
+use super::definition::{Cell, Scope, TableView};
 use super::escape::html;
 use super::palette::Palette;
+use super::words::shown;
 use crate::engine::FEATURES;
-use crate::record::{Origin, Record, Results, Unit};
-pub use crate::record::{count, fixed, nanoseconds};
-use freehold::units::Bytes;
+use crate::record::{Origin, Record, Results, figure, fixed, largest, parts, values};
 use std::fmt::Write;
 
 /// Rows under a heading; the first columns are text, the others are figures.
@@ -20,63 +19,6 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Leading columns that name the row and are text.
     pub name_columns: usize,
-}
-
-/// A figure in its unit: one way to write numbers, wherever they stand.
-pub fn figure(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Nanoseconds => nanoseconds(value),
-        Unit::Bytes if value >= 1024.0 => Bytes::from(value.round() as u64).to_string(),
-        Unit::Bytes => format!("{} B", if value.fract() == 0.0 { count(value as u64) } else { fixed(value) }),
-        Unit::Share if value > 0.0 && value < 0.001 => format!("{:.4} %", 100.0 * value),
-        Unit::Share => format!("{:.1} %", 100.0 * value),
-        Unit::Count if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
-        Unit::Ratio if value < 10.0 => format!("{value:.3}"),
-        Unit::Count | Unit::Ratio | Unit::PerSecond => fixed(value),
-    }
-}
-
-/// What a table calls an engine.
-pub(super) fn shown(field: &str, value: &str) -> String {
-    match (field, value) {
-        ("engine", "floor") => "floor (not judged)".to_owned(),
-        ("n" | "count" | "groups" | "live", number) => {
-            number.parse().map_or_else(|_| number.to_owned(), count)
-        }
-        ("size" | "unit_bytes", number) => {
-            number.parse().map_or_else(|_| number.to_owned(), |bytes| Bytes(bytes).to_string())
-        }
-        ("workload", workload) => recorded(workload).unwrap_or(workload).to_owned(),
-        ("file", file) => file.rsplit('/').next().unwrap_or(file).to_owned(),
-        _ => value.to_owned(),
-    }
-}
-
-/// The records by the values of some fields, in the order in which they come first.
-pub(super) fn parts<'a>(records: &[&'a Record], fields: &[String]) -> Vec<(Vec<String>, Vec<&'a Record>)> {
-    let mut parts: Vec<(Vec<String>, Vec<&Record>)> = Vec::new();
-    for &record in records {
-        let values = values(record, fields);
-        match parts.iter_mut().find(|(of, _)| *of == values) {
-            Some((_, part)) => part.push(record),
-            None => parts.push((values, vec![record])),
-        }
-    }
-    parts
-}
-
-/// These values alone.
-pub(super) fn groups(records: &[&Record], fields: &[String]) -> Vec<Vec<String>> {
-    parts(records, fields).into_iter().map(|(values, _)| values).collect()
-}
-
-fn values(record: &Record, fields: &[String]) -> Vec<String> {
-    fields.iter().map(|field| record.field(field).unwrap_or_default()).collect()
-}
-
-/// The record with the largest figure: the worst of what is not told apart.
-pub(super) fn largest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
-    records.iter().copied().reduce(|most, next| if next.value > most.value { next } else { most })
 }
 
 /// The tables of a view; none where there are no records.

@@ -6,9 +6,9 @@ use freehold_lab::engine::vma::Class;
 use freehold_lab::engine::{Compared, EngineEntry};
 use freehold_lab::record::{
     Environment, Film, Grid, Key, Metric, Picture, Results, Series, Stat, Strip, Strips, Tree, TreeNode,
-    Trees, Unit, zones,
+    Trees, Unit, count, figure, fixed, nanoseconds, zones,
 };
-use freehold_lab::view::{Definition, count, figure, findings, fixed, lkml, nanoseconds, page, screen};
+use freehold_lab::view::{Definition, findings, lkml, page, screen};
 
 const EVIL: &str = "\"'</script><img src=x onerror=y>";
 

@@ -1,5 +1,6 @@
 //! Memory that is taken and given back, each behind the same loops.
 
+use super::held::{Block, Memory, PAGE};
 use super::rounds::Took;
 use super::{judge, replay};
 use crate::concurrent::Who;
@@ -17,22 +18,8 @@ pub const VMALLOC: &str = "vmalloc";
 /// Beside them, and no rival: what it takes to clear memory that somebody has.
 pub const MEMSET: Who = Who::ours("memset");
 
-/// Bytes of a page: between those that are touched.
-pub const PAGE: usize = 4096;
 /// Addresses for blocks.
 const RESERVED: usize = 1 << 40;
-
-/// A block that somebody holds.
-pub trait Block {
-    /// Of its first byte.
-    fn address(&self) -> u64;
-
-    /// Writes to every `step`-th byte, from the first on.
-    fn write_every(&mut self, step: usize, value: u8);
-
-    /// Whether every `step`-th byte is that.
-    fn has_every(&self, step: usize, value: u8) -> bool;
-}
 
 impl Block for vmalloc::Block<'_> {
     fn address(&self) -> u64 {
@@ -60,17 +47,6 @@ impl<A: GlobalAlloc> Block for memory::Block<'_, A> {
     fn has_every(&self, step: usize, value: u8) -> bool {
         Self::has_every(self, step, value)
     }
-}
-
-/// Whoever hands out blocks.
-pub trait Memory: Sync {
-    /// What it hands out.
-    type Block<'a>: Block
-    where
-        Self: 'a;
-
-    /// Takes so many bytes, zeros or anything.
-    fn take(&self, len: usize, zeroed: bool) -> Option<Self::Block<'_>>;
 }
 
 impl Memory for VirtualMemory {

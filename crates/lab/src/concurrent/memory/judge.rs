@@ -1,6 +1,6 @@
 //! Whether blocks are what they should be. Of who hands them out it knows what the trait says.
 
-use super::engines::{Block, Memory};
+use super::held::{Block, Memory};
 use crate::concurrent::apart;
 
 /// Blocks that are held at once, and bytes of all of them, at most.

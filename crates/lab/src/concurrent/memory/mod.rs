@@ -1,7 +1,7 @@
 //! `freehold bench memory`: memory of `vmalloc` beside mappings, three allocators, and stacks of coroutines.
 //!
 //! ```text
-//!   engines   who hands out blocks      judge    whether they are what they should be      rounds   who is timed when
+//!   held      what a block is      engines   who hands out blocks      judge    whether they are what they should be      rounds   who is timed when
 //!   blocks, slots, stacks, replay       the workloads      resident   what processes have, each by itself
 //! ```
 //!
@@ -9,6 +9,7 @@
 
 mod blocks;
 pub mod engines;
+pub mod held;
 pub mod judge;
 pub mod replay;
 mod resident;

@@ -1,6 +1,6 @@
 //! `replay`: recorded areas of the kernel as memory: each is taken, a byte of each of its pages written, and given back.
 
-use super::engines::{Block, Memory, PAGE};
+use super::held::{Block, Memory, PAGE};
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::apart;

@@ -1,6 +1,7 @@
 //! `reset`: slots that are taken, made dirty here and there, and made zero again.
 
-use super::engines::{KEPT, PAGE, VMALLOC, ours};
+use super::engines::{KEPT, VMALLOC, ours};
+use super::held::PAGE;
 use super::rounds::{Took, Turn, in_rounds};
 use super::{Bench, SUITE};
 use crate::concurrent::Who;

@@ -1,7 +1,8 @@
 //! `pair`, `replace`, `locate`: what an operation takes by threads at once, by the wall clock, and what locks it takes.
 
-use super::engines::{ENTRIES, Entry, FINDS, Held, Loops, PAGE, REFERENCE};
+use super::engines::{ENTRIES, Entry, FINDS, Held, Loops, REFERENCE};
 use super::lock::Used;
+use super::pool::PAGE;
 use super::{Bench, SUITE};
 use crate::concurrent::place::{Work, threads, wall_clock};
 use crate::concurrent::{self, Who};

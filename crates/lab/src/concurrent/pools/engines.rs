@@ -1,49 +1,21 @@
 //! Who hands out ranges to threads: one lock, split locks, pools.
 
 use super::lock::{Lock, Used};
+use super::pool::{FIRST_PAGE, PAGE, Pool, address_space, whole};
 use super::split::Split;
 use crate::concurrent::Who;
-use crate::workload::{END_PAGE, LOW_PAGE, SplitMix};
-use freehold::kva::{AddressSpace, Placement, PooledSpace, Request};
+use crate::workload::SplitMix;
+use freehold::kva::{AddressSpace, PooledSpace, Request};
 use freehold::units::{Align, Span};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 
-/// The granule of all spaces.
-pub const PAGE: u64 = 4096;
 /// The largest random block.
 const MOST_PAGES: u64 = 64;
-/// The first page of a space: what the cases of the kernel's test are run in, but for the pages that a pool cannot begin with.
-const FIRST_PAGE: u64 = LOW_PAGE.next_multiple_of(16);
 /// Ours.
 pub const POOLED: &str = "pooled-space";
 /// One lock over an `AddressSpace`.
 pub const ONE_LOCK: &str = "one-lock";
-
-/// An address space that threads share.
-pub trait Pool: Sync {
-    /// Takes so many pages; the first address. `None` if it has no room or no such request.
-    fn alloc(&self, pages: u64) -> Option<u64> {
-        self.alloc_request(&Request::new(pages * PAGE)).map(Span::first)
-    }
-
-    /// Takes them as asked for; the span, with what was given beyond them.
-    fn alloc_request(&self, request: &Request) -> Option<Span>;
-
-    /// Gives a block back; whether one started there.
-    fn free(&self, first: u64) -> bool;
-
-    /// The block that an address is in.
-    fn locate(&self, address: u64) -> Option<Span>;
-
-    /// What each of its locks did: name, use.
-    fn used(&self) -> Vec<(&'static str, Used)> {
-        Vec::new()
-    }
-
-    /// Gives everything back that is kept for later; how many free blocks there are then. One that holds nothing has one.
-    fn settle(&self) -> usize;
-}
 
 /// Operations in loops, so that each is not called through a table.
 pub trait Loops: Pool {
@@ -93,16 +65,6 @@ impl Held {
     fn pages(&mut self) -> u64 {
         1 + self.random.uniform(MOST_PAGES)
     }
-}
-
-/// The whole space.
-pub fn whole() -> Span {
-    Span::from_size(FIRST_PAGE * PAGE, (END_PAGE - FIRST_PAGE) * PAGE).unwrap_or(Span::ALL)
-}
-
-/// An address space of one owner.
-pub fn address_space() -> anyhow::Result<AddressSpace<()>> {
-    Ok(AddressSpace::new(whole(), Align::PAGE, Placement::Lowest)?)
 }
 
 /// One lock over all.

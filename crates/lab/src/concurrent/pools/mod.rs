@@ -1,8 +1,8 @@
 //! `freehold bench pools`: address spaces that threads share, under one lock, under several, and in pools.
 //!
 //! ```text
-//!   engines   one lock, pools           split   busy, free and lazy under locks of their own, also for each CPU
-//!   cases     by threads at once        model   more threads than CPUs      rates   what recorded workloads ask for
+//!   pool      what a space is       engines   one lock, pools        split   busy, free and lazy under locks of their own
+//!   cases     by threads at once    model     more threads than CPUs    rates   what recorded workloads ask for
 //! ```
 //!
 //! After each timed round everything that threads hold is checked to be apart, and found where it is; what is given back
@@ -12,6 +12,7 @@ pub mod cases;
 pub mod engines;
 pub mod lock;
 pub mod model;
+pub mod pool;
 mod rates;
 mod split;
 

@@ -11,7 +11,8 @@
 //! Source: Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks" (1980).
 
 use super::cases::{HELD, PAIR_PAGES};
-use super::engines::{ENTRIES, Entry, Held, PAGE, POOLED};
+use super::engines::{ENTRIES, Entry, Held, POOLED};
+use super::pool::{PAGE, whole};
 use super::{Bench, SUITE};
 use crate::record::{Metric, Origin, Record, Stat};
 use crate::run::clock;
@@ -101,7 +102,7 @@ fn round(bench: &Bench, entry: &Entry, workload: &str) -> anyhow::Result<Vec<Dem
 
 /// Nanoseconds that the pooled space holds its core's lock, at most: an extent taken or given back, all of it.
 fn extent_section_ns(operations: usize) -> anyhow::Result<f64> {
-    let space = PooledSpace::new(super::engines::whole(), Align::PAGE)?;
+    let space = PooledSpace::new(whole(), Align::PAGE)?;
     let request = Request::new(EXTENT_PAGES * PAGE);
     let (before, started) = (space.stats().core_locks, Instant::now());
     for _ in 0..operations {

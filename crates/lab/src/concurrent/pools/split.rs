@@ -12,8 +12,8 @@
 //! these are: it gives a range back to the pool of the node that handed it out, and takes a quarter of each pool away whenever it
 //! gives back what waits. Here ranges go to the pool of their address's node.
 
-use super::engines::{PAGE, Pool, address_space};
 use super::lock::{Lock, Used};
+use super::pool::{PAGE, Pool, address_space};
 use freehold::kva::{AddressSpace, Request};
 use freehold::units::Span;
 use freehold_sys::{harness, topology};

@@ -2,8 +2,8 @@ use freehold::kva::{AddressSpace, Placement, Request};
 use freehold::units::{Align, Span};
 use freehold_lab::Progress;
 use freehold_lab::concurrent::every_cpu::{on_engine, stress_every_cpu};
-use freehold_lab::concurrent::pools::engines::{Pool, whole};
 use freehold_lab::concurrent::pools::lock::Used;
+use freehold_lab::concurrent::pools::pool::{Pool, whole};
 use freehold_lab::run::stress::{Options, cases_of};
 use std::sync::{Mutex, PoisonError};
 

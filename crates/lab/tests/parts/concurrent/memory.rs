@@ -1,6 +1,7 @@
 use super::TINY;
 use freehold_lab::Progress;
-use freehold_lab::concurrent::memory::engines::{Block, Content, ENTRIES, MEMSET, Memory};
+use freehold_lab::concurrent::memory::engines::{Content, ENTRIES, MEMSET};
+use freehold_lab::concurrent::memory::held::{Block, Memory};
 use freehold_lab::concurrent::memory::replay::replay;
 use freehold_lab::concurrent::memory::{judge, slots, stacks};
 use freehold_lab::concurrent::place::cpus;
