@@ -74,10 +74,10 @@ pub fn of_maps(
     cases: &[&Benched<Kind>],
     sizes: &[u32],
     engines: &[MapEntry],
+    results: &mut Results,
     progress: &mut Progress,
-) -> anyhow::Result<Results> {
+) -> anyhow::Result<()> {
     check()?;
-    let mut results = Results::default();
     for &&Benched { name, kind } in cases {
         for &n in Workload::fixed_sizes(kind).unwrap_or(sizes) {
             let operations = operations(&Workload { name, kind, n });
@@ -94,7 +94,7 @@ pub fn of_maps(
             }
         }
     }
-    Ok(results)
+    Ok(())
 }
 
 /// What is run under callgrind: a workload's operations on an engine; with a size, one of `bench`.

@@ -25,7 +25,7 @@ pub(super) fn is_recording(text: &str) -> bool {
     RECORDED.values().any(|recording| recording == text)
 }
 
-/// What a table calls an engine.
+/// What the value of a field is called.
 pub(super) fn shown(field: &str, value: &str) -> String {
     match (field, value) {
         ("engine", "floor") => "floor (not judged)".to_owned(),

@@ -5,7 +5,7 @@ use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::{Align, Span};
 
 named! {
-    /// What happened.
+    /// What happened. An implied free was not seen: the address was handed out again.
     EventKind {
         Initial "I" "live at the start"
         InitialLazy "L" "lazily freed before the start"

@@ -5,7 +5,7 @@ use crate::{EventReader, Fields, Kind, Stamp, TraceEvent};
 use freehold_units::Align;
 
 named! {
-    /// What happened.
+    /// What happened. An implied free was not seen: the place was handed out again.
     EventKind {
         Alloc "A" "allocation"
         Free "F" "free"

@@ -30,7 +30,8 @@ pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<
     let sized = cases.iter().any(|case| Workload::fixed_sizes(case.kind).is_none());
     let sizes = that_fit(&sizes, sized, bytes_each, options, &mut results)?;
     if options.instructions {
-        return of_maps(&cases, &sizes, &engines, progress);
+        of_maps(&cases, &sizes, &engines, &mut results, progress)?;
+        return Ok(results);
     }
     describe::<Tree>(&mut results, engines.iter().copied());
     for case in cases {

@@ -74,7 +74,10 @@ fn that_fit(
     results: &mut Results,
 ) -> Result<Vec<u32>, Failure> {
     let mut fit = Vec::new();
-    for &n in sizes.iter().filter(|_| sized) {
+    if !sized {
+        return Ok(fit);
+    }
+    for &n in sizes {
         match check_memory(n.into(), bytes_each) {
             Ok(()) => fit.push(n),
             Err(lacking) if options.growth && !fit.is_empty() => results.note(format!("left out: {lacking}")),

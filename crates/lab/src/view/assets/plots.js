@@ -6,7 +6,8 @@
 // dashed. There is no common factor of dashes and colours, so that lines of one colour are dashed otherwise.
 const DASHES = [[7, 5], [14, 3], [2, 3], [20, 6], [9, 3, 2, 3]];
 const COLOURS = 8;
-const dashes = (model, line) => line === model.lines.at(-1) ? [] : DASHES[line.number % DASHES.length];
+const isLast = (model, line) => line === model.lines.at(-1);
+const dashes = (model, line) => isLast(model, line) ? [] : DASHES[line.number % DASHES.length];
 const colourOf = line => `--e${line.number % COLOURS}`;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -139,7 +140,7 @@ function series(model, hidden) {
   eachSeries(model, (line, measure, at) => {
     const light = measure.mark === "light" || measure.mark === "rings";
     const colour = style(colourOf(line)) + (light ? "99" : "");
-    const drawn = { label: line.name, stroke: colour, width: light ? 1 : line === model.lines[model.lines.length - 1] ? 2 : 3, spanGaps: false,
+    const drawn = { label: line.name, stroke: colour, width: light ? 1 : isLast(model, line) ? 2 : 3, spanGaps: false,
       dash: dashes(model, line), show: !hidden.has(line.name), points: { show: true, size: 4, filter: lonely } };
     if (measure.mark === "points") drawn.points = { show: true, size: 7, fill: colour };
     if (measure.mark === "rings") {
