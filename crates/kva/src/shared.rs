@@ -24,6 +24,7 @@ use crate::{
 };
 use freehold_maple::MapleTree;
 use freehold_maple::maple_tree::{Reading, Snapshot};
+use freehold_sys::fork::{Held, hold};
 use freehold_units::{Align, Broken, OutOfMemory, Rejected, Span, check};
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -75,9 +76,9 @@ impl<V> SharedSpace<V> {
         Ok(Self { core: Mutex::new(core), busy: MapleTree::new() })
     }
 
-    /// Nothing panics while it is held but for a broken invariant.
-    fn lock(&self) -> MutexGuard<'_, AddressSpace<()>> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Only a broken invariant panics while this lock is held, so poisoning is ignored.
+    fn lock(&self) -> Held<MutexGuard<'_, AddressSpace<()>>> {
+        hold(|| self.core.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Begins to read, on this thread. [`Reading::entry_at`] tells the region that an address is in, and its value; guards belong
@@ -289,6 +290,6 @@ fn refusal<T, C>(answer: Result<T, C>) -> SharedError<C> {
 
 impl<V> fmt::Debug for SharedSpace<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedSpace").field("core", &*self.lock()).finish_non_exhaustive()
+        f.debug_struct("SharedSpace").field("stats", &self.stats()).finish_non_exhaustive()
     }
 }

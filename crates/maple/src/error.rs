@@ -51,6 +51,8 @@ pub enum WriteError {
     },
     /// The kernel refuses the barrier that tells when readers have left.
     NoGracePeriod,
+    /// This thread has a transaction of the map open, for which the store would wait for ever.
+    InTransaction,
     /// No memory for another node, or for the list of what waits for readers.
     OutOfMemory,
 }
@@ -61,6 +63,7 @@ error_messages! { WriteError + OutOfMemory {
     Self::Occupied(span) => "{span} is occupied";
     Self::Full { held, limit } => "readers hold back {held} of at most {limit} nodes and values";
     Self::NoGracePeriod => "the kernel refuses the barrier that tells when readers have left";
+    Self::InTransaction => "this thread has a transaction of the map open: commit or drop it first";
 } }
 
 #[cfg(feature = "std")]

@@ -15,9 +15,10 @@
 //! ```
 
 use crate::count::{Counter, Gauge, Histogram, Value};
+use freehold_sys::fork;
 use freehold_units::error_messages;
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::string::String;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -108,9 +109,17 @@ struct Names {
 }
 
 /// Metrics by name and labels.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Registry {
     names: Mutex<Names>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The formatter is the caller's code: no lock is held meanwhile.
+        let families = self.names().families.len();
+        f.debug_struct("Registry").field("families", &families).finish_non_exhaustive()
+    }
 }
 
 /// What the three kinds of metrics share: one family of a name, one metric of its labels.
@@ -245,8 +254,8 @@ impl Registry {
         text
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    fn names(&self) -> fork::Held<MutexGuard<'_, Names>> {
+        fork::hold(|| self.names.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Calls `act` with the histogram of a name and labels, and whether it was made just now.
@@ -285,7 +294,7 @@ fn render_histogram(text: &mut String, name: &str, labels: &str, metric: &Histog
 }
 
 /// Adds a line. A string takes everything.
-fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+fn line(text: &mut String, line: fmt::Arguments<'_>) {
     let _ = text.write_fmt(line);
     text.push('\n');
 }

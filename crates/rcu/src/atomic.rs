@@ -6,7 +6,7 @@
 pub(crate) use loom::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
 };
@@ -14,7 +14,7 @@ pub(crate) use loom::{
 pub(crate) use shuttle::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence},
+        atomic::{AtomicPtr, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
     thread_local,
@@ -23,11 +23,12 @@ pub(crate) use shuttle::{
 pub(crate) use std::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence},
+        atomic::{AtomicPtr, AtomicU64, Ordering, fence},
     },
     thread_local,
 };
 
+use freehold_sys::fork::{Held, hold};
 use std::sync::PoisonError;
 
 /// A `const fn`; under loom, whose atomics are made at run time, a plain one.
@@ -41,6 +42,6 @@ macro_rules! const_but_under_loom {
 }
 
 /// Waits for a lock. Nothing panics under one, but a panic of the allocator's hook must not spread.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Held<MutexGuard<'_, T>> {
+    hold(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
 }

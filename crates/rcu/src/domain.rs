@@ -1,22 +1,23 @@
 //! A domain: an epoch, and the slots of those who read in it.
 
-use crate::atomic::{AtomicU64, Mutex, MutexGuard, lock};
+use crate::atomic::{AtomicU64, Mutex, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
 use crate::guard::{Guard, Reader};
 use crate::slot::{FIRST_EPOCH, Owner, Slot, Slots};
+use freehold_sys::fork;
+use std::fmt;
 use std::sync::OnceLock;
 
 /// A set of readers. What is retired in a domain waits for its readers only.
 ///
 /// Most programs use the [global](Domain::global) one, where each thread has its slot at hand. In a domain of one's own, threads
 /// read through [`Reader`]s: a reader that stalls there holds back nothing elsewhere.
-#[derive(Debug)]
 #[repr(align(128))]
 pub struct Domain {
     /// Ends and begins with each grace period, in steps of `EPOCH`. Written by writers, read by each guard.
     pub(crate) epoch: AtomicU64,
-    /// Fixed before there is a slot.
+    /// Set before the first slot is handed out; constant afterwards.
     barrier: OnceLock<Barrier>,
     pub(crate) slots: Slots,
     /// Held while a slot is taken.
@@ -73,16 +74,12 @@ impl Domain {
 
     #[inline]
     pub(crate) fn barrier(&self) -> Barrier {
-        *self.barrier.get_or_init(Barrier::new)
-    }
-
-    pub(crate) fn lock_registration(&self) -> MutexGuard<'_, ()> {
-        lock(&self.registration)
+        *fork::get_or_init(&self.barrier, Barrier::new)
     }
 
     /// A slot for `owner`, who ends it.
     pub(crate) fn take_slot(&self, owner: Owner) -> Result<&Slot, OutOfMemory> {
-        let _registration = self.lock_registration();
+        let _registration = lock(&self.registration);
         let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
         slot.belong_to(self);
         Ok(slot)
@@ -93,7 +90,7 @@ impl Domain {
     /// # Errors
     /// No memory for a slot. Cost: a lock, and a look at the slots that are taken.
     pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
-        Ok(Reader::new(self, self.take_slot(Owner::Value)?))
+        Ok(Reader::new(self, self.take_slot(Owner::VALUE)?))
     }
 
     /// One more guard on a slot.
@@ -103,6 +100,13 @@ impl Domain {
             slot.enter(&self.epoch);
         }
         Guard::new(slot)
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nothing that is behind a lock: the formatter is the caller's code.
+        f.debug_struct("Domain").field("barrier", &self.barrier).finish_non_exhaustive()
     }
 }
 

@@ -13,6 +13,8 @@ use crate::domain::Domain;
 use crate::error::SynchronizeError;
 use crate::slot::EPOCH;
 use freehold_sys::SysError;
+#[cfg(not(any(all(test, loom), shuttle)))]
+use freehold_sys::backoff::wait;
 
 /// The end of an epoch, and who reads behind it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +55,8 @@ impl Domain {
 
     /// Waits until all guards that are held now are dropped. Guards that begin later are not waited for.
     ///
-    /// Cost: a barrier on all threads, and then a look at all slots now and then: first in turn with `yield_now`, then every 50 us.
+    /// Cost: a barrier on all threads, and then a look at all slots now and then: first in turn with `yield_now`, then every
+    /// 50 us to 1 ms.
     ///
     /// # Errors
     /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain; the kernel refuses
@@ -72,14 +75,6 @@ impl Domain {
             oldest = self.oldest();
         }
         Ok(())
-    }
-}
-
-#[cfg(not(any(all(test, loom), shuttle)))]
-fn wait(looks: u32) {
-    match looks {
-        0..100 => std::thread::yield_now(),
-        _ => std::thread::sleep(std::time::Duration::from_micros(50)),
     }
 }
 

@@ -41,10 +41,9 @@
 //! ```
 //!
 //! # Fork
-//! In a child made by `fork` only the thread that forked lives on. Guards of the other threads on the [global](Domain::global)
-//! domain are forgotten there, so that they do not hold memory for ever; [owned](OwnedGuard) guards stay, since they are values that the
-//! child has too. So a child must not use references that another thread's guard protected. Other domains know of no `fork`: a
-//! child uses one only if no thread was reading in it.
+//! A child made by `fork` has only the thread that forked. On the [global](Domain::global) domain, guards of the other threads
+//! hold nothing there, so a child must not use references that such a guard protected. [Owned](OwnedGuard) guards and
+//! [`Reader`]s are values that the child has, too: they hold as before. [`fork`] says what else a child may do.
 //!
 //! Source: McKenney and Slingwine, "Read-copy update" (1998); Desnoyers and others, "User-level implementations of
 //! read-copy update" (2012); the manual of membarrier(2).
@@ -58,8 +57,6 @@ mod backlog;
 mod barrier;
 mod domain;
 mod error;
-#[cfg(not(any(all(test, loom), shuttle)))]
-mod fork;
 mod grace;
 mod guard;
 #[cfg(not(all(test, loom)))]
@@ -77,6 +74,8 @@ pub use backlog::Backlog;
 pub use barrier::Mode;
 pub use domain::Domain;
 pub use error::{BacklogError, OutOfMemory, SynchronizeError};
+/// For those who write what readers see: sections that no `fork` falls into, and how a thread waits for another.
+pub use freehold_sys::{backoff, fork, thread_slot};
 pub use guard::{Guard, Reader};
 #[cfg(not(all(test, loom)))]
 pub use owned::OwnedGuard;

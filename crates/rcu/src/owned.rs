@@ -19,7 +19,7 @@ impl Domain {
     /// # Errors
     /// No memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
-        let slot = self.take_slot(Owner::Value)?;
+        let slot = self.take_slot(Owner::VALUE)?;
         slot.enter(&self.epoch);
         Ok(OwnedGuard { slot })
     }

@@ -11,15 +11,18 @@
 //!
 //! # Invariants
 //! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
-//! has no epoch. A slot with 16,383 guards at one time (leaked ones, that is) holds for ever.
+//! has no epoch. R7: guards beyond 16,383 are counted apart; there are some only while the state's count is full.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-use crate::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::barrier::light;
 use crate::domain::Domain;
 use crate::error::OutOfMemory;
+use freehold_sys::fork::is_lost;
+#[cfg(not(all(test, loom)))]
+use freehold_sys::thread_slot;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -39,16 +42,25 @@ const ENDED: u64 = EPOCH / 2;
 /// Set in all states of a slot whose guards need a fence.
 const FENCES: u64 = ENDED / 2;
 
-/// Who has a slot.
+/// Who has a slot: nobody, a value that may move between threads, or the thread of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Owner {
-    None = 0,
-    /// A thread of this process; a child made by `fork` does not have it.
+pub(crate) struct Owner(u64);
+
+impl Owner {
+    const NONE: Self = Self(0);
+    pub(crate) const VALUE: Self = Self(1);
+    const FIRST_THREAD: u64 = 2;
+
+    /// The thread that asks.
     #[cfg(not(all(test, loom)))]
-    Thread = 1,
-    /// A value that may move between threads.
-    Value = 2,
+    pub(crate) fn this_thread() -> Self {
+        Self(Self::FIRST_THREAD + thread_slot::id())
+    }
+
+    /// Whether it is a thread that this process does not have, as it was made by `fork`.
+    fn is_lost(self) -> bool {
+        self.0.checked_sub(Self::FIRST_THREAD).is_some_and(is_lost)
+    }
 }
 
 /// A reader's place, on cache lines of its own: readers never write to a line that another reads but for the writer's look.
@@ -57,8 +69,10 @@ pub(crate) enum Owner {
 pub(crate) struct Slot {
     /// The epoch in which the outermost guard began, how many guards there are, and flags (R2). Written by the owner; read by writers.
     state: AtomicU64,
+    /// Guards for which the state has no bits left. Used by the owner alone.
+    spilled: AtomicU64,
     /// Taken under the domain's lock; given back by the owner.
-    owner: AtomicU32,
+    owner: AtomicU64,
     /// The domain, which stays where it is while somebody has a slot of it.
     domain: AtomicPtr<Domain>,
 }
@@ -66,7 +80,7 @@ pub(crate) struct Slot {
 impl Slot {
     const_but_under_loom! {
     fn new() -> Self {
-        Self { state: AtomicU64::new(0), owner: AtomicU32::new(0), domain: AtomicPtr::new(ptr::null_mut()) }
+        Self { state: AtomicU64::new(0), spilled: AtomicU64::new(0), owner: AtomicU64::new(Owner::NONE.0), domain: AtomicPtr::new(ptr::null_mut()) }
     }
     }
 
@@ -82,7 +96,7 @@ impl Slot {
         true
     }
 
-    /// One more guard, whichever.
+    /// Enters the slot: outermost or nested.
     #[cold]
     pub(crate) fn enter(&self, epoch: &AtomicU64) {
         let state = self.state.load(Ordering::Relaxed);
@@ -97,8 +111,10 @@ impl Slot {
     /// One more guard beside another.
     pub(crate) fn enter_again(&self) {
         let state = self.state.load(Ordering::Relaxed);
-        // So many are not counted: the slot holds for ever.
-        if state & GUARDS != GUARDS {
+        if state & GUARDS == GUARDS {
+            // Relaxed: only the owner uses it.
+            self.spilled.store(self.spilled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        } else {
             self.state.store(state + GUARD, Ordering::Release);
         }
     }
@@ -134,11 +150,10 @@ impl Slot {
 
     #[cold]
     fn leave_other(&self, state: u64) {
-        match state & GUARDS {
-            // So many were not counted.
-            GUARDS => {}
-            GUARD if state & ENDED != 0 => self.give_back(),
-            GUARD => self.state.store(FENCES, Ordering::Release),
+        match (state & GUARDS, self.spilled.load(Ordering::Relaxed)) {
+            (GUARDS, spilled @ 1..) => self.spilled.store(spilled - 1, Ordering::Relaxed),
+            (GUARD, _) if state & ENDED != 0 => self.leave_thread(),
+            (GUARD, _) => self.state.store(FENCES, Ordering::Release),
             _ => self.state.store(state - GUARD, Ordering::Release),
         }
     }
@@ -147,9 +162,16 @@ impl Slot {
     #[cold]
     pub(crate) fn end(&self) {
         match self.state.load(Ordering::Relaxed) {
-            0 | FENCES => self.give_back(),
+            0 | FENCES => self.leave_thread(),
             state => self.state.store(state | ENDED, Ordering::Release),
         }
+    }
+
+    /// The owner has ended, and its last guard.
+    fn leave_thread(&self) {
+        #[cfg(not(all(test, loom)))]
+        crate::thread::forget(self);
+        self.give_back();
     }
 
     /// Nobody has the slot, whatever was held on it.
@@ -157,13 +179,14 @@ impl Slot {
     pub(crate) fn give_back(&self) {
         self.state.store(0, Ordering::Release);
         // Release: pairs with the Acquire of `Slot::is_taken`, so that the next owner finds no guard.
-        self.owner.store(Owner::None as u32, Ordering::Release);
+        self.owner.store(Owner::NONE.0, Ordering::Release);
     }
 
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
         // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
-        self.state.load(Ordering::Acquire) & !(EPOCH - 1)
+        let stamp = self.state.load(Ordering::Acquire) & !(EPOCH - 1);
+        if stamp != 0 && self.owner().is_lost() { 0 } else { stamp }
     }
 
     /// Called by who takes the slot.
@@ -179,12 +202,11 @@ impl Slot {
 
     /// Whether a thread or a value has it.
     pub(crate) fn is_taken(&self) -> bool {
-        self.owner.load(Ordering::Acquire) != Owner::None as u32
+        self.owner() != Owner::NONE && !self.owner().is_lost()
     }
 
-    #[cfg(not(any(all(test, loom), shuttle)))]
-    pub(crate) fn is_threads(&self) -> bool {
-        self.owner.load(Ordering::Acquire) == Owner::Thread as u32
+    fn owner(&self) -> Owner {
+        Owner(self.owner.load(Ordering::Acquire))
     }
 }
 
@@ -213,10 +235,11 @@ impl Slots {
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
-                    debug_assert_eq!(slot.state.load(Ordering::Relaxed), 0, "R2: a free slot has no guard");
+                    // Of a thread that is lost.
+                    slot.spilled.store(0, Ordering::Relaxed);
                     // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
                     slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
-                    slot.owner.store(owner as u32, Ordering::Relaxed);
+                    slot.owner.store(owner.0, Ordering::Relaxed);
                     return Ok(slot);
                 }
             }

@@ -3,8 +3,6 @@
 use crate::atomic::thread_local;
 use crate::domain::Domain;
 use crate::error::{OutOfMemory, SynchronizeError};
-#[cfg(not(shuttle))]
-use crate::fork;
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
 use crate::slot::{Owner, Slot};
@@ -17,16 +15,25 @@ thread_local! {
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
 
-/// The slot that ends: the other may be gone by then under shuttle, where each thread-local is dropped.
+/// The slot that ends. It stays at hand while guards of thread-locals that are dropped later hold it.
 struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        let _ = SLOT.try_with(Cell::take);
         if let Some(slot) = self.0.take() {
             slot.end();
         }
     }
+}
+
+/// The slot has no guard and no owner any more. If it was this thread's, the next guard takes another.
+pub(crate) fn forget(slot: &Slot) {
+    // Under shuttle, each thread-local is dropped.
+    let _ = SLOT.try_with(|mine| {
+        if mine.get().is_some_and(|mine| std::ptr::eq(mine, slot)) {
+            mine.take();
+        }
+    });
 }
 
 /// A guard of this thread on the [global](Domain::global) domain.
@@ -48,9 +55,10 @@ fn enter_unregistered() -> Guard<'static> {
     let domain = Domain::global();
     match registered() {
         Ok(Some(slot)) => domain.enter(slot),
-        Ok(None) => match domain.take_slot(Owner::Thread) {
+        Ok(None) => match domain.take_slot(Owner::this_thread()) {
             Ok(slot) => {
                 slot.enter_once(&domain.epoch);
+                let _ = SLOT.try_with(|place| place.set(Some(slot)));
                 Guard::new(slot)
             }
             Err(OutOfMemory) => out_of_memory(),
@@ -79,9 +87,7 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     if AT_END.try_with(|_| ()).is_err() {
         return Ok(None);
     }
-    #[cfg(not(shuttle))]
-    fork::forget_threads_of_children()?;
-    let slot = Domain::global().take_slot(Owner::Thread)?;
+    let slot = Domain::global().take_slot(Owner::this_thread())?;
     AT_END.with(|end| end.0.set(Some(slot)));
     SLOT.with(|place| place.set(Some(slot)));
     Ok(Some(slot))
@@ -107,10 +113,4 @@ pub fn synchronize() -> Result<(), SynchronizeError> {
 /// Whether this thread holds a guard of the global domain.
 pub(crate) fn is_reading() -> bool {
     SLOT.with(Cell::get).is_some_and(|slot| slot.stamp() != 0)
-}
-
-/// Whether a slot of the global domain is this thread's.
-#[cfg(not(shuttle))]
-pub(crate) fn is_mine(slot: &Slot) -> bool {
-    SLOT.with(Cell::get).is_some_and(|mine| std::ptr::eq(mine, slot))
 }

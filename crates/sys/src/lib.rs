@@ -8,7 +8,8 @@
 //! | an index that stays with a thread | [`thread_slot`] |
 //! | barriers on all threads of the process | [`membarrier`] |
 //! | CPUs and nodes | [`topology`] |
-//! | hooks around `fork` | [`fork`] |
+//! | sections that no `fork` falls into; what a child may do | [`fork`] |
+//! | how a thread waits for another | [`backoff`] |
 //! | what tests and measurements do to threads, if asked for | `harness` |
 //! | what else a machine is asked about itself | [`machine`] |
 //!
@@ -18,6 +19,7 @@
 // The crate exists to hold what cannot be written otherwise; each block says why it is sound.
 #![allow(unsafe_code)]
 
+pub mod backoff;
 mod error;
 #[cfg(feature = "failing")]
 pub mod failing;

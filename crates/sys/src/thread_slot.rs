@@ -1,23 +1,27 @@
 //! A number that stays with a thread: the index of programs without restartable sequences.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of this thread: threads count from 0, in the order in which they first ask. Numbers wrap after 2^32 - 1
-/// threads. Cost: one load of a thread-local variable.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+const NONE: u64 = u64::MAX;
+
+thread_local! {
+    // Without a destructor, so that it can be asked for as long as the thread runs.
+    static NUMBER: Cell<u64> = const { Cell::new(NONE) };
+}
+
+/// The number of this thread: threads count from 0, in the order in which they first ask. No two threads of a process have the
+/// same, nor has a thread that a process was [forked](crate::fork) from. Cost: one load of a thread-local variable.
 #[inline]
 #[must_use]
-pub fn number() -> u32 {
-    const NONE: u32 = u32::MAX;
-    thread_local! {
-        // Without a destructor, so that it can be asked for as long as the thread runs.
-        static NUMBER: Cell<u32> = const { Cell::new(NONE) };
-    }
+pub fn id() -> u64 {
     #[cold]
-    fn take() -> u32 {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
+    fn take() -> u64 {
+        crate::fork::install();
         // Relaxed: only the number itself matters.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) % NONE;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         NUMBER.set(number);
         number
     }
@@ -25,6 +29,18 @@ pub fn number() -> u32 {
         NONE => take(),
         number => number,
     }
+}
+
+/// The low half of the [number](id), for an index: after 2^32 threads, numbers repeat.
+#[inline]
+#[must_use]
+pub fn number() -> u32 {
+    id() as u32
+}
+
+/// The number of this thread, or one that no thread has; and the number that the next thread gets.
+pub(crate) fn known_and_next() -> (u64, u64) {
+    (NUMBER.get(), NEXT.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! CPUs and NUMA nodes of the machine.
 
+use crate::fork::get_or_init;
 use std::fs;
 use std::sync::OnceLock;
 
@@ -11,7 +12,7 @@ use std::sync::OnceLock;
 #[doc(alias = "nr_cpu_ids")]
 pub fn possible_cpus() -> u32 {
     static CPUS: OnceLock<u32> = OnceLock::new();
-    *CPUS.get_or_init(|| {
+    *get_or_init(&CPUS, || {
         let listed = list("/sys/devices/system/cpu/possible").and_then(|cpus| cpus.into_iter().max());
         listed.and_then(|last| last.checked_add(1)).unwrap_or_else(configured)
     })

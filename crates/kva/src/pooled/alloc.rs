@@ -7,6 +7,7 @@ use super::word::SlabName;
 use super::{Memory, PooledSpace};
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AllocError, Request};
+use freehold_sys::fork::Held;
 use freehold_units::{Align, Span};
 
 /// Free slots at which a slab goes into a list, so that a refill serves for a while.
@@ -229,7 +230,7 @@ impl PooledSpace {
     /// extent. From now on slabs are listed with their first free slot.
     fn alloc_scarce(
         &self,
-        mut core: MutexGuard<'_, Core>,
+        mut core: Held<MutexGuard<'_, Core>>,
         class: Class,
         size_bytes: u64,
     ) -> Result<Memory, AllocError> {

@@ -5,6 +5,7 @@ use super::slab::{Layout, Slab};
 use super::word::SlabName;
 use crate::atomic::{MutexGuard, Ordering};
 use crate::{AddressSpace, AllocError, LayoutError, OutOfMemory, Placement, Request};
+use freehold_sys::fork::{Held, hold};
 use freehold_units::{Align, Span, chunks};
 use std::sync::{PoisonError, TryLockError};
 use std::vec::Vec;
@@ -61,8 +62,8 @@ impl Core {
 
 impl PooledSpace {
     /// The core. No system call and no destructor of a caller's type runs under this lock.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
-        let mut core = match self.core.try_lock() {
+    pub(super) fn lock(&self) -> Held<MutexGuard<'_, Core>> {
+        let mut core = hold(|| match self.core.try_lock() {
             Ok(core) => core,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
@@ -70,7 +71,7 @@ impl PooledSpace {
                 // What was under a panic is whole: only broken invariants panic, and `validate` tells.
                 self.core.lock().unwrap_or_else(PoisonError::into_inner)
             }
-        };
+        });
         core.locks += 1;
         core
     }

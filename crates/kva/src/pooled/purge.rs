@@ -8,6 +8,7 @@
 
 use super::PooledSpace;
 use crate::atomic::Ordering;
+use freehold_sys::fork::hold;
 use freehold_units::{Bytes, OutOfMemory, Span};
 use std::fmt;
 use std::sync::PoisonError;
@@ -107,7 +108,7 @@ impl PooledSpace {
             return Ok(batch);
         }
         // One purge at a time claims. The next one begins where this one ends.
-        let mut cursor = self.purge.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cursor = hold(|| self.purge.lock().unwrap_or_else(PoisonError::into_inner));
         let start = *cursor;
         let behind = self.records.all().filter(|(id, _)| *id >= start);
         for (id, slab) in behind.chain(self.records.all().take_while(|(id, _)| *id < start)) {

@@ -39,14 +39,16 @@ pub use transaction::Transaction;
 pub use words::Reclaimed;
 
 use crate::entry::StoredValue;
+use crate::error::WriteError;
 use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
-use atomic::{AtomicUsize, Mutex, MutexGuard};
+use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread, wait};
 use core::fmt;
 use core::marker::PhantomData;
 use freehold_rcu::BacklogStats;
+use freehold_rcu::fork::{Held, hold, is_lost};
 use freehold_units::Broken;
 use std::sync::PoisonError;
 use view::PublishedRoot;
@@ -137,36 +139,71 @@ impl<E: StoredValue> MapleTree<E> {
         }
     }
 
-    /// Where a writer panicked, its version was undone: the lock of one that did is taken all the same.
-    fn lock(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The writer's state, for as long as an operation takes. A version that a transaction has made so far may be in it.
+    ///
+    /// A store that panicked has undone its version, so poisoning is ignored.
+    fn lock(&self) -> Held<MutexGuard<'_, Writer>> {
+        hold(|| self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many entries there are. Waits for the writer.
+    /// The writer's state without a transaction: waits until other threads' transactions have ended, with no lock held and no
+    /// guard. A transaction of a thread that this process does not have, as it was forked, is undone.
+    ///
+    /// # Errors
+    /// This thread has a transaction, for which it would wait for ever.
+    #[inline]
+    fn lock_alone(&self) -> Result<Held<MutexGuard<'_, Writer>>, InTransaction> {
+        let writer = self.lock();
+        if writer.owner.is_none() { Ok(writer) } else { self.wait_for_transactions(writer) }
+    }
+
+    #[cold]
+    fn wait_for_transactions<'a>(
+        &'a self,
+        mut writer: Held<MutexGuard<'a, Writer>>,
+    ) -> Result<Held<MutexGuard<'a, Writer>>, InTransaction> {
+        let mut looks = 0;
+        while let Some(owner) = writer.owner {
+            if owner == this_thread() {
+                return Err(InTransaction);
+            }
+            if is_lost(owner) {
+                writer.end_transaction();
+                break;
+            }
+            drop(writer);
+            wait(looks);
+            looks += 1;
+            writer = self.lock();
+        }
+        Ok(writer)
+    }
+
+    /// How many entries there are, as readers see them. Waits for stores, not for transactions, as do all that follow.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.lock().tree.len()
+        self.lock().tree.published().len
     }
 
-    /// Whether there is none. Waits for the writer.
+    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Levels of the tree: 0 without a node. Waits for the writer.
+    /// Levels of the tree: 0 without a node.
     #[must_use]
     pub fn height(&self) -> usize {
-        self.lock().tree.height()
+        self.lock().tree.published().height
     }
 
-    /// Nodes in use, of 256 bytes each, with those that wait for readers. Waits for the writer.
+    /// Nodes in use, of 256 bytes each, with those that wait for readers and those of an open transaction.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.lock().tree.nodes().nodes()
     }
 
-    /// Bytes of memory held for nodes. Waits for the writer.
+    /// Bytes of memory held for nodes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().tree.bytes()
@@ -178,18 +215,27 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.set_limit(leaves, inners);
     }
 
-    /// What waits for readers, and what was reclaimed so far. Waits for the writer.
+    /// What waits for readers, and what was reclaimed so far.
     #[must_use]
     pub fn backlog(&self) -> BacklogStats {
         self.lock().stats()
     }
 
-    /// Checks every invariant of the tree from scratch. Waits for the writer.
+    /// Checks every invariant of the tree from scratch, and of an open transaction's version.
     ///
     /// # Errors
     /// The first that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.lock().validate()
+    }
+}
+
+/// A thread would wait for its own transaction.
+struct InTransaction;
+
+impl From<InTransaction> for WriteError {
+    fn from(_: InTransaction) -> Self {
+        Self::InTransaction
     }
 }
 

@@ -1,23 +1,26 @@
 //! Several stores that readers see at once, or none of them.
 
 use super::MapleTree;
-use super::atomic::MutexGuard;
+use super::atomic::this_thread;
 use super::words::Reclaimed;
 use super::writer::Writer;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::tree::{StorePlan, Way};
 use core::fmt;
+use core::marker::PhantomData;
 use core::mem;
 use core::ops::RangeBounds;
 use freehold_units::{Rejected, Span};
 
 /// Stores that readers see at once: planned and made where no reader is, then published by one store of a link.
 ///
-/// It holds the writer's lock. All memory is asked for by each store, and a store is refused where readers hold back too much:
-/// [`commit`](Self::commit) takes no memory, waits for nobody and cannot fail. So it is also the plan of a single store: who has
-/// something to do between the last thing that can fail and the store, does it before the commit. What is dropped without being
-/// committed has changed nothing. One that is leaked keeps the lock for ever.
+/// It keeps all other stores out: those of other threads wait for its end, and those of its own thread, which would wait for
+/// ever, are refused. Readers and snapshots go on, and see none of its stores before the commit. All memory is asked for by
+/// each store, and a store is refused where readers hold back too much: [`commit`](Self::commit) takes no memory, waits for
+/// no reader and cannot fail. So a transaction is also the plan of a single store: do what has to be done between the last step
+/// that can fail and the store before the commit. A transaction that is dropped without being committed has changed nothing.
+/// One that is leaked keeps stores out for ever; the map can be read all the same.
 ///
 /// ```
 /// use freehold_maple::MapleTree;
@@ -34,20 +37,31 @@ use freehold_units::{Rejected, Span};
 /// ```
 pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
-    writer: MutexGuard<'a, Writer>,
-    /// What was put into the version, and is dropped if that is: after the field above has given the lock back, as a drop may do
-    /// anything. So is the other, if its store panicked.
+    /// Whether it still has the map: not once it was committed.
+    is_open: bool,
+    /// It is noted as its thread's, so it stays there.
+    _here: PhantomData<*const ()>,
+    /// What was put into the version, and is dropped if that is: with no lock held, as a drop may do anything. So is the other, if
+    /// its store panicked.
     inserted: Reclaimed<E>,
     failed: Reclaimed<E>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
-    /// Begins stores that readers see at once. Waits for the writer.
+    /// Begins stores that readers see at once. Waits for stores and transactions of other threads.
+    ///
+    /// # Panics
+    /// If this thread has a transaction of the map open, for which it would wait for ever. It has one, too, after one was leaked.
     #[must_use]
+    #[allow(clippy::panic, reason = "as documented: the thread would wait for ever")]
     pub fn transaction(&self) -> Transaction<'_, E> {
+        let Ok(mut writer) = self.lock_alone() else { panic!("{}", WriteError::InTransaction) };
+        writer.owner = Some(this_thread());
+        drop(writer);
         Transaction {
             map: self,
-            writer: self.lock(),
+            is_open: true,
+            _here: PhantomData,
             inserted: Reclaimed::default(),
             failed: Reclaimed::default(),
         }
@@ -64,7 +78,7 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// The range that an index is in, with its value; without one, the whole gap. With the stores so far.
     #[must_use]
     pub fn slot_at(&self, index: u64) -> (Span, Option<E::Ref<'_>>) {
-        let slot = self.writer.tree.slot_of(index);
+        let slot = self.map.lock().tree.slot_of(index);
         (slot.span, slot.entry.map(|word| self.borrow(word)))
     }
 
@@ -90,24 +104,26 @@ impl<E: StoredValue> Transaction<'_, E> {
     /// As for [`MapleTree::remove_range`]. The stores before stand, and can be committed or dropped.
     pub fn remove_range(&mut self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
+        let mut writer = self.map.lock();
         let mut plan = StorePlan::new(span);
-        self.writer.tree.plan(&mut plan, false);
+        writer.tree.plan(&mut plan, false);
         if !plan.is_free() {
-            self.prepare(&plan)?;
-            let second = self.second(&plan);
-            self.writer.store_in_version(&mut plan, None, second);
+            self.prepare(&mut writer, &plan)?;
+            let second = self.second(&writer, &plan);
+            writer.store_in_version(&mut plan, None, second);
         }
         Ok(())
     }
 
     fn put(&mut self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
+        let mut writer = self.map.lock();
         let mut plan = StorePlan::new(span);
-        self.writer.tree.plan(&mut plan, true);
+        writer.tree.plan(&mut plan, true);
         let taken = is_insert && !plan.is_free();
         let prepared = match taken {
-            true => Err(WriteError::Occupied(self.writer.tree.first_entry(&plan))),
-            false => self.prepare(&plan),
+            true => Err(WriteError::Occupied(writer.tree.first_entry(&plan))),
+            false => self.prepare(&mut writer, &plan),
         };
         if let Err(cause) = prepared {
             return Err(Rejected { value, cause });
@@ -115,43 +131,49 @@ impl<E: StoredValue> Transaction<'_, E> {
         let word = value.into_word();
         // A split may panic: then the value stays there.
         self.failed.push(word);
-        let second = self.second(&plan);
+        let second = self.second(&writer, &plan);
         self.failed.pop();
         self.inserted.push(word);
-        self.writer.store_in_version(&mut plan, Some(word), second);
+        writer.store_in_version(&mut plan, Some(word), second);
         Ok(())
     }
 
     /// Reserves what a planned store takes: the new word, and the second word of an entry that is cut in two, also.
-    fn prepare(&mut self, plan: &StorePlan) -> Result<(), WriteError> {
+    fn prepare(&mut self, writer: &mut Writer, plan: &StorePlan) -> Result<(), WriteError> {
         self.inserted.reserve(2)?;
         self.failed.reserve(1)?;
-        self.writer.prepare::<E>(plan, Way::Version)
+        writer.prepare::<E>(plan, Way::Version)
     }
 
     /// The second word of the entry that a planned store cuts in two, if it does.
-    fn second(&mut self, plan: &StorePlan) -> Option<Word> {
-        let second = self.writer.tree.cut_word(plan).map(MapleTree::<E>::split);
+    fn second(&mut self, writer: &Writer, plan: &StorePlan) -> Option<Word> {
+        let second = writer.tree.cut_word(plan).map(MapleTree::<E>::split);
         second.inspect(|&second| self.inserted.push(second))
     }
 
     /// Has readers see all stores, from now on and at once. Hands over what no reader can have any more, of removals before.
     pub fn commit(mut self) -> Reclaimed<E> {
-        self.writer.publish::<E>(&self.map.published, self.map.is_frozen());
+        let mut writer = self.map.lock();
+        writer.publish::<E>(&self.map.published, self.map.is_frozen());
+        writer.owner = None;
+        self.is_open = false;
         self.inserted.forget();
-        Reclaimed::new(mem::take(&mut self.writer.dead))
+        Reclaimed::new(mem::take(&mut writer.dead))
     }
 }
 
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
-        // Nothing, if it was committed.
-        self.writer.undo();
+        if self.is_open {
+            self.map.lock().end_transaction();
+        }
     }
 }
 
 impl<E: StoredValue> fmt::Debug for Transaction<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transaction").field("len", &self.writer.tree.len()).finish_non_exhaustive()
+        // The formatter is the caller's code: no lock is held meanwhile.
+        let len = self.map.lock().tree.len();
+        f.debug_struct("Transaction").field("len", &len).finish_non_exhaustive()
     }
 }

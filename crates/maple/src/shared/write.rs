@@ -10,6 +10,7 @@ use crate::map::{NewWord, drop_all};
 use crate::tree::{StorePlan, Subtrees, Way, Words};
 use core::mem;
 use core::ops::RangeBounds;
+use freehold_rcu::fork::Held;
 use freehold_units::{Rejected, Span};
 use std::sync::PoisonError;
 
@@ -17,7 +18,8 @@ impl<E: StoredValue> MapleTree<E> {
     /// Stores a value over a range, whatever is there. What reaches beyond the range is cut, not removed.
     ///
     /// # Errors
-    /// The range is empty, there is no memory, or readers hold back too much; nothing has changed then, and the value comes back.
+    /// The range is empty, there is no memory, readers hold back too much, or this thread has a transaction of the map open.
+    /// Nothing has changed then, and the value comes back.
     #[doc(alias = "mtree_store_range")]
     pub fn store(&self, bounds: impl RangeBounds<u64>, value: E) -> Result<(), Rejected<E, WriteError>> {
         self.put(Span::from_bounds(&bounds), value, false).map(drop)
@@ -54,7 +56,10 @@ impl<E: StoredValue> MapleTree<E> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
         // A split may panic: then the value is dropped, after the lock was given back.
         let entry = NewWord::new(value);
-        let mut writer = self.lock();
+        let mut writer = match self.lock_alone() {
+            Ok(writer) => writer,
+            Err(own) => return Err(Rejected { value: entry.into_value(), cause: own.into() }),
+        };
         let mut plan = StorePlan::new(span);
         let way = match self.plan_put(&mut writer, &mut plan, is_insert) {
             Ok(way) => way,
@@ -82,10 +87,10 @@ impl<E: StoredValue> MapleTree<E> {
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.
     ///
     /// # Errors
-    /// There is no memory, or readers hold back too much; nothing has changed then.
+    /// There is no memory, readers hold back too much, or this thread has a transaction of the map open; nothing has changed then.
     pub fn remove_range(&self, bounds: impl RangeBounds<u64>) -> Result<(), WriteError> {
         let Some(span) = Span::from_bounds(&bounds) else { return Ok(()) };
-        let writer = self.lock();
+        let writer = self.lock_alone()?;
         let mut plan = StorePlan::new(span);
         writer.tree.plan(&mut plan, false);
         self.remove(writer, &mut plan).map(drop)
@@ -105,7 +110,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// # Errors
     /// As for [`remove_range`](Self::remove_range).
     pub fn erase_reclaiming(&self, index: u64) -> Result<(Option<Span>, Reclaimed<E>), WriteError> {
-        let writer = self.lock();
+        let writer = self.lock_alone()?;
         let mut plan = StorePlan::new(Span::ALL);
         let Some(span) = writer.tree.plan_erase_at(&mut plan, index) else {
             return Ok((None, Reclaimed::default()));
@@ -116,7 +121,7 @@ impl<E: StoredValue> MapleTree<E> {
 
     fn remove(
         &self,
-        mut writer: MutexGuard<'_, Writer>,
+        mut writer: Held<MutexGuard<'_, Writer>>,
         plan: &mut StorePlan,
     ) -> Result<Reclaimed<E>, WriteError> {
         if !plan.is_free() {
@@ -177,6 +182,8 @@ impl<E: StoredValue> Drop for MapleTree<E> {
     /// not dropped yet may be leaked.
     fn drop(&mut self) {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Of one that was leaked. What it put in leaks; what it removed is dropped with the rest.
+        writer.end_transaction();
         // Also where no value waits: a backlog that is dropped waits for the readers of its records.
         writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {

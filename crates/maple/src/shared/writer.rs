@@ -1,4 +1,4 @@
-//! What only the thread has that writes.
+//! State of the single writer, behind `MapleTree::writer`.
 
 use super::Published;
 use super::arena::Shared;
@@ -16,6 +16,8 @@ use freehold_units::Broken;
 pub(super) struct Writer {
     /// The published tree, or a version of it that is being built.
     pub(super) tree: Tree<Shared>,
+    /// The thread that has a transaction. It alone stores.
+    pub(super) owner: Option<u64>,
     backlog: Backlog<'static, Retired>,
     /// Nodes in the backlog.
     waiting: Need,
@@ -32,6 +34,7 @@ impl Writer {
     pub(super) fn new(tree: Tree<Shared>, limit: usize) -> Self {
         Self {
             tree,
+            owner: None,
             backlog: Backlog::new(Domain::global(), limit),
             waiting: Need::default(),
             dead: Vec::new(),
@@ -153,6 +156,12 @@ impl Writer {
         self.words.clear();
         self.subtrees.clear();
         self.below = 0;
+    }
+
+    /// Ends the transaction, if there is one; what is not published is undone.
+    pub(super) fn end_transaction(&mut self) {
+        self.undo();
+        self.owner = None;
     }
 
     /// Takes back what waits, without waiting: nobody reads any more.

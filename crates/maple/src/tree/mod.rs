@@ -119,6 +119,12 @@ impl<M: Memory> Tree<M> {
         Base { root: self.root, height: self.height, len: self.len }
     }
 
+    /// Where the tree begins without the changes of an open version.
+    #[cfg(feature = "std")]
+    pub(crate) fn published(&self) -> Base {
+        self.version.open().map_or_else(|| self.base(), |version| version.base)
+    }
+
     /// How much of its nodes it uses.
     pub(crate) const fn limits(&self) -> NodeLimits {
         self.limits

@@ -9,6 +9,8 @@
 
 use crate::AllocError;
 use crate::heap::{HeapError, LazyObject, PerCpuHeap};
+use freehold_sys::fork::{Held, hold};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
@@ -51,13 +53,22 @@ fn values_of(bucket: usize) -> (u64, u64) {
 /// assert_eq!(LATENCY_NS.reset(), seen);
 /// assert_eq!(LATENCY_NS.snapshot().count(), 0);
 /// ```
-#[derive(Debug)]
 pub struct Histogram {
     object: LazyObject<WORDS>,
     /// Values that were not recorded, as there was no memory.
     missed: AtomicU64,
     /// What the slots held at the last reset; `None` stands for nothing.
     baseline: Mutex<Option<HistogramSnapshot>>,
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nothing that is behind a lock: the formatter is the caller's code.
+        f.debug_struct("Histogram")
+            .field("object", &self.object)
+            .field("missed", &self.missed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Histogram {
@@ -145,8 +156,8 @@ impl Histogram {
         HistogramSnapshot { counts: (0..BUCKETS).map(word).collect(), sum: word(SUM) }
     }
 
-    fn baseline(&self) -> MutexGuard<'_, Option<HistogramSnapshot>> {
-        self.baseline.lock().unwrap_or_else(PoisonError::into_inner)
+    fn baseline(&self) -> Held<MutexGuard<'_, Option<HistogramSnapshot>>> {
+        hold(|| self.baseline.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The heap of statics.
 
-use super::{Builder, HeapError, PerCpuHeap, fork};
+use super::{Builder, HeapError, PerCpuHeap};
+use freehold_sys::fork::hold;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 static GLOBAL: OnceLock<PerCpuHeap> = OnceLock::new();
@@ -34,16 +35,10 @@ impl PerCpuHeap {
 
 /// The global heap, and whether it was made just now.
 fn make(builder: Builder) -> Result<(&'static PerCpuHeap, bool), HeapError> {
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _making = hold(|| MAKING.lock().unwrap_or_else(PoisonError::into_inner));
     if let Some(heap) = GLOBAL.get() {
         return Ok((heap, false));
     }
     let made = builder.build()?;
-    fork::hold_locks_over_forks()?;
     Ok((GLOBAL.get_or_init(|| made), true))
-}
-
-/// The global heap, if it was made.
-pub(super) fn existing() -> Option<&'static PerCpuHeap> {
-    GLOBAL.get()
 }

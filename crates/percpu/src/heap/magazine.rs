@@ -11,7 +11,7 @@
 //! # Invariants
 //! P11: clean places are zero. P12: a place is in one magazine at most.
 
-use super::sync::{Guard, Mutex, lock, try_lock};
+use super::sync::{Mutex, lock, try_lock};
 use crate::{AllocError, OutOfMemory, Request};
 use std::boxed::Box;
 use std::vec::Vec;
@@ -237,15 +237,7 @@ impl Magazines {
         }
         all
     }
-
-    /// Locks every shard, in order.
-    pub(super) fn lock_all(&self) -> impl Iterator<Item = ShardGuard<'_>> {
-        self.shards.iter().map(|shard| lock(&shard.0))
-    }
 }
-
-/// A shard that is held.
-pub(super) type ShardGuard<'a> = Guard<'a, [Magazine; CLASSES]>;
 
 #[cfg(all(test, loom))]
 mod loom_tests {

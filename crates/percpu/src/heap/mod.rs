@@ -38,9 +38,8 @@
 //! ```
 //!
 //! # Fork
-//! A child inherits memory as it was, so counters go on from what they had. Adds and reads take no lock and work in the
-//! child at once. The global heap's locks are held over a `fork`, so that the child can allocate; a heap of one's own must
-//! not be in use by another thread while the process forks, if the child is to allocate from it.
+//! A child inherits memory as it was, so counters go on from what they had. Adds and reads take no lock. A `fork` waits for
+//! threads that are inside an allocation or a free, so the child can allocate from every heap ([`freehold_sys::fork`]).
 //!
 //! # Invariants
 //! P10: slots of a heap on the first rung are written by restartable sequences only, but for strays and batches, which are
@@ -54,7 +53,6 @@
 mod build;
 mod core_set;
 mod error;
-mod fork;
 mod global;
 mod handle;
 mod magazine;
@@ -80,6 +78,7 @@ use core_set::CoreSet;
 use magazine::{Magazines, Source};
 use rung::Adder;
 use std::boxed::Box;
+use std::fmt;
 use sync::Mutex;
 use units::Units;
 
@@ -87,7 +86,6 @@ use units::Units;
 ///
 /// Allocation and frees take a lock of the CPU's own that is only ever tried, and the heap's own lock once for 32
 /// objects. Sizes above 64 bytes, or alignments above 8, take the heap's lock each time.
-#[derive(Debug)]
 pub struct PerCpuHeap {
     /// Read by every add, never written.
     adder: Adder,
@@ -180,6 +178,16 @@ impl PerCpuHeap {
 
     fn lock(&self) -> sync::Guard<'_, CoreSet> {
         sync::lock(&self.core)
+    }
+}
+
+impl fmt::Debug for PerCpuHeap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nothing that is behind a lock: the formatter is the caller's code.
+        f.debug_struct("PerCpuHeap")
+            .field("adder", &self.adder)
+            .field("units", &self.units)
+            .finish_non_exhaustive()
     }
 }
 

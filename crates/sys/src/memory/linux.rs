@@ -17,7 +17,7 @@ pub(super) use page_scan::Pagemap;
 #[must_use]
 pub fn page_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| {
+    *crate::fork::get_or_init(&BYTES, || {
         // SAFETY: `sysconf` reads a constant of the system.
         let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         // Linux knows no smaller page, and always answers.

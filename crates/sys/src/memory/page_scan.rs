@@ -1,13 +1,13 @@
 //! Which pages have memory: one call for a whole range (Linux 6.7), or a word for each page.
 
 use crate::SysError;
-use crate::fork::at_fork;
+use crate::fork::generation;
 use crate::memory::page_bytes;
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `PAGEMAP_SCAN`, from the manual of pagemap: `_IOWR('f', 16, struct pm_scan_arg)`.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
@@ -77,22 +77,9 @@ struct Process {
     forks: u64,
 }
 
-/// Forks between the first process of the program and this one.
-static FORKS: AtomicU64 = AtomicU64::new(0);
-
 impl Process {
-    fn current() -> Result<Self, SysError> {
-        static HOOKED: AtomicBool = AtomicBool::new(false);
-        extern "C" fn nothing() {}
-        extern "C" fn count() {
-            FORKS.fetch_add(1, Ordering::Relaxed);
-        }
-        // Relaxed: two threads may install the hook, and no lock is left to a child. It counts twice then.
-        if !HOOKED.load(Ordering::Relaxed) {
-            at_fork(nothing, nothing, count)?;
-            HOOKED.store(true, Ordering::Relaxed);
-        }
-        Ok(Self { number: std::process::id(), forks: FORKS.load(Ordering::Relaxed) })
+    fn current() -> Self {
+        Self { number: std::process::id(), forks: generation() }
     }
 }
 
@@ -102,7 +89,7 @@ impl Pagemap {
         let memory = regions.try_reserve_exact(KEPT_REGIONS);
         memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
         regions.resize(KEPT_REGIONS, Region::default());
-        Ok(Self { process: Process::current()?, file: open()?, regions: regions.into_boxed_slice() })
+        Ok(Self { process: Process::current(), file: open()?, regions: regions.into_boxed_slice() })
     }
 
     pub(super) fn resident(
@@ -110,7 +97,7 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
-        let process = Process::current()?;
+        let process = Process::current();
         if process != self.process {
             (self.file, self.process) = (open()?, process);
         }

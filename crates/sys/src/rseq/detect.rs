@@ -78,7 +78,7 @@ pub(super) const SIGNATURE: u32 = if cfg!(target_arch = "aarch64") { 0xd428_bc00
 /// See [`Absent`].
 pub fn detect() -> Result<&'static Rseq, Absent> {
     static FOUND: OnceLock<Result<Rseq, Absent>> = OnceLock::new();
-    FOUND.get_or_init(find).as_ref().map_err(|absent| *absent)
+    crate::fork::get_or_init(&FOUND, find).as_ref().map_err(|absent| *absent)
 }
 
 fn find() -> Result<Rseq, Absent> {
