@@ -235,7 +235,9 @@ impl Slots {
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
-                    // Of a thread that is lost.
+                    let is_idle = slot.state.load(Ordering::Relaxed) == 0;
+                    debug_assert!(is_idle || slot.owner().is_lost(), "R2: a free slot has no guard");
+                    // The guards of a lost thread end here.
                     slot.spilled.store(0, Ordering::Relaxed);
                     // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
                     slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);

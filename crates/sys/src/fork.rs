@@ -36,8 +36,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Counters of sections. Threads share one only if there are more threads.
-const COUNTERS: usize = 64;
+/// Counters that belong to a thread each: of the first threads of the program. The others share as many more.
+const OWNED: usize = 64;
+const COUNTERS: usize = 2 * OWNED;
 
 /// Threads in a section, on a cache line of its own.
 #[repr(align(64))]
@@ -53,15 +54,17 @@ static LOST_BELOW: AtomicU64 = AtomicU64::new(0);
 static SURVIVOR: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Sections that this thread is in, nested. Without a destructor: usable as long as the thread runs.
+    /// Sections that this thread is in, nested. Both are without a destructor: usable as long as the thread runs.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static COUNTER: Cell<Option<Counter>> = const { Cell::new(None) };
 }
 
 /// A section of this thread that no fork falls into. Sections nest.
 ///
 /// It must end soon, and no code of a caller runs in it: forks wait for it. A forgotten one stops all forks of other threads.
 ///
-/// Cost: two atomic additions to a line that few threads share; nested ones, an addition.
+/// Cost: an atomic exchange and a store to a line of the thread's own; two atomic additions from the 65th thread on; nested ones, an
+/// addition.
 #[derive(Debug)]
 #[must_use = "the section ends when it is dropped"]
 pub struct Section {
@@ -75,11 +78,11 @@ impl Section {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth == 0 {
-            let inside = inside();
+            let counter = Counter::of_this_thread();
+            counter.raise();
             // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the fork.
-            inside.fetch_add(1, Ordering::SeqCst);
             if FORKING.load(Ordering::SeqCst) != 0 {
-                wait_for_forks(inside);
+                wait_for_forks(counter);
             }
         }
         Self { _here: PhantomData }
@@ -92,28 +95,61 @@ impl Drop for Section {
         let depth = DEPTH.get() - 1;
         DEPTH.set(depth);
         if depth == 0 {
-            // Release: pairs with the load in `prepare`. What the section changed is in the child.
-            inside().fetch_sub(1, Ordering::Release);
+            Counter::of_this_thread().lower();
         }
     }
 }
 
-/// This thread's counter.
-#[inline]
-fn inside() -> &'static AtomicU32 {
-    &INSIDE[thread_slot::number() as usize % COUNTERS].0
+/// A thread's counter.
+#[derive(Clone, Copy)]
+struct Counter {
+    inside: &'static AtomicU32,
+    is_owned: bool,
+}
+
+impl Counter {
+    #[inline]
+    fn of_this_thread() -> Self {
+        #[cold]
+        fn first() -> Counter {
+            let thread = thread_slot::id() as usize;
+            let is_owned = thread < OWNED;
+            let at = if is_owned { thread } else { OWNED + thread % OWNED };
+            let counter = Counter { inside: &INSIDE[at].0, is_owned };
+            COUNTER.set(Some(counter));
+            counter
+        }
+        COUNTER.get().unwrap_or_else(first)
+    }
+
+    #[inline]
+    fn raise(self) {
+        match self.is_owned {
+            true => self.inside.swap(1, Ordering::SeqCst),
+            false => self.inside.fetch_add(1, Ordering::SeqCst),
+        };
+    }
+
+    #[inline]
+    fn lower(self) {
+        // Release, both: pairs with the load in `prepare`. What the section changed is in the child.
+        match self.is_owned {
+            true => self.inside.store(0, Ordering::Release),
+            false => drop(self.inside.fetch_sub(1, Ordering::Release)),
+        }
+    }
 }
 
 #[cold]
-fn wait_for_forks(inside: &AtomicU32) {
+fn wait_for_forks(counter: Counter) {
     loop {
-        inside.fetch_sub(1, Ordering::SeqCst);
+        counter.lower();
         let mut looks = 0;
         while FORKING.load(Ordering::SeqCst) != 0 {
             wait(looks);
             looks += 1;
         }
-        inside.fetch_add(1, Ordering::SeqCst);
+        counter.raise();
         if FORKING.load(Ordering::SeqCst) == 0 {
             return;
         }
@@ -133,13 +169,6 @@ pub struct Held<G> {
 pub fn hold<G>(lock: impl FnOnce() -> G) -> Held<G> {
     let section = Section::enter();
     Held { guard: lock(), _section: section }
-}
-
-/// Tries to take a lock in a section.
-#[inline]
-pub fn try_hold<G>(lock: impl FnOnce() -> Option<G>) -> Option<Held<G>> {
-    let section = Section::enter();
-    Some(Held { guard: lock()?, _section: section })
 }
 
 impl<G: Deref> Deref for Held<G> {
@@ -209,7 +238,7 @@ fn at_fork() -> bool {
 
 /// 1 if this thread is in a section and the counter is its own.
 fn own(counter: &AtomicU32) -> u32 {
-    u32::from(DEPTH.get() > 0 && std::ptr::eq(counter, inside()))
+    u32::from(DEPTH.get() > 0 && std::ptr::eq(counter, Counter::of_this_thread().inside))
 }
 
 extern "C" fn prepare() {
@@ -277,8 +306,7 @@ mod tests {
             for _ in 0..50 {
                 let right = in_child(|| {
                     // As free as it looks: a lock that is held for ever would be held now.
-                    let held = try_hold(|| PAIR.try_lock().ok());
-                    held.is_some_and(|held| held.0 == held.1)
+                    PAIR.try_lock().is_ok_and(|held| held.0 == held.1)
                 });
                 assert!(right, "a fork fell into a section");
             }
@@ -303,9 +331,10 @@ mod tests {
     fn a_thread_that_forks_in_its_own_section_stays_in_it() {
         let section = Section::enter();
         assert!(in_child(move || {
-            let nested = DEPTH.get() == 1 && inside().load(Relaxed) == 1;
+            let inside = || Counter::of_this_thread().inside.load(Relaxed);
+            let nested = DEPTH.get() == 1 && inside() == 1;
             drop(section);
-            nested && inside().load(Relaxed) == 0 && in_child(|| true)
+            nested && inside() == 0 && in_child(|| true)
         }));
     }
 }

@@ -381,3 +381,72 @@ fn a_drop_after_a_split_that_panics_uses_the_map() {
         map.validate().unwrap();
     });
 }
+
+/// What a thread asks for within its own transaction is refused, or answered without it, but never waited for.
+#[test]
+fn a_thread_does_not_wait_for_its_own_transaction() {
+    let _beside_others = beside_others();
+    ends(|| {
+        let map = MapleTree::new();
+        map.store(0..100, 1_u64).unwrap();
+        let mut inside = map.transaction();
+        inside.store(50..60, 2).unwrap();
+        let rejected = map.store(0..10, 3).unwrap_err();
+        assert_eq!((rejected.value, rejected.cause), (3, WriteError::InTransaction));
+        let rejected = map.insert(200..300, 4).unwrap_err();
+        assert_eq!((rejected.value, rejected.cause), (4, WriteError::InTransaction));
+        assert_eq!(map.remove_range(..), Err(WriteError::InTransaction));
+        assert_eq!(map.erase(5), Err(WriteError::InTransaction));
+        let second = catch_unwind(AssertUnwindSafe(|| drop(map.transaction())));
+        let said = *second.unwrap_err().downcast::<String>().unwrap();
+        assert!(said.contains("this thread has a transaction"), "{said}");
+        assert_eq!((map.len(), map.height(), map.validate()), (1, 1, Ok(())));
+        assert_eq!(map.snapshot().unwrap().iter().collect::<Vec<_>>(), [(span(0, 99), 1)]);
+        assert!(map.bytes() > 0 && map.nodes() > 0 && map.backlog().limit > 0);
+        inside.commit();
+        assert_eq!((map.len(), map.validate()), (3, Ok(())));
+        map.store(0..10, 3).unwrap();
+    });
+}
+
+/// A transaction that is leaked keeps stores of its thread out by an error, and breaks nothing.
+#[test]
+#[cfg_attr(miri, ignore = "it leaks on purpose")]
+fn a_transaction_that_is_leaked() {
+    let _beside_others = beside_others();
+    let base = Arc::new(1);
+    let map = MapleTree::new();
+    for at in 0..100_u64 {
+        map.store(10 * at..10 * at + 5, Arc::clone(&base)).unwrap();
+    }
+    let mut inside = map.transaction();
+    inside.store(3..333, Arc::new(2)).unwrap();
+    inside.remove_range(400..500).unwrap();
+    std::mem::forget(inside);
+    assert_eq!(map.store(0..1, Arc::clone(&base)).unwrap_err().cause, WriteError::InTransaction);
+    assert_eq!((map.len(), map.read().iter().count(), map.validate()), (100, 100, Ok(())));
+    drop(map);
+    assert_eq!(Arc::strong_count(&base), 1);
+}
+
+/// A thread that waits for a transaction of one map holds nothing back in another.
+#[test]
+#[cfg_attr(miri, ignore = "so many stores are slow there")]
+fn threads_that_wait_for_a_transaction_are_no_readers() {
+    let _alone = alone();
+    let (waited_for, other) = (MapleTree::new(), MapleTree::new());
+    let transaction = waited_for.transaction();
+    std::thread::scope(|scope| {
+        let waiting = [
+            scope.spawn(|| drop(waited_for.snapshot().unwrap())),
+            scope.spawn(|| waited_for.store(0..10, Arc::new(1)).unwrap()),
+            scope.spawn(|| drop(waited_for.transaction())),
+        ];
+        std::thread::sleep(Duration::from_millis(50));
+        for at in 0..3 * MapleTree::<Arc<u64>>::BACKLOG as u64 {
+            other.store(0..10, Arc::new(at)).unwrap();
+        }
+        drop(transaction);
+        waiting.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}

@@ -13,6 +13,7 @@
 
 use super::sync::{Mutex, lock, try_lock};
 use crate::{AllocError, OutOfMemory, Request};
+use freehold_sys::fork::Section;
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -160,6 +161,7 @@ impl Magazines {
 
     /// Calls `act` on a shard that nobody else has, from the one of `hint` on; `None` if all are taken.
     fn with<R>(&self, hint: usize, act: impl FnOnce(&mut [Magazine; CLASSES]) -> R) -> Option<R> {
+        let _section = Section::enter();
         let start = hint % self.shards.len();
         let (before, from) = self.shards.split_at(start);
         let mut shard = from.iter().chain(before).find_map(|shard| try_lock(&shard.0))?;

@@ -5,7 +5,7 @@ pub(super) use loom::sync::{Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(super) use std::sync::{Mutex, MutexGuard};
 
-use freehold_sys::fork::{Held, hold, try_hold};
+use freehold_sys::fork::{Held, hold};
 use std::sync::{PoisonError, TryLockError};
 
 /// A lock that is held, in a section that no `fork` falls into.
@@ -16,11 +16,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> Guard<'_, T> {
     hold(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Takes a lock if nobody has it.
-pub(super) fn try_lock<T>(mutex: &Mutex<T>) -> Option<Guard<'_, T>> {
-    try_hold(|| match mutex.try_lock() {
+/// Takes a lock if nobody has it. The caller is in a section.
+pub(super) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
-    })
+    }
 }
