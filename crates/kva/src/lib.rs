@@ -60,6 +60,8 @@ pub mod shared;
 #[cfg(all(test, shuttle))]
 mod shuttle_judge;
 mod space;
+#[cfg(doctest)]
+mod type_rules;
 
 pub use btree::{BTree, Placement};
 pub use by_size::BySize;

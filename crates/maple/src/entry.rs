@@ -30,6 +30,7 @@ const _: () = assert!(size_of::<Word>() == size_of::<u64>(), "freehold-maple nee
 /// - [`from_word`](Self::from_word) is called to drop a value only if the type needs dropping
 ///   ([`needs_drop`](core::mem::needs_drop)): other words may be forgotten.
 /// - A value that `split` made may go wherever the first may: to another thread if the type is `Send`.
+/// - A word of a subtype is a word of the type: a map is covariant, as a `Vec` is, unless it is shared.
 pub unsafe trait StoredValue: Sized {
     /// Whether [`split`](Self::split) gives the same word again and does nothing else, as for integers: a map is then
     /// copied without a look at its words.

@@ -78,6 +78,8 @@ pub mod range_map;
 #[cfg(feature = "std")]
 mod shared;
 mod tree;
+#[cfg(doctest)]
+mod type_rules;
 
 pub use entry::{NonNullValue, Plain, PlainValue, StoredValue, Word};
 pub use error::{AllocError, InsertError, SortedError, StoreError};

@@ -56,6 +56,8 @@ pub mod registry;
 mod request;
 mod set;
 mod slots;
+#[cfg(doctest)]
+mod type_rules;
 
 #[cfg(feature = "std")]
 pub use count::{

@@ -35,7 +35,8 @@ struct Batch {
 /// A record is what the writer needs to reuse something: a node's number, a word, a box. It comes back, oldest first, to the closure
 /// of [`reserve`](Self::reserve), [`poll`](Self::poll) or [`barrier`](Self::barrier), as soon as no reader can reach it.
 ///
-/// A backlog that is dropped waits for its readers and drops the records; if this thread is one of them, it leaks the records.
+/// A backlog that is dropped waits for its readers and drops the records. If this thread reads by [`read`](crate::read), it leaks the
+/// records; it waits for an owned guard, or one of a [`Reader`](crate::Reader), also if it is this thread's, which is for ever then.
 pub struct Backlog<'d, T> {
     domain: &'d Domain,
     records: VecDeque<T>,

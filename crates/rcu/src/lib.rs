@@ -65,6 +65,8 @@ mod slot;
 mod stats;
 #[cfg(not(all(test, loom)))]
 mod thread;
+#[cfg(doctest)]
+mod type_rules;
 
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at once")]

@@ -4,20 +4,21 @@
 
 use crate::SysError;
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 thread_local! {
     static UNTIL: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// While it lives, memory calls of this thread fail from the n-th on.
+/// While it lives, memory calls of this thread fail from the n-th on. It stays on its thread.
 #[derive(Debug)]
 #[must_use = "calls fail only while it lives"]
-pub struct Failing(());
+pub struct Failing(PhantomData<*const ()>);
 
 /// Lets `calls` memory calls of this thread succeed, and refuses all later ones with `ENOMEM`.
 pub fn after(calls: u32) -> Failing {
     UNTIL.set(Some(calls));
-    Failing(())
+    Failing(PhantomData)
 }
 
 impl Drop for Failing {

@@ -33,6 +33,8 @@ mod memory;
 pub mod rseq;
 pub mod thread_slot;
 pub mod topology;
+#[cfg(doctest)]
+mod type_rules;
 
 pub use error::SysError;
 pub use memory::{Guard, PageScan, Reservation, page_bytes};

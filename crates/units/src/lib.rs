@@ -21,6 +21,8 @@ mod probe;
 #[cfg(feature = "serde")]
 mod serde;
 mod span;
+#[cfg(doctest)]
+mod type_rules;
 
 pub use align::{Align, NotPowerOfTwo, ParseAlignError};
 pub use bytes::{Bytes, ParseBytesError};

@@ -58,6 +58,8 @@ mod scrub;
 mod slots;
 mod stack;
 mod stats;
+#[cfg(doctest)]
+mod type_rules;
 #[allow(unsafe_code, reason = "elements in memory of its own")]
 mod vec;
 #[allow(unsafe_code, reason = "the mapping layer: what the space hands out becomes pages")]

@@ -342,39 +342,3 @@ pub(crate) fn drop_all<T>(values: impl Iterator<Item = T>) {
     let mut rest = Rest(values);
     rest.0.by_ref().for_each(drop);
 }
-
-/// A value that may be shared and not sent:
-///
-/// ```
-/// # use freehold_maple::{Plain, PlainValue, WordMap};
-/// # use std::marker::PhantomData;
-/// #[derive(Clone, Copy)]
-/// struct Here(PhantomData<*const ()>);
-/// unsafe impl Sync for Here {}
-/// impl PlainValue for Here {
-///     fn to_bits(self) -> u64 { 0 }
-///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
-/// }
-/// fn shared<T: Sync>(_: &T) {}
-/// let map = WordMap::<Plain<Here>>::new();
-/// shared(&Plain(Here(PhantomData)));
-/// ```
-///
-/// A map of such values is not shared either, since [`WordMap::get_owned`] would send one:
-///
-/// ```compile_fail,E0277
-/// # use freehold_maple::{Plain, PlainValue, WordMap};
-/// # use std::marker::PhantomData;
-/// #[derive(Clone, Copy)]
-/// struct Here(PhantomData<*const ()>);
-/// unsafe impl Sync for Here {}
-/// impl PlainValue for Here {
-///     fn to_bits(self) -> u64 { 0 }
-///     fn from_bits(_: u64) -> Self { Self(PhantomData) }
-/// }
-/// fn shared<T: Sync>(_: &T) {}
-/// let map = WordMap::<Plain<Here>>::new();
-/// shared(&map);
-/// ```
-#[cfg(doctest)]
-struct NotShared;

@@ -80,6 +80,11 @@ pub(crate) struct PublishedLeaf<'r> {
     reached: PhantomData<&'r Leaf>,
 }
 
+// SAFETY: it is a place like any other. A word that is loaded there becomes a value of a map that the thread may share only.
+unsafe impl Send for PublishedLeaf<'_> {}
+// SAFETY: as above; loads are atomic.
+unsafe impl Sync for PublishedLeaf<'_> {}
+
 impl PublishedLeaf<'_> {
     /// A leaf that a reader has reached.
     ///

@@ -96,8 +96,11 @@ pub struct MapleTree<E: StoredValue> {
     /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
     moments: AtomicUsize,
     writer: Mutex<Writer>,
-    entries: PhantomData<E>,
+    entries: PhantomData<OwnsAndTakes<E>>,
 }
+
+/// The map owns values and takes more of them through `&self`, as a `Mutex<E>` does: so it is invariant in `E`.
+type OwnsAndTakes<E> = (E, fn(E) -> E);
 
 /// What each look-up loads, in cache lines of its own: whatever a store writes beside it, a reader on another CPU would wait for.
 #[repr(align(128))]

@@ -1,16 +1,18 @@
 //! Several stores that readers see at once, or none of them.
 
 use super::MapleTree;
-use super::atomic::this_thread;
+use super::atomic::{MutexGuard, this_thread};
 use super::words::Reclaimed;
 use super::writer::Writer;
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
+use crate::map::NewWord;
 use crate::tree::{StorePlan, Way};
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 use core::ops::RangeBounds;
+use freehold_rcu::fork::Held;
 use freehold_units::{Rejected, Span};
 
 /// Stores that readers see at once: planned and made where no reader is, then published by one store of a link.
@@ -41,10 +43,8 @@ pub struct Transaction<'a, E: StoredValue> {
     is_open: bool,
     /// It is noted as its thread's, so it stays there.
     _here: PhantomData<*const ()>,
-    /// What was put into the version, and is dropped if that is: with no lock held, as a drop may do anything. So is the other, if
-    /// its store panicked.
+    /// What was put into the version, and is dropped if that is: with no lock held, as a drop may do anything.
     inserted: Reclaimed<E>,
-    failed: Reclaimed<E>,
 }
 
 impl<E: StoredValue> MapleTree<E> {
@@ -63,12 +63,11 @@ impl<E: StoredValue> MapleTree<E> {
             is_open: true,
             _here: PhantomData,
             inserted: Reclaimed::default(),
-            failed: Reclaimed::default(),
         }
     }
 }
 
-impl<E: StoredValue> Transaction<'_, E> {
+impl<'a, E: StoredValue> Transaction<'a, E> {
     /// The value at an index, with the stores so far.
     #[must_use]
     pub fn get(&self, index: u64) -> Option<E::Ref<'_>> {
@@ -117,31 +116,38 @@ impl<E: StoredValue> Transaction<'_, E> {
 
     fn put(&mut self, span: Option<Span>, value: E, is_insert: bool) -> Result<(), Rejected<E, WriteError>> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
-        let mut writer = self.map.lock();
+        // A split may panic: then the value is dropped, after the lock was given back.
+        let entry = NewWord::new(value);
         let mut plan = StorePlan::new(span);
-        writer.tree.plan(&mut plan, true);
-        let taken = is_insert && !plan.is_free();
-        let prepared = match taken {
-            true => Err(WriteError::Occupied(writer.tree.first_entry(&plan))),
-            false => self.prepare(&mut writer, &plan),
+        let mut writer = match self.plan_put(&mut plan, is_insert) {
+            Ok(writer) => writer,
+            // With no lock held: a word becomes a value by the caller's code.
+            Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
-        if let Err(cause) = prepared {
-            return Err(Rejected { value, cause });
-        }
-        let word = value.into_word();
-        // A split may panic: then the value stays there.
-        self.failed.push(word);
         let second = self.second(&writer, &plan);
-        self.failed.pop();
-        self.inserted.push(word);
-        writer.store_in_version(&mut plan, Some(word), second);
+        self.inserted.push(entry.word());
+        writer.store_in_version(&mut plan, Some(entry.word()), second);
+        entry.stored();
         Ok(())
+    }
+
+    fn plan_put(
+        &mut self,
+        plan: &mut StorePlan,
+        is_insert: bool,
+    ) -> Result<Held<MutexGuard<'a, Writer>>, WriteError> {
+        let mut writer = self.map.lock();
+        writer.tree.plan(plan, true);
+        if is_insert && !plan.is_free() {
+            return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
+        }
+        self.prepare(&mut writer, plan)?;
+        Ok(writer)
     }
 
     /// Reserves what a planned store takes: the new word, and the second word of an entry that is cut in two, also.
     fn prepare(&mut self, writer: &mut Writer, plan: &StorePlan) -> Result<(), WriteError> {
         self.inserted.reserve(2)?;
-        self.failed.reserve(1)?;
         writer.prepare::<E>(plan, Way::Version)
     }
 

@@ -92,11 +92,6 @@ impl<E: StoredValue> Reclaimed<E> {
         self.0.push(word);
     }
 
-    /// Takes the last word back.
-    pub(super) fn pop(&mut self) {
-        self.0.pop();
-    }
-
     /// The words are in the tree now.
     pub(super) fn forget(&mut self) {
         self.0.clear();

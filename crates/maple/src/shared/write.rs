@@ -56,13 +56,10 @@ impl<E: StoredValue> MapleTree<E> {
         let Some(span) = span else { return Err(Rejected { value, cause: WriteError::EmptyRange }) };
         // A split may panic: then the value is dropped, after the lock was given back.
         let entry = NewWord::new(value);
-        let mut writer = match self.lock_alone() {
-            Ok(writer) => writer,
-            Err(own) => return Err(Rejected { value: entry.into_value(), cause: own.into() }),
-        };
         let mut plan = StorePlan::new(span);
-        let way = match self.plan_put(&mut writer, &mut plan, is_insert) {
-            Ok(way) => way,
+        let (mut writer, way) = match self.plan_put(&mut plan, is_insert) {
+            Ok(planned) => planned,
+            // With no lock held: a word becomes a value by the caller's code.
             Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
         self.commit(&mut writer, &mut plan, way, Some(entry.word()));
@@ -73,15 +70,16 @@ impl<E: StoredValue> MapleTree<E> {
     #[inline]
     fn plan_put(
         &self,
-        writer: &mut Writer,
         plan: &mut StorePlan,
         is_insert: bool,
-    ) -> Result<Way, WriteError> {
+    ) -> Result<(Held<MutexGuard<'_, Writer>>, Way), WriteError> {
+        let mut writer = self.lock_alone()?;
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
             return Err(WriteError::Occupied(writer.tree.first_entry(plan)));
         }
-        self.prepare(writer, plan)
+        let way = self.prepare(&mut writer, plan)?;
+        Ok((writer, way))
     }
 
     /// Removes everything in a range. What reaches beyond it is cut, not removed. An empty range has nothing to remove.

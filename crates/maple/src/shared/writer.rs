@@ -164,14 +164,27 @@ impl Writer {
         self.owner = None;
     }
 
-    /// Takes back what waits, without waiting: nobody reads any more.
-    pub(super) fn take_back(&mut self, mut dead: impl FnMut(Word)) {
-        self.backlog.take_all(|record| {
-            if let Retired::Word(word) = record {
-                dead(word);
+    /// Takes back what waits, without waiting: nobody reads any more. If `dead` panics, it gets the other words while that unwinds:
+    /// a backlog that still has records when it is dropped waits for readers of other maps.
+    pub(super) fn take_back(&mut self, dead: impl FnMut(Word)) {
+        struct Waiting<'b, F: FnMut(Word)>(&'b mut Backlog<'static, Retired>, F);
+        impl<F: FnMut(Word)> Drop for Waiting<'_, F> {
+            fn drop(&mut self) {
+                take_words(self.0, &mut self.1);
             }
-        });
+        }
+        let waiting = &mut Waiting(&mut self.backlog, dead);
+        take_words(waiting.0, &mut waiting.1);
     }
+}
+
+/// Takes all records, and calls `dead` with their words.
+fn take_words(backlog: &mut Backlog<'_, Retired>, dead: &mut impl FnMut(Word)) {
+    backlog.take_all(|record| {
+        if let Retired::Word(word) = record {
+            dead(word);
+        }
+    });
 }
 
 #[cfg(all(test, shuttle))]

@@ -4,6 +4,7 @@
 
 #[path = "../common/shared.rs"]
 mod common;
+mod drops;
 #[path = "../common/fuse.rs"]
 mod fuse;
 mod iterators;

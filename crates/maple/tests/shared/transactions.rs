@@ -3,13 +3,13 @@
 
 use crate::common::{Map, Model, Random, STRIDE, alone, beside_others, compare, filled, filled_with, span};
 use crate::fuse::{DROP_CALLS, DROP_PANICS, Fuse, SPLIT_PANICS};
-use freehold_maple::Nodes;
+use freehold_maple::{Nodes, Plain, PlainValue};
 use freehold_maple::maple_tree::{MapleTree, Snapshot, Transaction, WriteError};
 use freehold_units::Span;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
 /// One store inside, of a value that is one of `values`; the answers are the model's.
@@ -448,5 +448,39 @@ fn threads_that_wait_for_a_transaction_are_no_readers() {
         }
         drop(transaction);
         waiting.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// A value whose conversions use the map that it goes into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Looks;
+
+static LOOKED_AT: LazyLock<MapleTree<Plain<Looks>>> = LazyLock::new(MapleTree::new);
+
+impl PlainValue for Looks {
+    fn to_bits(self) -> u64 {
+        LOOKED_AT.len()
+    }
+
+    fn from_bits(_: u64) -> Self {
+        let _ = LOOKED_AT.len();
+        Self
+    }
+}
+
+/// Conversions of values are the caller's code, and run with no lock held.
+#[test]
+fn values_that_use_their_map_as_they_become_words() {
+    let _beside_others = beside_others();
+    ends(|| {
+        LOOKED_AT.store(0..10, Plain(Looks)).unwrap();
+        assert!(LOOKED_AT.insert(5..6, Plain(Looks)).is_err());
+        let mut inside = LOOKED_AT.transaction();
+        inside.store(20..30, Plain(Looks)).unwrap();
+        inside.store(22..23, Plain(Looks)).unwrap();
+        assert!(inside.insert(25..26, Plain(Looks)).is_err());
+        assert_eq!(inside.get(25), Some(Looks));
+        inside.commit();
+        assert_eq!(LOOKED_AT.read().get(25), Some(Looks));
     });
 }
