@@ -14,7 +14,7 @@ use crate::error::SynchronizeError;
 use crate::slot::EPOCH;
 use freehold_sys::SysError;
 #[cfg(not(any(all(test, loom), shuttle)))]
-use freehold_sys::backoff::wait;
+use freehold_sys::backoff::wait_while;
 
 /// The end of an epoch, and who reads behind it.
 #[derive(Clone, Copy, Debug)]
@@ -67,18 +67,15 @@ impl Domain {
         if std::ptr::eq(self, Self::global()) && crate::thread::is_reading() {
             return Err(SynchronizeError::Reading);
         }
-        let Grace { ended, mut oldest } = self.end_epoch()?;
-        let mut looks = 0_u32;
-        while oldest <= ended {
-            wait(looks);
-            looks += 1;
-            oldest = self.oldest();
-        }
+        let ended = self.end_epoch()?.ended;
+        wait_while(|| self.oldest() <= ended);
         Ok(())
     }
 }
 
 #[cfg(any(all(test, loom), shuttle))]
-fn wait(_looks: u32) {
-    crate::atomic::yield_now();
+fn wait_while(is_busy: impl Fn() -> bool) {
+    while is_busy() {
+        crate::atomic::yield_now();
+    }
 }

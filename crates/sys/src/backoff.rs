@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-/// Waits for the `looks`th time: the first hundred times by yielding the CPU, then by sleeping, from 50 us up to 1 ms.
-pub fn wait(looks: u32) {
-    match looks.checked_sub(100) {
-        None => std::thread::yield_now(),
-        Some(sleeps) => std::thread::sleep(Duration::from_micros(50 << (sleeps / 16).min(4))),
+/// Waits while `is_busy`: asks a hundred times with the CPU yielded in between, then after sleeps of 50 us up to 1 ms.
+pub fn wait_while(mut is_busy: impl FnMut() -> bool) {
+    let mut looks = 0_u32;
+    while is_busy() {
+        match looks.checked_sub(100) {
+            None => std::thread::yield_now(),
+            Some(sleeps) => std::thread::sleep(Duration::from_micros(50 << (sleeps / 16).min(4))),
+        }
+        looks += 1;
     }
 }

@@ -28,7 +28,7 @@
 //! What outlives an operation, as a transaction does, is no lock but a note of the [thread](crate::thread_slot::id) that has
 //! it, written in a section; a child tells by [`is_lost`] that nobody has it any more.
 
-use crate::backoff::wait;
+use crate::backoff::wait_while;
 use crate::thread_slot;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -36,9 +36,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Counters that belong to a thread each: of the first threads of the program. The others share as many more.
-const OWNED: usize = 64;
-const COUNTERS: usize = 2 * OWNED;
+/// Counters of sections. Threads share one only if there are more threads.
+const COUNTERS: usize = 64;
 
 /// Threads in a section, on a cache line of its own.
 #[repr(align(64))]
@@ -54,17 +53,15 @@ static LOST_BELOW: AtomicU64 = AtomicU64::new(0);
 static SURVIVOR: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Sections that this thread is in, nested. Both are without a destructor: usable as long as the thread runs.
+    /// Sections that this thread is in, nested. Without a destructor: usable as long as the thread runs.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static COUNTER: Cell<Option<Counter>> = const { Cell::new(None) };
 }
 
 /// A section of this thread that no fork falls into. Sections nest.
 ///
 /// It must end soon, and no code of a caller runs in it: forks wait for it. A forgotten one stops all forks of other threads.
 ///
-/// Cost: an atomic exchange and a store to a line of the thread's own; two atomic additions from the 65th thread on; nested ones, an
-/// addition.
+/// Cost: two atomic additions to a line that few threads share; nested ones, an addition.
 #[derive(Debug)]
 #[must_use = "the section ends when it is dropped"]
 pub struct Section {
@@ -78,11 +75,10 @@ impl Section {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth == 0 {
-            let counter = Counter::of_this_thread();
-            counter.raise();
             // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the fork.
+            inside().fetch_add(1, Ordering::SeqCst);
             if FORKING.load(Ordering::SeqCst) != 0 {
-                wait_for_forks(counter);
+                wait_for_forks();
             }
         }
         Self { _here: PhantomData }
@@ -95,64 +91,24 @@ impl Drop for Section {
         let depth = DEPTH.get() - 1;
         DEPTH.set(depth);
         if depth == 0 {
-            Counter::of_this_thread().lower();
+            // Release: pairs with the load in `prepare`. What the section changed is in the child.
+            inside().fetch_sub(1, Ordering::Release);
         }
     }
 }
 
-/// A thread's counter.
-#[derive(Clone, Copy)]
-struct Counter {
-    inside: &'static AtomicU32,
-    is_owned: bool,
-}
-
-impl Counter {
-    #[inline]
-    fn of_this_thread() -> Self {
-        #[cold]
-        fn first() -> Counter {
-            let thread = thread_slot::id() as usize;
-            let is_owned = thread < OWNED;
-            let at = if is_owned { thread } else { OWNED + thread % OWNED };
-            let counter = Counter { inside: &INSIDE[at].0, is_owned };
-            COUNTER.set(Some(counter));
-            counter
-        }
-        COUNTER.get().unwrap_or_else(first)
-    }
-
-    #[inline]
-    fn raise(self) {
-        match self.is_owned {
-            true => self.inside.swap(1, Ordering::SeqCst),
-            false => self.inside.fetch_add(1, Ordering::SeqCst),
-        };
-    }
-
-    #[inline]
-    fn lower(self) {
-        // Release, both: pairs with the load in `prepare`. What the section changed is in the child.
-        match self.is_owned {
-            true => self.inside.store(0, Ordering::Release),
-            false => drop(self.inside.fetch_sub(1, Ordering::Release)),
-        }
-    }
+/// This thread's counter.
+#[inline]
+fn inside() -> &'static AtomicU32 {
+    &INSIDE[thread_slot::number() as usize % COUNTERS].0
 }
 
 #[cold]
-fn wait_for_forks(counter: Counter) {
-    loop {
-        counter.lower();
-        let mut looks = 0;
-        while FORKING.load(Ordering::SeqCst) != 0 {
-            wait(looks);
-            looks += 1;
-        }
-        counter.raise();
-        if FORKING.load(Ordering::SeqCst) == 0 {
-            return;
-        }
+fn wait_for_forks() {
+    while FORKING.load(Ordering::SeqCst) != 0 {
+        inside().fetch_sub(1, Ordering::SeqCst);
+        wait_while(|| FORKING.load(Ordering::SeqCst) != 0);
+        inside().fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -224,31 +180,23 @@ pub(crate) fn install() {
     }
 }
 
-#[cfg(all(unix, not(miri)))]
 fn at_fork() -> bool {
+    #[cfg(all(unix, not(miri)))]
     // SAFETY: the hooks are functions, which live as long as the program.
-    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) == 0 }
-}
-
-#[cfg(not(all(unix, not(miri))))]
-fn at_fork() -> bool {
-    let _: [extern "C" fn(); 3] = [prepare, parent, child];
-    true
+    return unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) == 0 };
+    #[cfg(not(all(unix, not(miri))))]
+    return [prepare as extern "C" fn(), parent, child].len() == 3;
 }
 
 /// 1 if this thread is in a section and the counter is its own.
 fn own(counter: &AtomicU32) -> u32 {
-    u32::from(DEPTH.get() > 0 && std::ptr::eq(counter, Counter::of_this_thread().inside))
+    u32::from(DEPTH.get() > 0 && std::ptr::eq(counter, inside()))
 }
 
 extern "C" fn prepare() {
     FORKING.fetch_add(1, Ordering::SeqCst);
     for Inside(counter) in &INSIDE {
-        let mut looks = 0;
-        while counter.load(Ordering::SeqCst) > own(counter) {
-            wait(looks);
-            looks += 1;
-        }
+        wait_while(|| counter.load(Ordering::SeqCst) > own(counter));
     }
 }
 
@@ -331,10 +279,9 @@ mod tests {
     fn a_thread_that_forks_in_its_own_section_stays_in_it() {
         let section = Section::enter();
         assert!(in_child(move || {
-            let inside = || Counter::of_this_thread().inside.load(Relaxed);
-            let nested = DEPTH.get() == 1 && inside() == 1;
+            let nested = DEPTH.get() == 1 && inside().load(Relaxed) == 1;
             drop(section);
-            nested && inside() == 0 && in_child(|| true)
+            nested && inside().load(Relaxed) == 0 && in_child(|| true)
         }));
     }
 }

@@ -4,7 +4,7 @@
 #[cfg(not(shuttle))]
 pub(super) use core::sync::atomic::{AtomicPtr as RootPtr, AtomicUsize};
 #[cfg(not(shuttle))]
-pub(super) use freehold_rcu::{backoff::wait, thread_slot::id as this_thread};
+pub(super) use freehold_rcu::{backoff::wait_while, thread_slot::id as this_thread};
 #[cfg(shuttle)]
 pub(super) use shuttle::sync::{
     Mutex, MutexGuard,
@@ -23,8 +23,10 @@ pub(super) fn this_thread() -> u64 {
 }
 
 #[cfg(shuttle)]
-pub(super) fn wait(_looks: u32) {
-    shuttle::thread::yield_now();
+pub(super) fn wait_while(is_busy: impl Fn() -> bool) {
+    while is_busy() {
+        shuttle::thread::yield_now();
+    }
 }
 
 /// Another thread may run here: said where readers and the writer look at nodes, whose atomics shuttle does not see.

@@ -44,7 +44,7 @@ use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
-use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread, wait};
+use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread, wait_while};
 use core::fmt;
 use core::marker::PhantomData;
 use freehold_rcu::BacklogStats;
@@ -102,6 +102,9 @@ pub struct MapleTree<E: StoredValue> {
 /// The map owns values and takes more of them through `&self`, as a `Mutex<E>` does: so it is invariant in `E`.
 type OwnsAndTakes<E> = (E, fn(E) -> E);
 
+/// The writer's state, locked in a section that no `fork` falls into.
+type WriterGuard<'a> = Held<MutexGuard<'a, Writer>>;
+
 /// What each look-up loads, in cache lines of its own: whatever a store writes beside it, a reader on another CPU would wait for.
 #[repr(align(128))]
 struct Published {
@@ -145,7 +148,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// The writer's state, for as long as an operation takes. A version that a transaction has made so far may be in it.
     ///
     /// A store that panicked has undone its version, so poisoning is ignored.
-    fn lock(&self) -> Held<MutexGuard<'_, Writer>> {
+    fn lock(&self) -> WriterGuard<'_> {
         hold(|| self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -155,7 +158,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// # Errors
     /// This thread has a transaction, for which it would wait for ever.
     #[inline]
-    fn lock_alone(&self) -> Result<Held<MutexGuard<'_, Writer>>, InTransaction> {
+    fn lock_alone(&self) -> Result<WriterGuard<'_>, WriteError> {
         let writer = self.lock();
         if writer.owner.is_none() { Ok(writer) } else { self.wait_for_transactions(writer) }
     }
@@ -163,20 +166,18 @@ impl<E: StoredValue> MapleTree<E> {
     #[cold]
     fn wait_for_transactions<'a>(
         &'a self,
-        mut writer: Held<MutexGuard<'a, Writer>>,
-    ) -> Result<Held<MutexGuard<'a, Writer>>, InTransaction> {
-        let mut looks = 0;
+        mut writer: WriterGuard<'a>,
+    ) -> Result<WriterGuard<'a>, WriteError> {
         while let Some(owner) = writer.owner {
             if owner == this_thread() {
-                return Err(InTransaction);
+                return Err(WriteError::InTransaction);
             }
             if is_lost(owner) {
                 writer.end_transaction();
                 break;
             }
             drop(writer);
-            wait(looks);
-            looks += 1;
+            wait_while(|| self.lock().owner == Some(owner));
             writer = self.lock();
         }
         Ok(writer)
@@ -230,15 +231,6 @@ impl<E: StoredValue> MapleTree<E> {
     /// The first that does not hold.
     pub fn validate(&self) -> Result<(), Broken> {
         self.lock().validate()
-    }
-}
-
-/// A thread would wait for its own transaction.
-struct InTransaction;
-
-impl From<InTransaction> for WriteError {
-    fn from(_: InTransaction) -> Self {
-        Self::InTransaction
     }
 }
 

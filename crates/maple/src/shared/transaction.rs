@@ -1,9 +1,9 @@
 //! Several stores that readers see at once, or none of them.
 
-use super::MapleTree;
-use super::atomic::{MutexGuard, this_thread};
+use super::atomic::this_thread;
 use super::words::Reclaimed;
 use super::writer::Writer;
+use super::{MapleTree, WriterGuard};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::NewWord;
@@ -12,7 +12,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 use core::ops::RangeBounds;
-use freehold_rcu::fork::Held;
 use freehold_units::{Rejected, Span};
 
 /// Stores that readers see at once: planned and made where no reader is, then published by one store of a link.
@@ -58,12 +57,7 @@ impl<E: StoredValue> MapleTree<E> {
         let Ok(mut writer) = self.lock_alone() else { panic!("{}", WriteError::InTransaction) };
         writer.owner = Some(this_thread());
         drop(writer);
-        Transaction {
-            map: self,
-            is_open: true,
-            _here: PhantomData,
-            inserted: Reclaimed::default(),
-        }
+        Transaction { map: self, is_open: true, _here: PhantomData, inserted: Reclaimed::default() }
     }
 }
 
@@ -131,11 +125,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
         Ok(())
     }
 
-    fn plan_put(
-        &mut self,
-        plan: &mut StorePlan,
-        is_insert: bool,
-    ) -> Result<Held<MutexGuard<'a, Writer>>, WriteError> {
+    fn plan_put(&mut self, plan: &mut StorePlan, is_insert: bool) -> Result<WriterGuard<'a>, WriteError> {
         let mut writer = self.map.lock();
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {

@@ -1,16 +1,15 @@
 //! Storing: under the lock, one writer at a time.
 
-use super::MapleTree;
-use super::atomic::{MutexGuard, Ordering};
+use super::atomic::Ordering;
 use super::words::Reclaimed;
 use super::writer::Writer;
+use super::{MapleTree, WriterGuard};
 use crate::entry::{StoredValue, Word};
 use crate::error::WriteError;
 use crate::map::{NewWord, drop_all};
 use crate::tree::{StorePlan, Subtrees, Way, Words};
 use core::mem;
 use core::ops::RangeBounds;
-use freehold_rcu::fork::Held;
 use freehold_units::{Rejected, Span};
 use std::sync::PoisonError;
 
@@ -68,11 +67,7 @@ impl<E: StoredValue> MapleTree<E> {
     }
 
     #[inline]
-    fn plan_put(
-        &self,
-        plan: &mut StorePlan,
-        is_insert: bool,
-    ) -> Result<(Held<MutexGuard<'_, Writer>>, Way), WriteError> {
+    fn plan_put(&self, plan: &mut StorePlan, is_insert: bool) -> Result<(WriterGuard<'_>, Way), WriteError> {
         let mut writer = self.lock_alone()?;
         writer.tree.plan(plan, true);
         if is_insert && !plan.is_free() {
@@ -117,11 +112,7 @@ impl<E: StoredValue> MapleTree<E> {
         Ok((Some(span), reclaimed))
     }
 
-    fn remove(
-        &self,
-        mut writer: Held<MutexGuard<'_, Writer>>,
-        plan: &mut StorePlan,
-    ) -> Result<Reclaimed<E>, WriteError> {
+    fn remove(&self, mut writer: WriterGuard<'_>, plan: &mut StorePlan) -> Result<Reclaimed<E>, WriteError> {
         if !plan.is_free() {
             let way = self.prepare(&mut writer, plan)?;
             self.commit(&mut writer, plan, way, None);

@@ -3,8 +3,8 @@
 
 use crate::common::{Map, Model, Random, STRIDE, alone, beside_others, compare, filled, filled_with, span};
 use crate::fuse::{DROP_CALLS, DROP_PANICS, Fuse, SPLIT_PANICS};
-use freehold_maple::{Nodes, Plain, PlainValue};
 use freehold_maple::maple_tree::{MapleTree, Snapshot, Transaction, WriteError};
+use freehold_maple::{Nodes, Plain, PlainValue};
 use freehold_units::Span;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
