@@ -47,6 +47,9 @@ mod atomic;
 mod bplus;
 pub mod btree;
 pub mod by_size;
+#[cfg(test)]
+#[path = "../../units/tests/ends/mod.rs"]
+mod ends;
 mod error;
 mod fit;
 mod index;

@@ -6,6 +6,7 @@ use crate::placement::Strategy;
 use crate::slots::{End, Slots};
 use crate::{ChunkId, FreeError, OutOfMemory};
 use alloc::vec::Vec;
+use core::iter::FusedIterator;
 
 /// Chunks and vacant positions, the lists, the count of empty pages, and the placement's index.
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ impl<P: Strategy> Chunks<P> {
     }
 
     /// The positions of all chunks.
-    pub(crate) fn indexes(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn indexes(&self) -> impl FusedIterator<Item = u32> {
         (0..).zip(&self.chunks).filter(|(_, chunk)| chunk.is_live()).map(|(index, _)| index)
     }
 

@@ -41,6 +41,9 @@ mod chunk;
 mod chunks;
 #[cfg(feature = "std")]
 mod count;
+#[cfg(test)]
+#[path = "../../units/tests/ends/mod.rs"]
+mod ends;
 mod error;
 pub mod first_fit;
 mod geometry;

@@ -14,6 +14,9 @@ extern crate std;
 mod align;
 mod bytes;
 pub mod chunks;
+#[cfg(test)]
+#[path = "../tests/ends/mod.rs"]
+mod ends;
 mod error;
 mod extent;
 pub mod pool;

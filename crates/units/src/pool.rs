@@ -13,6 +13,7 @@
 use crate::OutOfMemory;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::iter::FusedIterator;
 use core::ops::{Index, IndexMut};
 
 /// The number of a node in its pool.
@@ -210,14 +211,14 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
     }
 
     /// Every node that has been made, in use or vacant, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub fn iter_mut(&mut self) -> impl FusedIterator<Item = &mut T> {
         let rest = self.rest.iter_mut().flat_map(|piece| piece.iter_mut());
         self.own.as_mut().iter_mut().chain(&mut self.first).chain(rest).take(self.made as usize)
     }
 
     /// The numbers in the list of vacant nodes, for `validate`. Ends even if a broken list goes in a circle: it gives at most
     /// one number more than there are nodes.
-    pub fn vacant(&self) -> impl Iterator<Item = NodeId> {
+    pub fn vacant(&self) -> impl FusedIterator<Item = NodeId> {
         let mut next = self.vacant;
         core::iter::from_fn(move || {
             let id = next;
@@ -226,6 +227,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
                 id
             })
         })
+        .fuse()
         .take(self.made() + 1)
     }
 }
@@ -287,6 +289,7 @@ fn copied<T: Clone>(piece: &[T; PIECE]) -> Box<[T; PIECE]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ends::all_of;
     use std::collections::BTreeSet;
 
     #[derive(Clone, Debug)]
@@ -321,6 +324,10 @@ mod tests {
         assert!(ids[64..].iter().zip(&places).all(|(&id, &place)| core::ptr::eq(&pool[id], place)));
         let copy = pool.try_clone().unwrap();
         assert!(ids.iter().all(|&id| copy[id].0 == pool[id].0));
+        assert_eq!(all_of(copy.vacant()).into_iter().collect::<BTreeSet<_>>().len(), 1000);
+        let mut all = all_of(pool.iter_mut());
+        all.iter_mut().for_each(|node| node.0 += 1);
+        assert_eq!(all.iter().filter(|node| node.0 > 0).count(), 1300);
         assert_eq!((copy.in_use(), copy.made(), copy.vacant().count()), (300, 1300, 1000));
     }
 

@@ -11,6 +11,7 @@ use crate::atomic::Ordering;
 use freehold_sys::fork::hold;
 use freehold_units::{Bytes, OutOfMemory, Span};
 use std::fmt;
+use std::iter::FusedIterator;
 use std::sync::PoisonError;
 use std::vec::Vec;
 
@@ -46,7 +47,7 @@ impl Batch<'_> {
     }
 
     /// The addresses to purge: for each slab its runs of slots, in address order.
-    pub fn spans(&self) -> impl Iterator<Item = Span> {
+    pub fn spans(&self) -> impl FusedIterator<Item = Span> {
         self.claims.iter().flat_map(|claim| {
             let layout = self.space.records.at(claim.id).layout();
             runs(claim.slots).map(move |(first, last)| layout.slot(first).hull(layout.slot(last)))

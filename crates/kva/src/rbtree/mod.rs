@@ -40,6 +40,7 @@ mod view;
 use crate::OutOfMemory;
 use crate::index::{CheckedRequest, FollowChanges, FreeIndex};
 use crate::regions::{EntryHandle, RegionTree, Searched};
+use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use freehold_units::{Align, Broken, Probe, Span, check};
 use hot::Hot;
@@ -166,7 +167,7 @@ impl<P: Policy> FollowChanges for RbTree<P> {
 
 impl<P: Policy> RbTree<P> {
     /// All blocks in address order.
-    pub fn iter(&self) -> impl Iterator<Item = Span> {
+    pub fn iter(&self) -> impl FusedIterator<Item = Span> {
         self.ascending()
     }
 

@@ -1,6 +1,7 @@
 mod policies;
 
 use super::{Colour, Placement, Plain, Policy, RbTree};
+use crate::ends::all_of;
 use crate::index::{CheckedRequest, FollowChanges};
 use crate::{Fit, Merge};
 use freehold_units::{Align, Span, Tally, Work};
@@ -33,11 +34,9 @@ fn talk<P: Policy>() -> RbTree<P> {
 #[test]
 fn the_picture_in_the_module_is_true() {
     let tree = talk::<Plain>();
-    let nodes: Vec<(u64, u64, u32)> = tree
-        .preorder()
-        .map(|node| (node.span.first() / PAGE, node.subtree_max_size / PAGE, node.depth))
-        .collect();
-    assert_eq!(nodes, [(30, 12, 0), (6, 12, 1), (2, 2, 2), (14, 12, 2), (40, 11, 1)]);
+    let nodes =
+        tree.preorder().map(|node| (node.span.first() / PAGE, node.subtree_max_size / PAGE, node.depth));
+    assert_eq!(all_of(nodes), [(30, 12, 0), (6, 12, 1), (2, 2, 2), (14, 12, 2), (40, 11, 1)]);
     assert_eq!(tree.preorder().next().unwrap().colour, Colour::Black);
 }
 
@@ -94,7 +93,7 @@ fn floors() {
     assert_eq!(tree.floor(13 * PAGE).unwrap().1, pages(6, 3));
     assert_eq!(tree.floor(6 * PAGE - 1).unwrap().1, pages(2, 2));
     assert!(tree.floor(2 * PAGE - 1).is_none());
-    assert_eq!(tree.iter().map(|span| span.first() / PAGE).collect::<Vec<_>>(), [2, 6, 14, 30, 40]);
+    assert_eq!(all_of(tree.iter().map(|span| span.first() / PAGE)), [2, 6, 14, 30, 40]);
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use super::hot::Hot;
 use super::node::Link;
 use super::{Block, NodeView, Policy, RbTree};
+use core::iter::FusedIterator;
 use freehold_units::Span;
 
 impl<P: Policy> RbTree<P> {
     /// Every node, parents before children, left before right: the tree's shape. Cost: linear, and memory for
     /// the tree's height.
-    pub fn preorder(&self) -> impl Iterator<Item = NodeView> {
+    pub fn preorder(&self) -> impl FusedIterator<Item = NodeView> {
         let mut to_visit = alloc::vec![(self.root, 0)];
         core::iter::from_fn(move || {
             loop {
@@ -22,15 +23,17 @@ impl<P: Policy> RbTree<P> {
                 return Some(NodeView { span, subtree_max_size: self.settled_max(link), colour, depth });
             }
         })
+        .fuse()
     }
 
-    pub(super) fn ascending(&self) -> impl Iterator<Item = Span> {
+    pub(super) fn ascending(&self) -> impl FusedIterator<Item = Span> {
         let mut at = self.leftmost(self.root);
         core::iter::from_fn(move || {
             let (_, span) = self.block(at)?;
             at = self.successor(at);
             Some(span)
         })
+        .fuse()
     }
 
     pub(super) fn block(&self, link: Link) -> Option<(Block, Span)> {

@@ -3,6 +3,7 @@
 use super::leaf::{Leaf, WIDTH};
 use super::{EntryHandle, RegionEntry, RegionTree};
 use crate::bplus::LeafPath;
+use core::iter::FusedIterator;
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
 
@@ -54,7 +55,7 @@ impl<V> RegionTree<V> {
     }
 
     /// All free blocks in address order.
-    pub(crate) fn blocks(&self) -> impl DoubleEndedIterator<Item = Span> {
+    pub(crate) fn blocks(&self) -> impl DoubleEndedIterator<Item = Span> + FusedIterator {
         self.entries(Span::ALL).filter_map(|at| self.block_behind(at))
     }
 
@@ -67,7 +68,7 @@ impl<V> RegionTree<V> {
     }
 
     /// All values, in no order.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+    pub(crate) fn values_mut(&mut self) -> impl FusedIterator<Item = &mut V> {
         self.tree.leaves.iter_mut().flat_map(Leaf::values_mut)
     }
 
@@ -177,6 +178,8 @@ impl<V> DoubleEndedIterator for Entries<'_, V> {
         self.give(false)
     }
 }
+
+impl<V> FusedIterator for Entries<'_, V> {}
 
 impl<V> Clone for Entries<'_, V> {
     fn clone(&self) -> Self {

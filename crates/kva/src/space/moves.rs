@@ -23,6 +23,7 @@ use super::identity::Identity;
 use crate::regions::{RegionEntry, Terms};
 use crate::{FreeIndex, MoveError, OutOfMemory};
 use alloc::vec::Vec;
+use core::iter::FusedIterator;
 use freehold_units::{Broken, Span, check};
 
 /// The token of a move that was begun. It names its space and the move, so that one used twice, or on another space, is
@@ -299,7 +300,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
 
     /// The tokens of all moves that were begun and did not end. So a lost one is found again by the start of its
     /// region, above all after [`restore`](Self::restore) and in a clone.
-    pub fn pending_moves(&self) -> impl Iterator<Item = PendingMove> {
+    pub fn pending_moves(&self) -> impl FusedIterator<Item = PendingMove> {
         self.moves.list.iter().map(|known| self.moves.token(known))
     }
 

@@ -6,6 +6,7 @@ use super::moves::Moves;
 use crate::regions::{Entries, RegionEntry, RegionTree};
 use crate::{BTree, FreeIndex};
 use core::fmt;
+use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 use freehold_units::Span;
 
@@ -116,7 +117,7 @@ impl<V> DoubleEndedIterator for Regions<'_, V> {
     }
 }
 
-impl<V> core::iter::FusedIterator for Regions<'_, V> {}
+impl<V> FusedIterator for Regions<'_, V> {}
 
 impl<V> Clone for Regions<'_, V> {
     fn clone(&self) -> Self {
@@ -165,7 +166,7 @@ impl<V, I: FreeIndex> DoubleEndedIterator for IntoRegions<V, I> {
     }
 }
 
-impl<V, I: FreeIndex> core::iter::FusedIterator for IntoRegions<V, I> {}
+impl<V, I: FreeIndex> FusedIterator for IntoRegions<V, I> {}
 
 impl<V: fmt::Debug, I: FreeIndex> fmt::Debug for IntoRegions<V, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,7 +240,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// All values, in no order.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+    pub fn values_mut(&mut self) -> impl FusedIterator<Item = &mut V> {
         self.regions.values_mut()
     }
 
@@ -271,7 +272,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     }
 
     /// All free blocks in address order, from both ends.
-    pub fn free_blocks(&self) -> impl DoubleEndedIterator<Item = Span> {
+    pub fn free_blocks(&self) -> impl DoubleEndedIterator<Item = Span> + FusedIterator {
         self.regions.blocks()
     }
 

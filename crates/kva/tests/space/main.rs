@@ -4,6 +4,9 @@
 
 #[macro_use]
 mod over_indexes;
+#[path = "../../../units/tests/ends/mod.rs"]
+mod ends;
+mod iterators;
 mod moves;
 mod owners;
 mod placements;

@@ -115,7 +115,7 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Does a planned store, and returns what it removes within `span`, for which `taken` has room. Should a split panic,
-    /// nothing has changed, and values that were split so far are leaked.
+    /// nothing has changed, and `taken` is leaked, with the values that were split so far.
     pub(super) fn commit_taking(
         &mut self,
         plan: &mut StorePlan,

@@ -2,8 +2,15 @@
 //!
 //! A leaf is gone through bit by bit of its `occupied`. Bits of slots outside the range, or that the other end has passed,
 //! are cleared when a leaf is entered and when the back moves. So a step of the front looks for its next bit and checks
-//! nothing else, unless leaves change in the meantime. An end is a few words whose addresses never escape, so LLVM keeps them in
-//! registers; a step is short enough to be inlined into the adapters of the standard library.
+//! nothing else, unless leaves change in the meantime.
+//!
+//! Invariant: a call that finds no slot leaves `open` empty for good, so both ends stay ended. Without `open`, the back looks for
+//! nothing and the front enters no leaf. In its own leaf the front has no slot left by then, or checks `open` where leaves
+//! change. This matters since an end that finds nothing may have moved past the other end: its next call would give slots a
+//! second time, and mutable iteration would give two `&mut` to one value.
+//!
+//! An end is a few words whose addresses never escape, so LLVM keeps them in registers; a step is short enough to be inlined
+//! into the adapters of the standard library.
 
 use super::leaves::{LeafAt, Leaves, ReadLeaf};
 use crate::entry::Word;
@@ -27,8 +34,8 @@ struct End<L, P> {
 #[derive(Clone, Copy)]
 struct Over<L, const ENTRIES: bool> {
     leaves: L,
-    /// The indexes that no end has passed: slots that overlap them are to come. None if no slot is to come. What the front has
-    /// passed is taken out where leaves change alone; elsewhere its own leaf says it.
+    /// The indexes that no end has passed: slots that overlap them are to come. None once no slot is to come. What the
+    /// front has passed is taken out where leaves change alone; elsewhere its own leaf says it.
     open: Option<Span>,
 }
 
@@ -135,6 +142,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Span, Word)> {
         if self.front.slots == 0 && !self.front.go_up(&self.over) {
+            self.over.open = None;
             return None;
         }
         let slot = self.front.slots.trailing_zeros() as usize;
@@ -142,7 +150,7 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
         let span = self.front.span(slot)?;
         if L::CHANGE {
             // The back may have passed the slot in another leaf.
-            let open = self.over.open.filter(|open| span.first() <= open.last())?;
+            let open = self.over.open.take().filter(|open| span.first() <= open.last())?;
             self.over.open = open.above(span);
         }
         let word = if ENTRIES { self.front.leaf.word(slot) } else { ptr::null_mut() };
@@ -151,11 +159,13 @@ impl<'a, L: Leaves<'a>, const ENTRIES: bool> Slots<'a, L, ENTRIES> {
 
     pub(crate) fn next_back(&mut self) -> Option<(Span, Option<Word>)> {
         let Self { over, front, back } = self;
-        let open = over.open?;
+        // It stays empty unless a slot is found.
+        let open = over.open.take()?;
         let end = back.get_or_insert_with(|| {
             End::enter::<ENTRIES>(open, over.leaves.leaf_at(open.last())).cut_before(open)
         });
         if !end.go_down(over, open, front) {
+            debug_assert!(L::CHANGE || front.slots == 0, "a front that the back has met has no slot left");
             return None;
         }
         let slot = end.slots.ilog2() as usize;

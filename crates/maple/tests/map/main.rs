@@ -5,10 +5,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod edges;
+#[path = "../../../units/tests/ends/mod.rs"]
+mod ends;
 mod exhaustive;
 #[path = "../common/fuse.rs"]
 mod fuse;
+mod iterators;
 mod large;
+#[path = "../common/layouts.rs"]
+mod layouts;
 mod linux_calls;
 mod linux_cursor;
 mod linux_defects;

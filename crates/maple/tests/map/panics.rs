@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, unsafe_code, reason = "a test counts an `Arc` by hand")]
 
 use crate::fuse::{DROP_PANICS, Fuse, SPLIT_PANICS};
-use freehold_maple::{Nodes, WordMap};
+use freehold_maple::{Nodes, RangeMap, WordMap};
 use freehold_units::Span;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -98,6 +98,57 @@ fn a_drop_that_panics_while_all_goes() {
     }
 }
 
+/// Of what was taken out of a map of words, and out of a map of any values.
+#[test]
+fn a_drop_that_panics_among_what_was_taken() {
+    let of_ranges = |scene: &mut Scene| -> RangeMap<Fuse> {
+        RangeMap::from_sorted(std::mem::take(&mut scene.map)).unwrap()
+    };
+    for fuse in if cfg!(miri) { 17..18 } else { 3..COUNT - 3 } {
+        type Taken = Box<dyn DoubleEndedIterator<Item = (Span, Fuse)>>;
+        let whole: [fn(&mut Scene, RangeMap<Fuse>) -> Taken; 2] = [
+            |scene, mut map| {
+                let cut = |_: Span, _: Span, value: &Fuse| Fuse(Arc::clone(&value.0));
+                let taken = map.take_range_with(5..=394, cut).unwrap();
+                scene.map = WordMap::from_sorted(map).unwrap();
+                Box::new(taken)
+            },
+            |_, map| Box::new(map.into_iter()),
+        ];
+        for take in whole {
+            let mut scene = Scene::new();
+            let map = of_ranges(&mut scene);
+            let mut taken = take(&mut scene, map);
+            assert_eq!((*taken.next().unwrap().1.0, *taken.next_back().unwrap().1.0), (0, COUNT - 1));
+            DROP_PANICS.set(Some(fuse));
+            panics(|| drop(taken));
+            scene.entries();
+            scene.assert_held(|_| 0);
+        }
+        let mut scene = Scene::new();
+        let mut taken = scene.map.take_range(5..=394).unwrap();
+        assert_eq!((*taken.next().unwrap().1.0, *taken.next_back().unwrap().1.0), (0, COUNT - 1));
+        DROP_PANICS.set(Some(fuse));
+        panics(|| drop(taken));
+        assert_eq!(scene.entries().len(), 2);
+        scene.assert_held(|_| 0);
+        // What a store over all removes, and all values at once.
+        for clear in [true, false] {
+            let mut scene = Scene::new();
+            let mut map = of_ranges(&mut scene);
+            DROP_PANICS.set(Some(fuse));
+            if clear {
+                panics(|| map.clear())
+            } else {
+                panics(|| map.retain(|_, _| false))
+            }
+            map.validate().unwrap();
+            scene.map = WordMap::from_sorted(map).unwrap();
+            scene.assert_held(|_| 0);
+        }
+    }
+}
+
 #[test]
 fn a_drop_that_panics_as_a_transaction_ends() {
     for commit in [true, false] {
@@ -146,6 +197,13 @@ fn a_split_that_panics_changes_nothing() {
             drop(one.store(span(13, 14), value));
         },
     );
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it leaks the list of what is taken")]
+fn a_split_that_panics_while_entries_are_taken() {
+    split_panics(|_| 0, |map, _value| drop(map.take_range(13..=395)));
+    split_panics(|_| 0, |map, value| drop(map.replace_range(13..=395, value)));
 }
 
 #[test]

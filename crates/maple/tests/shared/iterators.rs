@@ -1,10 +1,14 @@
 //! Iterators of a shared map that changes between any two of their steps, up, down and from both ends: each item was so at some
 //! moment since the iterator began, items ascend, and what nobody touched is seen once.
 
-use crate::common::{Model, Random, STRIDE, Slot, beside_others, change, compare, filled, span};
-use freehold_maple::maple_tree::Reading;
+use crate::common::{Model, Random, STRIDE, Slot, beside_others, change, compare, filled, span, store};
+use crate::ends::{Order, few_orders, orders};
+use crate::layouts::{ALL, Bounds, bounds, gaps_of, layouts, sizes, within};
+use freehold_maple::Nodes;
+use freehold_maple::maple_tree::{MapleTree, Reading};
 use freehold_units::Span;
 use std::collections::HashMap;
+use std::iter::FusedIterator;
 use std::sync::Arc;
 
 type Op = (Span, Option<u32>);
@@ -97,7 +101,7 @@ impl<'r> Walker<'r> {
 
     fn step(&mut self, history: &History) {
         if self.ended {
-            return;
+            return self.stays_ended();
         }
         let back = self.ends.pattern >> (self.steps % self.ends.bits) & 1 == 1;
         self.steps += 1;
@@ -120,6 +124,12 @@ impl<'r> Walker<'r> {
         self.seen[usize::from(back)].push(slot);
     }
 
+    /// Whatever was changed since it ended.
+    fn stays_ended(&mut self) {
+        let calls = [self.iter.next_back(), self.iter.next(), self.iter.next_back(), self.iter.next()];
+        assert_eq!(calls, [None; 4], "it goes on after its end, {:?}", self.ends);
+    }
+
     fn go(&mut self, steps: usize, history: &History) {
         (0..steps).for_each(|_| self.step(history));
     }
@@ -129,17 +139,7 @@ impl<'r> Walker<'r> {
         let limit = history.present.len() + history.gone.len() + 2;
         self.go(limit, history);
         assert!(self.ended, "it goes on for ever");
-        // One end has come to the end: the other may have what was put between since, and nothing else that is new.
-        for back in [true, false] {
-            self.ended = false;
-            (0..limit).for_each(|_| {
-                if !self.ended {
-                    self.take(back, history);
-                }
-            });
-            assert!(self.ended);
-        }
-        assert!(self.iter.next().is_none() && self.iter.next_back().is_none(), "it goes on after its end");
+        self.stays_ended();
         let [front, back] = &mut self.seen;
         let mut seen = std::mem::take(front);
         seen.append(back);
@@ -372,6 +372,38 @@ fn ranges_without_an_index() {
             assert_eq!((reading.range(first..first).next(), reading.gaps(first..first).next()), (None, None));
             let last = reading.range(first..first).next_back();
             assert_eq!((last, reading.gaps(first..first).next_back()), (None, None));
+        }
+    }
+}
+
+/// The iterators of one reader, of a map that nobody changes: each entry or gap once and in order, and then none.
+fn check_reader<E, G>(spans: &[Span], entries: impl Fn(Bounds) -> E, gaps: impl Fn(Bounds) -> G)
+where
+    E: DoubleEndedIterator<Item = Slot> + FusedIterator,
+    G: DoubleEndedIterator<Item = Span> + FusedIterator,
+{
+    let entry = |span: Span| (span, Some(spans.partition_point(|other| *other < span) as u32));
+    let some_bounds = bounds(spans).into_iter().map(|bounds| (bounds, few_orders as fn(usize) -> Vec<Order>));
+    for (bounds, orders) in some_bounds.chain([(ALL, orders as _)]) {
+        let wanted: Vec<Slot> = within(spans, &bounds).into_iter().map(entry).collect();
+        orders(wanted.len()).into_iter().for_each(|order| order.check(entries(bounds.clone()), &wanted));
+        let wanted = within(&gaps_of(spans), &bounds);
+        orders(wanted.len()).into_iter().for_each(|order| order.check(gaps(bounds.clone()), &wanted));
+    }
+}
+
+#[test]
+fn maps_that_stay() {
+    let _beside_others = beside_others();
+    for nodes in [Nodes::Small, Nodes::Full] {
+        for spans in sizes().into_iter().flat_map(layouts) {
+            let map = MapleTree::with_nodes(nodes);
+            spans.iter().zip(0..).for_each(|(&span, value)| store(&map, span, value));
+            let entry = |(span, value): (Span, &u32)| (span, Some(*value));
+            let reading = map.read();
+            check_reader(&spans, |bounds| reading.range(bounds).map(entry), |bounds| reading.gaps(bounds));
+            let snapshot = map.snapshot().unwrap();
+            check_reader(&spans, |bounds| snapshot.range(bounds).map(entry), |bounds| snapshot.gaps(bounds));
         }
     }
 }

@@ -5,11 +5,15 @@
 #[path = "../common/shared.rs"]
 mod common;
 mod drops;
+#[path = "../../../units/tests/ends/mod.rs"]
+mod ends;
 #[path = "../common/fuse.rs"]
 mod fuse;
 mod iterators;
 #[path = "../common/judge.rs"]
 mod judge;
+#[path = "../common/layouts.rs"]
+mod layouts;
 mod map;
 mod moves;
 mod refusals;

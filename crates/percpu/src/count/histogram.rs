@@ -11,6 +11,7 @@ use crate::AllocError;
 use crate::heap::{HeapError, LazyObject, PerCpuHeap};
 use freehold_sys::fork::{Held, hold};
 use std::fmt;
+use std::iter::FusedIterator;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
@@ -189,7 +190,7 @@ impl HistogramSnapshot {
     }
 
     /// The buckets with values: the lowest and the highest value that belong there, and how many were recorded.
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+    pub fn buckets(&self) -> impl FusedIterator<Item = (u64, u64, u64)> {
         let all = self.counts.iter().enumerate().filter(|(_, count)| **count != 0);
         all.map(|(bucket, &count)| {
             let (first, last) = values_of(bucket);

@@ -1,6 +1,7 @@
 //! Sums are exact on every rung.
 
 use super::*;
+use crate::ends::all_of;
 use crate::heap::{Builder, HeapError, Index, PerCpuHeap, Rung};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
@@ -54,6 +55,7 @@ fn sums_are_exact() {
         assert_eq!(gauge.get(), each * THREADS as i64);
         let seen = histogram.snapshot();
         assert_eq!(seen.count(), THREADS * ADDS);
+        assert_eq!(all_of(seen.buckets()).into_iter().map(|(_, _, count)| count).sum::<u64>(), seen.count());
         assert_eq!(seen.sum(), THREADS * (0..ADDS).map(|add| add % 100).sum::<u64>());
         drop((gauge, histogram));
         Counter::free_bulk(counters);

@@ -4,6 +4,7 @@
 
 use super::{PerCpuHeap, TryAllocError, magazine, sync};
 use crate::{AllocError, Request};
+use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::sync::atomic::{
     AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32,
@@ -79,7 +80,7 @@ impl<'heap, T: Zeroed> PerCpu<'heap, T> {
     }
 
     /// The values of all CPUs that there can be. To look at one costs no memory.
-    pub fn iter(self) -> impl Iterator<Item = &'heap T> {
+    pub fn iter(self) -> impl FusedIterator<Item = &'heap T> {
         (0..self.heap.cpus()).map(move |cpu| self.at(cpu))
     }
 
@@ -201,7 +202,7 @@ impl<T: Zeroed> PerCpuBox<'_, T> {
     }
 
     /// As [`PerCpu::iter`].
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub fn iter(&self) -> impl FusedIterator<Item = &T> {
         self.0.iter()
     }
 }

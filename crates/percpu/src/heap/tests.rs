@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::AllocError;
+use crate::ends::all_of;
 use freehold_sys::failing;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -27,7 +28,7 @@ fn objects_are_apart_and_zero_and_are_freed() {
             boxes.push((at + 1, object));
         }
         for (at, object) in &boxes {
-            assert!(object.iter().flatten().all(|value| value.load(Relaxed) == *at));
+            assert!(all_of(object.iter()).into_iter().flatten().all(|value| value.load(Relaxed) == *at));
             assert!(object.this_cpu()[0].load(Relaxed) == *at);
         }
         heap.validate().unwrap();

@@ -4,6 +4,7 @@ use super::{Backing, ChunkSet};
 use crate::geometry::BIT_BYTES;
 use crate::placement::{Placement, Room};
 use crate::{ChunkId, Offset};
+use core::iter::FusedIterator;
 
 /// Counts and sums over all chunks. Pages and bytes are those of one unit: memory is that times the CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Every chunk, list by list and in the order of each.
     #[doc(alias = "percpu_stats")]
-    pub fn chunks(&self) -> impl Iterator<Item = ChunkView> {
+    pub fn chunks(&self) -> impl FusedIterator<Item = ChunkView> {
         (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.slots.list(slot)).map(|index| {
             let chunk = self.chunks.at(index);
             let Room { longest, start, first_free } = P::room(&self.chunks, index);
@@ -93,7 +94,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
     }
 
     /// Every object and the bytes that it takes in each unit, chunk by chunk, by ascending offsets.
-    pub fn objects(&self) -> impl Iterator<Item = (Offset, u32)> {
+    pub fn objects(&self) -> impl FusedIterator<Item = (Offset, u32)> {
         self.chunks.indexes().flat_map(move |index| {
             let chunk = self.chunks.id(index);
             self.chunks.at(index).used.objects().map(move |object| {

@@ -1,5 +1,6 @@
 //! The set as its users see it, for every placement.
 
+use crate::ends::all_of;
 use crate::*;
 use core::ops::Range;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn small() -> Config {
 /// All that can be seen of a set.
 fn seen<P: Placement, B: Backing>(set: &ChunkSet<P, B>) -> (Stats, Vec<ChunkView>, Vec<(Offset, u32)>, bool) {
     set.validate().unwrap();
-    (set.stats(), set.chunks().collect(), set.objects().collect(), set.wants_balance())
+    (set.stats(), all_of(set.chunks()), all_of(set.objects()), set.wants_balance())
 }
 
 fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {

@@ -3,6 +3,7 @@
 
 use super::super::PooledSpace;
 use super::super::class::Class;
+use crate::ends::all_of;
 use crate::{AllocError, FreeError, Request};
 use freehold_units::{Align, Span};
 use proptest::prelude::*;
@@ -169,7 +170,7 @@ impl Model {
         let Self { space, live, .. } = self;
         let before = space.stats();
         let batch = space.take_warm(budget).unwrap();
-        let spans: Vec<Span> = batch.spans().collect();
+        let spans: Vec<Span> = all_of(batch.spans());
         let bytes: u128 = spans.iter().map(|span| span.size_bytes()).sum();
         assert_eq!(bytes, batch.bytes().0);
         assert_eq!(batch.is_empty(), before.warm_bytes == 0);
