@@ -6,6 +6,7 @@
 mod common;
 mod edges;
 mod exhaustive;
+mod forgotten;
 #[path = "../common/fuse.rs"]
 mod fuse;
 mod large;
