@@ -157,7 +157,7 @@ pub enum AllocError {
         size_bytes: u64,
         /// The alignment that counted: the request's or the granule, whichever is larger.
         align: Align,
-        /// Where a multiple had to lie.
+        /// Where a multiple had to lie: the part of the window between the ends of the space.
         window: Span,
     },
     /// No free block can hold the request, though the space could if less were taken, or if its layout had no
@@ -167,7 +167,7 @@ pub enum AllocError {
         size_bytes: u64,
         /// The alignment that counted: the request's or the granule, whichever is larger.
         align: Align,
-        /// Where it had to lie.
+        /// Where it had to lie: the part of the window between the ends of the space.
         window: Span,
         /// The largest free block of the whole space, in bytes.
         largest_free_bytes: u64,
