@@ -157,7 +157,7 @@ pub enum AllocError {
         size_bytes: u64,
         /// The alignment that counted: the request's or the granule, whichever is larger.
         align: Align,
-        /// Where a multiple had to lie.
+        /// Where a multiple had to lie: the part of the window between the ends of the space.
         window: Span,
     },
     /// No free block can hold the request, though the space could if less were taken, or if its layout had no
@@ -167,7 +167,7 @@ pub enum AllocError {
         size_bytes: u64,
         /// The alignment that counted: the request's or the granule, whichever is larger.
         align: Align,
-        /// Where it had to lie.
+        /// Where it had to lie: the part of the window between the ends of the space.
         window: Span,
         /// The largest free block of the whole space, in bytes.
         largest_free_bytes: u64,
@@ -190,12 +190,13 @@ error_messages! { AllocError + OutOfMemory {
     Self::Occupied { region } => "{region} is in the way";
     Self::AreasOverlap { area, other } => "areas {area} and {other} overlap";
     Self::TooLarge { size_bytes, room_bytes } =>
-        "{} is more than the {} there are", Bytes::from(*size_bytes), Bytes::from(*room_bytes);
+        "{} is more than the {} there are",
+        Bytes::from(*size_bytes).beside(*room_bytes), Bytes::from(*room_bytes).beside(*size_bytes);
     Self::NoMultiple { size_bytes, align, window } =>
         "no multiple of {align} in {window} has {} behind it", Bytes::from(*size_bytes);
     Self::NoSpace { size_bytes, align, window, largest_free_bytes } =>
         "no room for {} aligned to {align} in {window}; the largest free block has {}",
-        Bytes::from(*size_bytes), Bytes::from(*largest_free_bytes);
+        Bytes::from(*size_bytes).beside(*largest_free_bytes), Bytes::from(*largest_free_bytes).beside(*size_bytes);
 } }
 
 /// Why nothing was freed. The space is unchanged.

@@ -62,7 +62,8 @@ error_messages! { AllocError + OutOfMemory {
     Self::ZeroSize => "size is 0";
     Self::TooLarge { size_bytes } =>
         "{} is more than {}, the largest object",
-        Bytes::from(*size_bytes), Bytes::from(u64::from(MIN_UNIT_BYTES));
+        Bytes::from(*size_bytes).beside(u64::from(MIN_UNIT_BYTES)),
+        Bytes::from(u64::from(MIN_UNIT_BYTES)).beside(*size_bytes);
     Self::AlignNotPowerOfTwo { align_bytes } => "alignment {align_bytes} is not a power of two";
     Self::AlignTooLarge { align_bytes } => "alignment {align_bytes} is more than a page, {PAGE_BYTES} bytes";
     Self::NoPopulatedRoom { size_bytes } =>

@@ -12,6 +12,8 @@ use core::str::FromStr;
 /// assert_eq!(Bytes(3 << 20).to_string(), "3 MiB");
 /// assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
 /// ```
+///
+/// [`beside`](Self::beside) prints sizes that a sentence compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u128);
 
@@ -23,20 +25,49 @@ impl From<u64> for Bytes {
     }
 }
 
+impl Bytes {
+    /// This size as text in a sentence that compares it with `other`: to the byte if one decimal does not tell them apart.
+    ///
+    /// ```
+    /// # use freehold_units::Bytes;
+    /// let too_large = |size: Bytes, most: Bytes| format!("{} is more than {}", size.beside(most), most.beside(size));
+    /// assert_eq!(too_large(Bytes(33 << 10), Bytes(32 << 10)), "33 KiB is more than 32 KiB");
+    /// assert_eq!(too_large(Bytes(32_792), Bytes(32 << 10)), "32792 B is more than 32768 B");
+    /// ```
+    #[must_use]
+    pub fn beside(self, other: impl Into<Self>) -> impl fmt::Display {
+        let other = other.into();
+        Beside { size: self, is_exact: self != other && self.in_unit() == other.in_unit() }
+    }
+
+    /// The largest unit that leaves at least 1, how many of it there are, and tenths of it.
+    fn in_unit(self) -> (usize, u128, u128) {
+        let unit = (self.0.checked_ilog2().unwrap_or(0) as usize / 10).min(UNITS.len() - 1);
+        let scale = 1u128 << (10 * unit);
+        (unit, self.0 / scale, self.0 % scale * 10 / scale)
+    }
+}
+
+struct Beside {
+    size: Bytes,
+    is_exact: bool,
+}
+
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_exact { write!(f, "{} B", self.size.0) } else { self.size.fmt(f) }
+    }
+}
+
 impl fmt::Display for Bytes {
     /// The largest unit that leaves at least 1, with one decimal where it is not whole.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut unit = 0;
-        while unit + 1 < UNITS.len() && self.0 >> (10 * (unit + 1)) != 0 {
-            unit += 1;
-        }
-        let scale = 1u128 << (10 * unit);
-        let (whole, rest) = (self.0 / scale, self.0 % scale);
+        let (unit, whole, tenths) = self.in_unit();
         let name = UNITS[unit];
-        if rest == 0 {
+        if whole << (10 * unit) == self.0 {
             write!(f, "{whole} {name}")
         } else {
-            write!(f, "{whole}.{} {name}", rest * 10 / scale)
+            write!(f, "{whole}.{tenths} {name}")
         }
     }
 }
@@ -137,6 +168,25 @@ mod tests {
             ["17E", "340282366920938463463374607431768211456", "340282366920938463463374607431768211455K"]
         {
             assert_eq!(text.parse::<Bytes>(), Err(ParseBytesError::TooLarge), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_are_compared_are_told_apart() {
+        for (one, other, texts) in [
+            (32_792, 32_768, ["32792 B", "32768 B"]),
+            (1600, 1601, ["1600 B", "1601 B"]),
+            (1600, 1600, ["1.5 KiB", "1.5 KiB"]),
+            (1023, 1024, ["1023 B", "1 KiB"]),
+            (4096, 8192, ["4 KiB", "8 KiB"]),
+            (
+                u128::from(u64::MAX),
+                u128::from(u64::MAX) - 1,
+                ["18446744073709551615 B", "18446744073709551614 B"],
+            ),
+        ] {
+            let (one, other) = (Bytes(one), Bytes(other));
+            assert_eq!([one.beside(other).to_string(), other.beside(one).to_string()], texts);
         }
     }
 

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// Whole pages of memory, from [`VirtualMemory::alloc`](crate::VirtualMemory::alloc). They are bytes to read and write; dropped, they
-/// are free again.
+/// are free again. Forgotten (`mem::forget`), they are leaked until the [`VirtualMemory`](crate::VirtualMemory) is dropped.
 ///
 /// What was not asked to be zero holds what some earlier block did. Who writes through [`Block::as_ptr`] leaves only
 /// initialized bytes.

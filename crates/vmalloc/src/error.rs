@@ -26,7 +26,8 @@ pub enum BuildError {
 error_messages! { BuildError + OutOfMemory {
     Self::Reserve { reserve_bytes } =>
         "{} are not from {} to {} of addresses",
-        Bytes::from(*reserve_bytes as u64), Bytes::from(crate::builder::MIN_RESERVE as u64),
+        Bytes::from(*reserve_bytes as u64).beside(crate::builder::MAX_RESERVE as u64),
+        Bytes::from(crate::builder::MIN_RESERVE as u64),
         Bytes::from(crate::builder::MAX_RESERVE as u64);
     Self::System(error) => "{error}";
     Self::Layout(error) => "{error}";

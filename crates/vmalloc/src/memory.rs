@@ -44,7 +44,8 @@ pub enum Zero {
     No,
 }
 
-/// Memory over reserved addresses, for many threads. See the [crate](crate).
+/// Memory over reserved addresses, for many threads. See the [crate](crate). If it is forgotten (`mem::forget`), it leaks the
+/// reservation, and the thread of [`Keep::decay`].
 pub struct VirtualMemory {
     pub(crate) shared: Arc<Shared>,
     /// The thread that gives idle memory back.

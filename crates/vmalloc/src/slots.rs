@@ -156,7 +156,8 @@ impl VirtualMemory {
     }
 }
 
-/// A pool of slots of one size, from [`VirtualMemory::slots`].
+/// A pool of slots of one size, from [`VirtualMemory::slots`]. A forgotten pool (`mem::forget`) leaks its addresses and memory,
+/// until the `VirtualMemory` is dropped.
 pub struct Slots<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) zone: Arc<Zone>,
@@ -238,7 +239,8 @@ impl fmt::Debug for Slots<'_> {
     }
 }
 
-/// A slot that somebody holds: bytes to read and write. What lies behind them faults.
+/// A slot that somebody holds: bytes to read and write. What lies behind them faults. A forgotten slot (`mem::forget`) is
+/// leaked until its pool is dropped.
 ///
 /// Who writes through [`Slot::as_ptr`] leaves only initialized bytes.
 pub struct Slot<'a> {

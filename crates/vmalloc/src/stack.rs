@@ -72,7 +72,8 @@ impl fmt::Debug for StackPool<'_> {
     }
 }
 
-/// A stack that somebody holds, from [`StackPool::get`]. Who runs on it keeps it until it is left.
+/// A stack that somebody holds, from [`StackPool::get`]. Who runs on it keeps it until it is left. A forgotten stack
+/// (`mem::forget`) is leaked until its pool is dropped, and a forgotten pool until the [`VirtualMemory`] is.
 pub struct Stack<'a> {
     slot: Slot<'a>,
 }

@@ -20,7 +20,8 @@ use std::ptr::NonNull;
 /// The least that a vector commits at a time, where not all is.
 const STEP_BYTES: usize = 1 << 20;
 
-/// A vector with addresses for all it may ever hold. Memory is taken as it grows, and none is copied.
+/// A vector with addresses for all it may ever hold. Memory is taken as it grows, and none is copied. A forgotten vector
+/// (`mem::forget`) leaks its elements, and its addresses and memory until the [`VirtualMemory`] is dropped.
 ///
 /// ```
 /// use freehold_vmalloc::{VirtualMemory, VmVec};

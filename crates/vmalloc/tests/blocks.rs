@@ -81,6 +81,8 @@ fn what_cannot_be_had_is_refused_and_changes_nothing() {
         assert_eq!(error, BuildError::Reserve { reserve_bytes });
         assert!(error.to_string().contains("16 MiB"), "{error}");
     }
+    let hidden = BuildError::Reserve { reserve_bytes: (1 << 46) + 4096 };
+    assert_eq!(hidden.to_string(), "70368744181760 B are not from 16 MiB to 64 TiB of addresses");
 }
 
 #[test]

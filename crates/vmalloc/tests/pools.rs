@@ -125,6 +125,33 @@ fn what_is_forgotten_is_lost_with_its_pool_alone() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
+fn whatever_is_forgotten_leaves_the_memory_valid() {
+    let vm = vm();
+    for _ in 0..3 {
+        let slots = vm.slots(&SlotLayout::new(8192).guard(GUARD).count(32)).unwrap();
+        std::mem::forget(slots.get().unwrap());
+        std::mem::forget(slots);
+        let stacks = StackPool::with_count(&vm, 64 << 10, 32).unwrap();
+        std::mem::forget(stacks.get().unwrap());
+        vm.validate().unwrap();
+        std::mem::forget(stacks);
+        let mut rows = VmVec::with_reserve(&vm, 1000).unwrap();
+        rows.push(String::from("leaked")).unwrap();
+        std::mem::forget(rows);
+        // A small block and an extent.
+        std::mem::forget(vm.alloc(8192, Zero::No).unwrap());
+        std::mem::forget(vm.alloc(4 * MIB, Zero::Yes).unwrap());
+        vm.validate().unwrap();
+    }
+    vm.alloc(8192, Zero::Yes).unwrap().fill(1);
+    drop(VmVec::<u8>::with_reserve(&vm, 1000).unwrap());
+    drop(vm.slots(&SlotLayout::new(8192).guard(GUARD).count(32)).unwrap());
+    vm.release_idle().unwrap();
+    vm.validate().unwrap();
+}
+
+#[test]
 fn a_full_pool_says_so_and_serves_again() {
     // Of two slabs or three.
     const COUNT: u64 = if cfg!(miri) { 64 } else { 96 };

@@ -18,7 +18,8 @@ use std::vec::Vec;
 /// Free memory that a purge holds: nobody is given it until the batch comes back.
 ///
 /// [`PooledSpace::give_back`] says that its pages are gone. If it is dropped instead, as when a system call failed, its
-/// slots are free and warm as they were.
+/// slots are free and warm as they were. A forgotten batch (`mem::forget`) leaks its slots: their addresses are not handed out
+/// again.
 #[must_use = "a batch that is dropped was not purged"]
 pub struct Batch<'a> {
     space: &'a PooledSpace,

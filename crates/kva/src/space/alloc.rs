@@ -118,12 +118,12 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         let lowest = align.up(reach.first().saturating_sub(extent.first()));
         let place = lowest.and_then(|base| extent.shifted(base));
         if place.is_none_or(|place| place.last() > reach.last()) {
-            return AllocError::NoMultiple { size_bytes, align, window };
+            return AllocError::NoMultiple { size_bytes, align, window: reach };
         }
         AllocError::NoSpace {
             size_bytes,
             align,
-            window,
+            window: reach,
             largest_free_bytes: self.index.largest_bytes(&self.regions),
         }
     }

@@ -131,7 +131,8 @@ impl<V: fmt::Debug> fmt::Debug for Regions<'_, V> {
     }
 }
 
-/// Regions with their values, taken out of a space in address order, from both ends: [`AddressSpace::into_iter`].
+/// Regions with their values, taken out of a space in address order, from both ends: [`AddressSpace::into_iter`]. If it is
+/// forgotten (`mem::forget`), it leaks the values that are left.
 pub struct IntoRegions<V, I: FreeIndex = BTree> {
     space: AddressSpace<V, I>,
     /// Where regions are left.

@@ -99,7 +99,7 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
         largest_free_bytes: 11 * PAGE,
     };
     let outside = |window| AllocError::WindowOutside { window, space: hull() };
-    let (whole, large, half) = (Span::ALL, align(64 * PAGE), align(1 << 63));
+    let (large, half) = (align(64 * PAGE), align(1 << 63));
     for (request, cause) in [
         // Size 0, whatever else.
         (Request::new(0), AllocError::ZeroSize),
@@ -136,21 +136,26 @@ fn requests_without_a_place<I: FreeIndex>(placement: I::Placement) {
             AllocError::TooLarge { size_bytes: PAGE, room_bytes: 4095 },
         ),
         // Alignments larger than the space; without a multiple in the window; with too little behind it.
-        (page.align(large), no_multiple(PAGE, large, whole)),
-        (page.align(half), no_multiple(PAGE, half, whole)),
+        (page.align(large), no_multiple(PAGE, large, hull())),
+        (page.align(half), no_multiple(PAGE, half, hull())),
+        // The window reaches beyond the space.
+        (
+            page.align(align(16 * PAGE)).window(pages(33, 90)),
+            no_multiple(PAGE, align(16 * PAGE), pages(33, 15)),
+        ),
         (
             page.align(align(16 * PAGE)).window(pages(17, 15)),
             no_multiple(PAGE, align(16 * PAGE), pages(17, 15)),
         ),
-        (Request::new(20 * PAGE).align(align(32 * PAGE)), no_multiple(20 * PAGE, align(32 * PAGE), whole)),
+        (Request::new(20 * PAGE).align(align(32 * PAGE)), no_multiple(20 * PAGE, align(32 * PAGE), hull())),
         (
             page.window(Span::new(22 * PAGE + 1, 24 * PAGE - 2).unwrap()),
             no_multiple(PAGE, granule, Span::new(22 * PAGE + 1, 24 * PAGE - 2).unwrap()),
         ),
         // Possible, but taken, or a hole.
-        (Request::new(12 * PAGE), no_space(12 * PAGE, granule, whole)),
-        (Request::new(11 * PAGE).guard(PAGE), no_space(12 * PAGE, granule, whole)),
-        (page.align(align(16 * PAGE)), no_space(PAGE, align(16 * PAGE), whole)),
+        (Request::new(12 * PAGE), no_space(12 * PAGE, granule, hull())),
+        (Request::new(11 * PAGE).guard(PAGE), no_space(12 * PAGE, granule, hull())),
+        (page.align(align(16 * PAGE)), no_space(PAGE, align(16 * PAGE), hull())),
         (page.window(pages(19, 2)), no_space(PAGE, granule, pages(19, 2))),
         (page.window(pages(34, 2)), no_space(PAGE, granule, pages(34, 2))),
         // Without choice, by a guard of either side, in a hole.
@@ -292,7 +297,7 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
             &[pages(0, 1), pages(2, 1)],
             large,
             whole,
-            AllocError::NoMultiple { size_bytes: 2 * PAGE, align: large, window: whole },
+            AllocError::NoMultiple { size_bytes: 2 * PAGE, align: large, window: hull() },
         ),
         (
             &[pages(0, 6), pages(7, 6)],
@@ -301,7 +306,7 @@ fn congruent_areas<I: FreeIndex>(placement: I::Placement) {
             AllocError::NoSpace {
                 size_bytes: 12 * PAGE,
                 align: granule,
-                window: whole,
+                window: hull(),
                 largest_free_bytes: 11 * PAGE,
             },
         ),
@@ -343,6 +348,27 @@ fn both_ends<I: FreeIndex>(placement: I::Placement) {
     let beyond = unchanged(&mut space, |space| space.resize(u64::MAX, 2));
     assert_eq!(beyond, Err(AllocError::SizeOverflow.into()));
     assert_eq!(space.resize(0, u64::MAX - 1), Ok(Span::new(0, u64::MAX - 2).unwrap()));
+}
+
+/// A message names the part of the window that lies in the space, and sizes that differ.
+#[test]
+fn messages_name_what_counted() {
+    let span = Span::from_size(0x10_0000, 1 << 20).unwrap();
+    let mut space: AddressSpace<u8> = AddressSpace::new(span, Align::PAGE, Default::default()).unwrap();
+    let message = |refused: AllocError| refused.to_string();
+    let too_large = space.alloc(&Request::new((1 << 20) + PAGE), 1).unwrap_err();
+    assert_eq!(message(too_large.cause), "1052672 B is more than the 1048576 B there are");
+    space.alloc_at(span, 1).unwrap();
+    let full = "no room for 4 KiB aligned to 4 KiB in 0x100000..=0x1fffff; the largest free block has 0 B";
+    let refused = space.alloc(&Request::new(PAGE), 1).unwrap_err();
+    assert_eq!(message(refused.cause), full);
+    let congruent = space.alloc_congruent(vec![(pages(0, 1), 1)], Align::PAGE, Span::ALL).unwrap_err();
+    assert_eq!(message(congruent.cause), full);
+    space.free(span.first()).unwrap();
+    let mut bridge: AddressSpace<u8> = space.carve(&Request::new(64 * PAGE), 1, Default::default()).unwrap();
+    bridge.alloc_at(pages(256, 64), 2).unwrap();
+    let refused = bridge.alloc(&Request::new(PAGE), 3).unwrap_err();
+    assert!(message(refused.cause).contains(" in 0x100000..=0x13ffff;"), "{refused}");
 }
 
 #[test]

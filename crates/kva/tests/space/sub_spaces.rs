@@ -349,3 +349,25 @@ over_indexes!(
     copies_and_restored_trees_adopt_theirs,
     the_whole_address_space_can_be_handed_on,
 );
+
+/// What is forgotten leaves its space valid; the rest of the space is used as before.
+#[test]
+fn forgotten_sub_spaces_moves_and_iterators() {
+    let mut parent: AddressSpace<_, BTree> = space(64);
+    let child: AddressSpace<&str, BTree> = carve(&mut parent, &request(16), "bridge");
+    let first = child.span().first();
+    std::mem::forget(child);
+    parent.validate().unwrap();
+    assert_eq!(parent.free(first), Err(FreeError::Carved { region: pages(0, 16) }));
+    assert!(parent.disown(first));
+    let moving = parent.alloc(&request(4), "nic").unwrap();
+    _ = parent.begin_move(moving.first(), 40 * PAGE).unwrap();
+    parent.validate().unwrap();
+    assert_eq!(parent.free(first), Ok((pages(0, 16), "bridge")));
+    let lost = parent.pending_moves().next().unwrap();
+    assert_eq!(parent.commit_move(lost), Ok(pages(40, 4)));
+    parent.validate().unwrap();
+    let mut rest = parent.into_iter();
+    assert_eq!(rest.next(), Some((pages(40, 4), "nic")));
+    std::mem::forget(rest);
+}

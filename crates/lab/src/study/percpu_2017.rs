@@ -50,7 +50,10 @@ impl Scale {
     fn of(options: &Options) -> anyhow::Result<Self> {
         let unit = options.unit.unwrap_or(Bytes::from(u64::from(UNIT_BYTES)));
         let Some(unit_bytes) = UNITS.contains(&unit.0).then_some(unit.0 as u32) else {
-            return usage(format!("--unit {unit}: units are from 32 KiB to 4 MiB"));
+            return usage(format!(
+                "--unit {}: units are from 32 KiB to 4 MiB",
+                unit.beside(Bytes(*UNITS.end()))
+            ));
         };
         let objects = options.objects.unwrap_or(if options.full { POSTED } else { USUAL });
         if !OBJECTS.contains(&objects) {

@@ -21,7 +21,7 @@ pub fn check_memory(objects: u64, bytes_each: u64) -> Result<(), Failure> {
 pub fn check_memory_told(told: &str, objects: u64, bytes_each: u64) -> Result<(), Failure> {
     let needed = objects.saturating_mul(bytes_each);
     let Some(left) = told_bytes(told, "MemAvailable:").filter(|&left| left < needed) else { return Ok(()) };
-    let [needed, left] = [needed, left].map(Bytes::from);
+    let (needed, left) = (Bytes::from(needed).beside(left), Bytes::from(left).beside(needed));
     let objects = count(objects);
     Err(Failure::Lacking(format!("{objects} objects take about {needed} of memory, and {left} are left")))
 }

@@ -10,7 +10,7 @@ use core::mem;
 use freehold_units::Span;
 
 /// The entries of a map in ascending order of their indexes, or from the back in descending order. What is left is
-/// dropped with it.
+/// dropped with it, or leaked if it is forgotten (`mem::forget`).
 pub struct IntoIter<E: StoredValue> {
     /// It keeps its words, which are not looked at any more once they are given out.
     tree: Tree,

@@ -29,7 +29,7 @@ impl<E: StoredValue> WordMap<E> {
     #[doc(alias = "split_off")]
     pub fn split_at(&mut self, index: u64) -> Result<Self, OutOfMemory> {
         let Some(upper) = Span::new(index, u64::MAX) else { return Ok(self.new_alike()) };
-        self.end_leaked();
+        self.end_forgotten();
         let mut plan = StorePlan::new(upper);
         self.tree.plan_and_reserve(&mut plan, false)?;
         if plan.is_rootless() {

@@ -3,7 +3,7 @@
 use super::WordMap;
 use crate::OutOfMemory;
 use crate::entry::{StoredValue, Word};
-use crate::tree::{MOST_SUBTREES_PER_LEVEL, MOST_WORDS, StorePlan, Subtree};
+use crate::tree::{MOST_WORDS, StorePlan};
 use alloc::vec::Vec;
 use freehold_units::{Rejected, Span};
 
@@ -11,9 +11,9 @@ use freehold_units::{Rejected, Span};
 ///
 /// It is a version of the tree of its own: the nodes that its stores change are copied first. So a removal takes memory, too.
 /// Memory is asked for by each store; [`commit`](Self::commit) asks for none and cannot fail. What is dropped without
-/// being committed is undone, which cannot fail either. Values that were replaced are kept until then. One that is
-/// leaked (`mem::forget`) counts as committed from the next change of the map on; the values and nodes that it took out of
-/// the map are leaked with it.
+/// being committed is undone, which cannot fail either. Values that were replaced are kept until then. A forgotten
+/// transaction (`mem::forget`) is committed by the next change of the map; it leaks the values that it took out of the map,
+/// and its own lists of words.
 ///
 /// ```
 /// use freehold_maple::WordMap;
@@ -34,27 +34,20 @@ pub struct Transaction<'a, E: StoredValue> {
     pub(super) inserted: Vec<Word>,
     /// Words that left it.
     pub(super) removed: Vec<Word>,
-    pub(super) subtrees: Vec<Subtree>,
     pub(super) committed: bool,
 }
 
 impl<E: StoredValue> WordMap<E> {
     /// Begins stores that are made final together.
     pub fn transaction(&mut self) -> Transaction<'_, E> {
-        self.end_leaked();
-        Transaction {
-            map: self,
-            inserted: Vec::new(),
-            removed: Vec::new(),
-            subtrees: Vec::new(),
-            committed: false,
-        }
+        self.end_forgotten();
+        Transaction { map: self, inserted: Vec::new(), removed: Vec::new(), committed: false }
     }
 
-    /// Makes a transaction final that was leaked: none else can be open where the map itself is changed.
+    /// Commits a forgotten transaction: no other can be open where the map itself is changed.
     #[inline]
-    pub(super) fn end_leaked(&mut self) {
-        self.tree.commit_version();
+    pub(super) fn end_forgotten(&mut self) {
+        self.tree.end_forgotten_version();
     }
 }
 
@@ -96,8 +89,8 @@ impl<E: StoredValue> Transaction<'_, E> {
         // The new word, and the second word of an entry that is cut in two.
         self.inserted.try_reserve(2)?;
         self.removed.try_reserve(MOST_WORDS)?;
-        self.subtrees.try_reserve(MOST_SUBTREES_PER_LEVEL * self.map.tree.height())?;
-        self.map.tree.plan_in_version(plan, entry)
+        self.map.tree.plan_in_version(plan, entry)?;
+        self.map.tree.reserve_removed()
     }
 
     /// Makes the stores final.

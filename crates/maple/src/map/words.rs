@@ -101,7 +101,7 @@ impl<E: StoredValue> WordMap<E> {
         second: impl FnOnce(Word) -> Word,
         value_of: Option<impl FnMut(Word) -> T>,
     ) {
-        self.end_leaked();
+        self.end_forgotten();
         if plan.is_spanning() {
             return self.commit_spanning(plan, entry, value_of);
         }
@@ -163,7 +163,7 @@ impl<E: StoredValue> WordMap<E> {
     /// Does a planned store that removes one entry, whole; returns the entry's value.
     #[inline]
     pub(super) fn commit_one(&mut self, plan: &mut StorePlan, value: Option<E>) -> E {
-        self.end_leaked();
+        self.end_forgotten();
         let mut removed = Words::new();
         if plan.is_spanning() {
             debug_assert!(value.is_none(), "M1: an entry that replaces one has its slot");
@@ -190,7 +190,7 @@ impl<E: StoredValue> WordMap<E> {
 
     /// Removes all entries, and keeps the memory for others.
     pub fn clear(&mut self) {
-        self.end_leaked();
+        self.end_forgotten();
         let mut all = Subtrees::new();
         all.extend(self.tree.take_root());
         let mut words = Words::new();
@@ -212,7 +212,7 @@ impl<E: StoredValue> IntoIter<E> {
 impl<E: StoredValue> Transaction<'_, E> {
     /// Does a planned store; notes the word that it makes of an entry that it cuts in two.
     pub(super) fn apply(&mut self, plan: &mut StorePlan, entry: Option<Word>) {
-        let Self { map, inserted, removed, subtrees, .. } = self;
+        let Self { map, inserted, removed, .. } = self;
         let (mut words, mut below) = (Words::new(), Subtrees::new());
         let split = |word| {
             // SAFETY: the word is in the tree (M7).
@@ -222,7 +222,7 @@ impl<E: StoredValue> Transaction<'_, E> {
         };
         map.tree.store_in_version(plan, entry, split, &mut words, &mut below);
         removed.extend_from_slice(&words);
-        subtrees.extend_from_slice(&below);
+        map.tree.keep_removed(&below);
     }
 }
 
@@ -237,14 +237,7 @@ impl<E: StoredValue> Drop for Transaction<'_, E> {
         }
         tree.commit_version();
         let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
-        let taken_out = core::iter::from_fn(|| {
-            loop {
-                if let Some(word) = tree.next_removed(&mut words, &mut subtrees) {
-                    return Some(word);
-                }
-                subtrees.push(self.subtrees.pop()?);
-            }
-        });
+        let taken_out = core::iter::from_fn(|| tree.next_kept(&mut words, &mut subtrees));
         // SAFETY: these words have left the tree (M7).
         drop_all(self.removed.drain(..).chain(taken_out).map(|word| unsafe { E::from_word(word) }));
     }

@@ -11,7 +11,7 @@ use core::ops::RangeBounds;
 use freehold_units::Span;
 
 /// The entries of a map in ascending order of their indexes, or from the back in descending order. What is left is
-/// dropped with it.
+/// dropped with it, or leaked if it is forgotten (`mem::forget`).
 pub struct IntoIter<V> {
     numbers: map::IntoIter<u32>,
     values: Slab<V>,

@@ -17,7 +17,10 @@
 //! A version's own nodes are linked from own nodes alone, or are its root; the base has none of them (M9).
 
 use super::path::Step;
-use super::{InnerPool, Memory, Need, NodePool, Numbers, Path, StorePlan, Subtrees, Tree, Words};
+use super::{
+    InnerPool, MOST_SUBTREES_PER_LEVEL, Memory, Need, NodePool, Numbers, Path, StorePlan, Subtree, Subtrees,
+    Tree, Words,
+};
 use crate::OutOfMemory;
 use crate::entry::Word;
 use crate::node::{NodeId, boxed};
@@ -42,6 +45,9 @@ pub(super) struct Version<M: Memory> {
     pub(super) inners: OwnNodes<M::Inners>,
     /// The base.
     pub(super) base: Base,
+    /// Subtrees that a map's transaction removed. Here rather than there, as a forgotten transaction's nodes are vacant in the
+    /// end as well.
+    removed: Vec<Subtree>,
 }
 
 /// Where a tree begins.
@@ -182,7 +188,7 @@ impl<P: Numbers> OwnNodes<P> {
 impl<M: Memory> Version<M> {
     const fn new() -> Self {
         let base = Base { root: 0, height: 0, len: 0 };
-        Self { on: false, leaves: OwnNodes::new(), inners: OwnNodes::new(), base }
+        Self { on: false, leaves: OwnNodes::new(), inners: OwnNodes::new(), base, removed: Vec::new() }
     }
 
     /// The transaction has ended.
@@ -312,24 +318,57 @@ impl<M: Memory> Tree<M> {
         let Some(version) = self.version.open_mut() else { return };
         version.leaves.undo(&mut self.leaves);
         version.inners.undo(&mut self.inners);
+        version.removed.clear();
         let Base { root, height, len } = version.base;
         (self.root, self.height, self.len) = (root, height, len);
         version.close();
     }
 
-    /// Makes the version the tree, and ends it.
-    #[inline]
-    pub(crate) fn commit_version(&mut self) {
-        if self.version.open().is_some() {
-            self.end_version();
+    /// Reserves memory for the subtrees that a store in the open version removes.
+    pub(crate) fn reserve_removed(&mut self) -> Result<(), OutOfMemory> {
+        let most = MOST_SUBTREES_PER_LEVEL * self.height;
+        Ok(self.version.open_mut().map_or(Ok(()), |version| version.removed.try_reserve(most))?)
+    }
+
+    /// Keeps the subtrees that a store in the open version removed, until the version ends.
+    pub(crate) fn keep_removed(&mut self, subtrees: &[Subtree]) {
+        if let Some(version) = self.version.open_mut() {
+            version.removed.extend_from_slice(subtrees);
         }
     }
 
-    #[inline(never)]
-    fn end_version(&mut self) {
+    /// Makes the version the tree, and ends it. [`next_kept`](Self::next_kept) then takes what it removed apart.
+    pub(crate) fn commit_version(&mut self) {
         let Some(version) = self.version.open_mut() else { return };
         version.leaves.commit(|id| self.leaves.give_back(id));
         version.inners.commit(|id| self.inners.give_back(id));
         version.close();
+    }
+
+    /// The next word of the subtrees that a committed version removed, whose nodes become vacant.
+    pub(crate) fn next_kept(&mut self, words: &mut Words, subtrees: &mut Subtrees) -> Option<Word> {
+        loop {
+            if let Some(word) = self.next_removed(words, subtrees) {
+                return Some(word);
+            }
+            let [version] = self.version.0.as_deref_mut()?;
+            subtrees.push(version.removed.pop()?);
+        }
+    }
+
+    /// Commits the version of a transaction that was forgotten, if there is one. The words that it removed are leaked.
+    #[inline]
+    pub(crate) fn end_forgotten_version(&mut self) {
+        if self.version.open().is_some() {
+            self.commit_forgotten();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn commit_forgotten(&mut self) {
+        self.commit_version();
+        let (mut words, mut subtrees) = (Words::new(), Subtrees::new());
+        while self.next_kept(&mut words, &mut subtrees).is_some() {}
     }
 }

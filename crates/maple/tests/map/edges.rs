@@ -157,45 +157,6 @@ fn built_maps_have_full_leaves() {
     }
 }
 
-#[test]
-#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
-fn a_transaction_that_is_forgotten_is_final() {
-    let value = Arc::new(1);
-    let mut map: WordMap<Arc<i32>> = WordMap::with_nodes(Nodes::Small);
-    for at in 0..40 {
-        map.store(span(at, at), Arc::clone(&value)).unwrap();
-    }
-    let mut forgotten = map.transaction();
-    forgotten.store(span(3, 30), Arc::clone(&value)).unwrap();
-    std::mem::forget(forgotten);
-    map.store(span(5, 6), Arc::clone(&value)).unwrap();
-    let before: Vec<Span> = map.iter().map(|(at, _)| at).collect();
-    let mut dropped = map.transaction();
-    dropped.store(span(0, 35), Arc::clone(&value)).unwrap();
-    drop(dropped);
-    assert!(map.iter().map(|(at, _)| at).eq(before));
-    assert!(map.iter().all(|(_, held)| *held == 1));
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "it leaks, as it is meant to")]
-fn nothing_is_kept_after_a_forgotten_transaction() {
-    let mut map: WordMap<u64> = WordMap::with_nodes(Nodes::Small);
-    for at in 0..200 {
-        map.store(span(10 * at, 10 * at + 4), at).unwrap();
-    }
-    let mut forgotten = map.transaction();
-    forgotten.store(span(5, 7), 7).unwrap();
-    std::mem::forget(forgotten);
-    // Leaves are merged; if they were kept to be undone, they would still be in use.
-    for at in 0..199 {
-        assert!(map.erase(10 * at).is_some());
-    }
-    assert!(map.erase(6).is_some());
-    assert_eq!((map.len(), map.nodes()), (1, 1));
-    map.validate().unwrap();
-}
-
 /// One leaf, and what names it.
 #[test]
 fn a_small_map_has_one_leaf() {

@@ -8,6 +8,7 @@ mod edges;
 #[path = "../../../units/tests/ends/mod.rs"]
 mod ends;
 mod exhaustive;
+mod forgotten;
 #[path = "../common/fuse.rs"]
 mod fuse;
 mod iterators;

@@ -183,7 +183,8 @@ impl PerCpuHeap {
     }
 }
 
-/// Owns an object with a value for each CPU. It is freed when this is dropped; its values are forgotten.
+/// Owns an object with a value for each CPU. It is freed when this is dropped; its values are forgotten. If this is forgotten
+/// itself (`mem::forget`), it leaks the object, until the heap is dropped.
 #[derive(Debug)]
 pub struct PerCpuBox<'heap, T: Zeroed>(PerCpu<'heap, T>);
 

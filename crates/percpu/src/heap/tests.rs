@@ -43,6 +43,17 @@ fn objects_are_apart_and_zero_and_are_freed() {
 }
 
 #[test]
+fn a_forgotten_object_leaves_the_heap_valid() {
+    let heap = small().build().unwrap();
+    std::mem::forget(heap.alloc_boxed::<AtomicU64>().unwrap());
+    heap.validate().unwrap();
+    drop(heap.alloc_boxed::<AtomicU64>().unwrap());
+    heap.trim();
+    heap.validate().unwrap();
+    assert_eq!(heap.stats().placed, 1);
+}
+
+#[test]
 fn large_and_aligned_objects_take_the_lock() {
     #[repr(align(256))]
     struct Wide([AtomicU64; 32]);

@@ -5,6 +5,7 @@ use crate::*;
 use core::ops::Range;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::string::ToString;
 use std::vec::Vec;
 
 /// Runs a check for every placement.
@@ -25,6 +26,15 @@ fn small() -> Config {
 fn seen<P: Placement, B: Backing>(set: &ChunkSet<P, B>) -> (Stats, Vec<ChunkView>, Vec<(Offset, u32)>, bool) {
     set.validate().unwrap();
     (set.stats(), all_of(set.chunks()), all_of(set.objects()), set.wants_balance())
+}
+
+#[test]
+fn a_refusal_tells_sizes_apart() {
+    let mut set: ChunkSet = ChunkSet::new(small()).unwrap();
+    let refused = set.alloc(&Request::new(32_792)).unwrap_err();
+    assert_eq!(refused.to_string(), "32792 B is more than 32768 B, the largest object");
+    let refused = set.alloc(&Request::new(65_536)).unwrap_err();
+    assert_eq!(refused.to_string(), "64 KiB is more than 32 KiB, the largest object");
 }
 
 fn each_refusal_is_its_own_and_changes_nothing<P: Placement>() {

@@ -220,6 +220,20 @@ fn a_free_slot_is_warm_until_it_was_purged() {
 }
 
 #[test]
+fn a_forgotten_batch_keeps_its_slots() {
+    let space = memory(64);
+    let block = space.alloc(0x4000).unwrap();
+    space.free(block.first()).unwrap();
+    std::mem::forget(space.take_warm(u64::MAX).unwrap());
+    space.validate().unwrap();
+    let other = space.alloc(0x4000).unwrap();
+    assert_ne!(other, block);
+    space.free(other.first()).unwrap();
+    space.trim();
+    space.validate().unwrap();
+}
+
+#[test]
 fn random_replacement_rarely_takes_the_lock() {
     let space = PooledSpace::new(Span::from_size(BASE, 1 << 36).unwrap(), Align::PAGE).unwrap();
     let sizes = [1, 2, 4, 5, 16];

@@ -361,12 +361,12 @@ impl Model {
         let reach = self.hull().intersection(window).unwrap();
         match cause {
             AllocError::NoSpace { largest_free_bytes, .. } => {
-                let same = AllocError::NoSpace { size_bytes, align, window, largest_free_bytes };
+                let same = AllocError::NoSpace { size_bytes, align, window: reach, largest_free_bytes };
                 cause == same && largest_free_bytes == self.largest_free()
             }
             AllocError::NoMultiple { .. } => {
                 let none = Self::places(reach, bytes, align.bytes().into(), window).is_none();
-                cause == AllocError::NoMultiple { size_bytes, align, window } && none
+                cause == AllocError::NoMultiple { size_bytes, align, window: reach } && none
             }
             AllocError::TooLarge { room_bytes, .. } => {
                 let room = saturated(self.all_bytes().min(reach.size_bytes()));

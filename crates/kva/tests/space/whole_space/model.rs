@@ -155,7 +155,7 @@ impl Model {
         }
         let lowest = reach.first.saturating_sub(low).next_multiple_of(self.align(align));
         let (size_bytes, fits) = (saturated(bytes), lowest + high <= reach.end);
-        let align = align.max(self.granule);
+        let (align, window) = (align.max(self.granule), self.hull.intersection(window).unwrap());
         if !fits {
             return AllocError::NoMultiple { size_bytes, align, window };
         }

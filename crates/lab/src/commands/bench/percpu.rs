@@ -48,7 +48,7 @@ pub struct Plan {
 
 pub(super) fn run(options: &Options, progress: &mut Progress) -> anyhow::Result<Results> {
     let unit_bytes = u32::try_from(options.unit.0)
-        .map_err(|_| Failure::Usage(format!("--unit {}: more than 4 GiB", options.unit)))?;
+        .map_err(|_| Failure::Usage(format!("--unit {}: a unit is less than 4 GiB", options.unit)))?;
     let is_case = |name: &&String| PERCPU_BENCHED.iter().any(|case| case.name == **name);
     let (mut named, files): (Vec<String>, Vec<String>) =
         options.workloads.iter().cloned().partition(|name| is_case(&name) || !Path::new(name).is_file());

@@ -132,7 +132,10 @@ impl<P: Placement + Clone> Replay<P> {
     fn statistics(&mut self, line: u64, text: &str) {
         match text.trim() {
             "Percpu Memory Statistics" => self.told.chunk = None,
-            "Chunk:" => self.told.chunk = Some(self.told.chunk.map_or(0, |chunk| chunk + 1)),
+            // Lists such as `(sidelined)` stand before the colon.
+            heading if heading.starts_with("Chunk") => {
+                self.told.chunk = Some(self.told.chunk.map_or(0, |chunk| chunk + 1))
+            }
             _ => {}
         }
         let Some((name, value)) = text.split_once(':') else { return };

@@ -120,7 +120,7 @@ impl Suited for Percpu {
 
     fn scene(unit: Option<Bytes>) -> anyhow::Result<Scene> {
         let unit = unit.unwrap_or(UNIT);
-        let too_large = || Failure::Usage(format!("--unit {unit}: more than 4 GiB"));
+        let too_large = || Failure::Usage(format!("--unit {unit}: a unit is less than 4 GiB"));
         let unit_bytes = u32::try_from(unit.0).map_err(|_| too_large())?;
         // What operations leave is done between batches, which the cases say.
         Ok(Scene { config: Config::new(unit_bytes, 2), balances: false })

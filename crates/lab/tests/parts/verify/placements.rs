@@ -19,6 +19,11 @@ fn statistics_are_compared() {
     let right =
         ["nr_alloc :  2", "nr_cur_alloc: 1", "nr_max_alloc: 2", "max_alloc_size: 8", "Chunk:", "nr_alloc: 1"];
     assert_eq!(differs(&right), None);
+    // The brackets tell which of the chunk's lists it is on, and what follows the colon which chunk it is.
+    for heading in ["Chunk (sidelined):", "Chunk (to_depopulate):", "  Chunk: <- First Chunk"] {
+        assert_eq!(differs(&[heading, "nr_alloc: 1"]), None, "{heading}");
+        assert_eq!(differs(&[heading, "nr_alloc: 2"]).as_deref(), Some("nr_alloc: 1"), "{heading}");
+    }
     assert_eq!(differs(&["nr_dealloc :  2"]).as_deref(), Some("nr_dealloc :  1"));
     assert_eq!(differs(&["Chunk:", "free_bytes: 32768"]).as_deref(), Some("free_bytes: 32760"));
 }
