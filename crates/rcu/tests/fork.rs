@@ -7,7 +7,10 @@
 
 use freehold_rcu::{Backlog, Domain, read, read_owned};
 use std::cell::Cell;
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
+
+/// One test at a time: each looks at all guards of the process.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// How many of the records come back, by one that was retired now.
 fn reclaimed_now() -> usize {
@@ -48,6 +51,7 @@ thread_local!(static AT_END: AtEnd = const { AtEnd(Cell::new(None)) });
 
 #[test]
 fn a_guard_that_a_thread_takes_at_its_end_holds_in_a_child_too() {
+    let _alone = ALONE.lock();
     let (said, heard) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         AT_END.with(|at| {
@@ -65,6 +69,7 @@ fn a_guard_that_a_thread_takes_at_its_end_holds_in_a_child_too() {
 
 #[test]
 fn a_child_waits_for_its_own_guards_only() {
+    let _alone = ALONE.lock();
     drop(read());
     let (began, wait_for_begin) = mpsc::channel();
     let (end, wait_for_end) = mpsc::channel::<()>();
