@@ -147,7 +147,7 @@ fn area_vectors() -> Outcome {
 }
 
 /// Rows of every trace.
-const ROWS: [(&str, u64); 22] = [
+const ROWS: [(&str, u64); 25] = [
     ("bpfmaps.pcpu", 639_586),
     ("bpfmaps.kva", 1_977),
     ("bpfvm.kva", 22_107),
@@ -161,6 +161,9 @@ const ROWS: [(&str, u64); 22] = [
     ("pthread.kva", 120_455),
     ("pthread.pcpu", 1_428),
     ("chromium_k.kva", 2_156),
+    ("bpfstorm.kva", 14_818),
+    ("bpfstorm24.kva", 44_842),
+    ("threads.kva", 158_858),
     ("chromium_k.pcpu", 281),
     ("stress_mmap.vma", 332_103),
     ("chromium.vma", 29_450),
@@ -199,6 +202,9 @@ fn kva_traces() -> Outcome {
         ("fsmount.kva.csv.zst", (3_767, 3_781, None)),
         ("pthread.kva.csv.zst", (60_014, 60_001, Some(19))),
         ("chromium_k.kva.csv.zst", (140, 137, None)),
+        ("bpfstorm.kva.csv.zst", (5_918, 5_826, Some(376))),
+        ("bpfstorm24.kva.csv.zst", (21_484, 21_156, None)),
+        ("threads.kva.csv.zst", (78_559, 78_319, Some(21))),
     ]);
     for (name, file) in files(&shared.join("traces"), ".kva.csv.zst")? {
         let mut counts: BTreeMap<kva::EventKind, u64> = BTreeMap::new();
