@@ -58,8 +58,8 @@ pub unsafe trait StoredValue: Sized {
     where
         Self: 'a;
 
-    /// A second word for the same value. Neither allocates nor fails. Where it panics, the map has not changed; a value
-    /// that was on its way into the map is leaked.
+    /// A second word for the same value. Neither allocates nor fails, nor uses the map, whose lock may be held, nor forks. Where it
+    /// panics, the map has not changed; a value that was on its way into the map is dropped, or leaked.
     ///
     /// # Safety
     /// As for [`borrow`](Self::borrow).

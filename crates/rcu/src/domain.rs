@@ -4,7 +4,7 @@ use crate::atomic::{AtomicU64, Mutex, lock};
 use crate::barrier::{Barrier, Mode};
 use crate::error::OutOfMemory;
 use crate::guard::{Guard, Reader};
-use crate::slot::{FIRST_EPOCH, Owner, Slot, Slots};
+use crate::slot::{A_VALUE, FIRST_EPOCH, Slot, Slots};
 use freehold_sys::fork;
 use std::fmt;
 use std::sync::OnceLock;
@@ -78,7 +78,7 @@ impl Domain {
     }
 
     /// A slot for `owner`, who ends it.
-    pub(crate) fn take_slot(&self, owner: Owner) -> Result<&Slot, OutOfMemory> {
+    pub(crate) fn take_slot(&self, owner: u64) -> Result<&Slot, OutOfMemory> {
         let _registration = lock(&self.registration);
         let slot = self.slots.take(owner, self.mode() == Mode::Fences)?;
         slot.belong_to(self);
@@ -90,7 +90,7 @@ impl Domain {
     /// # Errors
     /// No memory for a slot. Cost: a lock, and a look at the slots that are taken.
     pub fn reader(&self) -> Result<Reader<'_>, OutOfMemory> {
-        Ok(Reader::new(self, self.take_slot(Owner::VALUE)?))
+        Ok(Reader::new(self, self.take_slot(A_VALUE)?))
     }
 
     /// One more guard on a slot.

@@ -14,7 +14,7 @@ use crate::error::SynchronizeError;
 use crate::slot::EPOCH;
 use freehold_sys::SysError;
 #[cfg(not(any(all(test, loom), shuttle)))]
-use freehold_sys::backoff::wait_while;
+pub use freehold_sys::backoff::wait_while;
 
 /// The end of an epoch, and who reads behind it.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl Domain {
     /// Waits until all guards that are held now are dropped. Guards that begin later are not waited for.
     ///
     /// Cost: a barrier on all threads, and then a look at all slots now and then: first in turn with `yield_now`, then every
-    /// 50 us to 1 ms.
+    /// 50 to 200 us.
     ///
     /// # Errors
     /// [`Reading`](SynchronizeError::Reading) if this thread holds a guard by [`read`](crate::read) of this domain; the kernel refuses
@@ -73,8 +73,9 @@ impl Domain {
     }
 }
 
+/// Waits by letting other threads run.
 #[cfg(any(all(test, loom), shuttle))]
-fn wait_while(is_busy: impl Fn() -> bool) {
+pub fn wait_while(is_busy: impl Fn() -> bool) {
     while is_busy() {
         crate::atomic::yield_now();
     }

@@ -43,7 +43,8 @@
 //! # Fork
 //! A child made by `fork` has only the thread that forked. On the [global](Domain::global) domain, guards of the other threads
 //! hold nothing there, so a child must not use references that such a guard protected. [Owned](OwnedGuard) guards and
-//! [`Reader`]s are values that the child has, too: they hold as before. [`fork`] says what else a child may do.
+//! [`Reader`]s are values that the child has, too: they hold as before, also where nobody can drop them. [`fork`] says what else a
+//! child may do.
 //!
 //! Source: McKenney and Slingwine, "Read-copy update" (1998); Desnoyers and others, "User-level implementations of
 //! read-copy update" (2012); the manual of membarrier(2).
@@ -76,8 +77,9 @@ pub use backlog::Backlog;
 pub use barrier::Mode;
 pub use domain::Domain;
 pub use error::{BacklogError, OutOfMemory, SynchronizeError};
-/// For those who write what readers see: sections that no `fork` falls into, and how a thread waits for another.
-pub use freehold_sys::{backoff, fork, thread_slot};
+/// For those who write what readers see: sections that no `fork` falls into, and numbers of threads.
+pub use freehold_sys::{fork, thread_slot};
+pub use grace::wait_while;
 pub use guard::{Guard, Reader};
 #[cfg(not(all(test, loom)))]
 pub use owned::OwnedGuard;

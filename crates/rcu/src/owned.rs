@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::error::OutOfMemory;
-use crate::slot::{Owner, Slot};
+use crate::slot::{A_VALUE, Slot};
 use std::fmt;
 
 /// A guard with a slot of its own, which may be sent to another thread.
@@ -19,7 +19,7 @@ impl Domain {
     /// # Errors
     /// No memory for a slot.
     pub fn read_owned(&self) -> Result<OwnedGuard<'_>, OutOfMemory> {
-        let slot = self.take_slot(Owner::VALUE)?;
+        let slot = self.take_slot(A_VALUE)?;
         slot.enter(&self.epoch);
         Ok(OwnedGuard { slot })
     }

@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
-//! has no epoch. R7: guards beyond 16,383 are counted apart; there are some only while the state's count is full.
+//! has no epoch. R7: the guard count spills at 16,383: `spilled` is nonzero only while the state's count is full.
 
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -21,8 +21,6 @@ use crate::barrier::light;
 use crate::domain::Domain;
 use crate::error::OutOfMemory;
 use freehold_sys::fork::is_lost;
-#[cfg(not(all(test, loom)))]
-use freehold_sys::thread_slot;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -42,26 +40,10 @@ const ENDED: u64 = EPOCH / 2;
 /// Set in all states of a slot whose guards need a fence.
 const FENCES: u64 = ENDED / 2;
 
-/// Who has a slot: nobody, a value that may move between threads, or the thread of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Owner(u64);
-
-impl Owner {
-    const NONE: Self = Self(0);
-    pub(crate) const VALUE: Self = Self(1);
-    const FIRST_THREAD: u64 = 2;
-
-    /// The thread that asks.
-    #[cfg(not(all(test, loom)))]
-    pub(crate) fn this_thread() -> Self {
-        Self(Self::FIRST_THREAD + thread_slot::id())
-    }
-
-    /// Whether it is a thread that this process does not have, as it was made by `fork`.
-    fn is_lost(self) -> bool {
-        self.0.checked_sub(Self::FIRST_THREAD).is_some_and(is_lost)
-    }
-}
+/// Who has a slot, if it is no [thread](freehold_sys::thread_slot::id): nobody, or a value that may move between threads. No thread has
+/// these numbers, and neither is ever lost.
+pub(crate) const NOBODY: u64 = u64::MAX;
+pub(crate) const A_VALUE: u64 = u64::MAX - 1;
 
 /// A reader's place, on cache lines of its own: readers never write to a line that another reads but for the writer's look.
 #[derive(Debug)]
@@ -80,7 +62,7 @@ pub(crate) struct Slot {
 impl Slot {
     const_but_under_loom! {
     fn new() -> Self {
-        Self { state: AtomicU64::new(0), spilled: AtomicU64::new(0), owner: AtomicU64::new(Owner::NONE.0), domain: AtomicPtr::new(ptr::null_mut()) }
+        Self { state: AtomicU64::new(0), spilled: AtomicU64::new(0), owner: AtomicU64::new(NOBODY), domain: AtomicPtr::new(ptr::null_mut()) }
     }
     }
 
@@ -167,31 +149,31 @@ impl Slot {
         }
     }
 
-    /// The owner has ended, and its last guard.
+    /// Frees the slot once its owner and its last guard have ended.
     fn leave_thread(&self) {
         #[cfg(not(all(test, loom)))]
         crate::thread::forget(self);
         self.give_back();
     }
 
-    /// Nobody has the slot, whatever was held on it.
+    /// Frees the slot, with all guards on it.
     #[cold]
     pub(crate) fn give_back(&self) {
         self.state.store(0, Ordering::Release);
         // Release: pairs with the Acquire of `Slot::is_taken`, so that the next owner finds no guard.
-        self.owner.store(Owner::NONE.0, Ordering::Release);
+        self.owner.store(NOBODY, Ordering::Release);
     }
 
     /// The epoch in which the reader on this slot began, or 0.
     pub(crate) fn stamp(&self) -> u64 {
         // Acquire: pairs with all stores of the state; what the guards before it loaded was loaded by now.
         let stamp = self.state.load(Ordering::Acquire) & !(EPOCH - 1);
-        if stamp != 0 && self.owner().is_lost() { 0 } else { stamp }
+        if stamp != 0 && is_lost(self.owner()) { 0 } else { stamp }
     }
 
-    /// Called by who takes the slot.
+    /// Called by the thread that takes the slot.
     pub(crate) fn belong_to(&self, domain: &Domain) {
-        // Relaxed, both: who reads it has the slot, or a guard of who has.
+        // Relaxed, both: only the owner and its guards read it.
         self.domain.store(ptr::from_ref(domain).cast_mut(), Ordering::Relaxed);
     }
 
@@ -202,11 +184,12 @@ impl Slot {
 
     /// Whether a thread or a value has it.
     pub(crate) fn is_taken(&self) -> bool {
-        self.owner() != Owner::NONE && !self.owner().is_lost()
+        let owner = self.owner();
+        owner != NOBODY && !is_lost(owner)
     }
 
-    fn owner(&self) -> Owner {
-        Owner(self.owner.load(Ordering::Acquire))
+    fn owner(&self) -> u64 {
+        self.owner.load(Ordering::Acquire)
     }
 }
 
@@ -230,18 +213,18 @@ impl Slots {
     }
 
     /// A free slot, which is `owner`'s from now on. Called under the domain's lock, so that no two take one.
-    pub(crate) fn take(&self, owner: Owner, fences: bool) -> Result<&Slot, OutOfMemory> {
+    pub(crate) fn take(&self, owner: u64, fences: bool) -> Result<&Slot, OutOfMemory> {
         let mut chunk = self;
         loop {
             for slot in &chunk.slots {
                 if !slot.is_taken() {
                     let is_idle = slot.state.load(Ordering::Relaxed) == 0;
-                    debug_assert!(is_idle || slot.owner().is_lost(), "R2: a free slot has no guard");
+                    debug_assert!(is_idle || is_lost(slot.owner()), "R2: a free slot has no guard");
                     // The guards of a lost thread end here.
                     slot.spilled.store(0, Ordering::Relaxed);
                     // R5. Release: this store, too, is one that a writer may read instead of the last owner's.
                     slot.state.store(if fences { FENCES } else { 0 }, Ordering::Release);
-                    slot.owner.store(owner.0, Ordering::Relaxed);
+                    slot.owner.store(owner, Ordering::Relaxed);
                     return Ok(slot);
                 }
             }

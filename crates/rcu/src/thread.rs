@@ -5,7 +5,8 @@ use crate::domain::Domain;
 use crate::error::{OutOfMemory, SynchronizeError};
 use crate::guard::Guard;
 use crate::owned::OwnedGuard;
-use crate::slot::{Owner, Slot};
+use crate::slot::Slot;
+use freehold_sys::thread_slot;
 use std::cell::Cell;
 
 thread_local! {
@@ -15,7 +16,7 @@ thread_local! {
     static AT_END: AtEnd = const { AtEnd(Cell::new(None)) };
 }
 
-/// The slot that ends. It stays at hand while guards of thread-locals that are dropped later hold it.
+/// The slot that ends. `SLOT` keeps pointing to it until the last guard in a thread-local that is dropped later ends.
 struct AtEnd(Cell<Option<&'static Slot>>);
 
 impl Drop for AtEnd {
@@ -29,9 +30,10 @@ impl Drop for AtEnd {
 /// The slot has no guard and no owner any more. If it was this thread's, the next guard takes another.
 pub(crate) fn forget(slot: &Slot) {
     // Under shuttle, each thread-local is dropped.
+    let is_mine = |mine: &Cell<Option<&Slot>>| mine.get().is_some_and(|mine| std::ptr::eq(mine, slot));
     let _ = SLOT.try_with(|mine| {
-        if mine.get().is_some_and(|mine| std::ptr::eq(mine, slot)) {
-            mine.take();
+        if is_mine(mine) {
+            mine.set(None)
         }
     });
 }
@@ -55,7 +57,7 @@ fn enter_unregistered() -> Guard<'static> {
     let domain = Domain::global();
     match registered() {
         Ok(Some(slot)) => domain.enter(slot),
-        Ok(None) => match domain.take_slot(Owner::this_thread()) {
+        Ok(None) => match domain.take_slot(thread_slot::id()) {
             Ok(slot) => {
                 slot.enter_once(&domain.epoch);
                 let _ = SLOT.try_with(|place| place.set(Some(slot)));
@@ -87,7 +89,7 @@ fn registered() -> Result<Option<&'static Slot>, OutOfMemory> {
     if AT_END.try_with(|_| ()).is_err() {
         return Ok(None);
     }
-    let slot = Domain::global().take_slot(Owner::this_thread())?;
+    let slot = Domain::global().take_slot(thread_slot::id())?;
     AT_END.with(|end| end.0.set(Some(slot)));
     SLOT.with(|place| place.set(Some(slot)));
     Ok(Some(slot))

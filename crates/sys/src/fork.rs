@@ -1,32 +1,35 @@
-//! `fork`: sections that no fork falls into, and threads that a child does not have.
+//! `fork` safety: a fork waits until no thread is in a critical section, and a child knows which threads it lacks.
 //!
 //! A child made by `fork` has one thread, a copy of the one that forked. A lock that another thread held stays held for ever
-//! there, over data that is half changed. So every lock of this project is held in a [`Section`], and a fork waits until no
-//! thread is in one.
+//! there, over data that is half changed. So every lock of this project, except those of `vmalloc`, is held in a [`Section`].
 //!
 //! # What a child may do
 //! | In a child made by `fork` | |
 //! |---|---|
 //! | read a map or a space: guards, look-ups, iterators, snapshots | always |
-//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | always. It gets copies: neither process sees what the other changes |
+//! | write to a map, allocate from a space, a pooled space or a per-CPU heap, free | yes: it has a copy, and neither process sees what the other changes |
+//! | the same, if another thread held an owned guard or a snapshot | until as much waits for readers as a map may keep: in the child nobody drops that guard |
+//! | write to a map in which another thread had a transaction open | yes: the transaction is undone, and values that it had put in leak |
 //! | count, read counters, render a registry | always; counters go on from what they had |
-//! | use a guard of its own thread, an owned guard, a snapshot | yes: these are values that the child has, too |
-//! | use a reference that another thread's guard protects | no: that guard has ended in the child |
+//! | use a guard of its own thread, its own owned guard or snapshot | yes: these are values that the child has, too |
 //! | commit, drop or go on with its own thread's transaction | yes; the parent does the same with its own |
-//! | write to a map in which another thread had a transaction open | yes: the transaction is undone; values that it had put in leak |
-//! | read in a `Domain` of its own through a `Reader` that another thread used | no: that reader's guards stay |
+//! | use a reference that another thread's guard or transaction protects | no: both have ended in the child |
+//! | reuse memory of a `Domain` of its own in which another thread was reading | no: that reader's guards never end |
 //! | use memory of `vmalloc` | reads and writes always; allocation only if no other thread was inside while the process forked |
 //!
-//! After `vfork`, and after a `clone` that bypasses the C library, a child may do nothing of this. A signal handler must
-//! not fork if it can interrupt an operation of this project.
+//! After `vfork`, and after a `clone` that bypasses the C library, a child may do nothing of this. A process must not fork
+//! in a signal handler that can interrupt an operation of this project, nor before its first such operation has returned. Hooks of
+//! `pthread_atfork` may use all of this, but no child hook may write while another thread has a transaction open.
 //!
 //! # Order of locks
-//! 1. A thread enters a section while it holds no lock of this project, or is in a section already.
-//! 2. It waits for a lock in a section only if each holder of that lock is in a section, too. So every section ends.
-//! 3. `prepare` announces the fork and waits for the sections of all other threads. Who enters meanwhile waits for the fork.
+//! 1. A thread enters a section before it takes a lock that a section may wait for, or is in a section already.
+//! 2. In a section it waits only for locks whose holders are in sections, too, and never for a transaction. So every
+//!    section ends.
+//! 3. The hook before a fork announces the fork and waits for the sections of all other threads. Threads that enter meanwhile
+//!    wait until the fork is done.
 //!
-//! What outlives an operation, as a transaction does, is no lock but a note of the [thread](crate::thread_slot::id) that has
-//! it, written in a section; a child tells by [`is_lost`] that nobody has it any more.
+//! A transaction outlives an operation, so it is not a lock: the map records the [id](crate::thread_slot::id) of its thread, in a
+//! section. A child knows by [`is_lost`] that nobody has it any more.
 
 use crate::backoff::wait_while;
 use crate::thread_slot;
@@ -36,7 +39,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Counters of sections. Threads share one only if there are more threads.
+/// Counters of sections. Up to 64 threads each have their own.
 const COUNTERS: usize = 64;
 
 /// Threads in a section, on a cache line of its own.
@@ -46,7 +49,7 @@ struct Inside(AtomicU32);
 static INSIDE: [Inside; COUNTERS] = [const { Inside(AtomicU32::new(0)) }; COUNTERS];
 /// Forks that wait for sections, or are under way.
 static FORKING: AtomicU32 = AtomicU32::new(0);
-/// Forks between the first process of the program and this one, or more.
+/// Generation of this process: grows with each fork, by 2 if the hooks are installed twice.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 /// Threads below this number are lost, except the survivor. Written by the hook in the child, its only thread.
 static LOST_BELOW: AtomicU64 = AtomicU64::new(0);
@@ -59,7 +62,9 @@ thread_local! {
 
 /// A section of this thread that no fork falls into. Sections nest.
 ///
-/// It must end soon, and no code of a caller runs in it: forks wait for it. A forgotten one stops all forks of other threads.
+/// It must end soon: forks wait for it. Of the code of callers, only the allocator and
+/// `StoredValue::split` run in it, so a `fork` hook must not hold a lock that these need. In it a thread waits for no transaction.
+/// A leaked one (`mem::forget`) blocks the forks of all other threads for ever.
 ///
 /// Cost: two atomic additions to a line that few threads share; nested ones, an addition.
 #[derive(Debug)]
@@ -77,8 +82,8 @@ impl Section {
         if depth == 0 {
             // SeqCst, both: pairs with `prepare`. Either the forking thread sees this section, or this thread sees the fork.
             inside().fetch_add(1, Ordering::SeqCst);
-            if FORKING.load(Ordering::SeqCst) != 0 {
-                wait_for_forks();
+            while FORKING.load(Ordering::SeqCst) != 0 {
+                wait_for_fork();
             }
         }
         Self { _here: PhantomData }
@@ -104,12 +109,10 @@ fn inside() -> &'static AtomicU32 {
 }
 
 #[cold]
-fn wait_for_forks() {
-    while FORKING.load(Ordering::SeqCst) != 0 {
-        inside().fetch_sub(1, Ordering::SeqCst);
-        wait_while(|| FORKING.load(Ordering::SeqCst) != 0);
-        inside().fetch_add(1, Ordering::SeqCst);
-    }
+fn wait_for_fork() {
+    inside().fetch_sub(1, Ordering::SeqCst);
+    wait_while(|| FORKING.load(Ordering::SeqCst) != 0);
+    inside().fetch_add(1, Ordering::SeqCst);
 }
 
 /// The guard of a lock, in a section that ends after it.
@@ -143,16 +146,13 @@ impl<G: DerefMut> DerefMut for Held<G> {
     }
 }
 
-/// The value of a cell, made by the first caller, in a section: no child finds the cell half filled.
+/// The value of a cell, made by the first caller in a section, so a child never inherits a cell that is being initialized.
 #[inline]
 pub fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    match cell.get() {
-        Some(value) => value,
-        None => {
-            let _section = Section::enter();
-            cell.get_or_init(make)
-        }
-    }
+    cell.get().unwrap_or_else(|| {
+        let _section = Section::enter();
+        cell.get_or_init(make)
+    })
 }
 
 /// Whether a [thread](thread_slot::id) is one that this process does not have, since it was made by a fork of another thread.
@@ -198,18 +198,21 @@ extern "C" fn prepare() {
     for Inside(counter) in &INSIDE {
         wait_while(|| counter.load(Ordering::SeqCst) > own(counter));
     }
+    // Hooks of the program that run between these may use the project: their sections are nested in the fork.
+    DEPTH.set(DEPTH.get() + 1);
 }
 
 extern "C" fn parent() {
+    DEPTH.set(DEPTH.get() - 1);
     FORKING.fetch_sub(1, Ordering::SeqCst);
 }
 
 extern "C" fn child() {
-    let (survivor, next) = thread_slot::known_and_next();
-    SURVIVOR.store(survivor, Ordering::Relaxed);
-    LOST_BELOW.store(next, Ordering::Relaxed);
+    DEPTH.set(DEPTH.get() - 1);
+    SURVIVOR.store(thread_slot::NUMBER.get(), Ordering::Relaxed);
+    LOST_BELOW.store(thread_slot::NEXT.load(Ordering::Relaxed), Ordering::Relaxed);
     FORKS.fetch_add(1, Ordering::Relaxed);
-    // Threads that are lost may have been about to see the fork.
+    // Lost threads may have counted themselves before they saw the fork.
     INSIDE.iter().for_each(|Inside(counter)| counter.store(own(counter), Ordering::Relaxed));
     FORKING.store(0, Ordering::SeqCst);
 }
@@ -273,6 +276,27 @@ mod tests {
             once && in_child(|| !is_lost(here) && is_lost(other) && is_lost(new))
         }));
         assert!(!is_lost(other));
+    }
+
+    /// Hooks of a program that were installed before those of this module run within a fork, where they may use locks.
+    #[test]
+    fn hooks_of_the_program_may_enter_sections() {
+        static ENTERED: AtomicU32 = AtomicU32::new(0);
+        extern "C" fn enter() {
+            let _section = Section::enter();
+            ENTERED.fetch_add(1, Relaxed);
+        }
+        // In a child these run as hooks installed before run: between those of this module.
+        prepare();
+        enter();
+        parent();
+        assert!(in_child(|| {
+            prepare();
+            enter();
+            child();
+            drop(Section::enter());
+            ENTERED.load(Relaxed) == 2 && in_child(|| true)
+        }));
     }
 
     #[test]

@@ -3,17 +3,19 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
+/// The number that the next thread gets.
+pub(crate) static NEXT: AtomicU64 = AtomicU64::new(0);
 
+/// No thread has this number.
 const NONE: u64 = u64::MAX;
 
 thread_local! {
     // Without a destructor, so that it can be asked for as long as the thread runs.
-    static NUMBER: Cell<u64> = const { Cell::new(NONE) };
+    pub(crate) static NUMBER: Cell<u64> = const { Cell::new(NONE) };
 }
 
 /// The number of this thread: threads count from 0, in the order in which they first ask. No two threads of a process have the
-/// same, nor has a thread that a process was [forked](crate::fork) from. Cost: one load of a thread-local variable.
+/// same, and a child never reuses the number of a thread of its parent from before the [fork](crate::fork). Cost: one load of a thread-local variable.
 #[inline]
 #[must_use]
 pub fn id() -> u64 {
@@ -36,11 +38,6 @@ pub fn id() -> u64 {
 #[must_use]
 pub fn number() -> u32 {
     id() as u32
-}
-
-/// The number of this thread, or one that no thread has; and the number that the next thread gets.
-pub(crate) fn known_and_next() -> (u64, u64) {
-    (NUMBER.get(), NEXT.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

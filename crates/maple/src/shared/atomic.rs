@@ -1,10 +1,9 @@
-//! Atomics and locks of the shared map, and threads that wait: the standard library's, or shuttle's where it runs under random
-//! schedules.
+//! Atomics, locks and threads of the shared map: the standard library's, or shuttle's where it runs under random schedules.
 
 #[cfg(not(shuttle))]
 pub(super) use core::sync::atomic::{AtomicPtr as RootPtr, AtomicUsize};
 #[cfg(not(shuttle))]
-pub(super) use freehold_rcu::{backoff::wait_while, thread_slot::id as this_thread};
+pub(super) use freehold_rcu::thread_slot::id as this_thread;
 #[cfg(shuttle)]
 pub(super) use shuttle::sync::{
     Mutex, MutexGuard,
@@ -20,13 +19,6 @@ pub(super) use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 #[cfg(shuttle)]
 pub(super) fn this_thread() -> u64 {
     usize::from(shuttle::thread::current().id()) as u64
-}
-
-#[cfg(shuttle)]
-pub(super) fn wait_while(is_busy: impl Fn() -> bool) {
-    while is_busy() {
-        shuttle::thread::yield_now();
-    }
 }
 
 /// Another thread may run here: said where readers and the writer look at nodes, whose atomics shuttle does not see.

@@ -44,11 +44,11 @@ use crate::node::{Inner, Leaf, NodeLimits, Nodes};
 use crate::tree::Tree;
 use alloc::sync::Arc;
 use arena::{Arena, Chunks, Shared};
-use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread, wait_while};
+use atomic::{AtomicUsize, Mutex, MutexGuard, this_thread};
 use core::fmt;
 use core::marker::PhantomData;
-use freehold_rcu::BacklogStats;
 use freehold_rcu::fork::{Held, hold, is_lost};
+use freehold_rcu::{BacklogStats, wait_while};
 use freehold_units::Broken;
 use std::sync::PoisonError;
 use view::PublishedRoot;
@@ -152,15 +152,16 @@ impl<E: StoredValue> MapleTree<E> {
         hold(|| self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The writer's state without a transaction: waits until other threads' transactions have ended, with no lock held and no
-    /// guard. A transaction of a thread that this process does not have, as it was forked, is undone.
+    /// The writer's state without a transaction. Waits for other threads' transactions; holds neither the lock nor a guard
+    /// meanwhile, and is not to be called in a section. The first thread that waits is the next to write, so that threads with
+    /// one transaction after the other do not starve it. Undoes a transaction of a thread that this process lacks since a fork.
     ///
     /// # Errors
     /// This thread has a transaction, for which it would wait for ever.
     #[inline]
     fn lock_alone(&self) -> Result<WriterGuard<'_>, WriteError> {
         let writer = self.lock();
-        if writer.owner.is_none() { Ok(writer) } else { self.wait_for_transactions(writer) }
+        if writer.turn() == (None, None) { Ok(writer) } else { self.wait_for_transactions(writer) }
     }
 
     #[cold]
@@ -168,22 +169,29 @@ impl<E: StoredValue> MapleTree<E> {
         &'a self,
         mut writer: WriterGuard<'a>,
     ) -> Result<WriterGuard<'a>, WriteError> {
-        while let Some(owner) = writer.owner {
-            if owner == this_thread() {
+        let me = this_thread();
+        loop {
+            if writer.owner == Some(me) {
                 return Err(WriteError::InTransaction);
             }
-            if is_lost(owner) {
-                writer.end_transaction();
-                break;
+            if writer.owner.is_some_and(is_lost) {
+                writer.undo();
             }
+            let next = writer.next.filter(|&next| !is_lost(next)).unwrap_or(me);
+            if writer.owner.is_none() && next == me {
+                writer.next = None;
+                return Ok(writer);
+            }
+            writer.next = Some(next);
+            let seen = writer.turn();
             drop(writer);
-            wait_while(|| self.lock().owner == Some(owner));
+            wait_while(|| self.lock().turn() == seen);
             writer = self.lock();
         }
-        Ok(writer)
     }
 
-    /// How many entries there are, as readers see them. Waits for stores, not for transactions, as do all that follow.
+    /// How many entries there are, as readers see them. Waits for a running store, never for an open
+    /// transaction; the same holds for the methods below.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.lock().tree.published().len

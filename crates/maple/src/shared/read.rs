@@ -45,13 +45,14 @@ impl<E: StoredValue> MapleTree<E> {
         Ok(Reading { map: self, keep: guard })
     }
 
-    /// The map as it is at this moment, without the stores of open transactions. Waits for stores, not for transactions. Cost: that of [`read_owned`](Self::read_owned), whatever the map's
+    /// The map as it is at this moment, without the stores of open transactions. Waits for a running store, never for a
+    /// transaction. Cost: that of [`read_owned`](Self::read_owned), whatever the map's
     /// size; but as long as it lives, each store copies the path from the root down.
     ///
     /// # Errors
     /// No memory for a guard.
     pub fn snapshot(&self) -> Result<Snapshot<'_, E>, OutOfMemory> {
-        // The lock first: a thread that waits for it holds nothing back.
+        // Lock before taking the guard, so that a waiting thread delays no reclamation.
         let _writer = self.lock();
         let guard = freehold_rcu::read_owned().map_err(|_| OutOfMemory)?;
         Ok(Reading { map: self, keep: Moment::new(&self.published.root, &self.moments, guard) })

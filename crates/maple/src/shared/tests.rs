@@ -179,3 +179,24 @@ fn a_node_whose_indexes_change_and_which_is_shared_is_caught() {
     SHARES_EQUAL_COPIES.set(false);
     assert_eq!(right, [(3, false), (2, false)]);
 }
+
+/// A thread with one transaction after the other lets in a thread that waits.
+#[test]
+fn a_thread_that_waits_is_the_next_to_write() {
+    let map = Map::new();
+    let first = map.transaction();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| map.store(span(0, 9), 1).unwrap());
+        while map.lock().next.is_none() {
+            std::thread::yield_now();
+        }
+        first.commit();
+        // Waits, although no transaction is open.
+        let second = map.transaction();
+        assert_eq!(second.get(5), Some(1));
+        drop(second);
+        waiting.join().unwrap();
+    });
+    let turn = map.lock().turn();
+    assert_eq!((turn, map.validate()), ((None, None), Ok(())));
+}

@@ -40,7 +40,7 @@ pub struct Transaction<'a, E: StoredValue> {
     map: &'a MapleTree<E>,
     /// Whether it still has the map: not once it was committed.
     is_open: bool,
-    /// It is noted as its thread's, so it stays there.
+    /// The map records this thread as the owner, so the transaction is neither `Send` nor `Sync`.
     _here: PhantomData<*const ()>,
     /// What was put into the version, and is dropped if that is: with no lock held, as a drop may do anything.
     inserted: Reclaimed<E>,
@@ -50,7 +50,7 @@ impl<E: StoredValue> MapleTree<E> {
     /// Begins stores that readers see at once. Waits for stores and transactions of other threads.
     ///
     /// # Panics
-    /// If this thread has a transaction of the map open, for which it would wait for ever. It has one, too, after one was leaked.
+    /// If this thread has a transaction of the map open, for which it would wait for ever. A leaked transaction counts as open.
     #[must_use]
     #[allow(clippy::panic, reason = "as documented: the thread would wait for ever")]
     pub fn transaction(&self) -> Transaction<'_, E> {
@@ -119,9 +119,10 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
             Err(cause) => return Err(Rejected { value: entry.into_value(), cause }),
         };
         let second = self.second(&writer, &plan);
-        self.inserted.push(entry.word());
-        writer.store_in_version(&mut plan, Some(entry.word()), second);
+        let word = entry.word();
+        self.inserted.push(word);
         entry.stored();
+        writer.store_in_version(&mut plan, Some(word), second);
         Ok(())
     }
 
@@ -151,7 +152,6 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
     pub fn commit(mut self) -> Reclaimed<E> {
         let mut writer = self.map.lock();
         writer.publish::<E>(&self.map.published, self.map.is_frozen());
-        writer.owner = None;
         self.is_open = false;
         self.inserted.forget();
         Reclaimed::new(mem::take(&mut writer.dead))
@@ -161,7 +161,7 @@ impl<'a, E: StoredValue> Transaction<'a, E> {
 impl<E: StoredValue> Drop for Transaction<'_, E> {
     fn drop(&mut self) {
         if self.is_open {
-            self.map.lock().end_transaction();
+            self.map.lock().undo();
         }
     }
 }

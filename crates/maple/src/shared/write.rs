@@ -171,8 +171,8 @@ impl<E: StoredValue> Drop for MapleTree<E> {
     /// not dropped yet may be leaked.
     fn drop(&mut self) {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Of one that was leaked. What it put in leaks; what it removed is dropped with the rest.
-        writer.end_transaction();
+        // A leaked transaction: the values that it inserted leak, those that it removed are dropped with the rest.
+        writer.undo();
         // Also where no value waits: a backlog that is dropped waits for the readers of its records.
         writer.take_back(|word| drop(Self::value(word)));
         if !mem::needs_drop::<E>() {

@@ -16,8 +16,10 @@ use freehold_units::Broken;
 pub(super) struct Writer {
     /// The published tree, or a version of it that is being built.
     pub(super) tree: Tree<Shared>,
-    /// The thread that has a transaction. It alone stores.
+    /// The thread with an open transaction; only that thread may store.
     pub(super) owner: Option<u64>,
+    /// The thread that is the next to write once the transaction has ended.
+    pub(super) next: Option<u64>,
     backlog: Backlog<'static, Retired>,
     /// Nodes in the backlog.
     waiting: Need,
@@ -35,6 +37,7 @@ impl Writer {
         Self {
             tree,
             owner: None,
+            next: None,
             backlog: Backlog::new(Domain::global(), limit),
             waiting: Need::default(),
             dead: Vec::new(),
@@ -139,10 +142,11 @@ impl Writer {
         self.subtrees.extend_from_slice(&subtrees);
     }
 
-    /// Makes the open version the tree: readers see all its stores from then on. `frozen` if nothing may change that can be
+    /// Makes the open version the tree, and ends the transaction: readers see all its stores from then on. `frozen` if nothing may change that can be
     /// reached from the root.
     pub(super) fn publish<E: StoredValue>(&mut self, published: &Published, frozen: bool) {
-        let Self { tree, backlog, waiting, words, subtrees, below, .. } = self;
+        let Self { tree, owner, backlog, waiting, words, subtrees, below, .. } = self;
+        *owner = None;
         let mut retire = |record| retire::<E>(backlog, waiting, record);
         tree.publish_version(frozen, |base| published.set_root(base), &mut retire);
         words.drain(..).for_each(|word| retire(Retired::Word(word)));
@@ -150,18 +154,19 @@ impl Writer {
         *below = 0;
     }
 
-    /// Undoes the open version, if there is one. The words that were put into it are the caller's.
+    /// Undoes the open version, if there is one, and ends the transaction. The words that were put into it are the caller's.
     pub(super) fn undo(&mut self) {
+        self.owner = None;
         self.tree.undo_version();
         self.words.clear();
         self.subtrees.clear();
         self.below = 0;
     }
 
-    /// Ends the transaction, if there is one; what is not published is undone.
-    pub(super) fn end_transaction(&mut self) {
-        self.undo();
-        self.owner = None;
+    /// The thread that alone may store, and the next that may.
+    #[inline]
+    pub(super) fn turn(&self) -> (Option<u64>, Option<u64>) {
+        (self.owner, self.next)
     }
 
     /// Takes back what waits, without waiting: nobody reads any more. If `dead` panics, it gets the other words while that unwinds:

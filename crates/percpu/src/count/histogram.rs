@@ -65,10 +65,7 @@ pub struct Histogram {
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Nothing that is behind a lock: the formatter is the caller's code.
-        f.debug_struct("Histogram")
-            .field("object", &self.object)
-            .field("missed", &self.missed)
-            .finish_non_exhaustive()
+        f.debug_struct("Histogram").field("missed", &self.missed).finish_non_exhaustive()
     }
 }
 

@@ -184,10 +184,7 @@ impl PerCpuHeap {
 impl fmt::Debug for PerCpuHeap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Nothing that is behind a lock: the formatter is the caller's code.
-        f.debug_struct("PerCpuHeap")
-            .field("adder", &self.adder)
-            .field("units", &self.units)
-            .finish_non_exhaustive()
+        f.debug_struct("PerCpuHeap").field("rung", &self.rung()).finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@
 use super::Slot;
 use crate::Domain;
 use crate::atomic::{AtomicBool, Ordering, fence};
-use crate::slot::Owner;
+use crate::slot::A_VALUE;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -82,7 +82,7 @@ fn run(readers: usize, enter: fn(&Domain, &Slot), write: fn(&Shared) -> bool) {
 
 impl Domain {
     fn slots_of_test(&self) -> &Slot {
-        self.take_slot(Owner::VALUE).unwrap()
+        self.take_slot(A_VALUE).unwrap()
     }
 }
 

@@ -65,22 +65,14 @@ pub(super) fn at_once(addresses: Range<usize>) -> bool {
 pub(super) struct Pagemap {
     file: File,
     /// Whose memory the file speaks of: after a fork that is the parent's.
-    process: Process,
+    process: (u32, u64),
     regions: Box<[Region]>,
 }
 
-/// A process: by its number, and since a child may have the number of one before it, as in a namespace of its own, by its forks.
-/// Those that no hook sees, made without the C library, have another number at least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Process {
-    number: u32,
-    forks: u64,
-}
-
-impl Process {
-    fn current() -> Self {
-        Self { number: std::process::id(), forks: generation() }
-    }
+/// This process: by its number, and since a child may have the number of one before it, as in a namespace of its own, by its
+/// forks. Processes that were made without the C library, whose forks no hook sees, have another number at least.
+fn process() -> (u32, u64) {
+    (std::process::id(), generation())
 }
 
 impl Pagemap {
@@ -89,7 +81,7 @@ impl Pagemap {
         let memory = regions.try_reserve_exact(KEPT_REGIONS);
         memory.map_err(|_| SysError { call: "malloc", errno: libc::ENOMEM })?;
         regions.resize(KEPT_REGIONS, Region::default());
-        Ok(Self { process: Process::current(), file: open()?, regions: regions.into_boxed_slice() })
+        Ok(Self { process: process(), file: open()?, regions: regions.into_boxed_slice() })
     }
 
     pub(super) fn resident(
@@ -97,9 +89,9 @@ impl Pagemap {
         addresses: Range<usize>,
         found: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), SysError> {
-        let process = Process::current();
-        if process != self.process {
-            (self.file, self.process) = (open()?, process);
+        let now = process();
+        if now != self.process {
+            (self.file, self.process) = (open()?, now);
         }
         either_way(&self.file, &mut self.regions, addresses, found)
     }
@@ -267,7 +259,7 @@ mod tests {
         let start = memory.base().addr().get();
         let mut pagemap = Pagemap::open().unwrap();
         let mut resident = |number: Option<u32>| {
-            pagemap.process.number = number.unwrap_or(pagemap.process.number);
+            pagemap.process.0 = number.unwrap_or(pagemap.process.0);
             let mut bytes = 0;
             pagemap.resident(start..start + page, &mut |run| bytes += run.len()).map(|()| bytes)
         };
