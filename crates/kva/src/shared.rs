@@ -52,6 +52,9 @@ use std::sync::{Arc, PoisonError};
 /// # Cost
 /// A look-up is one of [`MapleTree`]: a guard and a walk, whatever writers do. A change takes the lock, and is a change of an
 /// [`AddressSpace`] and a store of the tree. Values are dropped after a grace period, by later changes, when no lock is held.
+///
+/// # Fork
+/// A child made by `fork` reads and changes its copy of the space: [`freehold_sys::fork`].
 pub struct SharedSpace<V> {
     /// Where things go. Who holds its lock writes `busy`.
     core: Mutex<AddressSpace<()>>,

@@ -91,6 +91,10 @@ use writer::Writer;
 /// ([`WriteError::Full`](crate::maple_tree::WriteError::Full)), so that what waits is no more than that and what one store
 /// removes. A store over exactly one entry of a value without a drop, like a number, leaves nothing to wait: it is not refused,
 /// unless there is a [`Snapshot`]. Readers of one map hold back what others retire. What is refused has changed nothing.
+///
+/// # Fork
+/// A child made by `fork` reads and writes its copy of the map, whatever other threads of the parent were doing. A transaction of
+/// such a thread is undone in the child. [`freehold_rcu::fork`] says what else a child may do.
 pub struct MapleTree<E: StoredValue> {
     published: Published,
     /// How many moments of it somebody has: changed under the writer's lock, or on dropping.
