@@ -5,8 +5,8 @@
 //! allocation is one way down the tree and one entry more, and a free needs no memory.
 //!
 //! Cost: every operation visits O(log regions) nodes, and a search one leaf more for each allocation before it that cut
-//! a leaf's largest gap. A request of an alignment that was not asked for lately may visit more leaves in vain: as many
-//! as there are inner nodes, and bounds are kept for the alignment from then on. Sizes of 2^26 granules and more are
+//! a leaf's largest gap. An alignment without a class may search up to one fruitless leaf per inner node before it is
+//! given one. Sizes of 2^26 granules and more are
 //! compared by 26 leading bits: a search visits every leaf whose largest gap is smaller by less than one in 2^25.
 //! Memory: 21 bytes per region after allocation in address order, some 31 after random use, and the value's size
 //! (`freehold bench kva`).

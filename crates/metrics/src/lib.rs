@@ -153,7 +153,7 @@ impl CounterFn for PerCpu {
         self.0.add(value);
     }
 
-    /// Adds what lacks. Adds of other threads meanwhile are added to it.
+    /// Raises the counter to `value`. Concurrent increments are added on top.
     fn absolute(&self, value: u64) {
         self.0.add(value.saturating_sub(self.0.get()));
     }

@@ -114,8 +114,7 @@ impl<P: Strategy> Chunks<P> {
         P::update_pages(self, index);
     }
 
-    /// Moves a chunk to the list of its room, if that is another than after the last change: to the list's head if the room
-    /// grew, to its tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
+    /// Relinks a chunk whose size class changed: at the head if its free area grew, at the tail if it shrank. A chunk that is set aside stays on its list. A chunk that was demoted since the last
     /// change stays on the list of full chunks.
     #[doc(alias = "pcpu_chunk_relocate")]
     #[inline]

@@ -8,9 +8,11 @@
 //! | membarrier | an order of the compiler, no instruction | a system call after which every running thread has passed a full barrier |
 //! | fences | a SeqCst fence | a SeqCst fence |
 //!
-//! With membarrier the reader's own full barrier falls somewhere between the call's begin and end. If it falls behind the store
-//! of the stamp, the stamp is visible when the call returns. If it falls before, the loads come later still, and see what was
-//! unlinked before the call. `model/membarrier.pml` has this as a model that spin checks, with the barrier left out as a mutant.
+//! With membarrier the reader's own full barrier falls somewhere between the call's begin and end. Two cases:
+//! - barrier after the stamp's store: the writer sees the stamp;
+//! - barrier before it: the reader's loads come later and see the unlinking.
+//!
+//! `model/membarrier.pml` has this as a model that spin checks, with the barrier left out as a mutant.
 
 use crate::atomic::{Ordering, fence};
 use freehold_sys::SysError;

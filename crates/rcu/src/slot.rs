@@ -7,7 +7,7 @@
 //!             domain  which it is of, for guards, which carry their slot alone
 //! ```
 //!
-//! In a domain that needs fences, a state is not 0 before the first guard either, so that the usual guard asks one question.
+//! In fence mode an idle slot holds `FENCES`, not 0, so the fast path tests one condition.
 //!
 //! # Invariants
 //! R1: a slot has one owner, and only it enters and leaves. R2: a state with neither guards nor fences is 0, and one with fences alone
@@ -45,7 +45,7 @@ const FENCES: u64 = ENDED / 2;
 pub(crate) const NOBODY: u64 = u64::MAX;
 pub(crate) const A_VALUE: u64 = u64::MAX - 1;
 
-/// A reader's place, on cache lines of its own: readers never write to a line that another reads but for the writer's look.
+/// A reader's place, on cache lines of its own: only the owner writes this line; only a writer's scan reads it.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {

@@ -41,8 +41,7 @@ pub(crate) fn forget(slot: &Slot) {
 /// A guard of this thread on the [global](Domain::global) domain.
 ///
 /// Cost: three loads and a store, and a load and a store when it is dropped; nested ones are a call and an addition. The first of a thread
-/// [registers](register) it. A thread that cannot register for lack of memory ends the program, as one that cannot start does;
-/// `register` lets it know before.
+/// [registers](register) it. Aborts if the thread's slot cannot be allocated. Call `register` first to get an error instead.
 #[doc(alias = "rcu_read_lock")]
 #[inline]
 pub fn read() -> Guard<'static> {

@@ -1,4 +1,4 @@
-//! Numbers of what lies in chunks that never move, each twice as long as the one before.
+//! Stable ids into chunks of doubling size: (chunk, index) packed in 32 bits.
 //!
 //! ```text
 //!   made       0 .. 63   64 .. 191   192 .. 447   ...

@@ -1,4 +1,4 @@
-//! What a virtual memory shall be like.
+//! Builder for `VirtualMemory`.
 
 use crate::error::BuildError;
 use crate::keep::Keep;

@@ -1,7 +1,7 @@
 //! The reservation that everything lies in, and pages of it that one owner uses.
 //!
-//! What is unsafe about memory is here: who makes [`Pages`] says that nobody else uses them, and may then read, write,
-//! clear and give them back without further ado.
+//! What is unsafe about memory is here: constructing [`Pages`] asserts exclusive use; afterwards all operations on them
+//! are safe.
 
 use freehold_sys::{Guard, PageScan, Reservation, SysError, page_bytes};
 use std::ops::Range;

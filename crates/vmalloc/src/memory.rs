@@ -272,7 +272,7 @@ impl Shared {
         {
             return Ok(block);
         }
-        // Not returned as it comes: what the case above returns would have to be in memory, too.
+        // Unpacked here: returning `alloc_any`'s result directly would make the fast path return through memory, too.
         let held = self.alloc_any(len, zero)?;
         Ok(Block::new(self, held.pages, held.slab))
     }

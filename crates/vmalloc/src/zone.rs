@@ -62,8 +62,8 @@ pub(crate) struct Zone {
     pub(crate) dropped: Mutex<Vec<Held>>,
     /// A bit for each slot whose guard is there.
     guarded: Box<[AtomicU64]>,
-    /// False once the range is somebody else's. Who has free blocks in hand, to clear them or to give their pages back,
-    /// holds it for reading; who holds it for writing is alone with what is free.
+    /// Read-locked by threads that clear or decommit free blocks; write-locked to exclude all of them. `false` after the zone is
+    /// closed.
     open: RwLock<bool>,
 }
 
@@ -275,8 +275,7 @@ impl Zone {
 impl Shared {
     /// A block that may hold anything, in the usual case: it is warm, and nothing else is to be done. `None` says nothing.
     ///
-    /// What is out of line answers in two registers: a block that went through memory, and was moved there, would wait for its
-    /// stores. This and the slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
+    /// Returns a pair that fits two registers; a larger result would be stored to and reloaded from the stack. This and the slab's name took a pair of `bench memory` from 2.4 of mimalloc's time to 1.3.
     #[inline]
     pub(crate) fn alloc_usual(&self, len: usize) -> Option<Block<'_>> {
         let (start, slab) = self.take_usual(len)?;

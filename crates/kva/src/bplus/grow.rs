@@ -1,4 +1,4 @@
-//! A new leaf: it comes behind one that there is, and full nodes above are split.
+//! Inserts a leaf after an existing one, splitting full ancestors.
 
 use super::inner::{Child, FANOUT, Inner};
 use super::{Key, LeafPath, Tree};

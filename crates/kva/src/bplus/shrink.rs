@@ -1,4 +1,4 @@
-//! A leaf that goes: nodes with few children are joined with a neighbour, empty ones go as well.
+//! Removes a leaf, merging underfull ancestors and freeing empty ones.
 
 use super::inner::{FANOUT, Inner};
 use super::{Key, LeafPath, Step, Tree};

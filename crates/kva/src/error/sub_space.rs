@@ -1,4 +1,4 @@
-//! Why a space and its sub-spaces did not come together, or apart.
+//! Errors of carving, adopting and returning sub-spaces.
 
 use super::FreeError;
 use freehold_units::{Align, Span, error_messages};

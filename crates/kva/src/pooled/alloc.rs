@@ -40,8 +40,8 @@ impl PooledSpace {
         }
     }
 
-    /// A warm slot, if the slab at hand has one: the usual case, in line. `None` says nothing, and
-    /// [`PooledSpace::alloc_memory`] knows.
+    /// A warm slot, if the shard's current slab has one: the fast path. `None` is not a refusal: call
+    /// [`PooledSpace::alloc_memory`].
     #[inline]
     #[must_use]
     pub fn alloc_warm(&self, size_bytes: u64) -> Option<(Span, SlabName)> {
@@ -130,7 +130,7 @@ impl PooledSpace {
         self.alloc_with(class, size_bytes, name)
     }
 
-    /// A slot in every case, of that slab at first.
+    /// Slow path: retries that slab, then refills the shard.
     #[inline(never)]
     fn alloc_with(
         &self,

@@ -17,7 +17,7 @@
 //!
 //! Behind a space [for memory](PooledSpace::for_memory) there are pages. There a free slot is warm until it was purged: free
 //! memory that is handed out again as it is. [`PooledSpace::take_warm`] hands warm slots to who gives their pages back to the
-//! system, which needs no lock. Who has given a block's pages back while holding it frees it cold.
+//! system, which needs no lock. A holder that decommitted its block's pages frees it cold.
 //!
 //! # Invariants
 //! S1: a cell of the page map names at most one live slab or extent. S2: a set free bit means that nobody holds the slot.

@@ -95,8 +95,8 @@ fn runs(mut bits: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl PooledSpace {
-    /// Phase 1 of a purge: takes free warm memory until it has `budget` bytes, the last block in whole. The next call goes
-    /// on behind. Empty if nothing is warm, or the space is not [for memory](PooledSpace::for_memory).
+    /// Phase 1 of a purge: claims free warm blocks until they total at least `budget` bytes. The next call resumes after
+    /// the last one. Empty if nothing is warm, or the space is not [for memory](PooledSpace::for_memory).
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is none to write down a single claim. With some written down, the batch ends there.

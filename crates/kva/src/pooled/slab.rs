@@ -11,7 +11,7 @@
 //!
 //! # Invariants
 //! S2: a set free bit means that nobody holds the slot. A purge holds slots by having cleared their bits, and names them
-//! in `claimed` before it does. S3: free and not warm means no resident pages: who holds a slot is alone in changing its
+//! in `claimed` before it does. S3: free and not warm means no resident pages: only the holder of a slot changes its
 //! warm bit. S4: a slab is retired by one exchange, after which nothing is done to its generation.
 //!
 //! Where a slab lies and what its slots measure is written before its word is, and read after it. A change to the word
@@ -220,7 +220,7 @@ impl Slab {
         self.word().generation() < LAST_GENERATION - 1
     }
 
-    /// One attempt of [`Slab::claim`] in the usual case; `None` says nothing. In line it takes few registers.
+    /// Fast path of [`Slab::claim`]: one compare-exchange, no retry. `None` means: take the slow path. Small enough to inline.
     #[inline]
     pub(super) fn try_claim(&self, generation: u32, tracks_warm: bool) -> Option<(Span, bool)> {
         let word = self.word();
@@ -403,8 +403,7 @@ impl Slab {
         false
     }
 
-    /// What its owner does who has no use for it: gives it up. False, and it is still the caller's, if it has `list_at` free
-    /// slots.
+    /// Releases ownership. Returns `false`, and the caller stays owner, if the slab has at least `list_at` free slots.
     pub(super) fn disown(&self, list_at: u32) -> bool {
         let mut word = self.word();
         while word.free().count_ones() < list_at {

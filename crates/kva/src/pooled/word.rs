@@ -1,4 +1,4 @@
-//! The word of a slab: which of its slots are free, and of which generation of the slab that is said.
+//! A slab's state word: free-slot bitmap, owned and purging flags, and a generation against ABA.
 //!
 //! ```text
 //!   63            34  33       32      31            0

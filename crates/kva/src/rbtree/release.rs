@@ -1,4 +1,4 @@
-//! Giving a span back: found its place, it merges with the block before, the block after, or both.
+//! Frees a span, merging it with either or both neighbours.
 
 use super::insert::LinkPoint;
 use super::node::{Link, Side};

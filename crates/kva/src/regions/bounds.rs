@@ -2,7 +2,7 @@
 //!
 //! A free makes one gap longer: the bounds above it rise where they are lower. An allocation makes a gap shorter and
 //! leaves the bounds alone, too high at worst: a search that enters a leaf in vain lowers its bound to what there is
-//! (`search.rs`). So each visit in vain is paid by a change before it, in searches that may change the tree and whose
+//! (`search.rs`). So each fruitless leaf visit is amortized against an earlier allocation, in searches that may change the tree and whose
 //! alignment has a class. `AddressSpace::find` and `alloc_congruent` only read: they enter such leaves every time.
 //!
 //! In trees of three levels and more a leaf is seldom in the cache, so there an allocation without alignment lowers its

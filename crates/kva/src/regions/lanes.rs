@@ -43,7 +43,7 @@ impl<V> Leaf<V> {
         slot_of(best)
     }
 
-    /// The entry with the highest gap that starts at or below `granule`, be the gap empty.
+    /// The entry with the highest gap that starts at or below `granule`, which may be empty.
     pub(super) fn gap_at_or_below(&self, granule: u64) -> Option<usize> {
         if let Some(tail) = self.tail().filter(|&tail| self.end(tail) <= u128::from(granule)) {
             return Some(tail);

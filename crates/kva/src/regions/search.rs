@@ -28,7 +28,7 @@ pub(crate) struct Found {
     pub(crate) start: u64,
 }
 
-/// A tree to search. If it may be changed, it learns from searches.
+/// A shared or exclusive borrow of the tree. Through an exclusive one, searches tighten stale bounds.
 #[doc(hidden)]
 pub trait Searched<V>: Deref<Target = RegionTree<V>> {
     /// The tree, if it may be changed.

@@ -14,8 +14,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
     ///
     /// # Cost
-    /// O(log n). What a placement adds for alignments is said with it. A refusal for want of space also looks for the
-    /// largest free block, as [`AddressSpace::stats`] does.
+    /// O(log n). Alignments above the granule may cost more; see the placement. `NoSpace` also computes the largest free
+    /// block, as [`AddressSpace::stats`] does.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
         self.alloc_probed(request, value, &mut ())

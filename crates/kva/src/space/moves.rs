@@ -10,8 +10,8 @@
 //! not be handed out while that goes on, and the new one must not be lost. The places may overlap: the hold is what the
 //! new one has beyond the old.
 //!
-//! The second step cannot fail: what it needs is set aside at the first, and whatever is done meanwhile reserves as much
-//! again on top (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
+//! The second step cannot fail: `begin_move` reserves the nodes that `commit_move` needs, and every later operation reserves
+//! them again on top of its own (`AddressSpace::reserve`). For each move that is a leaf, and an inner node for each level and one more. Should
 //! the tree become a level higher meanwhile, its new root has room for 62 more children before it is split, and each split
 //! below it has its node.
 //!

@@ -62,7 +62,7 @@ impl Leaf {
     /// A leaf that is yet to have slots.
     pub(crate) const WITHOUT_SLOTS: Self = Self::VACANT;
 
-    /// The word of the slot's entry; of a gap, any.
+    /// The entry's word. Meaningless if the slot is a gap.
     #[inline]
     pub(crate) fn word(&self, slot: usize) -> Word {
         self.words[slot % SLOTS]

@@ -37,7 +37,8 @@ impl Pivots {
     /// The slot that has the index.
     #[inline]
     pub(crate) fn slot_of(&self, index: u64) -> usize {
-        // A quarter first, then one of its four slots: of what is loaded at once there is little, and little is waited for.
+        // Two-level search: three pivots pick a quarter, two more pick the slot. Five loads instead of fifteen, with a short dependency
+        // chain.
         let Self(pivots) = self;
         let quarter =
             usize::from(pivots[3] < index) + usize::from(pivots[7] < index) + usize::from(pivots[11] < index);
@@ -46,7 +47,7 @@ impl Pivots {
         slot + usize::from(pivots[slot] < index)
     }
 
-    /// The last index of a slot that is not the node's last; of that, any.
+    /// The last index of a slot. Meaningless for the node's last slot.
     #[inline]
     pub(super) fn pivot(&self, slot: usize) -> u64 {
         self.0[slot % SLOTS]
@@ -61,7 +62,7 @@ impl Pivots {
     /// The first index of a slot; `first` of the first.
     #[inline]
     pub(crate) fn start_of(&self, slot: usize, first: u64) -> u64 {
-        // Which slot it is no branch can foretell.
+        // The slot is unpredictable, so use a conditional move.
         select_unpredictable(slot == 0, first, self.pivot(slot.wrapping_sub(1)).wrapping_add(1))
     }
 

@@ -1,4 +1,4 @@
-//! Storing and removing where what was there comes back, and parting a map.
+//! `take_range`, `replace_range` and `split_at`: operations that return what they remove.
 
 use super::RangeMap;
 use super::slab::Slab;

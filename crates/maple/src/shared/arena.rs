@@ -207,7 +207,10 @@ impl<T: PoolNode> Index<NodeId> for Arena<T> {
     #[inline]
     fn index(&self, id: NodeId) -> &T {
         self.assert_made(id);
-        // SAFETY: the node is initialised. Who could change it has the arena alone.
+        // SAFETY:
+        // - `id` came from `take`, so the node is initialised.
+        // - Plain writes need `&mut Arena`, which this `&self` excludes.
+        // - Atomic writes touch only links and words (M10).
         unsafe { &*self.chunks.at(id) }
     }
 }

@@ -12,11 +12,10 @@
 //! is the root.
 //!
 //! # Why a look-up is right
-//! A node that a reader can reach changes in its links and in the words of its entries alone; who takes a child's place has the
-//! same indexes, and a leaf that has left the tree keeps its words (M10). So wherever a reader is, what it goes on to has the
-//! indexes that it was told on its way, also in a node that has left the tree: it comes to the leaf that was the index's at some
-//! moment within the look-up, and to a word that the leaf had within it. What one store changes lies behind one link or is one
-//! word (M12): who has seen a part of it and goes on from the root sees the rest.
+//! Linearizability. A reachable node never changes its index range: only its links and the words of its entries change, a
+//! replacement child covers the same range, and a leaf that has left the tree keeps its words (M10). So a descent always ends in
+//! the leaf that owned the index at some point during the call, and reads a word that this leaf had during the call. A store
+//! becomes visible through one link or one word (M12), so a reader that saw part of it and restarts at the root sees all of it.
 //!
 //! # Invariants
 //! M10, M12; chunks never move (M11).

@@ -172,8 +172,8 @@ impl<'r> View<'r> {
     }
 }
 
-/// What keeps what a reader reaches, and says where the reader begins. All kinds of it are here: each is or has a guard of the
-/// domain in which the maps retire.
+/// Keeps reachable nodes alive and chooses the root to read from: the current one, or a snapshot's. Each kind is or has a guard of
+/// the domain in which the maps retire.
 pub trait Keep {
     /// Where the tree begins, of one whose root is `published`.
     fn root(&self, published: &PublishedRoot) -> Root;
@@ -212,7 +212,8 @@ impl<'a> Moment<'a> {
 
 impl Drop for Moment<'_> {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `MapleTree::is_frozen`. Who counts no moment any more comes after its reader's loads.
+        // Release: pairs with the Acquire in `MapleTree::is_frozen`. A writer that
+        // reads 0 there happens after all loads of the last snapshot.
         self.count.fetch_sub(1, Ordering::Release);
     }
 }

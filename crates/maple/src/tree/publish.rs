@@ -30,19 +30,19 @@ pub(crate) enum Retired {
     Word(Word),
 }
 
-/// How a store comes to be seen.
+/// How a store is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// It is one of an entry's word.
+    /// One atomic store of the entry's word.
     InPlace,
-    /// It is done in a copy of one leaf, which neither splits nor is left underfull, and seen by the link to that.
+    /// A copied leaf, which neither splits nor is left underfull, published by its parent's link.
     Low,
-    /// It is done in a version, and seen by its lowest link.
+    /// A private version, published by the lowest changed link.
     Version,
 }
 
 impl<M: Memory> Tree<M> {
-    /// How a planned store may come to be seen.
+    /// How a planned store is to be published.
     #[inline]
     pub(crate) fn way_of(&self, plan: &StorePlan) -> Way {
         let (before, after, entries) = match &plan.kind {

@@ -171,7 +171,7 @@ impl<M: Memory> Tree<M> {
         };
         let from = path.leaf().slot as usize;
         let (start, end) = leaf.span(from, whole);
-        // A gap that the range begins in, or that ends where it begins; and likewise at its end.
+        // `below`: the gap that contains or touches the start of the range. `above`: the same for its end.
         let below = match span.first().checked_sub(1) {
             _ if !leaf.has_entry(from) => Some((start, end)),
             Some(_) if start == span.first() && from > 0 => gap_in(from - 1),
@@ -370,7 +370,7 @@ impl<M: Memory> Tree<M> {
     }
 }
 
-/// What a store over a range does to the path's leaf, in which it lies.
+/// The edit that a store within one leaf makes.
 #[inline(always)] // with the others of a store: an insert takes 624 instructions, 734 without (`tree/store.rs`)
 pub(crate) fn replace_edit(leaf: &Leaf, path: &Path, span: Span, entry: bool) -> Replace {
     Replace::new(leaf, path.whole, path.leaf().slot as usize, span.first(), span.last(), entry)

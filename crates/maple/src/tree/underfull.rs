@@ -1,6 +1,6 @@
 //! Underfull nodes are merged with a neighbour, or take slots or children from it. This takes no node.
 //!
-//! A walk from the root down mends each node on its path before it goes on below it, so that the node can then lose a child.
+//! Rebalances top-down: each node on the path is refilled before descending, so it can afford to lose a child.
 
 use super::path::Step;
 use super::{Memory, Tree, indexes};

@@ -15,7 +15,7 @@ use std::vec::Vec;
 /// A type of which all bytes zero are a value, that threads may share, and that needs no drop.
 ///
 /// # Safety
-/// All bytes zero, padding included, are a valid value. To forget a value, whatever it became, loses nothing.
+/// All bytes zero, padding included, are a valid value. Forgetting a value leaks nothing.
 pub unsafe trait Zeroed: Sync + Sized {}
 
 macro_rules! zeroed {
@@ -154,7 +154,7 @@ impl PerCpuHeap {
     /// Frees an object.
     ///
     /// # Safety
-    /// The object is of this heap, and live. No reference to its values is used any more, and no copy of its name.
+    /// The object is of this heap, and live. No reference into it and no copy of the handle is used afterwards.
     pub unsafe fn free<T: Zeroed>(&self, object: PerCpu<'_, T>) {
         debug_assert!(std::ptr::eq(self, object.heap), "the object is of another heap");
         self.free_place(&PerCpu::<T>::REQUEST, object.place);

@@ -6,7 +6,7 @@
 //!                    16 bytes  ...
 //! ```
 //!
-//! A shard's lock is tried, never waited for: who finds it taken goes on to the next shard, and at last to the heap.
+//! Shard locks are only tried. On contention the caller tries the other shards, then the heap.
 //!
 //! # Invariants
 //! P11: clean places are zero. P12: a place is in one magazine at most.

@@ -17,7 +17,7 @@
 //!
 //! The area is the one that the C library registers for each thread. Nothing is registered here, nothing is written but
 //! `rseq_cs`, and the fields that the kernel writes are only read. A thread whose area is not registered has a negative
-//! `cpu_id`; it is told so and must go another way.
+//! `cpu_id`; the call returns `false`, and the caller falls back to an atomic add.
 //!
 //! A debugger that single-steps through a sequence never gets to its end, since every stop restarts it.
 //!
@@ -67,7 +67,7 @@ const MM_CID: u32 = 24;
 /// Adds to slots that lie a fixed distance apart, one for each index.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
-    /// The same as `area` if slots are chosen by `cpu_id`, else 0, where no area is: one look for the usual case.
+    /// `area` if the index is `cpu_id`, else 0, so the fast path tests one field.
     area_by_cpu_id: isize,
     /// From the thread pointer to the area.
     area: isize,
@@ -96,7 +96,7 @@ impl Sequence {
         Self { area_by_cpu_id, area, field, limit, stride_bytes }
     }
 
-    /// One that no thread has: no index, and no add.
+    /// A disabled sequence: `index` is `None`, `add` returns `false`.
     #[must_use]
     pub const fn absent() -> Self {
         Self::by_field(0, NONE, 0, 0)
