@@ -77,11 +77,12 @@ pub trait FollowChanges: Sized {
     /// Comes after the change of `regions`.
     fn release<V>(&mut self, regions: &RegionTree<V>, span: Span, block: Span, probe: &mut impl Probe);
 
-    /// The highest free block that starts at or below `address`.
-    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span>;
+    /// The highest free block of which `size_bytes` lie at or below `address`. An index that cannot search by size may give
+    /// one above it that starts there, too.
+    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64, size_bytes: u64) -> Option<Span>;
 
     /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64.
-    fn largest_bytes<V>(&self, regions: &RegionTree<V>) -> u64;
+    fn largest_bytes<V>(&self, regions: &RegionTree<V>, probe: &mut impl Probe) -> u64;
 
     /// Bytes of memory held, spare nodes included.
     fn bytes(&self) -> usize;

@@ -128,6 +128,19 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
     /// There is no memory, or the limit is reached. Nodes that were made before stay vacant.
     #[inline]
     pub fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        self.reserve_with(count, |_| Ok(()))
+    }
+
+    /// The same for nodes with memory of their own: `prepare` asks for it once for each node that is made.
+    ///
+    /// # Errors
+    /// As [`Pool::reserve`], or `prepare` failed.
+    #[inline]
+    pub fn reserve_with(
+        &mut self,
+        count: usize,
+        mut prepare: impl FnMut(&mut T) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
         if count == 0 {
             return Ok(());
         }
@@ -135,19 +148,23 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
             return Err(OutOfMemory);
         }
         while (self.vacant_len as usize) < count {
-            self.make()?;
+            self.make(&mut prepare)?;
         }
         Ok(())
     }
 
     /// Makes one vacant node.
     #[cold]
-    fn make(&mut self) -> Result<(), OutOfMemory> {
+    fn make(
+        &mut self,
+        prepare: &mut impl FnMut(&mut T) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
         let id = self.made;
         if id == NO_NODE {
             return Err(OutOfMemory);
         }
         self.grow(id as usize)?;
+        prepare(&mut self[id])?;
         self.made += 1;
         self.give_back(id);
         Ok(())
@@ -155,7 +172,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
 
     /// Makes memory for the node with the number `at`, if there is none. All nodes with lower numbers have memory.
     fn grow(&mut self, at: usize) -> Result<(), OutOfMemory> {
-        if at < self.own.as_ref().len() {
+        if at < self.own.as_ref().len() + self.first.len() {
             return Ok(());
         }
         if at < PIECE {
@@ -164,7 +181,7 @@ impl<T: PoolNode, I: AsRef<[T]> + AsMut<[T]>> Pool<T, I> {
                 self.first.try_reserve_exact(more.clamp(1, PIECE - at))?;
             }
             self.first.push(T::VACANT);
-        } else if at.is_multiple_of(PIECE) {
+        } else if at.is_multiple_of(PIECE) && at / PIECE > self.rest.len() {
             self.rest.try_reserve(1)?;
             self.rest.push(boxed(core::iter::repeat_with(|| T::VACANT))?);
         }

@@ -1,10 +1,10 @@
 //! Inserts a leaf after an existing one, splitting full ancestors.
 
 use super::inner::{Child, FANOUT, Inner};
-use super::{Key, LeafPath, Tree};
+use super::{Key, LeafPath, Measures, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 
-impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
+impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
     /// A vacant leaf, which was reserved.
     pub(crate) fn take_leaf(&mut self) -> NodeId {
         let id = self.leaves.take();
@@ -12,70 +12,81 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         id
     }
 
-    /// Puts `leaf`, whose keys start at `low`, behind the leaf at the end of `path`, of which `left` is known now.
-    /// Nodes were reserved. Paths are void after it.
-    pub(crate) fn insert_leaf(
-        &mut self,
-        path: &LeafPath,
-        left: [i32; ROWS],
-        low: K,
-        leaf: NodeId,
-        bounds: [i32; ROWS],
-    ) {
-        let (mut left, mut new) = (left, Child { low, id: leaf, bounds });
+    /// Puts `leaf`, whose keys start at `low`, behind the leaf at the end of `path`, and measures both. Nodes were
+    /// reserved. Paths are void after it.
+    pub(crate) fn insert_leaf(&mut self, path: &LeafPath, low: K, leaf: NodeId) {
+        let mut new = Child { low, id: leaf };
         for level in 0..self.height {
-            let (id, slot) = (path.steps[level].inner(), path.steps[level].slot());
-            let inner = &mut self.inners[id];
-            inner.set_bounds(slot, left);
+            let (at, behind) = (path.steps[level], path.steps[level].slot() + 1);
+            self.measure(at, level);
+            let inner = &mut self.inners[at.inner()];
             if inner.len() < FANOUT {
-                inner.insert(slot + 1, new);
+                inner.insert(behind, new);
+                self.measure(Step::new(at.inner(), behind), level);
                 return self.sum_up(path, level);
             }
-            new = self.split_inner(id, slot + 1, new);
-            left = self.inners[id].total();
+            new = self.split_inner(at.inner(), behind, new, level);
         }
-        self.raise_root(path, left, new);
+        self.raise_root(path, new);
     }
 
-    /// Splits a full node that is to have a new child at `slot`. The node to the right of it.
-    fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<K, ROWS>) -> Child<K, ROWS> {
+    /// Splits a full node of a level that is to have a new child at `slot`. The node to the right of it.
+    fn split_inner(&mut self, id: NodeId, slot: usize, new: Child<K>, level: usize) -> Child<K> {
         let right_id = self.inners.take();
-        let mut right = Inner::VACANT;
+        let mut right = core::mem::replace(&mut self.inners[right_id], Inner::VACANT);
         let left = &mut self.inners[id];
         // Leaves that are appended one after the other leave full nodes behind.
         let keep = if slot == FANOUT { FANOUT - 1 } else { FANOUT / 2 };
         left.move_tail(keep, &mut right);
-        if slot <= keep {
+        let at = if slot <= keep {
             left.insert(slot, new);
+            Step::new(id, slot)
         } else {
             right.insert(slot - keep, new);
-        }
-        let child = Child { low: right.low(0), id: right_id, bounds: right.total() };
+            Step::new(right_id, slot - keep)
+        };
+        let child = Child { low: right.low(0), id: right_id };
         self.inners[right_id] = right;
+        self.measure(at, level);
         child
     }
 
     /// A root above the old one and its new neighbour.
-    fn raise_root(&mut self, path: &LeafPath, left: [i32; ROWS], new: Child<K, ROWS>) {
-        let mut root = Inner::VACANT;
+    fn raise_root(&mut self, path: &LeafPath, new: Child<K>) {
         // What lies below all keys belongs to the first child, so its separator is never asked for.
         let low = match self.height.checked_sub(1) {
             Some(top) => self.inners[path.steps[top].inner()].low(0),
             None => new.low,
         };
-        root.push(Child { low, id: self.root, bounds: left });
-        root.push(new);
+        let left = Child { low, id: self.root };
         self.root = self.inners.take();
-        self.inners[self.root] = root;
+        self.inners[self.root].push(left);
+        self.inners[self.root].push(new);
+        (0..2).for_each(|slot| self.measure(Step::new(self.root, slot), self.height));
         self.height += 1;
     }
 
     /// Puts right what the nodes above `level` know of it.
     pub(super) fn sum_up(&mut self, path: &LeafPath, level: usize) {
         for level in level + 1..self.height {
-            let total = self.inners[path.steps[level - 1].inner()].total();
-            let step = path.steps[level];
-            self.inners[step.inner()].set_bounds(step.slot(), total);
+            self.measure(path.steps[level], level);
+        }
+    }
+
+    /// Finds anew the bounds of a child that lies `height` levels above the leaves.
+    pub(crate) fn measure(&mut self, at: Step, height: usize) {
+        for measure in 0..self.measures.count() {
+            let most = self.most_below(at, height, measure);
+            self.inners[at.inner()].row(measure).set(at.slot(), most);
+        }
+    }
+
+    /// What nothing below a child exceeds in a measure, as far as the child itself knows.
+    pub(crate) fn most_below(&self, at: Step, height: usize, measure: usize) -> u64 {
+        let child = self.inners[at.inner()].child(at.slot());
+        match height {
+            0 => self.measures.of(&self.leaves[child], measure),
+            _ => self.inners[child].most(measure),
         }
     }
 }

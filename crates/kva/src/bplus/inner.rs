@@ -1,12 +1,12 @@
 //! An inner node: separators, children, and bounds of what is below each child.
 
+use super::row::Row;
+use alloc::vec::Vec;
+use freehold_units::OutOfMemory;
 use freehold_units::pool::{NO_NODE, NodeId, PoolNode};
 
 /// Children of an inner node. Inner nodes are few and stay in the cache, so they are wide.
 pub(crate) const FANOUT: usize = 64;
-
-/// Children whose bounds a search compares together.
-const LANES: usize = 16;
 
 /// What leaves are ordered by.
 pub(crate) trait Key: Copy + Ord {
@@ -24,39 +24,46 @@ impl Key for u128 {
 
 /// A child as its parent knows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Child<K, const ROWS: usize> {
-    pub(crate) low: K,
-    pub(crate) id: NodeId,
-    pub(crate) bounds: [i32; ROWS],
+pub(super) struct Child<K> {
+    pub(super) low: K,
+    pub(super) id: NodeId,
 }
 
 /// Up to [`FANOUT`] children in the order of their keys.
 #[derive(Clone, Debug)]
-pub(crate) struct Inner<K, const ROWS: usize> {
+pub(crate) struct Inner<K> {
     len: usize,
     /// No key of a child is below its separator, and all of the child before are. In the tree of regions it is the
     /// child's first key, but for the tree's first leaf (K8). [`Key::MAX`] behind the last child.
     lows: [K; FANOUT],
     children: [NodeId; FANOUT],
-    /// `rows[measure][child]`: no leaf below the child has more.
-    rows: [[i32; FANOUT]; ROWS],
+    /// Bounds in the first measure, which nearly all searches go by.
+    first: Row,
+    /// Bounds in the others.
+    others: Vec<Row>,
 }
 
-impl<K: Key, const ROWS: usize> PoolNode for Inner<K, ROWS> {
-    const VACANT: Self =
-        Self { len: 0, lows: [K::MAX; FANOUT], children: [NO_NODE; FANOUT], rows: [[0; FANOUT]; ROWS] };
+impl<K: Key> PoolNode for Inner<K> {
+    const VACANT: Self = Self {
+        len: 0,
+        lows: [K::MAX; FANOUT],
+        children: [NO_NODE; FANOUT],
+        first: Row::zero(),
+        others: Vec::new(),
+    };
 
     fn link(&self) -> NodeId {
         self.children[0]
     }
 
     fn set_link(&mut self, next: NodeId) {
+        self.lows[..self.len].fill(K::MAX);
         self.len = 0;
         self.children[0] = next;
     }
 }
 
-impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
+impl<K: Key> Inner<K> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -89,98 +96,96 @@ impl<K: Key, const ROWS: usize> Inner<K, ROWS> {
         slot.min(self.len - 1)
     }
 
+    /// From which child on a search goes that passed the children before `from`, or was at none and begins at `key`.
     #[inline]
-    pub(crate) fn bound(&self, row: usize, slot: usize) -> i32 {
-        self.rows[row][slot]
-    }
-
-    #[inline]
-    pub(crate) fn set_bound(&mut self, row: usize, slot: usize, bound: i32) {
-        self.rows[row][slot] = bound;
-    }
-
-    pub(crate) fn set_bounds(&mut self, slot: usize, bounds: [i32; ROWS]) {
-        for (row, bound) in self.rows.iter_mut().zip(bounds) {
-            row[slot] = bound;
+    pub(crate) fn begin(&self, from: Option<usize>, key: K) -> usize {
+        match from {
+            Some(from) => from,
+            None if self.len > 1 && self.lows[1] <= key => self.child_for(key),
+            None => 0,
         }
     }
 
-    /// The bounds of a row from those of another, for all children.
-    pub(crate) fn copy_row(&mut self, from: usize, to: usize) {
-        self.rows[to] = self.rows[from];
-    }
-
-    /// What nothing below the node exceeds, in one row.
-    pub(crate) fn most(&self, row: usize) -> i32 {
-        self.rows[row][..self.len].iter().copied().fold(0, i32::max)
-    }
-
-    /// What nothing below the node exceeds, in each row.
-    pub(crate) fn total(&self) -> [i32; ROWS] {
-        core::array::from_fn(|row| self.most(row))
-    }
-
-    /// The first child from `from` on with a bound of `least` or more in a row.
+    /// Bounds in a measure.
     #[inline]
-    pub(crate) fn first_with(&self, row: usize, least: i32, from: usize) -> Option<usize> {
-        let (groups, _) = self.rows[row].as_chunks::<LANES>();
-        let mut from = from;
-        while from < self.len {
-            let (group, passed) = (from / LANES, from % LANES);
-            let hits = u128::from_le_bytes(hits(&groups[group], least)) >> (8 * passed);
-            if hits != 0 {
-                return Some(from + hits.trailing_zeros() as usize / 8).filter(|&slot| slot < self.len);
-            }
-            from += LANES - passed;
-        }
-        None
+    pub(crate) fn row(&self, measure: usize) -> &Row {
+        measure.checked_sub(1).map_or(&self.first, |other| &self.others[other])
     }
 
-    /// The last of the first `end` children with a bound of `least` or more in a row.
-    pub(crate) fn last_with(&self, row: usize, least: i32, end: usize) -> Option<usize> {
-        self.rows[row][..end].iter().rposition(|&bound| bound >= least)
+    /// Asks for memory, so that so many measures have bounds.
+    pub(super) fn reserve_rows(&mut self, measures: usize) -> Result<(), OutOfMemory> {
+        let missing = measures.saturating_sub(1 + self.others.len());
+        Ok(self.others.try_reserve_exact(missing)?)
     }
 
-    pub(super) fn push(&mut self, child: Child<K, ROWS>) {
+    /// Gives a vacant node as many rows as there are measures; they were reserved.
+    pub(super) fn make_rows(&mut self, measures: usize) {
+        self.others.resize_with(measures.saturating_sub(1), Row::zero);
+    }
+
+    /// Bounds for a new measure that is never larger than the one before it, from that one's; they were reserved.
+    pub(super) fn add_row(&mut self, measure: usize) {
+        let row = self.row(measure - 1).clone();
+        self.others.insert(measure - 1, row);
+    }
+
+    /// What nothing below the node exceeds in a measure.
+    pub(crate) fn most(&self, measure: usize) -> u64 {
+        self.row(measure).most(self.len)
+    }
+
+    /// The first child from `from` on with a bound of `least` or more.
+    #[inline]
+    pub(crate) fn first_with(&mut self, measure: usize, least: u64, from: usize) -> Option<usize> {
+        let row = measure.checked_sub(1).map_or(&mut self.first, |other| &mut self.others[other]);
+        row.first_with(least, from, self.len)
+    }
+
+    /// The same through a shared borrow.
+    pub(crate) fn first_with_shared(&self, measure: usize, least: u64, from: usize) -> Option<usize> {
+        self.row(measure).first_with_shared(least, from, self.len)
+    }
+
+    /// The last of the first `end` children with a bound of `least` or more.
+    pub(crate) fn last_with(&self, measure: usize, least: u64, end: usize) -> Option<usize> {
+        self.row(measure).last_with(least, end)
+    }
+
+    fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        core::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    pub(super) fn push(&mut self, child: Child<K>) {
         self.insert(self.len, child);
     }
 
-    /// Puts a child before the one at `slot`.
-    pub(super) fn insert(&mut self, slot: usize, child: Child<K, ROWS>) {
-        self.shift(slot, slot + 1);
+    /// Puts a child before the one at `slot`. Its bounds are whatever: the caller sets them.
+    pub(super) fn insert(&mut self, slot: usize, child: Child<K>) {
+        let len = self.len;
+        self.lows.copy_within(slot..len, slot + 1);
+        self.children.copy_within(slot..len, slot + 1);
+        self.rows_mut().for_each(|row| row.open(slot, len));
+        (self.lows[slot], self.children[slot]) = (child.low, child.id);
         self.len += 1;
-        self.lows[slot] = child.low;
-        self.children[slot] = child.id;
-        self.set_bounds(slot, child.bounds);
     }
 
     pub(super) fn remove(&mut self, slot: usize) {
-        self.shift(slot + 1, slot);
+        let len = self.len;
+        self.lows.copy_within(slot + 1..len, slot);
+        self.children.copy_within(slot + 1..len, slot);
+        self.rows_mut().for_each(|row| row.close(slot, len));
         self.len -= 1;
         self.lows[self.len] = K::MAX;
     }
 
-    /// Moves the children from `from` on to `to` and the slots behind it.
-    fn shift(&mut self, from: usize, to: usize) {
-        self.lows.copy_within(from..self.len, to);
-        self.children.copy_within(from..self.len, to);
-        self.rows.iter_mut().for_each(|row| row.copy_within(from..self.len, to));
-    }
-
-    /// Moves the children from `keep` on to the end of `right`.
+    /// Moves the children from `keep` on to the end of `right`, which has a row for as many measures.
     pub(super) fn move_tail(&mut self, keep: usize, right: &mut Self) {
-        for slot in keep..self.len {
-            let bounds = core::array::from_fn(|row| self.rows[row][slot]);
-            right.push(Child { low: self.lows[slot], id: self.children[slot], bounds });
+        for (slot, to) in (keep..self.len).zip(right.len..) {
+            (right.lows[to], right.children[to]) = (self.lows[slot], self.children[slot]);
+            self.rows_mut().zip(right.rows_mut()).for_each(|(from, row)| row.set(to, from.bound(slot)));
         }
+        right.len += self.len - keep;
         self.lows[keep..].fill(K::MAX);
         self.len = keep;
     }
-}
-
-/// A byte for each of some children, which is not 0 if its bound is `least` or more. Out of line the compiler
-/// packs vectors of comparisons into it, inlined it compares one by one.
-#[inline(never)]
-fn hits(bounds: &[i32; LANES], least: i32) -> [u8; LANES] {
-    core::array::from_fn(|lane| u8::from(bounds[lane] >= least))
 }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   inner   lows     |   0 | 200 | 580 |          child i holds the keys in lows[i]..lows[i + 1]
-//!           rows     |   7 |  90 |  12 |          bounds: no leaf below a child has more, a row for each measure
+//!           bounds   |   7 |  90 |  12 |          no leaf below a child has more; a row for each measure
 //!                       |     |     +---------+
 //!                       |     +------+        |
 //!   leaves            [...]        [...]    [...]
 //! ```
 //!
-//! A leaf says what its entries are, and moves them; this module keeps the nodes above it. Nodes know neither parent
+//! A leaf says what its entries are, and moves them; this module keeps the nodes above it, and in them bounds of what
+//! is below, by [`Measures`] that may grow in number. Nodes know neither parent
 //! nor neighbours: whoever changes the tree holds a [`LeafPath`].
 //!
 //! Invariants: K7 a node of a pool is in the tree once, or vacant; K8 separators ascend, no node but a
@@ -18,6 +19,7 @@
 mod grow;
 mod inner;
 mod path;
+mod row;
 mod shrink;
 mod validate;
 
@@ -28,21 +30,41 @@ pub(crate) use inner::{FANOUT, Inner, Key};
 use path::MAX_INNERS;
 pub(crate) use path::{LeafPath, MAX_HEIGHT, Step};
 
-/// A B+tree of leaves `L` that are ordered by `K`. With `height` 0 the root is a leaf.
+/// What inner nodes keep bounds of.
+pub(crate) trait Measures<L> {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// What a leaf has in one of them.
+    fn of(&self, leaf: &L, measure: usize) -> u64;
+}
+
+/// No bounds.
+impl<L> Measures<L> for () {
+    fn count(&self) -> usize {
+        0
+    }
+
+    fn of(&self, _: &L, _: usize) -> u64 {
+        0
+    }
+}
+
+/// A B+tree of leaves `L` that are ordered by `K`, with bounds by `M`. With `height` 0 the root is a leaf.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree<L, K, const ROWS: usize> {
+pub(crate) struct Tree<L, K, M> {
     pub(crate) leaves: Pool<L>,
-    pub(crate) inners: Pool<Inner<K, ROWS>>,
+    pub(crate) inners: Pool<Inner<K>>,
+    pub(crate) measures: M,
     pub(crate) root: NodeId,
     /// Levels of inner nodes.
     pub(crate) height: usize,
 }
 
-impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
+impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
     /// A tree without leaf.
-    pub(crate) fn empty() -> Self {
+    pub(crate) fn empty(measures: M) -> Self {
         let (leaves, inners) = (Pool::new(NoneInline), Pool::new(NoneInline));
-        Self { leaves, inners, root: NO_NODE, height: 0 }
+        Self { leaves, inners, measures, root: NO_NODE, height: 0 }
     }
 
     /// Makes sure that `leaves` more leaves can be inserted without asking for memory.
@@ -66,11 +88,32 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
             return Err(OutOfMemory);
         }
         self.leaves.reserve(leaves)?;
-        self.inners.reserve(inners)
+        let measures = self.measures.count();
+        self.inners.reserve_with(inners, |inner| {
+            inner.reserve_rows(measures)?;
+            inner.make_rows(measures);
+            Ok(())
+        })
+    }
+
+    /// Adds a measure that no leaf has more of than of the one before it: its bounds start as that one's. `add` tells
+    /// the measures. Nothing is changed if there is no memory. Cost: every inner node.
+    #[cold]
+    pub(crate) fn add_measure(
+        &mut self,
+        measure: usize,
+        add: impl FnOnce(&mut M),
+    ) -> Result<(), OutOfMemory> {
+        let measures = self.measures.count() + 1;
+        self.inners.iter_mut().try_for_each(|inner| inner.reserve_rows(measures))?;
+        self.inners.iter_mut().for_each(|inner| inner.add_row(measure));
+        add(&mut self.measures);
+        Ok(())
     }
 
     /// Bytes held, spare nodes included.
     pub(crate) fn bytes(&self) -> usize {
-        self.leaves.bytes().saturating_add(self.inners.bytes())
+        let rows = self.inners.made() * self.measures.count().saturating_sub(1);
+        self.leaves.bytes() + self.inners.bytes() + rows * size_of::<row::Row>()
     }
 }

@@ -48,7 +48,7 @@ impl LeafPath {
     pub(crate) const NOWHERE: Self = Self { leaf: NO_NODE, steps: [Step::NONE; MAX_HEIGHT] };
 }
 
-impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
+impl<L: PoolNode, K: Key, M> Tree<L, K, M> {
     /// The path to the leaf that `key` belongs to.
     #[inline]
     pub(crate) fn path_to(&self, key: K) -> LeafPath {
@@ -63,13 +63,7 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     }
 
     #[inline]
-    fn descend(
-        &self,
-        path: &mut LeafPath,
-        height: usize,
-        top: NodeId,
-        child: impl Fn(&Inner<K, ROWS>) -> usize,
-    ) {
+    fn descend(&self, path: &mut LeafPath, height: usize, top: NodeId, child: impl Fn(&Inner<K>) -> usize) {
         let mut at = top;
         for step in path.steps[..height].iter_mut().rev() {
             let inner = &self.inners[at];
@@ -90,7 +84,7 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         self.turn(path, -1, |inner| inner.len() - 1)
     }
 
-    fn turn(&self, path: &mut LeafPath, by: isize, down: impl Fn(&Inner<K, ROWS>) -> usize) -> bool {
+    fn turn(&self, path: &mut LeafPath, by: isize, down: impl Fn(&Inner<K>) -> usize) -> bool {
         for level in 0..self.height {
             let step = &mut path.steps[level];
             let slot = step.slot().wrapping_add_signed(by);

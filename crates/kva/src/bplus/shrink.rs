@@ -1,14 +1,14 @@
 //! Removes a leaf, merging underfull ancestors and freeing empty ones.
 
 use super::inner::{FANOUT, Inner};
-use super::{Key, LeafPath, Step, Tree};
-use freehold_units::pool::{NodeId, PoolNode};
+use super::{Key, LeafPath, Measures, Step, Tree};
+use freehold_units::pool::PoolNode;
 
 /// A node with fewer children is joined with a neighbour, if both together leave room for more.
 const FEW: usize = FANOUT / 4;
 const JOINED: usize = FANOUT * 3 / 4;
 
-impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
+impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
     /// Takes the leaf at the end of `path` out of the tree and makes it vacant. It is not the only one. Paths are
     /// void after it.
     pub(crate) fn remove_leaf(&mut self, path: &LeafPath) {
@@ -32,12 +32,8 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     }
 
     /// Joins the leaf at the end of `path` with one beside it below the same node, if `join` can. It moves what is in the
-    /// right leaf to the left one and returns the bounds of both, or leaves them as they are. Paths are void after it.
-    pub(crate) fn join_leaf(
-        &mut self,
-        path: &LeafPath,
-        mut join: impl FnMut(&mut L, &mut L) -> Option<[i32; ROWS]>,
-    ) {
+    /// right leaf to the left one, or leaves both as they are and returns `false`. Paths are void after it.
+    pub(crate) fn join_leaf(&mut self, path: &LeafPath, mut join: impl FnMut(&mut L, &mut L) -> bool) {
         if self.height == 0 {
             return;
         }
@@ -45,8 +41,8 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         for left in slot.saturating_sub(1)..(slot + 1).min(self.inners[parent].len() - 1) {
             let (left_id, right_id) = (self.inners[parent].child(left), self.inners[parent].child(left + 1));
             let mut right = core::mem::replace(&mut self.leaves[right_id], L::VACANT);
-            if let Some(bounds) = join(&mut self.leaves[left_id], &mut right) {
-                self.inners[parent].set_bounds(left, bounds);
+            if join(&mut self.leaves[left_id], &mut right) {
+                self.measure(Step::new(parent, left), 0);
                 let mut path = LeafPath { leaf: right_id, ..*path };
                 path.steps[0] = Step::new(parent, left + 1);
                 return self.remove_leaf(&path);
@@ -75,20 +71,19 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
     fn join_few(&mut self, path: &LeafPath, level: usize) {
         for level in level..self.height - 1 {
             let (below, parent) = (path.steps[level].inner(), path.steps[level + 1]);
-            let total = self.inners[below].total();
-            self.inners[parent.inner()].set_bounds(parent.slot(), total);
+            self.measure(parent, level + 1);
             if self.inners[below].len() < FEW {
                 let left = parent.slot().saturating_sub(1);
-                if !self.join_children(parent.inner(), left) {
-                    self.join_children(parent.inner(), parent.slot());
+                if !self.join_children(Step::new(parent.inner(), left), level + 1) {
+                    self.join_children(parent, level + 1);
                 }
             }
         }
     }
 
-    /// Joins the child at `slot` with the one behind it, if there is one and both are few enough.
-    fn join_children(&mut self, parent: NodeId, slot: usize) -> bool {
-        let node = &self.inners[parent];
+    /// Joins a child, some levels above the leaves, with the one behind it, if there is one and both are few enough.
+    fn join_children(&mut self, at: Step, height: usize) -> bool {
+        let (node, slot) = (&self.inners[at.inner()], at.slot());
         if slot + 1 >= node.len() {
             return false;
         }
@@ -97,13 +92,11 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
             return false;
         }
         let mut gone = core::mem::replace(&mut self.inners[right], Inner::VACANT);
-        let joined = &mut self.inners[left];
-        gone.move_tail(0, joined);
-        let total = joined.total();
+        gone.move_tail(0, &mut self.inners[left]);
+        self.inners[right] = gone;
         self.inners.give_back(right);
-        let node = &mut self.inners[parent];
-        node.set_bounds(slot, total);
-        node.remove(slot + 1);
+        self.measure(at, height);
+        self.inners[at.inner()].remove(slot + 1);
         true
     }
 

@@ -1,6 +1,6 @@
 //! Checking the shape from scratch.
 
-use super::{FANOUT, Key, MAX_HEIGHT, Tree};
+use super::{FANOUT, Key, MAX_HEIGHT, Measures, Step, Tree};
 use freehold_units::pool::{NodeId, PoolNode};
 use freehold_units::{Broken, check};
 
@@ -12,13 +12,12 @@ pub(crate) struct Whole<K> {
     pub(crate) end: Option<K>,
 }
 
-impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
-    /// Checks K7, K8 and K9. `check_leaf` checks each leaf, in order, and returns what its bounds may not be below. Cost:
-    /// linear.
+impl<L: PoolNode, K: Key, M: Measures<L>> Tree<L, K, M> {
+    /// Checks K7, K8 and K9. `check_leaf` checks each leaf, in order. Cost: linear.
     pub(crate) fn validate(
         &self,
         address: impl Fn(K) -> u64,
-        check_leaf: &mut impl FnMut(Whole<K>) -> Result<[i32; ROWS], Broken>,
+        check_leaf: &mut impl FnMut(Whole<K>) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
         check(self.height < MAX_HEIGHT, "K8", "a tree is not higher than its paths", 0)?;
         let mut seen = Seen { leaves: 0, inners: 0 };
@@ -41,8 +40,8 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         whole: Whole<K>,
         seen: &mut Seen,
         address: &impl Fn(K) -> u64,
-        check_leaf: &mut impl FnMut(Whole<K>) -> Result<[i32; ROWS], Broken>,
-    ) -> Result<[i32; ROWS], Broken> {
+        check_leaf: &mut impl FnMut(Whole<K>) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
         let Some(below) = height.checked_sub(1) else {
             seen.leaves += 1;
             return check_leaf(whole);
@@ -59,7 +58,6 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
         )?;
         let vacant = (len..FANOUT).all(|slot| inner.low(slot) == K::MAX);
         check(vacant, "K8", "no key is above the separators of slots without child", at)?;
-        let mut most = [0; ROWS];
         for slot in 0..len {
             let low = if slot == 0 { whole.low } else { Some(inner.low(slot)) };
             let exact = slot > 0 || whole.low.is_none_or(|low| low == inner.low(0));
@@ -68,14 +66,14 @@ impl<L: PoolNode, K: Key, const ROWS: usize> Tree<L, K, ROWS> {
             let ascend = end.is_none_or(|end| low.is_none_or(|low| low < end));
             check(ascend, "K8", "separators ascend", low.map_or(0, address))?;
             let child = Whole { leaf: inner.child(slot), low, end };
-            let summary = self.check_below(below, child, seen, address, check_leaf)?;
-            for (row, known) in most.iter_mut().zip(0..) {
-                let bound = inner.bound(known, slot);
-                check(summary[known] <= bound, "K9", "nothing below a child exceeds its bounds", at)?;
-                *row = bound.max(*row);
+            self.check_below(below, child, seen, address, check_leaf)?;
+            for measure in 0..self.measures.count() {
+                let most = self.most_below(Step::new(whole.leaf, slot), below, measure);
+                let holds = most <= inner.row(measure).bound(slot);
+                check(holds, "K9", "nothing below a child exceeds its bounds", at)?;
             }
         }
-        Ok(most)
+        Ok(())
     }
 }
 

@@ -123,11 +123,11 @@ impl<I: FollowChanges> FollowChanges for BySize<I> {
         self.sizes.insert(block);
     }
 
-    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64) -> Option<Span> {
-        self.inside.block_at_or_below(regions, address)
+    fn block_at_or_below<V>(&self, regions: &RegionTree<V>, address: u64, size_bytes: u64) -> Option<Span> {
+        self.inside.block_at_or_below(regions, address, size_bytes)
     }
 
-    fn largest_bytes<V>(&self, _: &RegionTree<V>) -> u64 {
+    fn largest_bytes<V>(&self, _: &RegionTree<V>, _: &mut impl Probe) -> u64 {
         self.sizes.largest().map_or(0, Span::size_saturating)
     }
 

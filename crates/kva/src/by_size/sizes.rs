@@ -65,13 +65,13 @@ fn block(key: u128) -> Span {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    tree: Tree<SizeLeaf, u128, 0>,
+    tree: Tree<SizeLeaf, u128, ()>,
     len: usize,
 }
 
 impl Sizes {
     pub(super) fn empty() -> Self {
-        Self { tree: Tree::empty(), len: 0 }
+        Self { tree: Tree::empty(()), len: 0 }
     }
 
     /// Makes sure that so many keys can be inserted without asking for memory.
@@ -138,7 +138,7 @@ impl Sizes {
         };
         let low = right.keys[0];
         self.tree.leaves[id] = right;
-        self.tree.insert_leaf(&path, [], low, id, []);
+        self.tree.insert_leaf(&path, low, id);
     }
 
     /// Removes a block.
@@ -157,10 +157,10 @@ impl Sizes {
         }
         self.tree.join_leaf(&path, |left, right| {
             let few = left.len + right.len <= JOINED;
-            few.then(|| {
+            if few {
                 right.move_tail(0, left);
-                []
-            })
+            }
+            few
         });
     }
 
@@ -177,7 +177,7 @@ impl Sizes {
                 before = Some(key);
                 count += 1;
             }
-            Ok([])
+            Ok(())
         })?;
         check(count == self.len, "K11", "there are as many keys as are counted", 0)?;
         Ok(count)

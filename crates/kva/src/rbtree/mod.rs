@@ -147,11 +147,11 @@ impl<P: Policy> FollowChanges for RbTree<P> {
         self.release_span(span, probe).expect("K4: regions and free blocks are apart");
     }
 
-    fn block_at_or_below<V>(&self, _: &RegionTree<V>, address: u64) -> Option<Span> {
+    fn block_at_or_below<V>(&self, _: &RegionTree<V>, address: u64, _: u64) -> Option<Span> {
         self.floor(address).map(|(_, block)| block)
     }
 
-    fn largest_bytes<V>(&self, _: &RegionTree<V>) -> u64 {
+    fn largest_bytes<V>(&self, _: &RegionTree<V>, _: &mut impl Probe) -> u64 {
         self.largest_bytes()
     }
 

@@ -5,14 +5,10 @@ use crate::bplus::LeafPath;
 use freehold_units::Span;
 
 impl<V> RegionTree<V> {
-    /// The highest free block that starts at or below `address`, in a tree that keeps bounds.
-    pub(crate) fn block_at_or_below(&self, address: u64) -> Option<Span> {
-        let near = self.entry_before(address).and_then(|entry| self.block_behind(entry));
-        if let Some(block) = near.filter(|block| block.first() <= address) {
-            return Some(block);
-        }
-        // The highest granule that is free at or below the address.
-        let wanted = Wanted { size: 1, mask: 0, from: 0, until: address >> self.shift };
+    /// The highest free block of which `size_bytes` lie at or below `address`, in a tree that keeps bounds.
+    pub(crate) fn block_at_or_below(&self, address: u64, size_bytes: u64) -> Option<Span> {
+        let (size, until) = ((size_bytes >> self.shift).max(1), address >> self.shift);
+        let wanted = Wanted { size, mask: 0, from: 0, until };
         self.block_behind(search(self, Order::HighestFirst, &wanted, &mut ())?.entry)
     }
 

@@ -89,10 +89,9 @@ impl<V> RegionTree<V> {
             };
             right
         };
-        let (left, rooms) = (self.classes.rooms(&self.tree.leaves[path.leaf]), self.classes.rooms(&right));
         let low = right.low();
         self.tree.leaves[id] = right;
-        self.tree.insert_leaf(path, left, low, id, rooms);
+        self.tree.insert_leaf(path, low, id);
     }
 }
 

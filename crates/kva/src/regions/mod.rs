@@ -14,7 +14,7 @@
 //!
 //! Invariants: K4 entries and gaps cover the layout without overlap; K8 the tree's shape, and the reach of lanes;
 //! K9 what inner nodes know of gaps.
-//! Cost: every operation visits O(log regions) nodes, but for leaves that a search enters in vain (`classes.rs`).
+//! Cost: every operation visits O(log regions) nodes, but for leaves that a search enters in vain (`bounds.rs`).
 //!
 //! Source: the talk's wish for a B-tree; regions and gaps in one entry are this project's.
 
@@ -34,9 +34,9 @@ mod validate;
 mod wanted;
 
 use crate::bplus::{LeafPath, Step, Tree};
-use classes::{CLASSES, Classes};
+use classes::Classes;
 use freehold_units::pool::{NO_NODE, NodeId};
-use freehold_units::{Align, OutOfMemory, Span};
+use freehold_units::{Align, OutOfMemory, Probe, Span};
 use leaf::Leaf;
 
 pub(crate) use iter::{Entries, Piece};
@@ -69,9 +69,8 @@ pub(crate) struct RegionEntry<'a, V> {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct RegionTree<V> {
-    tree: Tree<Leaf<V>, u64, CLASSES>,
-    /// What inner nodes keep bounds of: nothing, if the index does not search by them.
-    classes: Classes,
+    /// Without classes, if the index does not search by bounds.
+    tree: Tree<Leaf<V>, u64, Classes>,
     /// The logarithm of the granule.
     shift: u32,
     regions: usize,
@@ -81,14 +80,13 @@ pub struct RegionTree<V> {
 
 impl<V> RegionTree<V> {
     /// A tree of no span. [`RegionTree::add_span`] gives it the first.
-    pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Self {
-        Self {
-            tree: Tree::empty(),
-            classes: Classes::new(keeps_bounds),
+    pub(crate) fn empty(granule: Align, keeps_bounds: bool) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            tree: Tree::empty(Classes::new(keeps_bounds)?),
             shift: granule.bytes().trailing_zeros(),
             regions: 0,
             blocks: 0,
-        }
+        })
     }
 
     /// Makes sure that so many regions, or spans, can be added without asking for memory.
@@ -113,12 +111,13 @@ impl<V> RegionTree<V> {
     }
 
     /// The size of the largest free block in bytes, 0 if there is none, `u64::MAX` for 2^64, of a tree that keeps
-    /// bounds. Cost: the nodes whose bounds are larger, which are those that were allocated from and not searched since.
-    pub(crate) fn largest_bytes(&self) -> u64 {
+    /// bounds. Cost: O(log n), and the nodes whose bounds are larger: they are lowered, each at the price of an earlier
+    /// allocation.
+    pub(crate) fn largest_bytes(&self, probe: &mut impl Probe) -> u64 {
         if self.tree.root == NO_NODE {
             return 0;
         }
-        let granules = self.largest_gap(self.tree.root, self.tree.height, 0);
+        let granules = self.largest_gap(self.tree.root, self.tree.height, probe);
         u64::try_from(u128::from(granules) << self.shift).unwrap_or(u64::MAX)
     }
 

@@ -129,11 +129,10 @@ impl<V> RegionTree<V> {
     /// Joins a leaf that has few entries with one beside it below the same node, if it can be.
     #[cold]
     fn join_leaf(&mut self, path: &LeafPath) {
-        let classes = &self.classes;
         self.tree.join_leaf(path, |left, right| {
             let reaches = left.reaches(right.start(right.last()));
             if left.len() + right.len() > JOINED || !reaches {
-                return None;
+                return false;
             }
             if let Some(tail) = left.tail() {
                 // It is the last entry no longer, so it is within reach.
@@ -142,7 +141,7 @@ impl<V> RegionTree<V> {
             for slot in 0..right.len() {
                 left.push(right.take(slot));
             }
-            Some(classes.rooms(left))
+            true
         });
     }
 }

@@ -4,12 +4,11 @@
 //! begins on. A leaf either has a place, and it is the first, or was entered in vain: then its bound is lowered to what it
 //! has, and the search goes on with the next child.
 
-use super::bounds::code;
 use super::leaf::Leaf;
 use super::{EntryHandle, RegionTree, Wanted};
 use crate::bplus::{MAX_HEIGHT, Step};
 use core::ops::Deref;
-use freehold_units::pool::NO_NODE;
+use freehold_units::pool::{NO_NODE, NodeId};
 use freehold_units::{Probe, Work};
 
 /// From which end a search begins.
@@ -28,28 +27,63 @@ pub(crate) struct Found {
     pub(crate) start: u64,
 }
 
-/// A shared or exclusive borrow of the tree. Through an exclusive one, searches tighten stale bounds.
+/// A shared or exclusive borrow of the tree. Searches tighten stale bounds through both; through an exclusive one an
+/// alignment gets a class, and bounds are compared many at once.
 #[doc(hidden)]
 pub trait Searched<V>: Deref<Target = RegionTree<V>> {
-    /// The tree, if it may be changed.
-    fn learner(&mut self) -> Option<&mut RegionTree<V>>;
+    /// The class to search by.
+    fn class_for(&mut self, mask: u64) -> usize;
+    /// The first child of a node with a bound of `least` or more, from `from` on, or in a window that begins at `key`.
+    fn first_with(
+        &mut self,
+        node: NodeId,
+        class: usize,
+        least: u64,
+        from: Option<usize>,
+        key: u64,
+    ) -> Option<usize>;
 }
 
 impl<V> Searched<V> for &RegionTree<V> {
-    fn learner(&mut self) -> Option<&mut RegionTree<V>> {
-        None
+    fn class_for(&mut self, mask: u64) -> usize {
+        self.tree.measures.class_for(mask)
+    }
+
+    fn first_with(
+        &mut self,
+        node: NodeId,
+        class: usize,
+        least: u64,
+        from: Option<usize>,
+        key: u64,
+    ) -> Option<usize> {
+        let inner = &self.tree.inners[node];
+        inner.first_with_shared(class, least, inner.begin(from, key))
     }
 }
 
 impl<V> Searched<V> for &mut RegionTree<V> {
     #[inline]
-    fn learner(&mut self) -> Option<&mut RegionTree<V>> {
-        Some(self)
+    fn class_for(&mut self, mask: u64) -> usize {
+        self.class_made_for(mask)
+    }
+
+    #[inline]
+    fn first_with(
+        &mut self,
+        node: NodeId,
+        class: usize,
+        least: u64,
+        from: Option<usize>,
+        key: u64,
+    ) -> Option<usize> {
+        let inner = &mut self.tree.inners[node];
+        let from = inner.begin(from, key);
+        inner.first_with(class, least, from)
     }
 }
 
-/// The place for a request. In a tree that may be changed, bounds that are found too high are lowered, and the
-/// request's alignment may get a class.
+/// The place for a request. Bounds that are found too high are lowered.
 #[inline]
 pub(crate) fn search<V>(
     mut tree: impl Searched<V>,
@@ -57,18 +91,11 @@ pub(crate) fn search<V>(
     wanted: &Wanted,
     probe: &mut impl Probe,
 ) -> Option<Found> {
-    let class = tree.classes.class_for(wanted.mask);
-    let mut search = Search { wanted, class, order, in_vain: 0 };
-    let found = search.run(&mut tree, probe);
-    if search.in_vain > 0
-        && let Some(tree) = tree.learner()
-    {
-        let price = tree.tree.inners.in_use();
-        if let Some(class) = tree.classes.note_in_vain(class, wanted.mask, search.in_vain, price) {
-            tree.start_class(class);
-        }
+    if tree.tree.root == NO_NODE {
+        return None;
     }
-    found
+    let class = tree.class_for(wanted.mask);
+    Search { wanted, class, order }.run(&mut tree, probe)
 }
 
 struct Search<'a> {
@@ -76,17 +103,11 @@ struct Search<'a> {
     /// By whose bounds children are chosen.
     class: usize,
     order: Order,
-    /// Leaves entered in vain.
-    in_vain: usize,
 }
 
 impl Search<'_> {
     #[inline]
-    fn run<V>(&mut self, tree: &mut impl Searched<V>, probe: &mut impl Probe) -> Option<Found> {
-        if tree.tree.root == NO_NODE {
-            return None;
-        }
-        let size = code(self.wanted.size);
+    fn run<V>(&self, tree: &mut impl Searched<V>, probe: &mut impl Probe) -> Option<Found> {
         let mut steps = [Step::NONE; MAX_HEIGHT];
         let (mut level, mut node) = (tree.tree.height, tree.tree.root);
         // The next child to try, unless the node was only just entered.
@@ -94,23 +115,21 @@ impl Search<'_> {
         loop {
             probe.count(Work::NodeVisited, 1);
             if let Some(below) = level.checked_sub(1) {
-                if let Some(slot) = self.next_child(tree, node, size, from) {
+                if let Some(slot) = self.next_child(tree, node, from) {
                     steps[below] = Step::new(node, slot);
                     (level, node, from) = (below, tree.tree.inners[node].child(slot), None);
                     continue;
                 }
-            } else {
-                if let Some((slot, start)) = self.in_leaf(&tree.tree.leaves[node]) {
-                    let entry = EntryHandle { leaf: node, slot, parent: steps[0] };
-                    return Some(Found { entry, start });
-                }
-                self.in_vain += 1;
+            } else if let Some((slot, start)) = self.in_leaf(&tree.tree.leaves[node]) {
+                let entry = EntryHandle { leaf: node, slot, parent: steps[0] };
+                return Some(Found { entry, start });
             }
             if level == tree.tree.height {
                 return None;
             }
             let above = steps[level];
-            self.give_up(tree, above, node, level);
+            let room = tree.tree.most_below(above, level, self.class);
+            tree.tree.inners[above.inner()].row(self.class).set(above.slot(), room);
             if self.passes_window(tree, above) {
                 return None;
             }
@@ -125,26 +144,12 @@ impl Search<'_> {
     /// The next child of a node that may have room. `from` bounds the children that are left: the first of them, or one
     /// past the last.
     #[inline]
-    fn next_child<V>(
-        &self,
-        tree: &impl Searched<V>,
-        node: u32,
-        size: i32,
-        from: Option<usize>,
-    ) -> Option<usize> {
-        let inner = &tree.tree.inners[node];
+    fn next_child<V>(&self, tree: &mut impl Searched<V>, node: NodeId, from: Option<usize>) -> Option<usize> {
+        let size = self.wanted.size;
         match self.order {
-            Order::LowestFirst => {
-                let from = match from {
-                    Some(from) => from,
-                    None if inner.len() > 1 && inner.low(1) <= self.wanted.from => {
-                        inner.child_for(self.wanted.from)
-                    }
-                    None => 0,
-                };
-                inner.first_with(self.class, size, from)
-            }
+            Order::LowestFirst => tree.first_with(node, self.class, size, from, self.wanted.from),
             Order::HighestFirst => {
+                let inner = &tree.tree.inners[node];
                 let end = from.unwrap_or_else(|| inner.child_for(self.wanted.until) + 1);
                 inner.last_with(self.class, size, end)
             }
@@ -161,17 +166,6 @@ impl Search<'_> {
         found.filter(|&(_, start)| {
             start <= self.wanted.until && self.wanted.until - start >= self.wanted.size - 1
         })
-    }
-
-    /// Notes what the child that was left really has.
-    #[cold]
-    fn give_up<V>(&self, tree: &mut impl Searched<V>, above: Step, node: u32, level: usize) {
-        let Some(tree) = tree.learner() else { return };
-        let room = match level {
-            0 => code(tree.tree.leaves[node].largest_room(tree.classes.mask(self.class))),
-            _ => tree.tree.inners[node].most(self.class),
-        };
-        tree.tree.inners[above.inner()].set_bound(self.class, above.slot(), room);
     }
 
     /// Whether all children that are left lie outside the window.

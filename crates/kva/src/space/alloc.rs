@@ -14,8 +14,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// is a fixed place: what is in the way is named as by [`AddressSpace::alloc_at`].
     ///
     /// # Cost
-    /// O(log n). Alignments above the granule may cost more; see the placement. `NoSpace` also computes the largest free
-    /// block, as [`AddressSpace::stats`] does.
+    /// O(log n) amortized over allocations, in the worst case O(n): a search visits leaves that allocations before it cut,
+    /// each once; and the first request with an alignment above all that were asked for learns it, which visits each leaf at most
+    /// once. `NoSpace` also computes the largest free block, as [`AddressSpace::stats`] does. Other indexes: see theirs.
     #[doc(alias = "alloc_vmap_area")]
     pub fn alloc(&mut self, request: &Request, value: V) -> Result<Span, Rejected<V>> {
         self.alloc_probed(request, value, &mut ())
@@ -25,6 +26,9 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// comes and goes from above.
     ///
     /// # Errors
+    /// As [`AddressSpace::alloc`].
+    ///
+    /// # Cost
     /// As [`AddressSpace::alloc`].
     pub fn alloc_with(
         &mut self,
@@ -70,11 +74,14 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     ///
     /// # Errors
     /// As [`AddressSpace::alloc`].
+    ///
+    /// # Cost
+    /// As [`AddressSpace::alloc`], but for an alignment that no allocation asked for yet: O(n) each time.
     pub fn find(&self, request: &Request, placement: I::Placement) -> Result<Span, AllocError> {
         let (checked, _) = self.check(request)?;
         match self.index.find(&self.regions, placement, &checked, &mut ()) {
             Some((_, taken)) => Ok(usable(taken, request)),
-            None => Err(self.no_space_for(&checked)),
+            None => Err(self.no_space_for(&checked, &mut ())),
         }
     }
 
@@ -90,24 +97,30 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.reserve(1)?;
         match self.index.find(&mut self.regions, placement, &checked, probe) {
             Some((block, taken)) => Ok((block, taken, terms)),
-            None => Err(self.no_space_for(&checked)),
+            None => Err(self.no_space_for(&checked, probe)),
         }
     }
 
     /// Why one range was not found.
     #[cold]
-    pub(super) fn no_space_for(&self, checked: &CheckedRequest) -> AllocError {
+    pub(super) fn no_space_for(&self, checked: &CheckedRequest, probe: &mut impl Probe) -> AllocError {
         let &CheckedRequest { size_bytes, align, window } = checked;
         if u128::from(size_bytes) == window.size_bytes() && align.divides(window.first()) {
             return self.in_the_way(window);
         }
-        self.no_space(checked, Span::from_size(0, size_bytes).expect("K6: a request has a granule"))
+        let extent = Span::from_size(0, size_bytes).expect("K6: a request has a granule");
+        self.no_space(checked, extent, probe)
     }
 
     /// Why nothing was found: it never can be, or what could hold it is taken. What was wanted lies at `extent`
     /// for base 0.
     #[cold]
-    pub(super) fn no_space(&self, checked: &CheckedRequest, extent: Span) -> AllocError {
+    pub(super) fn no_space(
+        &self,
+        checked: &CheckedRequest,
+        extent: Span,
+        probe: &mut impl Probe,
+    ) -> AllocError {
         let &CheckedRequest { size_bytes, align, window } = checked;
         let reach = window.intersection(self.hull).unwrap_or(window);
         if extent.size_bytes() > reach.size_bytes() || u128::from(size_bytes) > self.total_bytes {
@@ -124,7 +137,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             size_bytes,
             align,
             window: reach,
-            largest_free_bytes: self.index.largest_bytes(&self.regions),
+            largest_free_bytes: self.index.largest_bytes(&self.regions, probe),
         }
     }
 

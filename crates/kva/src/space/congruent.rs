@@ -24,7 +24,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The areas and values come back with the reason, see [`AllocError`]; nothing was changed.
     ///
     /// # Cost
-    /// O(areas · log n) for each free block that the base is pulled past, and O(areas²) to see that no two areas
+    /// O(areas · log n) for each free block that the base is pulled past: one that is long enough for an area and does
+    /// not have it where `align` wants it. And O(areas²) to see that no two areas
     /// overlap. Every area reserves a leaf of the tree of regions.
     #[doc(alias = "pcpu_get_vm_areas")]
     pub fn alloc_congruent(
@@ -47,7 +48,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         window: Span,
         probe: &mut impl Probe,
     ) -> Result<u64, Rejected<Vec<(Span, V)>>> {
-        match self.prepare_congruent(&areas, align, window) {
+        match self.prepare_congruent(&areas, align, window, probe) {
             Ok(base) => {
                 for (area, value) in areas {
                     let span = area.shifted(base).expect("K4: an area lies in a free block");
@@ -65,6 +66,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         areas: &[(Span, V)],
         align: Align,
         window: Span,
+        probe: &mut impl Probe,
     ) -> Result<u64, AllocError> {
         let align = align.max(self.granule);
         self.check_window(window)?;
@@ -77,6 +79,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             self.no_space(
                 &CheckedRequest { size_bytes, align, window },
                 extent.expect("K6: a congruent request has an area"),
+                probe,
             )
         })
     }
@@ -115,7 +118,8 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// The highest base at or below `base` for which `area` is free and does not pass the window's end.
     fn highest_base_for(&self, area: Span, base: u64, align: Align, window: Span) -> Option<u64> {
         let mut base = base.min(align.down(window.last().checked_sub(area.last())?));
-        let mut block = self.index.block_at_or_below(&self.regions, area.shifted(base)?.last())?;
+        let highest = |last| self.index.block_at_or_below(&self.regions, last, area.size_saturating());
+        let mut block = highest(area.shifted(base)?.last())?;
         loop {
             let needed = area.shifted(base)?;
             if block.covers(needed) {
@@ -124,7 +128,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             if block.last() < needed.last() {
                 base = align.down(block.last().checked_sub(area.last())?);
             } else {
-                block = self.index.block_at_or_below(&self.regions, block.first().checked_sub(1)?)?;
+                block = highest(block.first().checked_sub(1)?)?;
             }
         }
     }

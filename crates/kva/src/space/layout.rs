@@ -69,7 +69,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
     /// A space with no address yet.
     pub(super) fn bare(hull: Span, granule: Align, placement: I::Placement) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            regions: RegionTree::empty(granule, I::USES_BOUNDS),
+            regions: RegionTree::empty(granule, I::USES_BOUNDS)?,
             index: I::empty(granule)?,
             carved: Carved::default(),
             origin: None,

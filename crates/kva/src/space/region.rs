@@ -277,8 +277,11 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         self.regions.blocks()
     }
 
-    /// The figures of the space. Cost: constant, but for the largest free block: a [`BTree`](crate::BTree) looks at every leaf
-    /// whose largest gap was cut since a search last passed it.
+    /// The figures of the space.
+    ///
+    /// # Cost
+    /// Constant, but for the largest free block: O(log n) amortized in a [`BTree`](crate::BTree), and in the worst case
+    /// O(n), as it looks at each leaf once whose largest gap was cut since a search last passed it.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let bytes = [self.regions.bytes(), self.carved.bytes(), self.moves.bytes()];
@@ -287,7 +290,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
             busy_bytes: self.total_bytes - self.free_bytes,
             free_blocks: self.regions.block_count(),
             free_bytes: self.free_bytes,
-            largest_free_bytes: self.index.largest_bytes(&self.regions),
+            largest_free_bytes: self.index.largest_bytes(&self.regions, &mut ()),
             free_index_bytes: self.index.bytes(),
             busy_index_bytes: bytes.into_iter().fold(0, usize::saturating_add),
         }

@@ -31,7 +31,7 @@ impl<V, I: FreeIndex> AddressSpace<V, I> {
         }
         let largest = self.regions.blocks().map(Span::size_saturating).max().unwrap_or(0);
         check(
-            largest == self.index.largest_bytes(&self.regions),
+            largest == self.index.largest_bytes(&self.regions, &mut ()),
             "K5",
             "largest_bytes is the largest block's",
             0,

@@ -120,13 +120,15 @@ fn refuse_each<I: FreeIndex>(
                 op.play(&mut space, NONE_REFUSED).unwrap();
             }
             let before = snapshot(&space);
-            op.play(&mut space, refused).unwrap_err();
-            assert_eq!(snapshot(&space), before, "{op:?} changed something though it was refused");
-            for op in &script[at..] {
+            // Memory for what makes later searches faster may be refused, too: then the operation does without.
+            let done = op.play(&mut space, refused).is_ok();
+            assert!(done || snapshot(&space) == before, "{op:?} changed something though it was refused");
+            for op in &script[at + usize::from(done)..] {
                 op.play(&mut space, NONE_REFUSED).unwrap();
             }
             assert_eq!(snapshot(&space), wanted);
             match op {
+                _ if done => {}
                 Op::Alloc(_) => hits.0 += 1,
                 Op::Congruent(_) => hits.1 += 1,
                 Op::Free(_) => hits.2 += 1,

@@ -40,7 +40,7 @@ struct Twins {
 
 impl Twins {
     fn new(case: &Case) -> Self {
-        let tree = RegionTree::empty(Align::new(1 << case.shift).unwrap(), true);
+        let tree = RegionTree::empty(Align::new(1 << case.shift).unwrap(), true).unwrap();
         let top = 1u128 << (64 - case.shift);
         let mut twins = Self { tree, model: Model::default(), shift: case.shift, top, count: 0 };
         let length = case.length.min(top);
@@ -184,7 +184,7 @@ impl Twins {
         assert!(regions.eq(taken));
         assert_eq!((self.tree.len(), self.tree.block_count()), (self.model.taken.len(), gaps.len()));
         let largest = gaps.iter().map(|gap| gap.1 - gap.0).max().unwrap_or(0) << self.shift;
-        assert_eq!(self.tree.largest_bytes(), u64::try_from(largest).unwrap_or(u64::MAX));
+        assert_eq!(self.tree.largest_bytes(&mut ()), u64::try_from(largest).unwrap_or(u64::MAX));
         let edges = self.model.taken.iter().map(|region| region.1).chain(gaps.iter().map(|gap| gap.1));
         for edge in edges.step_by(1 + self.model.taken.len() / 8) {
             for granule in edge.saturating_sub(1)..=edge {
@@ -198,8 +198,11 @@ impl Twins {
         let owner = self.model.taken.iter().find(|region| region.0 <= granule && granule < region.1);
         let found = self.tree.region_at(address).map(|(_, entry)| entry.taken);
         assert_eq!(found, owner.map(|region| bytes(self.shift, region.0, region.1)));
-        let block = gaps.iter().rfind(|gap| gap.0 <= granule).map(|gap| bytes(self.shift, gap.0, gap.1));
-        assert_eq!(self.tree.block_at_or_below(address), block);
+        for size in [1, 2, 300, 1 << 26].into_iter().filter(|&size| size < self.top) {
+            let holds = |gap: &&Interval| gap.0 + size <= gap.1.min(granule + 1);
+            let block = gaps.iter().rfind(holds).map(|gap| bytes(self.shift, gap.0, gap.1));
+            assert_eq!(self.tree.block_at_or_below(address, (size << self.shift) as u64), block);
+        }
     }
 }
 
@@ -214,7 +217,6 @@ fn sizes() -> impl Strategy<Value = u64> {
 
 fn ops() -> impl Strategy<Value = Op> {
     let order = prop_oneof![2 => Just(Order::LowestFirst), 1 => Just(Order::HighestFirst)];
-    // More alignments than there are classes, each often enough to get one.
     let aligns = prop_oneof![4 => Just(0u32), 6 => 1u32..7, 1 => 24u32..31, 1 => 0u32..64];
     let windows = prop::option::weighted(0.3, (any::<usize>(), prop_oneof![0u64..40, any::<u64>()]));
     prop_oneof![
