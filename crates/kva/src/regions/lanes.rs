@@ -29,18 +29,19 @@ impl<V> Leaf<V> {
         ((region as usize).checked_sub(1), (before as usize).checked_sub(1))
     }
 
-    /// The region that starts highest at or below `granule`.
+    /// The region that `granule` belongs to, or its guard.
     #[inline]
-    pub(super) fn region_at_or_below(&self, granule: u64) -> Option<usize> {
-        let lane = self.clamped(granule);
-        let mut best = -1;
+    pub(super) fn region_at(&self, granule: u64) -> Option<usize> {
+        let lane = granule.checked_sub(self.base)?.min(REACH as u64) as i32;
+        let mut found = 0;
         for slot in 0..WIDTH {
-            let start = self.start[slot];
-            let key = start << SLOT_BITS | slot as i32;
-            let known = start >= 0 && start <= lane;
-            best = best.max(if known { key } else { -1 });
+            // No two regions have a lane in common.
+            let (start, end) = (self.start[slot].wrapping_add(!lane), self.end[slot].wrapping_add(!lane));
+            // Negative if start <= lane < end.
+            found |= ((start & !end) >> 31) & (slot as i32 + 1);
         }
-        slot_of(best)
+        let slot = (found as usize).checked_sub(1)?;
+        (!self.is_tail(slot) || u128::from(granule) < self.tail_end).then_some(slot)
     }
 
     /// The entry with the highest gap that starts at or below `granule`, which may be empty.

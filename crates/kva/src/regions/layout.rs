@@ -1,6 +1,6 @@
 //! Spans of the layout: each starts with a marker, and those that touch are one.
 
-use super::leaf::{Entry, Leaf, Terms};
+use super::leaf::{Entry, Leaf, MARKER, Terms};
 use super::{EntryHandle, RegionTree};
 use freehold_units::Span;
 use freehold_units::pool::NO_NODE;
@@ -49,7 +49,7 @@ impl<V> RegionTree<V> {
         let granule = u64::try_from(at).ok()?;
         let path = self.tree.path_to(granule);
         let leaf = &mut self.tree.leaves[path.leaf];
-        let lane = !leaf.lane_of(granule)?;
+        let lane = leaf.lane_of(granule)? | MARKER;
         let slot = leaf.start.iter().position(|&start| start == lane)?;
         let next = leaf.next(slot);
         self.blocks -= usize::from(leaf.gap(slot) > 0);

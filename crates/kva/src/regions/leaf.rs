@@ -6,16 +6,16 @@
 //!               ^   ^          ^
 //!   slot 4:  start  end       next                  gap = next - end, free
 //!
-//!   lanes    start  | 31 | 19 | -1 |  0 | ...       distances from the base in granules
-//!            end    | 33 | 25 |  0 |  4 | ...
-//!            next   | 40 | 31 |  0 | 19 | ...
+//!   lanes    start  | 31 | 19 | 2^30 |  0 | ...       distances from the base in granules
+//!            end    | 33 | 25 |    0 |  4 | ...
+//!            next   | 40 | 31 |    0 | 19 | ...
 //! ```
 //!
 //! An entry that is added takes the first vacant slot, and the last entry fills the slot of one that is removed. A
 //! search looks at all lanes at once (`lanes.rs`), so order has no use.
 //!
 //! A span of the layout starts with a marker, an entry of no length. So a gap always has an entry before it. A marker's
-//! `start` is inverted, as a region may start at the same address.
+//! `start` has a bit more, as a region may start at the same address.
 //!
 //! Lanes hold distances below 2^25 granules. What passes that, the end of a long region or of a long gap, can only
 //! be the last entry's: it is kept exactly beside the lanes, as the `tail`.
@@ -33,8 +33,10 @@ pub(super) const BASE_ALIGN: i32 = 1 << 20;
 pub(super) const BEYOND: i32 = REACH + 1;
 /// `next` of a vacant slot, and of the tail.
 const NO_GAP: i32 = -1;
+/// Set in the `start` of a marker, so that it is above all lanes.
+pub(super) const MARKER: i32 = 1 << 30;
 /// `start` of a vacant slot.
-const VACANT_START: i32 = i32::MIN;
+const VACANT_START: i32 = i32::MAX;
 /// No slot.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -50,7 +52,7 @@ pub(crate) struct Leaf<V> {
     len: u32,
     /// The slot of the tail; the next vacant node of a vacant leaf.
     tail: u32,
-    tail_end: u128,
+    pub(super) tail_end: u128,
     tail_next: u128,
     /// Granules of guard, which are part of the region.
     guards: [u32; WIDTH],
@@ -133,21 +135,25 @@ impl<V> Leaf<V> {
 
     #[inline]
     pub(super) fn is_region(&self, slot: usize) -> bool {
-        self.start[slot] >= 0
+        self.start[slot] < MARKER
     }
 
     /// The first granule of an entry.
     #[inline]
     pub(super) fn start(&self, slot: usize) -> u64 {
-        let lane = self.start[slot];
-        // Inverted if it is negative.
-        self.base + (lane ^ (lane >> 31)) as u64
+        self.base + (self.start[slot] & !MARKER) as u64
     }
 
     /// One granule past an entry, guard included: where its gap starts.
     #[inline]
     pub(super) fn end(&self, slot: usize) -> u128 {
         if self.is_tail(slot) { self.tail_end } else { u128::from(self.base) + self.end[slot] as u128 }
+    }
+
+    /// The same, 0 for 2^64.
+    #[inline]
+    pub(super) fn end_wrapping(&self, slot: usize) -> u64 {
+        if self.is_tail(slot) { self.tail_end as u64 } else { self.base.wrapping_add(self.end[slot] as u64) }
     }
 
     /// Where the gap behind an entry ends: the next entry starts there, or a hole of the layout.
@@ -220,7 +226,7 @@ impl<V> Leaf<V> {
 
     /// The first granule of the entry with the lowest address.
     pub(super) fn low(&self) -> u64 {
-        let first = self.start[..self.len()].iter().map(|&lane| lane ^ (lane >> 31)).min();
+        let first = self.start[..self.len()].iter().map(|&lane| lane & !MARKER).min();
         self.base + first.expect("K8: a leaf in use has an entry") as u64
     }
 
@@ -254,7 +260,7 @@ impl<V> Leaf<V> {
         let slot = self.len();
         let lane = self.lane_of(entry.start).expect("K8: an entry starts within its leaf's reach");
         self.len += 1;
-        self.start[slot] = if entry.end > entry.start.into() { lane } else { !lane };
+        self.start[slot] = if entry.end > entry.start.into() { lane } else { lane | MARKER };
         self.set_terms(slot, entry.terms);
         self.values[slot] = entry.value;
         self.set_gap(slot, entry.end, entry.next);

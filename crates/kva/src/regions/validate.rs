@@ -43,7 +43,7 @@ impl<V> RegionTree<V> {
             let in_use = slot < leaf.len();
             let lanes = (leaf.start[slot], leaf.end[slot], leaf.next[slot]);
             let is_blank = lanes.1 > super::leaf::REACH && lanes.2 == -1;
-            check(in_use || (is_blank && lanes.0 == i32::MIN), "K8", "a vacant slot is blank", at)?;
+            check(in_use || (is_blank && lanes.0 == i32::MAX), "K8", "a vacant slot is blank", at)?;
             let as_kept = !in_use || is_blank == leaf.is_tail(slot);
             check(as_kept, "K8", "an entry within reach is in the lanes", at)?;
             let is_last = !leaf.is_tail(slot) || slot == leaf.last();

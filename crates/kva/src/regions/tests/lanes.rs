@@ -63,8 +63,8 @@ fn check_places(leaf: &Leaf<()>, known: &[Known], wanted: &Wanted) {
 /// What lies below the base belongs to another leaf, or to none.
 fn check_addresses(leaf: &Leaf<()>, known: &[Known], granule: u128) {
     let at = |slot: usize| known[slot];
-    let region = known.iter().filter(|entry| entry.3 && entry.0 <= granule).max();
-    assert_eq!(leaf.region_at_or_below(granule as u64).map(at), region.copied());
+    let region = known.iter().find(|entry| entry.3 && entry.0 <= granule && granule < entry.1);
+    assert_eq!(leaf.region_at(granule as u64).map(at), region.copied());
     let gap = known.iter().filter(|entry| entry.1 <= granule).max_by_key(|entry| entry.1);
     assert_eq!(leaf.gap_at_or_below(granule as u64).map(at), gap.copied());
     if leaf.reaches(granule as u64) {
