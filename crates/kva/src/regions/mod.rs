@@ -21,6 +21,7 @@
 mod blocks;
 mod bounds;
 mod classes;
+mod far;
 mod insert;
 mod iter;
 mod lanes;
@@ -73,6 +74,8 @@ pub struct RegionTree<V> {
     tree: Tree<Leaf<V>, u64, Classes>,
     /// The logarithm of the granule.
     shift: u32,
+    /// Leaves with high halves.
+    far_leaves: usize,
     regions: usize,
     /// Gaps that are not empty.
     blocks: usize,
@@ -84,6 +87,7 @@ impl<V> RegionTree<V> {
         Ok(Self {
             tree: Tree::empty(Classes::new(keeps_bounds)?),
             shift: granule.bytes().trailing_zeros(),
+            far_leaves: 0,
             regions: 0,
             blocks: 0,
         })
@@ -123,7 +127,7 @@ impl<V> RegionTree<V> {
 
     /// Bytes of memory held, values and spare nodes included.
     pub(crate) fn bytes(&self) -> usize {
-        self.tree.bytes()
+        self.tree.bytes() + self.far_leaves * size_of::<[[u32; leaf::WIDTH]; 3]>()
     }
 
     /// The region that starts at `first`.
