@@ -92,10 +92,11 @@ pub trait Strategy: Sized {
     /// Updates the hints and the chunk's list for an object that was freed. The maps have it no longer.
     fn update_hint_free(chunks: &mut Chunks<Self>, freed: &Change, probe: &mut impl Probe);
 
-    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory.
+    /// Updates what is known of a chunk that was added or removed, or whose pages gained or lost memory. `ready` if pages may
+    /// have gained memory for no object in particular.
     #[inline]
-    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32) {
-        let _ = (chunks, chunk);
+    fn update_pages(chunks: &mut Chunks<Self>, chunk: u32, ready: bool) {
+        let _ = (chunks, chunk, ready);
     }
 
     /// What is known of the chunk's free runs now.

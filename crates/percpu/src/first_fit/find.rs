@@ -20,7 +20,7 @@ pub(super) fn find(
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    if request.bits > WORD {
+    if request.bits > WORD && (request.align == 1 || request.bits > BLOCK_BITS) {
         return find_long(chunks, request, probe);
     }
     let key = chunks.index.keys.of(request);
@@ -70,7 +70,7 @@ fn in_begun_page(
     None
 }
 
-/// Finds a place for a request of more than 64 bits.
+/// Finds a place for a request without a key: of more than 64 bits and not aligned, or of more than a page.
 #[inline(never)]
 fn find_long(
     chunks: &mut Chunks<FirstFit>,
@@ -84,8 +84,9 @@ fn find_long(
 }
 
 /// A place for a request of more than 64 bits in a page with objects. Searches the lists by ascending bound, so that long runs
-/// stay whole, and each list in its order, which is not that of bounds: chunks whose bound rose are at its head, those whose
-/// bound fell at its tail. Chunks that are set aside come last.
+/// stay whole, and the chunks that are set aside last. A chunk without a place moves to the list of its lowered bound, from the
+/// list of sidelined chunks too: each visit without a result is amortized against the operation before that made the bound
+/// stale or set the chunk aside. Only chunks that wait for balancing are visited again.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
@@ -98,10 +99,11 @@ fn in_tight_chunk(
         // The list of chunks without objects is left out: it may be long, and none of its pages has an object.
         while index != NONE && occupied != chunks.slots.free() {
             let next = chunks.slots.next(index);
-            if chunks.index.most[index as usize] >= least
-                && let Some(found) = in_known_chunk(chunks, index, 0, request, probe)
-            {
+            if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
                 return Some(found);
+            }
+            if occupied == chunks.slots.sidelined() {
+                chunks.reintegrate(index);
             }
             index = next;
         }

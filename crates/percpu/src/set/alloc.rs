@@ -76,7 +76,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let taken = Change { chunk: index, object, pages: begun };
         P::update_hint_alloc(&mut self.chunks, &taken, probe);
         if isolated {
-            self.reintegrate(index);
+            self.chunks.reintegrate(index);
         } else {
             self.chunks.empty_pages -= begun;
         }

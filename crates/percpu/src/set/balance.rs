@@ -58,7 +58,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 self.depopulate_empty_pages(index);
             }
             if (had > 0 && !enough) || self.chunks.at(index).objects == 0 {
-                self.reintegrate(index);
+                self.chunks.reintegrate(index);
             } else {
                 let sidelined = self.chunks.slots.sidelined();
                 self.chunks.slots.move_to(index, sidelined, End::Tail);
@@ -93,18 +93,20 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
             };
             self.atomic_failed = false;
-            for slot in P::first_slot_with_pages()..=self.chunks.slots.free() {
-                if wanted == 0 {
-                    return Ok(());
-                }
+            let (mut from, end) = (P::first_slot_with_pages(), self.chunks.slots.free() + 1);
+            while wanted > 0
+                && let Some(slot) = self.chunks.slots.next_occupied(from, end)
+            {
+                from = slot + 1;
                 let pages = self.config.blocks();
                 let candidate =
                     self.chunks.slots.list(slot).find(|&index| self.chunks.at(index).populated_pages < pages);
                 if let Some(index) = candidate {
                     if !P::READIES_ASIDE && self.chunks.at(index).isolated {
-                        self.reintegrate(index);
+                        self.chunks.reintegrate(index);
                     }
                     wanted -= self.populate(index, 0..pages, wanted)?;
+                    P::update_pages(&mut self.chunks, index, true);
                 }
             }
             if wanted == 0 {
