@@ -83,6 +83,12 @@ pub trait Strategy: Sized {
     /// The first list whose chunks may have pages without objects.
     fn first_slot_with_pages() -> u32;
 
+    /// A chunk on a list that has pages without memory, for balancing.
+    fn unpopulated(chunks: &mut Chunks<Self>, slot: u32) -> Option<u32> {
+        let has_bare = |&index: &u32| chunks.at(index).populated_pages < chunks.at(index).pages.count();
+        chunks.slots.list(slot).find(has_bare)
+    }
+
     /// Finds a place for the request in the chunks that exist. May move chunks between lists.
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location>;
 

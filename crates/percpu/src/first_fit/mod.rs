@@ -124,6 +124,11 @@ impl Strategy for FirstFit {
         0
     }
 
+    /// The first such chunk of all, which is found without passing those of the list that have memory.
+    fn unpopulated(chunks: &mut Chunks<Self>, _: u32) -> Option<u32> {
+        chunks.index.first_bare()
+    }
+
     #[inline]
     fn find(chunks: &mut Chunks<Self>, request: &CheckedRequest, probe: &mut impl Probe) -> Option<Location> {
         find::find(chunks, request, probe)
