@@ -57,12 +57,15 @@ fn in_begun_page(
 ) -> Option<Location> {
     let (mut index, mut word) = chunks.index.split(from);
     let least = request.bits as i16;
-    while let Some(next) = first_at_least(&chunks.index.most, index as usize, least) {
+    while let Some(next) = chunks.index.keys.next_chunk(key, &chunks.index.most, index as usize, least) {
         word = if next as u32 == index { word } else { 0 };
         index = next as u32;
         if let Some(found) = in_known_chunk(chunks, index, word, request, probe) {
             *chunks.index.keys.cursor(key) = chunks.index.base(index) + found.bit / WORD;
             return Some(found);
+        }
+        if chunks.index.most[next] >= least {
+            chunks.index.keys.miss(key, index);
         }
         (index, word) = (index + 1, 0);
     }

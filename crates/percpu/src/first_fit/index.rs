@@ -52,6 +52,7 @@ impl Index {
         if chunks << self.shift > u64::from(NOWHERE) {
             return Err(OutOfMemory);
         }
+        reserve_one(&mut self.keys.missed)?;
         self.columns().try_for_each(reserve_one)
     }
 
@@ -65,6 +66,7 @@ impl Index {
     pub(super) fn reach(&mut self, chunk: u32) {
         let rows = self.most.len().max(chunk as usize + 1);
         self.columns().for_each(|column| column.resize(rows, 0));
+        self.keys.missed.resize(rows, 0);
     }
 
     /// Sets the counts of a chunk's pages without objects.
@@ -85,7 +87,7 @@ impl Index {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        7 * self.most.capacity() * size_of::<i16>()
+        7 * self.most.capacity() * size_of::<i16>() + self.keys.missed.capacity() * size_of::<u32>()
     }
 
     /// The position of the first word of a chunk.

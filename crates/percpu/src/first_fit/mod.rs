@@ -15,7 +15,8 @@
 //! - `most` of a chunk: no page of the chunk has a higher bound.
 //! - The cursor of a key, which is a size and an alignment: no page below it has a place for the key (P8). There are 24 keys
 //!   (`keys.rs`), so that most requests find their place in the one word at their cursor. Requests of up to 64 bits have a key,
-//!   and aligned ones of up to a page, as bounds say nothing of alignment.
+//!   and aligned ones of up to a page, as bounds say nothing of alignment. A key marks the chunks in which it has no
+//!   place although their bound is high enough; any new run in a chunk clears its marks.
 //!
 //! A request takes the first place that these steps find:
 //!
@@ -31,12 +32,13 @@
 //! takes a run over several pages, with objects or without; each chunk has a bound of such runs, and a page below which none
 //! starts (`wide.rs`).
 //!
-//! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound, or moves a cursor on,
-//! and is amortized against the operation that raised or lowered it before. Three things are linear in the worst case:
+//! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound or marks the chunk as
+//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk. Three things are
+//! linear in the worst case:
 //!
-//! - The search of the row of bounds for the next chunk: one step for 16 chunks.
-//! - A key that was evicted, or whose cursor was lowered to a place that is used up: pages with a run that is long enough and
-//!   misaligned are visited again. An aligned request of more than a page has no key: it visits every chunk with such a run.
+//! - The search of the row of bounds for the next chunk: one step for 16 chunks, or for each chunk if the key has marks.
+//! - A key that was evicted: while more than 24 sizes and alignments take turns, chunks with a run that is long enough and
+//!   misaligned are visited again.
 //! - Chunks that wait for [`balance`](crate::ChunkSet::balance): a request of step 2 may visit all of them.
 //!
 //! Cost of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay

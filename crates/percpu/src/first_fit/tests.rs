@@ -202,6 +202,40 @@ fn a_misaligned_hole_in_every_page_is_visited_once() {
 }
 
 #[test]
+fn misaligned_holes_are_not_visited_again_behind_a_place_that_is_taken() {
+    let visited = pages_visited(|set, chunks, tally| {
+        let first = set.alloc(&Request::new(512).align(64)).unwrap();
+        set.alloc(&Request::new(3584)).unwrap();
+        fill_pages(set, chunks, &[1604, 512, 1980]);
+        let request = Request::new(512).align(64);
+        for _ in 0..8 * chunks {
+            set.free_probed(first, tally).unwrap();
+            assert_eq!(set.alloc_probed(&request, tally), Ok(first));
+            set.alloc_probed(&request, tally).unwrap();
+        }
+        16 * chunks
+    });
+    assert!(visited <= [8; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
+fn misaligned_runs_of_more_than_a_page_are_not_visited_again() {
+    let visited = pages_visited(|set, chunks, tally| {
+        for _ in 0..chunks {
+            // A run from the second bit of the first page to the last but one of the third.
+            let parts = [4, 4092, 4096, 4092, 4, 4096, 4096, 4096, 4096];
+            let places = parts.map(|size| set.alloc(&Request::new(size)).unwrap());
+            places[1..4].iter().for_each(|place| assert!(set.free(*place).is_ok()));
+        }
+        for _ in 0..8 * chunks {
+            set.alloc_probed(&Request::new(12_000).align(4096), tally).unwrap();
+        }
+        8 * chunks
+    });
+    assert!(visited <= [8; 3], "{visited:?} pages an allocation");
+}
+
+#[test]
 fn a_hole_that_is_a_little_too_short_in_every_page_is_not_visited() {
     let visited = pages_visited(|set, chunks, tally| {
         fill_pages(set, chunks, &[1604, 1028, 1464]);

@@ -117,7 +117,7 @@ fn record(chunks: &mut Chunks<FirstFit>, index: u32, run: &Range<u32>) {
     raise(&mut chunks.at_mut(index).hints[page as usize], bits);
     let known = &mut chunks.index;
     let base = known.base(index);
-    known.keys.lower(base, run);
+    known.keys.lower(index, base, run);
     if known.most[index as usize] < bits {
         known.most[index as usize] = bits;
         chunks.relocate(index);
@@ -161,6 +161,7 @@ pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     let known = &mut chunks.index;
     known.reach(index);
     known.set_pages(index, empty, bare);
+    known.keys.missed[index as usize] = 0;
     if free {
         known.most[index as usize] = 0;
         known.wide[0].raise(index, 0);

@@ -75,9 +75,15 @@ fn validate_run(chunks: &Chunks<FirstFit>, index: u32, run: Range<u32>) -> Resul
         check(right, "P7", "no run that starts in a page is longer than its bound", start.into())?;
         for key in chunks.index.keys.all() {
             let place = align_up(start, key.align);
-            let below = chunks.index.base(index) + place / WORD < key.from;
-            let missed = below && place < at && place + key.bits <= end;
-            check(!missed, "P8", "below a key's cursor no page has a place for it", place.into())?;
+            let searched = chunks.index.base(index) + place / WORD < key.from
+                || chunks.index.keys.missed[index as usize] & key.bit != 0;
+            let missed = searched && place < at && place + key.bits <= end;
+            check(
+                !missed,
+                "P8",
+                "below a key's cursor, and in a chunk that it missed, no page has a place for it",
+                place.into(),
+            )?;
         }
     }
     Ok(())

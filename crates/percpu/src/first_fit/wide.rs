@@ -1,6 +1,7 @@
 //! Finds places for objects of more than a page: a run over several pages, with objects or without.
 
 use super::bounds::first_at_least;
+use super::index::Index;
 use super::{FirstFit, Longest, MOST_BITS};
 use crate::chunk::Chunk;
 use crate::chunks::Chunks;
@@ -30,8 +31,15 @@ fn in_chunks(
     populated: bool,
     probe: &mut impl Probe,
 ) -> Option<Location> {
-    let (kind, mut next) = (usize::from(populated), 0);
-    while let Some(index) = first_at_least(&chunks.index.wide[kind].longest, next, request.bits as i16) {
+    let (kind, least, mut next) = (usize::from(populated), request.bits as i16, 0);
+    // The key of a search in pages with memory has a size that no request has.
+    let bits = if populated { request.bits + MOST_BITS } else { request.bits };
+    let key = (request.align > 1).then(|| chunks.index.keys.of(&CheckedRequest { bits, ..*request }));
+    let next_chunk = |known: &Index, from| match key {
+        Some(key) => known.keys.next_chunk(key, &known.wide[kind].longest, from, least),
+        None => first_at_least(&known.wide[kind].longest, from, least),
+    };
+    while let Some(index) = next_chunk(&chunks.index, next) {
         probe.count(Work::ChunkVisited, 1);
         let from = chunks.index.wide[kind].from[index] as u32;
         let (found, from) = in_chunk(chunks.at(index as u32), from, request, populated, probe);
@@ -40,6 +48,9 @@ fn in_chunks(
         match found {
             Ok(bit) => return Some(Location { chunk: index as u32, bit }),
             Err(longest) => wide.longest[index] = longest as i16,
+        }
+        if let Some(key) = key.filter(|_| wide.longest[index] >= least) {
+            chunks.index.keys.miss(key, index as u32);
         }
         next = index + 1;
     }
