@@ -13,7 +13,7 @@
 //!   ring   | head of 0 | head of 1 | ... | head of retired | position 0 | position 1 | ...
 //! ```
 //!
-//! Each list has a bit, set if the list has a chunk, so that a search skips up to 64 empty lists at a time.
+//! One word has a bit for each list, set if the list has a chunk, so that a search skips empty lists.
 //!
 //! Invariant P1: a chunk is on exactly one list, linked both ways, and a list's occupied bit agrees with its ring.
 
@@ -50,7 +50,7 @@ pub(crate) struct Slots {
     ring: Vec<Link>,
     positions: Vec<Membership>,
     /// A bit for each list that has a chunk.
-    occupied: [u64; WORDS],
+    occupied: u64,
     /// The lists before the special ones.
     lists: u32,
 }
@@ -58,17 +58,14 @@ pub(crate) struct Slots {
 /// The number of special lists.
 const SPECIAL: u32 = 5;
 
-/// The words of bits for lists, special ones included.
-const WORDS: usize = 16;
-
 impl Slots {
     /// `lists` lists by room, and the special ones, all empty.
     pub(crate) fn new(lists: u32) -> Result<Self, OutOfMemory> {
         let heads = lists + SPECIAL;
         let mut ring = with_room(heads)?;
         ring.extend((0..heads).map(|head| Link { previous: head, next: head }));
-        debug_assert!(heads <= u64::BITS * WORDS as u32, "each list has a bit");
-        Ok(Self { ring, positions: Vec::new(), occupied: [0; WORDS], lists })
+        debug_assert!(heads <= u64::BITS, "a word marks all lists");
+        Ok(Self { ring, positions: Vec::new(), occupied: 0, lists })
     }
 
     /// Reserves room for one more position.
@@ -211,23 +208,14 @@ impl Slots {
     #[inline]
     fn mark(&mut self, slot: u32) {
         let some = u64::from(self.at(slot).next != slot);
-        let (word, bit) = (&mut self.occupied[(slot / u64::BITS) as usize], slot % u64::BITS);
-        *word = *word & !(1 << bit) | some << bit;
+        self.occupied = self.occupied & !(1 << slot) | some << slot;
     }
 
     /// The first list from `slot` on and before `end` that has a chunk.
     #[inline]
     pub(crate) fn next_occupied(&self, slot: u32, end: u32) -> Option<u32> {
-        let mut mask = !0 << (slot % u64::BITS);
-        for word in slot / u64::BITS..end.div_ceil(u64::BITS) {
-            let bits = self.occupied[word as usize] & mask;
-            if bits != 0 {
-                let found = word * u64::BITS + bits.trailing_zeros();
-                return (found < end).then_some(found);
-            }
-            mask = !0;
-        }
-        None
+        let found = (self.occupied & !0 << slot).trailing_zeros();
+        (found < end).then_some(found)
     }
 
     /// Whether a list ends at its own head behind `last`, its last chunk or [`NONE`].

@@ -13,6 +13,9 @@ use crate::placement::Location;
 use crate::request::CheckedRequest;
 use freehold_units::{Probe, Work};
 
+/// Chunks of a request's own list that are looked at first.
+const PEEKED: usize = 2;
+
 /// Finds a place for a request.
 #[inline]
 pub(super) fn find(
@@ -86,31 +89,37 @@ fn find_long(
     in_tight_chunk(chunks, request, probe).or_else(|| in_other_page(chunks, request))
 }
 
-/// A place for a request of more than 64 bits in a page with objects. Searches the lists by ascending bound, so that long runs
-/// stay whole, and the chunks that are set aside last. A chunk without a place moves to the list of its lowered bound, from the
-/// list of sidelined chunks too: each visit without a result is amortized against the operation before that made the bound
-/// stale or set the chunk aside. Only chunks that wait for balancing are visited again.
+/// A place for a request of more than 64 bits in a page with objects: by ascending bound, so that long runs stay whole. Looks at
+/// the first chunks of the request's own list, whose bounds may be too low, then at lists on which all bounds are high enough,
+/// and last at all chunks, those that are set aside included. A visit without a result lowers the chunk's bound.
 fn in_tight_chunk(
     chunks: &mut Chunks<FirstFit>,
     request: &CheckedRequest,
     probe: &mut impl Probe,
 ) -> Option<Location> {
     let least = request.bits as i16;
-    let mut slot = slot_of_bound(least);
-    while let Some(occupied) = chunks.slots.next_occupied(slot, chunks.slots.count()) {
-        let mut index = chunks.slots.first(occupied);
-        // The list of chunks without objects is left out: it may be long, and none of its pages has an object.
-        while index != NONE && occupied != chunks.slots.free() {
-            let next = chunks.slots.next(index);
-            if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
-                return Some(found);
-            }
-            if occupied == chunks.slots.sidelined() {
-                chunks.reintegrate(index);
-            }
-            index = next;
+    let own = slot_of_bound(least);
+    let mut peeked = [NONE; PEEKED];
+    peeked.iter_mut().zip(chunks.slots.list(own)).for_each(|(peeked, index)| *peeked = index);
+    for index in peeked.into_iter().take_while(|&index| index != NONE) {
+        if chunks.index.most[index as usize] < least {
+            probe.count(Work::ChunkVisited, 1);
+        } else if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
+            return Some(found);
         }
-        slot = occupied + 1;
+    }
+    while let Some(slot) = chunks.slots.next_occupied(own + 1, chunks.slots.sidelined()) {
+        let index = chunks.slots.first(slot);
+        if let Some(found) = in_known_chunk(chunks, index, 0, request, probe) {
+            return Some(found);
+        }
+    }
+    let mut from = 0;
+    while let Some(next) = first_at_least(&chunks.index.most, from, least) {
+        if let Some(found) = in_known_chunk(chunks, next as u32, 0, request, probe) {
+            return Some(found);
+        }
+        from = next + 1;
     }
     None
 }

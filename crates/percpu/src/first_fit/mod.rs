@@ -22,7 +22,7 @@
 //!
 //! 1. With a key: its cursor's page, then pages by ascending chunk and page, those whose bound is too low left out
 //!    (`find.rs`, `fit.rs`).
-//! 2. Up to a page without a key: chunks by ascending bound. There is a list of chunks for each bound of more than 64 bits. Tight
+//! 2. Up to a page without a key: chunks by ascending bound. Chunks are on lists by bound, in steps of 4, 8 and 32 bits. Tight
 //!    chunks come first so that long runs stay whole: a churn of random sizes then needs less memory
 //!    (`freehold bench percpu --workload churn`).
 //! 3. A page that has memory and no object, the lowest of the first chunk with one; else a page without memory. The object
@@ -33,13 +33,12 @@
 //! starts (`wide.rs`).
 //!
 //! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound or marks the chunk as
-//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk. Three things are
+//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk. Two things are
 //! linear in the worst case:
 //!
 //! - The search of the row of bounds for the next chunk: one step for 16 chunks, or for each chunk if the key has marks.
 //! - A key that was evicted: while more than 24 sizes and alignments take turns, chunks with a run that is long enough and
 //!   misaligned are visited again.
-//! - Chunks that wait for [`balance`](crate::ChunkSet::balance): a request of step 2 may visit all of them.
 //!
 //! Cost of a free: the search for the ends of the run that it makes, at most a page to either side. `freehold replay
 //! --instructions` counts both.
@@ -81,11 +80,15 @@ impl Placement for FirstFit {
 /// ends a run, and its own bound is 0.
 type Longest = Vec<i16>;
 
-/// The list for chunks whose bound is `most` bits: one for each bound of more than a word, so that each chunk of the list has
-/// the bound that a search asks for. Smaller bounds share the first list, which no search reads.
+/// The list for chunks whose bound is `most` bits: in steps of 64 bits up to 64, of 4 up to 128, of 8 up to 256, then of 32.
 #[inline]
 fn slot_of_bound(most: i16) -> u32 {
-    (most as u32).saturating_sub(WORD)
+    match most as u32 {
+        most @ ..=WORD => most / (WORD + 1),
+        most @ ..=128 => 1 + (most - 65) / 4,
+        most @ ..=256 => 17 + (most - 129) / 8,
+        most => 33 + (most - 257) / 32,
+    }
 }
 
 impl Strategy for FirstFit {

@@ -79,7 +79,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         let taken = Change { chunk: index, object, pages: begun };
         P::update_hint_alloc(&mut self.chunks, &taken, probe);
         if isolated {
-            self.chunks.reintegrate(index);
+            self.reintegrate(index);
         } else {
             self.chunks.empty_pages -= begun;
         }

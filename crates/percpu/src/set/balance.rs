@@ -62,7 +62,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 self.depopulate_empty_pages(index);
             }
             if (had > 0 && !enough) || self.chunks.at(index).objects == 0 {
-                self.chunks.reintegrate(index);
+                self.reintegrate(index);
             } else {
                 let sidelined = self.chunks.slots.sidelined();
                 self.chunks.slots.move_to(index, sidelined, End::Tail);
@@ -97,14 +97,13 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
                 EMPTY_PAGES_HIGH.saturating_sub(self.chunks.empty_pages)
             };
             self.atomic_failed = false;
-            let (mut from, end) = (P::first_slot_with_pages(), self.chunks.slots.free() + 1);
-            while wanted > 0
-                && let Some(slot) = self.chunks.slots.next_occupied(from, end)
-            {
-                from = slot + 1;
+            for slot in P::first_slot_with_pages()..=self.chunks.slots.free() {
+                if wanted == 0 {
+                    return Ok(());
+                }
                 if let Some(index) = P::unpopulated(&mut self.chunks, slot) {
                     if !P::READIES_ASIDE && self.chunks.at(index).isolated {
-                        self.chunks.reintegrate(index);
+                        self.reintegrate(index);
                     }
                     wanted -= self.populate(index, 0..self.config.blocks(), wanted)?;
                     P::update_pages(&mut self.chunks, index, true);

@@ -1,8 +1,7 @@
 //! Isolation: a chunk with many empty pages is set aside, so that they can be given back.
 
 use super::{Backing, ChunkSet};
-use crate::chunks::Chunks;
-use crate::placement::{Placement, Strategy};
+use crate::placement::Placement;
 use crate::slots::End;
 
 impl<P: Placement, B: Backing> ChunkSet<P, B> {
@@ -18,17 +17,15 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
         }
         self.chunks.slots.move_to(index, slot, End::Head);
     }
-}
 
-impl<P: Strategy> Chunks<P> {
     /// Puts a chunk that was set aside back on the list of its room. Its empty pages count again.
     #[doc(alias = "pcpu_reintegrate_chunk")]
-    pub(crate) fn reintegrate(&mut self, index: u32) {
-        let chunk = self.at_mut(index);
+    pub(super) fn reintegrate(&mut self, index: u32) {
+        let chunk = self.chunks.at_mut(index);
         chunk.isolated = false;
         let empty_pages = chunk.empty_pages;
-        self.empty_pages += empty_pages;
-        let slot = P::slot(self, index);
-        self.slots.move_to(index, slot, End::Head);
+        self.chunks.empty_pages += empty_pages;
+        let slot = P::slot(&self.chunks, index);
+        self.chunks.slots.move_to(index, slot, End::Head);
     }
 }

@@ -74,7 +74,7 @@ impl<P: Placement, B: Backing> ChunkSet<P, B> {
 
     /// Every chunk, list by list and in the order of each.
     ///
-    /// Cost: a constant for each chunk, and a step for each list of chunks, of which there are at most 1,024.
+    /// Cost: a constant for each chunk, and a step for each list of chunks, of which there are at most 62.
     #[doc(alias = "percpu_stats")]
     pub fn chunks(&self) -> impl FusedIterator<Item = ChunkView> {
         (0..self.chunks.slots.count()).flat_map(|slot| self.chunks.slots.list(slot)).map(|index| {
