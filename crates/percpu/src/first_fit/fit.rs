@@ -105,23 +105,27 @@ fn is_free(words: &[Word], mut at: u32, end: u32) -> Result<(), u32> {
 /// An upper bound of the free runs that start in a page, for a page in which the request has no place. The caller searched
 /// from the request's cursor on, and below the cursor there is no place either (P8).
 pub(super) fn longest_after(chunk: &Chunk<Longest>, page: u32, request: &CheckedRequest) -> u32 {
-    let unaligned = CheckedRequest { align: 1, ..*request };
-    if request.bits <= WORD
-        && request.align > 1
-        && first_place(chunk, page * BLOCK_WORDS, &unaligned).is_some()
-    {
-        // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
-        // that page and finds it; the object placed there then ends the run.
-        return request.bits + request.align - 2;
+    if request.bits > WORD {
+        let first = (page * BLOCK_WORDS) as usize;
+        return longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)]);
     }
-    let first = (page * BLOCK_WORDS) as usize;
-    longest_over_words(&chunk.used.words()[first..end_of_runs(chunk, page)], request.bits > WORD)
+    let has_run = |bits| {
+        first_place(chunk, page * BLOCK_WORDS, &CheckedRequest { bits, align: 1, ..*request }).is_some()
+    };
+    if request.align == 1 || !has_run(request.bits) {
+        // Halved if it can be, so that a page is not searched for one size after the other.
+        let half = request.bits / 2 + 1;
+        return if request.bits > 2 && !has_run(half) { half - 1 } else { request.bits - 1 };
+    }
+    // A run of `bits + align - 1` would hold an aligned place. Where that place is in the next page, this search goes on to
+    // that page and finds it; the object placed there then ends the run.
+    request.bits + request.align - 2
 }
 
-/// The longest of the free runs that start in a page; if `long`, at least 64, so that runs within a word need no search. `words`
-/// are the page's words, and the next page's too if that has objects.
-fn longest_over_words(words: &[Word], long: bool) -> u32 {
-    let (mut longest, mut run) = (if long { WORD } else { 0 }, 0);
+/// An upper bound of the free runs that start in a page: the longest run that crosses the end of a word, and at least 64, as
+/// a run within one word is not longer. `words` are the page's words, and the next page's too if that has objects.
+fn longest_over_words(words: &[Word]) -> u32 {
+    let (mut longest, mut run) = (WORD, 0);
     for (at, word) in (0..).zip(words) {
         if word.used == 0 {
             run += WORD;
@@ -130,10 +134,6 @@ fn longest_over_words(words: &[Word], long: bool) -> u32 {
         longest = longest.max(run + word.used.trailing_zeros());
         if at >= BLOCK_WORDS {
             return longest.min(BLOCK_BITS);
-        }
-        let free = !word.used;
-        while longest < WORD && run_starts(free, longest + 1) != 0 {
-            longest += 1;
         }
         run = word.used.leading_zeros();
     }
