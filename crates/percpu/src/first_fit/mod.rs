@@ -33,8 +33,8 @@
 //! starts (`wide.rs`).
 //!
 //! Cost of a request: amortized a constant number of pages visited. A visit without a result lowers a bound or marks the chunk as
-//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk. Two things are
-//! linear in the worst case:
+//! missed by the key, and is amortized against the operation that raised the bound or made room in the chunk; one operation pays
+//! for at most a few visits of its chunk by each key and by requests of more than a page. Two things are linear in the worst case:
 //!
 //! - The search of the row of bounds for the next chunk: one step for 16 chunks, or for each chunk if the key has marks.
 //! - A key that was evicted: while more than 24 sizes and alignments take turns, chunks with a run that is long enough and
