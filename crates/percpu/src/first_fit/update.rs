@@ -168,6 +168,10 @@ pub(super) fn pages(chunks: &mut Chunks<FirstFit>, index: u32, ready: bool) {
     }
     if ready && empty > 0 {
         known.wide[1].raise(index, 0);
+    } else if empty == 0 {
+        // A run over two pages with objects: each has a used bit.
+        let longest = &mut known.wide[1].longest[index as usize];
+        *longest = (*longest).min(2 * (BLOCK_BITS as i16 - 1));
     }
     if !live {
         known.wide.iter_mut().for_each(|wide| wide.longest[index as usize] = 0);
