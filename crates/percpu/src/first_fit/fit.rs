@@ -33,10 +33,6 @@ pub(super) fn first_place(chunk: &Chunk<Longest>, from: u32, request: &CheckedRe
     let mut at = from;
     while let Some(word) = words.get(at as usize) {
         let free = !word.used;
-        if free == 0 {
-            at += 1;
-            continue;
-        }
         let starts = starts_in_word(free, at, request);
         if starts != 0 {
             return Some(at * WORD + starts.trailing_zeros());
