@@ -298,6 +298,7 @@ impl<'a, V> IterMut<'a, V> {
         Self { numbers, places: places.as_mut_ptr(), len: places.len(), borrowed: PhantomData }
     }
 
+    #[inline]
     fn value(&self, number: u32) -> &'a mut V {
         assert!((number as usize) < self.len, "M8: a number in the tree has a value");
         // SAFETY: the place is among those that are borrowed for `'a`, and this is the only reference to it: a number is in the
@@ -312,6 +313,7 @@ impl<'a, V> IterMut<'a, V> {
 impl<'a, V> Iterator for IterMut<'a, V> {
     type Item = (Span, &'a mut V);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.numbers.next().map(|(span, number)| (span, self.value(number)))
     }

@@ -54,6 +54,7 @@ impl<V> DoubleEndedIterator for Iter<'_, V> {
 impl Iterator for Spans<'_> {
     type Item = Span;
 
+    #[inline]
     fn next(&mut self) -> Option<Span> {
         self.0.next().map(|(span, _)| span)
     }
@@ -68,6 +69,7 @@ impl DoubleEndedIterator for Spans<'_> {
 impl<'a, V> Iterator for Values<'a, V> {
     type Item = &'a V;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a V> {
         self.0.next().map(|(_, value)| value)
     }
@@ -82,6 +84,7 @@ impl<V> DoubleEndedIterator for Values<'_, V> {
 impl<'a, V> Iterator for ValuesMut<'a, V> {
     type Item = &'a mut V;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a mut V> {
         self.0.next().map(|(_, value)| value)
     }
