@@ -140,10 +140,10 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// The entry that an index is in.
+    #[inline]
     #[must_use]
     pub fn entry_at(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
-        let (span, value) = self.slot_at(index);
-        value.map(|value| (span, value))
+        self.tree.entry_at(index).map(|(span, word)| (span, self.borrow(word)))
     }
 
     /// Levels of the tree: 0 without a node.

@@ -149,10 +149,10 @@ impl<V> RangeMap<V> {
     /// The entry that an index is in: its whole range, and its value.
     #[doc(alias = "get_key_value")]
     #[doc(alias = "get_range_value")]
+    #[inline]
     #[must_use]
     pub fn entry_at(&self, index: u64) -> Option<(Span, &V)> {
-        let (span, value) = self.slot_at(index);
-        value.map(|value| (span, value))
+        self.numbers.entry_at(index).map(|(span, number)| (span, self.values.get(number)))
     }
 
     /// The gaps that have an index within the bounds, ascending, whole.

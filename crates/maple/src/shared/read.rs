@@ -62,14 +62,14 @@ impl<E: StoredValue> MapleTree<E> {
     #[must_use]
     pub fn entry_owned(&self, index: u64) -> Option<(Span, E)> {
         let reading = self.read();
-        let (span, word) = reading.view().slot_at(index);
-        Some((span, reading.owned(word?)))
+        reading.view().entry_at(index).map(|(span, word)| (span, reading.owned(word)))
     }
 
     /// The value of that.
     #[must_use]
     pub fn get_owned(&self, index: u64) -> Option<E> {
-        self.entry_owned(index).map(|(_, value)| value)
+        let reading = self.read();
+        reading.view().get(index).map(|word| reading.owned(word))
     }
 }
 
@@ -91,10 +91,10 @@ impl<E: StoredValue, K: Keep> Reading<'_, E, K> {
     }
 
     /// The entry that an index is in.
+    #[inline]
     #[must_use]
     pub fn entry_at(&self, index: u64) -> Option<(Span, E::Ref<'_>)> {
-        let (span, value) = self.slot_at(index);
-        value.map(|value| (span, value))
+        self.view().entry_at(index).map(|(span, word)| (span, self.borrow(word)))
     }
 
     /// All entries, ascending.
