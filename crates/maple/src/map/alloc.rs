@@ -64,7 +64,9 @@ impl<E: StoredValue> WordMap<E> {
         if u128::from(size) > window.size_bytes() {
             return Err(AllocError::TooLarge);
         }
-        self.tree.find_gap(&CheckedRequest { direction, size, align, window }).ok_or(AllocError::NoSpace)
+        self.tree
+            .find_gap(&CheckedRequest { direction, size, align, window }, &mut ())
+            .ok_or(AllocError::NoSpace)
     }
 
     /// Stores a value in the lowest place that is free and fits; returns its indexes.

@@ -61,7 +61,7 @@ use freehold_units::{Broken, Span};
 /// ```
 ///
 /// # Cost
-/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 bytes, up to 16 children and up to
+/// A look-up, a store and a search for a gap go down a tree whose nodes have 256 or 320 bytes, up to 16 children and up to
 /// sixteen entries. Storing takes a node when one overflows; erasing never does.
 pub struct WordMap<E: StoredValue> {
     pub(crate) tree: Tree,
@@ -152,7 +152,7 @@ impl<E: StoredValue> WordMap<E> {
         self.tree.height()
     }
 
-    /// Nodes in use, of 256 bytes each.
+    /// Nodes in use: leaves of 256 bytes, and inner nodes of 320.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.tree.nodes().nodes()

@@ -181,7 +181,7 @@ impl<V> RangeMap<V> {
         self.values.clear();
     }
 
-    /// Nodes in use, of 256 bytes each.
+    /// Nodes in use: leaves of 256 bytes, and inner nodes of 320.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.numbers.nodes()

@@ -212,7 +212,7 @@ impl<E: StoredValue> MapleTree<E> {
         self.lock().tree.published().height
     }
 
-    /// Nodes in use, of 256 bytes each, with those that wait for readers and those of an open transaction.
+    /// Nodes in use, leaves of 256 bytes and inner nodes of 320, with those that wait for readers and those of an open transaction.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.lock().tree.nodes().nodes()
