@@ -189,6 +189,8 @@ impl<E: StoredValue> WordMap<E> {
     }
 
     /// Removes all entries, and keeps the memory for others.
+    ///
+    /// Cost: O(n) for n entries.
     pub fn clear(&mut self) {
         self.end_forgotten();
         let mut all = Subtrees::new();
