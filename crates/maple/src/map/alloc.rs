@@ -43,10 +43,10 @@ impl Request {
 impl<E: StoredValue> WordMap<E> {
     /// The lowest place that is free and fits a request.
     ///
-    /// Cost: O(log n) for n entries without an alignment: a walk down the tree, and one more for each end of the window that cuts a
-    /// gap. With an alignment, every gap that is long enough and misaligned is looked at, each
-    /// time: O(n), worst case and amortized. Where callers choose alignments, round sizes and places to the largest one, or use the `AddressSpace` of `freehold-kva`,
-    /// which knows the longest aligned part of gaps.
+    /// Cost: O(log n) for n entries without an alignment: a walk down the tree, and one more for each end of the window that
+    /// cuts a gap. With an alignment, every gap that is long enough and misaligned is looked at, each time: O(n), worst case
+    /// and amortized. Where callers choose alignments, round sizes and places to the largest one, or use the `AddressSpace` of
+    /// `freehold-kva`, which knows the longest aligned part of gaps.
     ///
     /// # Errors
     /// Nothing is asked for, or more than the window has, or there is no such place.

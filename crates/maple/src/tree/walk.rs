@@ -14,7 +14,7 @@ pub(crate) struct Slot {
 
 impl<M: Memory> Tree<M> {
     /// The leaf that has the index, and which child of which inner node it is. None in a tree without nodes.
-    #[inline(always)] // `entry_at` takes 146 instructions, 171 without: `freehold bench maple --workload lookup-random`
+    #[inline(always)] // `entry_at` takes 152 instructions, 177 without: `freehold bench maple --workload lookup-random`
     fn leaf_with(&self, index: u64) -> Option<(&Leaf, &Inner, usize)> {
         let mut left = self.height;
         if left == 0 {
